@@ -1,26 +1,30 @@
 # SPDX-License-Identifier: MIT
 
-# The arrows between targets are checked by the compiler.
+# The compiler checks the dependencies between targets.
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-.PHONY: help setup demo test cases bench bench-million bench-graph bench-postgres docs format lint clean
+.PHONY: help setup demo test cases api bench bench-million bench-graph bench-postgres docs format lint clean
 .PHONY: reliability crash power-loss failing-calls damage programs concurrency limits black-box fuzz tsan asan
 help:
-	@echo "make demo    installs what is missing, builds the command line tool and shows it at work"
-	@echo "make test    runs all tests"
-	@echo "make cases   runs the acceptance cases, of the folder NANOSTORE_CASES if that is set"
-	@echo "make bench   measures against raw SQLite and GRDB, and fills in the README's table"
-	@echo "make bench-graph  the same for objects in a context"
-	@echo "make bench-postgres  measures PostgreSQL against SQLite, with a server that it starts and removes"
-	@echo "make reliability   tries what docs/RELIABILITY.md promises; crash, power-loss, failing-calls, damage,"
-	@echo "             programs, concurrency, limits: one of the trials, and its figures"
-	@echo "make black-box  tries the command line tool from outside, with Python and its SQLite as witnesses, for"
-	@echo "             BLACK_BOX_SECONDS (900)"
-	@echo "make fuzz    looks for input that breaks a promise, each target for FUZZ_SECONDS (60)"
-	@echo "make tsan, make asan  trials and tests with a sanitizer"
-	@echo "make docs    makes the reference as web pages"
-	@echo "make format  formats the source"
+	@echo "make demo            builds the command-line tool and runs it on sample data"
+	@echo "make test            builds everything and runs all tests"
+	@echo "make cases           runs the acceptance cases, from the folder NANOSTORE_CASES if it is set"
+	@echo "make api             writes the lists of the public API, which a test compares, into the folder API"
+	@echo "make setup           installs missing build dependencies; demo, test and the other targets run it first"
+	@echo "make bench           benchmarks against SQLite's C API and GRDB; fills in docs/PERFORMANCE.md and the README"
+	@echo "make bench-million   the same with 1,000,000 documents"
+	@echo "make bench-graph     the same for object graphs"
+	@echo "make bench-postgres  benchmarks PostgreSQL against SQLite on a temporary server"
+	@echo "make reliability     runs all stress and fault-injection tests; fills in docs/RELIABILITY.md"
+	@echo "make crash, power-loss, failing-calls, damage, programs, concurrency, limits"
+	@echo "                     runs one of them"
+	@echo "make black-box       tests the command-line tool from Python for BLACK_BOX_SECONDS (900)"
+	@echo "make fuzz            fuzzes each target for FUZZ_SECONDS (60)"
+	@echo "make tsan, asan      runs stress tests and tests with ThreadSanitizer or AddressSanitizer"
+	@echo "make docs            builds the web documentation and checks the links of its articles"
+	@echo "make format, lint    formats the source, or reports unformatted source"
+	@echo "make clean           removes build products"
 
 setup:
 	@scripts/setup
@@ -31,6 +35,10 @@ demo: setup
 
 test: setup
 	@scripts/test
+
+api: setup
+	swift build --build-tests $(SWIFT_FLAGS)
+	NANOSTORE_WRITE_API=1 swift test --skip-build --filter PublicAPITests
 
 cases: setup
 	@scripts/test --filter CaseTests
@@ -48,7 +56,7 @@ bench-postgres: setup
 	@scripts/setup-server
 	@scripts/bench-postgres
 
-# Each trial is bounded, and puts its figures into docs/RELIABILITY.md.
+# Each stress test is bounded by a count or time, and fills in its results in docs/RELIABILITY.md.
 reliability: crash power-loss failing-calls damage programs concurrency limits black-box
 
 crash: setup
@@ -57,7 +65,7 @@ crash: setup
 power-loss: setup
 	@scripts/stress power-loss --losses 10000 --seconds 1500
 
-# Every place of every call but allocations, and some hundreds of those.
+# Up to 700 calls of each kind: every call except allocations, of which 700 are chosen at random.
 failing-calls: setup
 	@scripts/stress failing-calls --places 700 --seconds 3000
 

@@ -25,7 +25,6 @@ let package = Package(
     .library(name: "NanoStoreEncryption", targets: ["NanoStoreEncryption"]),
     .library(name: "NanoStorePostgres", targets: ["NanoStorePostgres"]),
     .executable(name: "nanostore", targets: ["NanoCommand"]),
-    .library(name: "NanoStoreTesting", targets: ["NanoTesting"]),
   ] + forFuzzing,
   dependencies: [
     // Public API of 7.0 only, so that an app may use the version it wants.

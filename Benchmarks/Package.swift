@@ -9,7 +9,7 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// BNRPersistence's storage, to compare with. Nobody needs to have it.
+/// BNRPersistence's storage, for comparison. Optional.
 let hasTokyo = Context.environment["NANOBENCH_TOKYO"] == "1"
 let tokyo: [Target] = [
   .systemLibrary(

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Shows in a few seconds what nanostore does, on the films beside this script.
-# The argument is the built command: sh Examples/demo.sh .build/release/nanostore
+# Demonstrates the nanostore tool on the sample films.
+# The argument is the path of the built tool: sh Examples/demo.sh .build/release/nanostore
 
 set -eu
 
@@ -14,7 +14,7 @@ trap 'rm -rf "$folder"' EXIT
 cp "$films" "$folder"
 cd "$folder"
 
-# Shows a command line as one would type it, and runs it.
+# Prints a command line and runs it.
 show() {
   printf '\n$ nanostore'
   for word in "$@"; do

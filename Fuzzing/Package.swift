@@ -3,7 +3,7 @@
 
 import PackageDescription
 
-// Built by scripts/fuzz, which sets NANOSTORE_FUZZ and compiles everything for the fuzzer.
+// Built by scripts/fuzz, which sets NANOSTORE_FUZZ and instruments all code for the fuzzer.
 let package = Package(
   name: "NanoStoreFuzzing",
   platforms: [.macOS(.v15)],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tries the command line tool from outside: `python3 Tests/BlackBox --tool PATH`."""
+"""Tests the command line tool as a black box: `python3 Tests/BlackBox --tool PATH`."""
 
 import argparse
 import multiprocessing
@@ -22,18 +22,18 @@ from harness import CHECKS, OTHER_USER, Check, play, remove  # noqa: E402
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="black-box", description=__doc__)
-    parser.add_argument("--tool", required=True, help="the program nanostore")
-    parser.add_argument("--short", action="store_true", help="one round of the quick checks")
-    parser.add_argument("--only", action="append", default=[], help="checks whose name contains this; may be repeated")
-    parser.add_argument("--seed", type=int, default=None, help="the seed of the first round")
-    parser.add_argument("--seconds", type=float, default=900, help="no round begins after this, in the long form")
-    parser.add_argument("--verbose", action="store_true", help="also list what passed")
-    parser.add_argument("--list", action="store_true", help="list the checks and run none")
+    parser.add_argument("--tool", required=True, help="the path of nanostore")
+    parser.add_argument("--short", action="store_true", help="run one round of the quick checks")
+    parser.add_argument("--only", action="append", default=[], help="run only checks whose name contains this text; may be repeated")
+    parser.add_argument("--seed", type=int, default=None, help="seed of the first round")
+    parser.add_argument("--seconds", type=float, default=900, help="in the long form, start no round after this many seconds")
+    parser.add_argument("--verbose", action="store_true", help="also list the checks that passed")
+    parser.add_argument("--list", action="store_true", help="list the checks without running them")
     return parser.parse_args()
 
 
-def reachable(tool: str, root: str) -> str:
-    """The tool, or a copy of it that every user may run."""
+def executable_by_all(tool: str, root: str) -> str:
+    """Returns the path of the tool, or of a copy that every user may execute."""
     path = os.path.abspath(tool)
     if os.geteuid() != 0:
         return path
@@ -49,7 +49,7 @@ def reachable(tool: str, root: str) -> str:
 
 
 def rounds(checks: List[Check], options: argparse.Namespace, seed: int, tool: str, root: str) -> Dict[str, str]:
-    """Runs every check, in the long form again with the next seed until time is up."""
+    """Runs every check once; in the long form, repeats them with new seeds until the time is up."""
     outcomes: Dict[str, str] = {}
     until = time.monotonic() + (0 if options.short else options.seconds)
     turn: Dict[str, int] = {}
@@ -91,7 +91,7 @@ def main() -> int:
     root = tempfile.mkdtemp(prefix="nanostore-black-box-")
     os.chmod(root, 0o755)
     try:
-        outcomes = list(rounds(checks, options, seed, reachable(options.tool, root), root).values())
+        outcomes = list(rounds(checks, options, seed, executable_by_all(options.tool, root), root).values())
     finally:
         remove(root)
     failed = outcomes.count("failed")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Imports each area, which registers its checks."""
+"""Imports all areas, which register their checks."""
 
 import importlib
 
 NAMES = [
-    "reading_rights", "file_paths", "spellings", "mixed_writers", "unique_spellings", "invalid_bodies", "unicode_forms", "unicode_fields",
+    "read_permissions", "file_paths", "foreign_rows", "mixed_writers", "unique_foreign_rows", "invalid_bodies", "unicode_forms", "unicode_fields",
     "internal_damage", "round_trips", "commands", "resources", "destinations", "leftovers", "watching",
 ]
 for name in NAMES:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Hostile conditions and documents end in seconds, in little memory, with an answer or an error."""
+"""Hostile conditions and documents complete within seconds and bounded memory, with a result or an error."""
 
 import json
 import random
@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 from typing import List
 
-import witness
+import direct_sqlite
 from harness import Trial, check
 from values import parse
 
@@ -23,7 +23,7 @@ def lists(trial: Trial, length: int) -> str:
 
 
 def bounded(trial: Trial, database: str, condition: str, megabytes: int = 1000) -> None:
-    """Runs a condition in every command that takes one; each answers or refuses within the limits."""
+    """Runs a condition in every command that accepts one; each must succeed or fail within the limits."""
     uses: List[List[str]] = [["count", database, "c", condition]]
     if not trial.short:
         uses += [["find", database, "c", condition], ["delete", database, "c", "--where", condition], ["schema", database, "c", condition],
@@ -36,7 +36,7 @@ def bounded(trial: Trial, database: str, condition: str, megabytes: int = 1000) 
 
 @check()
 def products_of_lists(trial: Trial) -> None:
-    """Sums and texts over several lists of 100 elements end with an answer or a typed error in 1 GB."""
+    """Sums and texts over several lists of 100 elements complete with a result or an error within 1 GB."""
     database = lists(trial, 100)
     cases = ["[l]+[l]+[l]+[l]+[l] = -1", "[l]||[l]||[l]||[l]||[l] = 'x'", "concat([l],[l],[l],[l],[l]) = 'x'",
              "json_array([l],[l],[l],[l],[l]) = 'x'", "max([l],[l],[l],[l],[l]) = -1", "coalesce([l]+[l]+[l]+[l]+[l], 0) = -1",
@@ -48,7 +48,7 @@ def products_of_lists(trial: Trial) -> None:
 
 @check(short=False)
 def comparisons_of_long_lists(trial: Trial) -> None:
-    """Comparing two lists of 100,000 elements ends with an answer or a typed error in seconds."""
+    """Comparing two lists of 100,000 elements completes with a result or an error within seconds."""
     database = trial.path("s.db")
     body = json.dumps({"l": list(range(100_000)), "m": list(range(100_000, 200_000))})
     trial.run("import", database, "c", trial.write("in.json", body), expect=0)
@@ -59,7 +59,7 @@ def comparisons_of_long_lists(trial: Trial) -> None:
 
 @check()
 def growing_texts(trial: Trial) -> None:
-    """Functions that multiply a text end with an answer or a typed error in 1 GB."""
+    """Functions that multiply a text complete with a result or an error within 1 GB."""
     database = lists(trial, 10)
     cases = ["length(replace(replace([t],'a',[t]),'a',[t])) > 1", "length(" + "hex(" * 24 + "[t]" + ")" * 24 + ") > 1",
              "length(replace(replace(replace([t],'a',[t]),'a',[t]),'a',[t])) = 1",
@@ -71,7 +71,7 @@ def growing_texts(trial: Trial) -> None:
 
 @check()
 def small_products_are_exact(trial: Trial) -> None:
-    """A budget of evaluation refuses no sum of two lists of 100, and no replacement of a common size."""
+    """The evaluation budget allows sums of two lists of 100 elements and replacements of common size."""
     database = lists(trial, 100)
     for condition, count in (("[l]+[l] = 198", 1), ("[l]+[l] = 199", 0), ("length(replace([t],'a','bcd')) = 9000", 1), ("[l]+[l]+1 = 5", 1)):
         found = trial.run("count", database, "c", condition, expect=0).out
@@ -80,7 +80,7 @@ def small_products_are_exact(trial: Trial) -> None:
 
 @check()
 def wildcards(trial: Trial) -> None:
-    """LIKE and GLOB with many wildcards over a long text end in seconds."""
+    """LIKE and GLOB with many wildcards over a long string complete within seconds."""
     database = trial.path("s.db")
     length = 10_000 if trial.short else 100_000
     trial.run("import", database, "c", "-", input=json.dumps({"t": "a" * length}), expect=0)
@@ -91,8 +91,8 @@ def wildcards(trial: Trial) -> None:
             trial.require(result.out == b"0\n", f"{operator} finds {result.out!r}")
 
 
-def unlike(trial: Trial, documents: int, names: int) -> str:
-    """Documents none of which shares a name with another, inserted by SQLite, as that takes no time."""
+def distinct_documents(trial: Trial, documents: int, names: int) -> str:
+    """Creates documents without common field names, inserted with SQLite because that is fast."""
     database = trial.path("s.db")
     trial.run("put", database, "c", "first", '{"n":0}', expect=0)
     trial.note(f"sqlite3 {database}: insert {documents} documents of {names} names each, all different")
@@ -104,17 +104,17 @@ def unlike(trial: Trial, documents: int, names: int) -> str:
 
 
 @check()
-def table_of_unlike_documents(trial: Trial) -> None:
-    """find --table of documents with very many different names ends in seconds."""
-    database = unlike(trial, 500, 150 if trial.short else 1000)
+def table_of_distinct_documents(trial: Trial) -> None:
+    """find --table of documents with very many different field names completes within seconds."""
+    database = distinct_documents(trial, 500, 150 if trial.short else 1000)
     result = trial.run("find", database, "c", "--table", timeout=15.0 if trial.short else 30.0, expect=0)
-    trial.require(b"n0_0" in result.out, f"the table begins with {result.out[:80]!r}")
+    trial.require(b"n0_0" in result.out, f"the table starts with {result.out[:80]!r}")
 
 
 @check(short=False)
-def csv_of_unlike_documents(trial: Trial) -> None:
-    """find --csv of unlike documents writes more than 5 MB a second."""
-    database = unlike(trial, 500, 200)
+def csv_of_distinct_documents(trial: Trial) -> None:
+    """find --csv of documents without common field names writes more than 5 MB per second."""
+    database = distinct_documents(trial, 500, 200)
     result = trial.run("find", database, "c", "--csv", timeout=20.0, expect=0)
     trial.require(result.lines[0].count(b",") == 500 * 200 and len(result.lines) == 502, "the CSV lacks columns or rows")
     trial.require(result.seconds < len(result.out) / 5e6, f"{len(result.out)} bytes take {result.seconds:.1f} seconds")
@@ -122,7 +122,7 @@ def csv_of_unlike_documents(trial: Trial) -> None:
 
 @check()
 def reserved_names(trial: Trial) -> None:
-    """A field that has the name of an attribute is kept or refused, never dropped."""
+    """A field with the name of an attribute is stored or rejected, never dropped."""
     database = trial.path("s.db")
     for number, name in enumerate(RESERVED):
         for body in (json.dumps({name: 5, "x": 1}), json.dumps({"o": {name: 5}})):
@@ -132,16 +132,16 @@ def reserved_names(trial: Trial) -> None:
                     continue
                 shown = trial.run("find", database, command[2], "--limit", "1", "--sort", "__rowid__:desc", expect=0).out
                 found = json.loads(shown.replace(b'"$$', b'"$'))
-                trial.require(found == json.loads(body), f"{command[0]} of {body} is shown as {shown!r}, exit 0")
+                trial.require(found == json.loads(body), f"{command[0]} of {body} is printed as {shown!r}, exit 0")
     expected = '{"__rowid__":5,"__key__":6}'
-    witness.insert(trial, database, "c", [("foreign", expected)])
+    direct_sqlite.insert(trial, database, "c", [("foreign", expected)])
     shown = trial.run("get", database, "c", "foreign", expect=0).out
-    trial.require(parse(shown) == parse(expected), f"a row of another program is shown as {shown!r}")
+    trial.require(parse(shown) == parse(expected), f"a foreign row is printed as {shown!r}")
 
 
 @check()
 def random_command_lines(trial: Trial) -> None:
-    """Random words as conditions, fields and values end with a status of the documented ones."""
+    """Random words as conditions, fields and values result in a documented exit status."""
     database = lists(trial, 3)
     words = ["[l]", "[t]", "=", "1", "'a'", "(", ")", "NOT", "AND", "LIKE", "IN", "?", ":x", "ORDER BY", "LIMIT", "-1", "ELEMENT(", ",",
              "CASE", "WHEN", "END", "x'0'", "DATE 'x'", "[", "]", "\"", "9e999", "[l.0]", "[@]", "REGEXP", "'('", "\u0301", "''", "--", "CAST(", "AS"]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Destinations that cannot be written to: the error names the right file, and the source stays as it is."""
+"""Destinations that cannot be written: the error names the correct file, and the source is unchanged."""
 
 import os
 import shutil
 import subprocess
 from typing import List
 
-import witness
+import direct_sqlite
 from harness import OTHER_USER, Skipped, Trial, check
 from tool import Result
 
@@ -17,12 +17,12 @@ def source(trial: Trial, documents: int = 3) -> str:
     database = trial.path("source.db")
     lines = "".join(f'{{"n":{number},"pad":"{"x" * 100}"}}\n' for number in range(documents))
     trial.run("import", database, "c", trial.write("in.ndjson", lines), expect=0)
-    witness.settle(database)
+    direct_sqlite.checkpoint(database)
     return database
 
 
 def files(trial: Trial) -> List[bytes]:
-    """The files of the trial, without those that SQLite keeps beside the source."""
+    """Returns the files in the folder, except the -wal and -shm files of the source."""
     return [name for name in trial.files() if name not in (b"source.db-wal", b"source.db-shm")]
 
 
@@ -31,20 +31,20 @@ def refused(trial: Trial, result: Result, destination: str, database: str) -> No
     trial.require(result.status == 1, f"exit {result.status} instead of 1: {result.command}: {result.reason}")
     named = destination in text or os.path.dirname(destination) + "," in text.replace(" ", ",").replace("\n", ",")
     trial.require(named, f"the error does not name the destination: {result.reason}")
-    trial.require(os.path.basename(database) not in text, f"the error names the source, which is fine: {result.reason}")
-    trial.require(len(text.strip().splitlines()) == 1, f"the error is no single line: {result.reason}")
+    trial.require(os.path.basename(database) not in text, f"the error names the source, which is valid: {result.reason}")
+    trial.require(len(text.strip().splitlines()) == 1, f"the error is not a single line: {result.reason}")
 
 
 @check()
 def missing_folder(trial: Trial) -> None:
-    """A destination in a folder that cannot be made is named in the error, and nothing is made."""
+    """A destination in a folder that cannot be created is named in the error, and nothing is created."""
     database = source(trial)
     before = files(trial)
     for command in COMMANDS:
         for destination in (trial.path("no/such/target.db"), trial.path("in.ndjson/target.db")):
             result = trial.run(command, database, destination)
             if result.status == 0 and os.path.exists(destination):
-                shutil.rmtree(trial.path("no"))  # a command may make the folder
+                shutil.rmtree(trial.path("no"))  # a command may create the folder
                 continue
             refused(trial, result, destination, database)
             trial.require(files(trial) == before, f"{command} leaves {files(trial)}")
@@ -52,7 +52,7 @@ def missing_folder(trial: Trial) -> None:
 
 @check()
 def folder_as_destination(trial: Trial) -> None:
-    """A folder as destination is refused, or gets a file of the source's name; it keeps its other files."""
+    """A folder as the destination is rejected, or receives a file with the name of the source; its other files remain."""
     database = source(trial)
     folder = trial.path("target.db")
     os.mkdir(folder)
@@ -62,7 +62,7 @@ def folder_as_destination(trial: Trial) -> None:
             result = trial.run(command, database, folder, *more)
             inside = os.path.join(folder, "source.db")
             if result.status == 0 and command != "copy":
-                trial.require(trial.run("count", inside, "c", expect=0).out == b"3\n", f"{command} into a folder makes no copy")
+                trial.require(trial.run("count", inside, "c", expect=0).out == b"3\n", f"{command} into a folder creates no copy")
                 os.remove(inside)
             else:
                 refused(trial, result, folder, database)
@@ -72,7 +72,7 @@ def folder_as_destination(trial: Trial) -> None:
 
 @check()
 def existing_destination(trial: Trial) -> None:
-    """A destination that exists is refused without --force, by its name, and stays as it is."""
+    """An existing destination is rejected by name without --force, and is unchanged."""
     database = source(trial)
     for name, content in (("text.db", b"a text that matters"), ("empty.db", b"")):
         target = trial.write(name, content)
@@ -87,8 +87,8 @@ def existing_destination(trial: Trial) -> None:
 
 
 @check()
-def folder_without_write_right(trial: Trial) -> None:
-    """A destination in a folder without the right to write is refused for that, by its name."""
+def folder_without_write_permission(trial: Trial) -> None:
+    """A destination in a folder without write permission is rejected by name for that reason."""
     trial.need_root()
     database = source(trial)
     os.mkdir(trial.path("open"), 0o777)
@@ -104,12 +104,12 @@ def folder_without_write_right(trial: Trial) -> None:
     for arguments in (["put", "c", "k", "{}"], ["import", "c", trial.path("in.ndjson")]):
         target = trial.path("closed/new.db")
         refused(trial, trial.run(arguments[0], target, *arguments[1:], user=OTHER_USER), target, trial.path("nothing"))
-    trial.require(trial.files(trial.path("closed")) == [], "something is left in the folder")
+    trial.require(trial.files(trial.path("closed")) == [], "files remain in the folder")
 
 
 @check()
 def same_file(trial: Trial) -> None:
-    """A destination that is the source itself, by any name, is refused, and the source stays as it is."""
+    """A destination that is the source under any name is rejected, and the source is unchanged."""
     database = source(trial)
     os.symlink(database, trial.path("symbolic.db"))
     os.link(database, trial.path("hard.db"))
@@ -125,14 +125,14 @@ def same_file(trial: Trial) -> None:
                 count = trial.run("count", database, "c")
                 trial.require(count.out == b"3\n", f"{command} to {name} {more} loses documents: {count.reason}")
                 linked = name in ("symbolic.db", "hard.db") and command != "copy" and more != []
-                trial.require(result.status == 1 or linked, f"{command} to the source by the name {name} {more} ends with {result.status}")
+                trial.require(result.status == 1 or linked, f"{command} to the source under the name {name} {more}: exit {result.status}")
         with open(database, "rb") as file:
             trial.require(file.read() == before, f"{command} changes the source")
 
 
 @check()
 def full_disk(trial: Trial) -> None:
-    """A full file system is named as the reason with the destination, and no part of a copy is left there."""
+    """A full file system is reported with the destination, and no partial copy remains."""
     trial.need_root()
     database = source(trial, 4000)
     small = trial.path("small")
@@ -149,12 +149,12 @@ def full_disk(trial: Trial) -> None:
             result = trial.run(*words)
             refused(trial, result, target, database)
             text = result.err.decode(errors="replace").lower()
-            trial.require(any(word in text for word in ("full", "space")), f"the reason is not that it is full: {result.reason}")
-            trial.require("is damaged" not in text, f"a full disk is called damage: {result.reason}")
+            trial.require(any(word in text for word in ("full", "space")), f"the error does not mention a full file system: {result.reason}")
+            trial.require("is damaged" not in text, f"a full disk is reported as damage: {result.reason}")
             left = trial.files(small)
             trial.require(command in ("copy", "import") or left == [], f"{command} leaves {left}")
             if command == "import" and os.path.exists(target):
-                trial.require(trial.run("count", target, "c", expect=0).out == b"0\n", "a part of the import is stored")
+                trial.require(trial.run("count", target, "c", expect=0).out == b"0\n", "a partial import is stored")
             for name in left:
                 os.remove(os.path.join(os.fsencode(small), name))
         trial.require(open(database, "rb").read() == before, "the source changed")
@@ -163,13 +163,13 @@ def full_disk(trial: Trial) -> None:
 
 
 @check()
-def wrong_sources(trial: Trial) -> None:
-    """A source that is missing or no store is named in the error, not the destination, which is not made."""
+def invalid_sources(trial: Trial) -> None:
+    """A missing or invalid source, and not the destination, is named in the error, and no destination is created."""
     broken = {"missing.db": None, "empty.db": b"", "byte.db": b"x", "text.db": b"no database\n" * 500}
     for name, content in broken.items():
         if content is not None:
             trial.write(name, content)
-    witness.execute(trial, trial.path("foreign.db"), "CREATE TABLE t(x)")
+    direct_sqlite.execute(trial, trial.path("foreign.db"), "CREATE TABLE t(x)")
     before = files(trial)
     for name in [*broken, "foreign.db"]:
         for command in COMMANDS:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Files and folders that cannot be opened are named as what they are, and nothing is made beside them."""
+"""Files and folders that cannot be opened are reported with the true reason, and no files are created."""
 
 import os
 from typing import List
 
-import witness
+import direct_sqlite
 from harness import OTHER_USER, Trial, check
 
 READING: List[List[str]] = [
@@ -20,79 +20,79 @@ def filled(arguments: List[str], path: "str | bytes") -> "List[str | bytes]":
 
 
 def some(trial: Trial) -> List[List[str]]:
-    """All reading commands, or a few in the short form."""
+    """Returns all reading commands, or a few in the short form."""
     return [READING[0], *trial.rng.sample(READING[1:], 3)] if trial.short else READING
 
 
-def says(trial: Trial, path: str, words: List[str], never: List[str], user: "int | None" = None) -> None:
+def require_error(trial: Trial, path: str, words: List[str], never: List[str], user: "int | None" = None) -> None:
     for arguments in some(trial):
         result = trial.run(*filled(arguments, path), user=user)
         text = result.err.decode(errors="replace").lower()
         trial.require(result.status == 1, f"exit {result.status} instead of 1: {result.command}: {result.reason}")
-        trial.require(any(word in text for word in words), f"says none of {words}: {result.reason}")
-        trial.require(not any(word in text for word in never), f"says what is not true: {result.reason}")
+        trial.require(any(word in text for word in words), f"the error contains none of {words}: {result.reason}")
+        trial.require(not any(word in text for word in never), f"the error is misleading: {result.reason}")
 
 
 @check()
-def folder_without_search_right(trial: Trial) -> None:
-    """A database in a folder that may not be entered is refused for the missing permission, not as absent."""
+def folder_without_search_permission(trial: Trial) -> None:
+    """A database in an inaccessible folder is rejected for the missing permission, not reported as missing."""
     trial.need_root()
     os.mkdir(trial.path("closed"), 0o755)
     database = trial.path("closed/s.db")
     trial.run("put", database, "c", "k", '{"a":1}', expect=0)
     os.chmod(trial.path("closed"), 0o644)
     trial.note("chmod 644 closed")
-    says(trial, database, ["permission", "may not", "permit", "not allowed", "right"],
+    require_error(trial, database, ["permission", "may not", "permit", "not allowed", "right"],
          ["there is no database", "damage"], user=OTHER_USER)
 
 
 @check()
-def file_without_read_right(trial: Trial) -> None:
-    """A database that may not be read is refused for the missing permission."""
+def file_without_read_permission(trial: Trial) -> None:
+    """A database without read permission is rejected for that reason."""
     trial.need_root()
     database = trial.path("s.db")
     trial.run("put", database, "c", "k", '{"a":1}', expect=0)
     os.chmod(database, 0o600)
     trial.note("chmod 600 s.db")
-    says(trial, database, ["permission", "may not", "permit", "not allowed", "right"],
+    require_error(trial, database, ["permission", "may not", "permit", "not allowed", "right"],
          ["there is no database", "damage"], user=OTHER_USER)
 
 
 @check()
 def read_only_file(trial: Trial) -> None:
-    """A read-only file in a folder that may be written to is read, or refused with a reason; it is never changed."""
+    """A read-only file in a writable folder is read or rejected with a reason, and never modified."""
     trial.need_root()
     os.mkdir(trial.path("open"), 0o777)
     os.chmod(trial.path("open"), 0o777)
     database = trial.path("open/s.db")
     trial.run("put", database, "c", "k", '{"a":1}', expect=0)
-    witness.settle(database)
+    direct_sqlite.checkpoint(database)
     os.chmod(database, 0o444)
     before = open(database, "rb").read()
     result = trial.run("find", database, "c", user=OTHER_USER)
     if result.status == 0:
-        trial.require(result.out == b'{"a":1}\n', f"find shows {result.out!r}")
+        trial.require(result.out == b'{"a":1}\n', f"find prints {result.out!r}")
     else:
-        trial.require(b"damage" not in result.err, f"a healthy file is called damaged: {result.reason}")
+        trial.require(b"damage" not in result.err, f"an intact file is reported as damaged: {result.reason}")
     trial.run("put", database, "c", "k", '{"a":2}', user=OTHER_USER, expect=1)
     trial.require(open(database, "rb").read() == before, "a read-only file was changed")
 
 
 @check()
 def empty_file(trial: Trial) -> None:
-    """An empty file is refused as empty or as no store, and stays empty."""
+    """An empty file is rejected as empty or as not a store, and remains empty."""
     database = trial.write("empty.db", b"")
-    says(trial, database, ["empty", "no store", "not a store", "no database", "not a database", "no nanostore", "not a nanostore"],
+    require_error(trial, database, ["empty", "no store", "not a store", "no database", "not a database", "no nanostore", "not a nanostore"],
          ["only be read", "read-only", "damage"])
-    trial.require(os.path.getsize(database) == 0, "an empty file was written to by a command that reads")
+    trial.require(os.path.getsize(database) == 0, "a reading command wrote to an empty file")
     trial.require(trial.files() == [b"empty.db"], f"leaves {trial.files()}")
 
 
 @check()
-def no_store(trial: Trial) -> None:
-    """One byte, text, a folder, a foreign database and a missing file are refused, and nothing is made."""
+def not_a_store(trial: Trial) -> None:
+    """One byte, text, a folder, a foreign database and a missing file are rejected, and no files are created."""
     foreign = trial.path("foreign.db")
-    witness.execute(trial, foreign, "CREATE TABLE t(x)")
+    direct_sqlite.execute(trial, foreign, "CREATE TABLE t(x)")
     os.mkdir(trial.path("folder"))
     trial.write("byte.db", b"x")
     trial.write("text.db", b"this is a text and no database at all\n" * 200)
@@ -101,15 +101,15 @@ def no_store(trial: Trial) -> None:
         for arguments in some(trial)[: 2 if trial.short else None]:
             result = trial.run(*filled(arguments, trial.path(name)))
             trial.require(result.status == 1, f"exit {result.status} instead of 1: {result.command}")
-            trial.require(b"only be read" not in result.err, f"says what is not true: {result.reason}")
+            trial.require(b"only be read" not in result.err, f"the error is misleading: {result.reason}")
             shown = os.fsencode(name)
-            trial.require(shown in result.err, f"does not name {name}: {result.reason}")
+            trial.require(shown in result.err, f"the error does not name {name}: {result.reason}")
         trial.require(trial.files() == before, f"leaves {trial.files()}")
 
 
 @check()
 def invalid_utf8(trial: Trial) -> None:
-    """A path that is no UTF-8 is used byte by byte or refused; no file of another name is made."""
+    """A path that is not valid UTF-8 is used byte for byte or rejected; no file with a different name is created."""
     folder = os.fsencode(trial.path("bytes"))
     os.mkdir(folder)
     source = trial.path("source.db")
@@ -121,28 +121,28 @@ def invalid_utf8(trial: Trial) -> None:
             try:
                 result = trial.run(*words)
             except OSError:
-                continue  # the system itself takes no such name
-            made = os.listdir(folder)
+                continue  # the file system does not support such names
+            created = os.listdir(folder)
             stem = {name, name + b"-wal", name + b"-shm", name + b"-journal"}
-            trial.require(set(made) <= stem, f"{words[0]} makes {made} for {name!r}")
-            trial.require((name in made) == (result.status == 0), f"{words[0]} of {name!r}: exit {result.status}, files {made}")
-            for file in made:
+            trial.require(set(created) <= stem, f"{words[0]} creates {created} for {name!r}")
+            trial.require((name in created) == (result.status == 0), f"{words[0]} of {name!r}: exit {result.status}, files {created}")
+            for file in created:
                 os.remove(os.path.join(folder, file))
 
 
 @check()
-def names_with_meaning(trial: Trial) -> None:
-    """Paths with %, ?, #, :, spaces and quotes are plain paths; no file of another name is made."""
+def special_characters(trial: Trial) -> None:
+    """Paths may contain %, ?, #, :, spaces and quotes; no file with a different name is created."""
     names = ["a?mode=ro.db", "a%20b.db", "a#b.db", "file:x.db", "a b'.db", "-dash.db", ":memory:", "été.db", "e\u0301.db", "a\nb.db"]
     for name in trial.rng.sample(names, 4) if trial.short else names:
         folder = trial.path(f"names{len(trial.files())}")
         os.mkdir(folder)
         path = name if name.startswith(("file:", ":")) else os.path.join(folder, name)
         trial.run("put", path, "c", "k", '{"a":1}', folder=folder, expect=0)
-        made = [os.fsdecode(file) for file in trial.files(folder)]
-        trial.require(name in made, f"put into {name!r} makes {made}")
+        created = [os.fsdecode(file) for file in trial.files(folder)]
+        trial.require(name in created, f"put into {name!r} creates {created}")
         result = trial.run("get", path, "c", "k", folder=folder, expect=0)
-        trial.require(result.out == b'{"a":1}\n', f"get from {name!r} shows {result.out!r}")
+        trial.require(result.out == b'{"a":1}\n', f"get from {name!r} prints {result.out!r}")
         trial.run("backup", path, path + "2", folder=folder, expect=0)
         left = {os.fsdecode(file) for file in trial.files(folder)} - {name, name + "2"}
         trial.require(not {file for file in left if not file.endswith(("-wal", "-shm"))}, f"leaves {left}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks, how they are registered, and what one of them may use while it runs."""
+"""Registers and runs checks, and provides their helpers."""
 
 import os
 import random
@@ -16,11 +16,11 @@ OTHER_USER = 65534  # `nobody` on Linux and other systems
 
 
 class Failure(Exception):
-    """A claim that does not hold."""
+    """Raised if a claim does not hold."""
 
 
 class Skipped(Exception):
-    """A claim that cannot be checked on this machine."""
+    """Raised if a claim cannot be checked on this machine."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ CHECKS: List[Check] = []
 
 
 def check(short: bool = True) -> Callable[[Callable[["Trial"], None]], Callable[["Trial"], None]]:
-    """Registers a function as a check. Its docstring is the claim."""
+    """Registers a function as a check; its docstring is the claim."""
 
     def register(function: Callable[["Trial"], None]) -> Callable[["Trial"], None]:
         area = function.__module__.replace("_", "-")
@@ -49,7 +49,7 @@ def check(short: bool = True) -> Callable[[Callable[["Trial"], None]], Callable[
 
 @dataclass
 class Trial:
-    """One run of a check: a folder, a seed, the tool, and the commands that ran."""
+    """A run of a check, with a folder, a seed, the tool and a log of the commands."""
 
     tool: str
     seed: int
@@ -66,7 +66,7 @@ class Trial:
 
     def need_root(self) -> None:
         if not self.is_root:
-            raise Skipped("needs root, to act as another user")
+            raise Skipped("requires root to run as another user")
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
@@ -78,11 +78,11 @@ class Trial:
         return path
 
     def note(self, line: str) -> None:
-        """Adds a step, which is no command of the tool, to what a failure prints."""
+        """Adds a step that is not a command of the tool to the log that a failure prints."""
         self.log.append(line)
 
     def run(self, *arguments: "str | bytes", expect: Optional[int] = None, **options: object) -> Result:
-        """Runs the tool to its end. A signal, a hang or a raw error of the system is a failure."""
+        """Runs the tool until it exits. A signal, a hang or an unprocessed system error is a failure."""
         command = Command(self.tool, list(arguments), **options)  # type: ignore[arg-type]
         self.log.append(command.text)
         result = wait(start(command), command.timeout or self.timeout)
@@ -92,7 +92,7 @@ class Trial:
         return result
 
     def start(self, *arguments: "str | bytes", **options: object) -> Background:
-        """Starts the tool and lets it run. It is killed when the check ends."""
+        """Starts the tool in the background. It is killed when the check ends."""
         command = Command(self.tool, list(arguments), **options)  # type: ignore[arg-type]
         self.log.append(command.text + " &")
         process = start(command)
@@ -106,13 +106,13 @@ class Trial:
 
     def examine(self, result: Result) -> None:
         if result.timed_out:
-            self.fail(f"does not end within {result.limit:g} seconds: {result.command}")
+            self.fail(f"does not exit within {result.limit:g} seconds: {result.command}")
         if result.status == 127 and b"shared librar" in result.err:
-            return  # the loader found too few file descriptors, before the tool began
+            return  # the dynamic loader ran out of file descriptors before the tool started
         if result.status not in (0, 1, 2, 64):
             self.fail(f"{result.reason_of_signal}: {result.command}: {result.reason}")
         if b"NSCocoaErrorDomain" in result.err or b"UserInfo=" in result.err:
-            self.fail(f"prints an error of the system unprocessed: {result.reason}")
+            self.fail(f"prints an unprocessed system error: {result.reason}")
         if result.status == 1 and not result.err.strip() and not result.out.strip():
             self.fail(f"exit 1 without a reason: {result.command}")
 
@@ -128,7 +128,7 @@ class Trial:
 
 
 def play(name: str, tool: str, seed: int, short: bool, root: str) -> "tuple[str, str]":
-    """Runs one check in a folder of its own. Returns `passed`, `failed` or `skipped`, and why."""
+    """Runs one check in a new folder. Returns `passed`, `failed` or `skipped`, and the reason."""
     check = next(check for check in CHECKS if check.name == name)
     folder = tempfile.mkdtemp(dir=root)
     os.chmod(folder, 0o755)
@@ -142,11 +142,11 @@ def play(name: str, tool: str, seed: int, short: bool, root: str) -> "tuple[str,
         return "skipped", str(reason)
     except Failure as failure:
         return "failed", report(check, trial, str(failure))
-    except Exception as error:  # an answer that does not parse is a failure of the tool, too
-        place = error.__traceback__
-        while place is not None and place.tb_next is not None:
-            place = place.tb_next
-        where = f"{os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}" if place else "?"
+    except Exception as error:  # output that does not parse is also a failure of the tool
+        frame = error.__traceback__
+        while frame is not None and frame.tb_next is not None:
+            frame = frame.tb_next
+        where = f"{os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}" if frame else "?"
         return "failed", report(check, trial, f"{type(error).__name__} at {where}: {error}")
     finally:
         for process in trial.running:
@@ -163,9 +163,9 @@ def report(check: Check, trial: Trial, reason: str) -> str:
 
 def remove(folder: str) -> None:
     def unlock(function: Callable[[str], object], path: str, _: object) -> None:
-        for place in (os.path.dirname(path), path):
-            if not os.path.islink(place) and os.path.exists(place):
-                os.chmod(place, os.stat(place).st_mode | stat.S_IRWXU)
+        for target in (os.path.dirname(path), path):
+            if not os.path.islink(target) and os.path.exists(target):
+                os.chmod(target, os.stat(target).st_mode | stat.S_IRWXU)
         function(path)
 
     shutil.rmtree(folder, onerror=unlock)

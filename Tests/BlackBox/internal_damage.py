@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Damaged internal tables: no command crashes or hangs, and what ends with 0 is right or found by verify."""
+"""Damaged internal tables: no command crashes or hangs, and a result with exit 0 is correct or verify reports damage."""
 
 import json
 import os
 import shutil
 from typing import Any, Dict, List, Tuple
 
+import direct_sqlite
 import page_damage
-import witness
 from harness import Skipped, Trial, check
 from values import from_pairs, same
 
 KEPT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "NanoStressTests", "Kept", "format-1")
 
-NONSENSE: List[Any] = [
+INVALID_VALUES: List[Any] = [
     None, "", "garbage", "\u00e9\u0000x", b"\xff\x00", -1, 0, 7, 2**62, 2**63 - 1, -(2**63), 1e300, "[[", "[]", "{}", "[[1]]", '[["a","up"]]',
     '[[""]]', '[["a"],["a"]]', '{"defaults":5}', '{"aliases":{"a":5}}', "fields", "everything", "words", "x" * 5000]
 
@@ -30,10 +30,10 @@ WRITING: List[List[str]] = [
 
 
 def sample(trial: Trial) -> Tuple[str, Dict[str, List[Any]]]:
-    """A file with most features, and the documents that its record says it has."""
+    """Copies a sample file that uses most features; returns it with its recorded documents."""
     name = trial.rng.choice(["plain", "plain", "utf16"])
     if not os.path.exists(os.path.join(KEPT, name + ".db")):
-        raise Skipped("needs the kept files of Tests/NanoStressTests")
+        raise Skipped("requires the sample files of Tests/NanoStressTests")
     for old in trial.files():
         os.remove(os.path.join(os.fsencode(trial.folder), old))
     database = trial.path("s.db")
@@ -52,31 +52,31 @@ def is_form(pairs: "List[tuple[str, Any]]") -> bool:
 
 
 def judge(trial: Trial, database: str, contents: Dict[str, List[Any]]) -> None:
-    """Runs what reads, and compares what ends with 0 with the documents."""
+    """Runs reading commands, and compares results with exit 0 with the expected documents."""
     limits = {"megabytes": 1500, "timeout": 30.0 if trial.short else 60.0}
     wrong = []
     for collection in ("films", "everything", "log"):
-        questions: List[Tuple[List[str], Any]] = [
+        queries: List[Tuple[List[str], Any]] = [
             (["find", database, collection], contents[collection]),
             (["export", database, collection, "--no-header"], contents[collection]),
             (["count", database, collection], len(contents[collection]))]
         if collection == "films":
-            questions += [(["find", database, collection, "[year] = 1985"], [row for row in contents["films"] if row.get("year") == 1985]),
+            queries += [(["find", database, collection, "[year] = 1985"], [row for row in contents["films"] if row.get("year") == 1985]),
                           (["find", database, collection, "[genres] = 'war'"], [row for row in contents["films"] if "war" in row.get("genres", [])])]
         if collection == "everything":
-            questions.append((["count", database, collection, "[a.b] = 'two'"], 2))
-        for arguments, expected in trial.rng.sample(questions, 2) if trial.short else questions:
+            queries.append((["count", database, collection, "[a.b] = 'two'"], 2))
+        for arguments, expected in trial.rng.sample(queries, 2) if trial.short else queries:
             result = trial.run(*arguments, **limits)
             if result.status != 0 or b"note: There is no collection" in result.err:
                 continue
             found = int(result.out) if isinstance(expected, int) else [parse_line(line) for line in result.lines]
             if not same(found, expected):
-                wrong.append(f"{' '.join(arguments[:1] + arguments[2:])} gives {str(found)[:120]}")
+                wrong.append(f"{' '.join(arguments[:1] + arguments[2:])} prints {str(found)[:120]}")
     for arguments in [COMMANDS[0], *trial.rng.sample(COMMANDS[1:], 3)] if trial.short else COMMANDS:
         trial.run(*[database if word == "FILE" else word for word in arguments], **limits)
     verdict = trial.run("verify", database, **limits)
     if wrong and verdict.status == 0:
-        trial.fail(f"wrong with exit 0, and verify is clean: {'; '.join(wrong)}")
+        trial.fail(f"incorrect with exit 0, and verify reports no problems: {'; '.join(wrong)}")
     saved = trial.path("saved.db")
     trial.run("recover", database, saved, "--force", **limits)
     if os.path.exists(saved):
@@ -91,29 +91,29 @@ def parse_line(line: bytes) -> Any:
 
 
 @check()
-def sample_is_right(trial: Trial) -> None:
-    """Without damage every answer is right and verify is clean."""
+def undamaged_sample(trial: Trial) -> None:
+    """Without damage, every result is correct and verify reports no problems."""
     database, contents = sample(trial)
     judge(trial, database, contents)
 
 
 @check()
-def nonsense_in_columns(trial: Trial) -> None:
-    """A value that makes no sense in a column of an internal table crashes nothing and falsifies nothing."""
+def invalid_values_in_columns(trial: Trial) -> None:
+    """An invalid value in a column of an internal table causes no crash and no undetected incorrect result."""
     for _ in range(2 if trial.short else 8):
         del trial.log[:]
         database, contents = sample(trial)
         table = trial.rng.choice(page_damage.INTERNAL)
-        columns = [row[1] for row in witness.rows(database, f"PRAGMA table_info({table})")]
-        rows = witness.rows(database, f"SELECT * FROM {table}")
+        columns = [row[1] for row in direct_sqlite.rows(database, f"PRAGMA table_info({table})")]
+        rows = direct_sqlite.rows(database, f"SELECT * FROM {table}")
         if not rows:
             continue
         row = trial.rng.choice(rows)
         column = trial.rng.choice(columns)
         where = " AND ".join(f'"{name}" IS ?' for name in columns)
         try:
-            witness.execute(trial, database, f'UPDATE OR REPLACE {table} SET "{column}" = ? WHERE {where}', [trial.rng.choice(NONSENSE), *row])
-        except Exception as error:  # a constraint of the table says no
+            direct_sqlite.execute(trial, database, f'UPDATE OR REPLACE {table} SET "{column}" = ? WHERE {where}', [trial.rng.choice(INVALID_VALUES), *row])
+        except Exception as error:  # rejected by a constraint of the table
             trial.note(f"({error})")
             continue
         judge(trial, database, contents)
@@ -121,7 +121,7 @@ def nonsense_in_columns(trial: Trial) -> None:
 
 @check()
 def damaged_pages(trial: Trial) -> None:
-    """A damaged page of an internal table crashes nothing, hangs nothing and falsifies nothing."""
+    """A damaged page of an internal table causes no crash, no hang and no undetected incorrect result."""
     for _ in range(2 if trial.short else 10):
         del trial.log[:]
         database, contents = sample(trial)
@@ -135,21 +135,21 @@ def damaged_pages(trial: Trial) -> None:
 
 
 @check()
-def collections_twice(trial: Trial) -> None:
-    """A row that stands twice in an internal table crashes no command."""
+def duplicate_rows(trial: Trial) -> None:
+    """A duplicate row in an internal table causes no crash."""
     tables = ["nano_collections", "nano_indexes", "nano_paths", "nano_metadata", "nano_index_ledger"]
     for table in [tables[0], trial.rng.choice(tables[1:])] if trial.short else tables:
         database, contents = sample(trial)
         page = page_damage.roots(database)[table]
-        content = page_damage.row_twice(trial.rng, database, page_damage.read(database, page))
+        content = page_damage.duplicate_row(trial.rng, database, page_damage.read(database, page))
         page_damage.write(database, page, bytes(content))
         trial.note(f"two cell pointers of page {page}, the first of {table}, made equal")
         judge(trial, database, contents)
 
 
 @check()
-def another_table_in_its_place(trial: Trial) -> None:
-    """Internal tables whose pages were overwritten with those of each other crash no command."""
+def exchanged_pages(trial: Trial) -> None:
+    """Internal tables whose pages were overwritten with pages of other internal tables cause no crash."""
     tables = ["nano_collections", "nano_indexes", "nano_paths", "nano_metadata"]
     pairs = [(into, of) for into in tables for of in [*tables, "nano_elements_films_genres_elements"] if into != of]
     for into, of in [*trial.rng.sample(pairs, 1), ("nano_collections", "nano_indexes")] if trial.short else pairs:

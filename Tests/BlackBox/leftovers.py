@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""No command leaves files but those documented, killed or not, and the next try works."""
+"""Commands leave only documented files, even when killed, and succeed when repeated."""
 
 import os
 import re
@@ -8,7 +8,7 @@ import subprocess
 import time
 from typing import List
 
-import witness
+import direct_sqlite
 from file_paths import READING, filled
 from harness import Trial, check
 
@@ -17,7 +17,7 @@ STRAY = re.compile(rb"target\.db\.nanostore-[0-9A-Fa-f-]{36}(\.[a-z]+)?(-wal|-sh
 
 
 def documented(name: bytes) -> bool:
-    """Whether the documentation names files of this form as what a killed command leaves."""
+    """Returns whether the documentation lists this kind of file as a leftover of a killed command."""
     match = STRAY.fullmatch(name)
     if match is None:
         return False
@@ -34,17 +34,17 @@ def source(trial: Trial, documents: int) -> str:
     trial.note(f"python3: {documents} documents {{\"n\":…,\"pad\":\"100 x\"}} > in.ndjson")
     trial.run("import", database, "c", trial.write("in.ndjson", lines), expect=0)
     trial.run("index", "create", database, "c", "n", expect=0)
-    witness.settle(database)
+    direct_sqlite.checkpoint(database)
     os.remove(trial.path("in.ndjson"))
     return database
 
 
 @check()
 def reading_commands(trial: Trial) -> None:
-    """Commands that only read leave no additional file and change no byte."""
+    """Commands that only read create no files and modify no bytes."""
     database = source(trial, 5)
     trial.run("index", "text", database, "c", "pad", "--name", "w", expect=0)
-    witness.settle(database)
+    direct_sqlite.checkpoint(database)
     for name in trial.files():
         if name != b"s.db":
             os.remove(os.path.join(os.fsencode(trial.folder), name))
@@ -68,7 +68,7 @@ def reading_commands(trial: Trial) -> None:
 
 @check()
 def failed_first_writes(trial: Trial) -> None:
-    """A first put, import or configure that fails leaves no new file."""
+    """A put, import or configure that fails on a new database leaves no file."""
     new = trial.path("new.db")
     text = trial.write("bad.json", '{"a":1}\n{"a":')
     setup = trial.write("setup.json", '{"collections":{"c":{"indexes":5}}}')
@@ -86,7 +86,7 @@ def failed_first_writes(trial: Trial) -> None:
         result = trial.run(*arguments)
         shown = " ".join(arguments[:1] + arguments[2:])[:60]
         if result.status not in (1, 64):
-            problems.append(f"{shown} ends with {result.status}")
+            problems.append(f"{shown} exits with {result.status}")
         for name in set(trial.files()) - set(before):
             problems.append(f"{shown} leaves {name.decode()}")
             os.remove(os.path.join(os.fsencode(trial.folder), name))
@@ -94,7 +94,7 @@ def failed_first_writes(trial: Trial) -> None:
 
 
 def killed(trial: Trial, command: str, tries: int, documents: int) -> None:
-    """Kills a command at random moments; what is left is documented, and the same command then succeeds."""
+    """Kills a command at random times; only documented files may remain, and the same command must then succeed."""
     database = source(trial, documents)
     expected = trial.run("export", database, "c", expect=0).out
     target = trial.path("target.db")
@@ -111,42 +111,42 @@ def killed(trial: Trial, command: str, tries: int, documents: int) -> None:
         time.sleep(pause)
         process.kill(signal.SIGKILL)
         trial.note(f"kill -9 after {pause * 1000:.1f} of {took * 1000:.0f} ms")
-        ours = (b"s.db", b"s.db-wal", b"s.db-shm")  # SQLite keeps the last two while the file is open
+        ours = (b"s.db", b"s.db-wal", b"s.db-shm")  # SQLite keeps the last two files while the database is open
         strays = [name for name in trial.files() if name not in ours and not name.startswith(b"target.db")]
         beside = [name for name in trial.files() if name.startswith(b"target.db.") and not documented(name)]
         trial.require(not strays and not beside, f"a killed {command} leaves {strays + beside}")
         if command != "copy" and os.path.exists(target):
             found = trial.run("export", target, "c", expect=0).out
-            trial.require(found == expected, f"a killed {command} leaves a destination that is not whole")
+            trial.require(found == expected, f"a killed {command} leaves an incomplete destination")
             os.remove(target)
         result = trial.run(command, database, target)
         trial.require(result.status == 0, f"the same {command} again: {result.reason}")
-        trial.require(trial.run("export", target, "c", expect=0).out == expected, f"{command} again gives other documents")
+        trial.require(trial.run("export", target, "c", expect=0).out == expected, f"{command} again produces different documents")
     trial.run("verify", target, expect=0)
     trial.run("verify", database, expect=0)
 
 
 @check()
 def killed_backup(trial: Trial) -> None:
-    """A backup killed at any moment is whole or not there, and succeeds the next time."""
+    """A backup killed at any time is complete or does not exist, and succeeds when repeated."""
     killed(trial, "backup", 2 if trial.short else 15, 2000 if trial.short else 20000)
 
 
 @check()
 def killed_copy(trial: Trial) -> None:
-    """A copy killed at any moment goes on and succeeds the next time."""
+    """A copy killed at any time resumes and succeeds when repeated."""
     killed(trial, "copy", 2 if trial.short else 15, 2000 if trial.short else 20000)
 
 
 @check()
 def killed_recover(trial: Trial) -> None:
-    """A recover killed at any moment leaves only documented files, and succeeds the next time."""
+    """A recover killed at any time leaves only documented files, and succeeds when repeated."""
     killed(trial, "recover", 2 if trial.short else 15, 2000 if trial.short else 20000)
 
 
 @check()
 def copy_killed_after_completion(trial: Trial) -> None:
-    """A copy that is killed after its work, before its report is read, succeeds when it is called again."""
+    """A copy killed after it completes, but before its report is read, succeeds when repeated."""
     database, target = source(trial, 50), trial.path("target.db")
     for _ in range(2):
         reading, writing = os.pipe()
@@ -177,18 +177,18 @@ def copy_killed_after_completion(trial: Trial) -> None:
 
 
 def complete(target: str) -> bool:
-    """Whether the target has all documents, and no checkpoint of an unfinished copy."""
+    """Returns whether the target has all documents and no checkpoint of an unfinished copy."""
     try:
-        if not os.path.exists(target) or witness.rows(target, "SELECT count(*) FROM c") != [(50,)]:
+        if not os.path.exists(target) or direct_sqlite.rows(target, "SELECT count(*) FROM c") != [(50,)]:
             return False
-        return witness.rows(target, "SELECT 1 FROM nano_metadata WHERE name = 'nano_copy' AND value NOT LIKE '%omplete%'") == []
+        return direct_sqlite.rows(target, "SELECT 1 FROM nano_metadata WHERE name = 'nano_copy' AND value NOT LIKE '%omplete%'") == []
     except Exception:
         return False
 
 
 @check()
-def copy_onto_something_else(trial: Trial) -> None:
-    """copy still refuses a target that holds anything but its own work."""
+def copy_onto_unrelated_target(trial: Trial) -> None:
+    """copy rejects a target that contains anything other than its own copy."""
     database, target = source(trial, 20), trial.path("target.db")
     trial.run("put", target, "c", "mine", '{"mine":1}', expect=0)
     trial.run("copy", database, target, expect=1)

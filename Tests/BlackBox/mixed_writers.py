@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The tool and another program write to one collection in turn; answers stay those of a model."""
+"""The tool and another program alternately write to a collection; results match those of a model."""
 
 from typing import Any, Dict, List, Tuple
 
-import spelling
-import spellings
-import witness
+import direct_sqlite
+import foreign_rows
+import json_variants
 from harness import Trial, check
 from values import stored
 
@@ -13,21 +13,21 @@ Model = Dict[int, Tuple[str, Dict[str, Any]]]
 
 
 class Writers:
-    """A store with random indexes, and the documents by row id that it must hold."""
+    """A store with random indexes, and a model of its documents by row id."""
 
     def __init__(self, trial: Trial):
         self.trial, self.model, self.next = trial, {}, 1
         self.database = trial.path("s.db")
         kind = trial.rng.choice(["none", "fields", "elements", "everything", "words"])
-        spellings.indexed(trial, self.database, kind)
+        foreign_rows.indexed(trial, self.database, kind)
         self.model: Model = {1: ("ours", {"ours": True})}
         self.next = 2
 
     def body(self) -> "tuple[Dict[str, Any], str]":
-        document = spelling.document(self.trial.rng)
-        return document, spelling.Speller(self.trial.rng).write(document)
+        document = json_variants.document(self.trial.rng)
+        return document, json_variants.VariantWriter(self.trial.rng).write(document)
 
-    def known(self) -> int:
+    def random_row(self) -> int:
         return self.trial.rng.choice(sorted(self.model))
 
     def step(self) -> None:
@@ -37,45 +37,45 @@ class Writers:
         if kind == "put" or not self.model:
             key = rng.choice([f"p{rng.randrange(8)}"] + [key for key, _ in self.model.values()])
             trial.run("put", database, "c", key, "-", input=stored(document), expect=0)
-            self.place(key, document)
+            self.record(key, document)
         elif kind == "insert":
             key = f"i{trial.rng.randrange(10**9)}"
-            witness.insert(trial, database, "c", [(key, text)])
-            self.place(key, document)
+            direct_sqlite.insert(trial, database, "c", [(key, text)])
+            self.record(key, document)
         elif kind == "update":
-            row = self.known()
-            witness.execute(trial, database, "UPDATE c SET body = ? WHERE id = ?", [text, row])
+            row = self.random_row()
+            direct_sqlite.execute(trial, database, "UPDATE c SET body = ? WHERE id = ?", [text, row])
             self.model[row] = (self.model[row][0], document)
         elif kind == "delete":
-            row = self.known()
-            witness.execute(trial, database, "DELETE FROM c WHERE id = ?", [row])
+            row = self.random_row()
+            direct_sqlite.execute(trial, database, "DELETE FROM c WHERE id = ?", [row])
             del self.model[row]
         elif kind == "remove":
-            row = self.known()
+            row = self.random_row()
             trial.run("delete", database, "c", self.model.pop(row)[0], expect=0)
         elif kind == "upsert":
-            row = self.known()
+            row = self.random_row()
             key = self.model[row][0]
-            witness.execute(trial, database, "INSERT INTO c(key, body) VALUES (?, ?) ON CONFLICT(key) WHERE key IS NOT NULL "
+            direct_sqlite.execute(trial, database, "INSERT INTO c(key, body) VALUES (?, ?) ON CONFLICT(key) WHERE key IS NOT NULL "
                             "DO UPDATE SET body = excluded.body", [key, text])
             self.model[row] = (key, document)
         elif kind == "key":
-            row = self.known()
+            row = self.random_row()
             key = f"n{trial.rng.randrange(10**9)}"
-            witness.execute(trial, database, "UPDATE c SET key = ? WHERE id = ?", [key, row])
+            direct_sqlite.execute(trial, database, "UPDATE c SET key = ? WHERE id = ?", [key, row])
             self.model[row] = (key, self.model[row][1])
         elif kind == "policy":
             trial.run("index", "policy", database, "c", rng.choice(["everything", "declared"]), expect=0)
         else:
             trial.run(*(["compact", database] if kind == "compact" else ["index", "rebuild", database, "c"]), expect=0)
 
-    def place(self, key: str, document: Dict[str, Any]) -> None:
-        """Where a document of a key goes: the row that has the key, or the row id that the file says is new."""
+    def record(self, key: str, document: Dict[str, Any]) -> None:
+        """Records a written document under the row with its key, or under the newest row id in the file."""
         for row, (other, _) in self.model.items():
             if other == key:
                 self.model[row] = (key, document)
                 return
-        found = witness.rows(self.database, "SELECT max(id) FROM c")
+        found = direct_sqlite.rows(self.database, "SELECT max(id) FROM c")
         self.model[found[0][0]] = (key, document)
 
     def documents(self) -> List[Tuple[str, Dict[str, Any]]]:
@@ -83,13 +83,13 @@ class Writers:
 
 
 @check()
-def in_turn(trial: Trial) -> None:
-    """Whichever program wrote last, and with any indexes, queries find what a model of the documents finds."""
+def alternating_writers(trial: Trial) -> None:
+    """Queries return the results of the model, regardless of which program wrote last and which indexes exist."""
     writers = Writers(trial)
     for _ in range(12 if trial.short else 60):
         writers.step()
         documents = writers.documents()
-        spellings.ask(trial, writers.database, documents, spellings.questions(trial, documents, 1 if trial.short else 3), "in turn")
-    spellings.sort(trial, writers.database, writers.documents(), "in the end")
-    spellings.contents(trial, writers.database, writers.documents(), "in the end")
+        foreign_rows.check_queries(trial, writers.database, documents, foreign_rows.random_queries(trial, documents, 1 if trial.short else 3), "after a write")
+    foreign_rows.check_order(trial, writers.database, writers.documents(), "after all writes")
+    foreign_rows.check_contents(trial, writers.database, writers.documents(), "after all writes")
     trial.run("verify", writers.database, expect=0)

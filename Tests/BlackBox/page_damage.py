@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Damages pages of a database file: rows twice, other pages, flipped bytes."""
+"""Damages pages of a database file: duplicate rows, exchanged pages, flipped bytes."""
 
 import random
 from typing import Callable, Dict, List, Tuple
 
-import witness
+import direct_sqlite
 
 INTERNAL = ["nano_collections", "nano_indexes", "nano_paths", "nano_metadata", "nano_bags", "nano_bag_members", "nano_index_ledger"]
 
 
 def roots(database: str) -> Dict[str, int]:
-    """The first page of each internal table, and of what belongs to it."""
-    found = witness.rows(database, "SELECT name, rootpage FROM sqlite_schema WHERE tbl_name LIKE 'nano\\_%' ESCAPE '\\' AND rootpage > 0")
+    """Returns the root pages of the internal tables and their indexes."""
+    found = direct_sqlite.rows(database, "SELECT name, rootpage FROM sqlite_schema WHERE tbl_name LIKE 'nano\\_%' ESCAPE '\\' AND rootpage > 0")
     return dict(found)
 
 
@@ -33,7 +33,7 @@ def pages(database: str, size: int = 4096) -> int:
 
 
 def cells(page: bytearray) -> Tuple[int, int]:
-    """Where the cell pointers of a page of a tree begin, and how many there are."""
+    """Returns the offset and number of the cell pointers of a B-tree page."""
     start = 12 if page[0] in (2, 5) else 8
     return start, min(int.from_bytes(page[3:5], "big"), (len(page) - start) // 2)
 
@@ -46,7 +46,7 @@ def other_internal(rng: random.Random, database: str, page: bytearray) -> bytear
     return read(database, rng.choice(list(roots(database).values())))
 
 
-def row_twice(rng: random.Random, database: str, page: bytearray) -> bytearray:
+def duplicate_row(rng: random.Random, database: str, page: bytearray) -> bytearray:
     start, count = cells(page)
     if count > 1:
         one, other = rng.sample(range(count), 2)
@@ -57,7 +57,7 @@ def row_twice(rng: random.Random, database: str, page: bytearray) -> bytearray:
     return page
 
 
-def row_dropped(rng: random.Random, database: str, page: bytearray) -> bytearray:
+def dropped_row(rng: random.Random, database: str, page: bytearray) -> bytearray:
     _, count = cells(page)
     page[3:5] = rng.randrange(max(count, 1)).to_bytes(2, "big")
     return page
@@ -80,8 +80,8 @@ def noise(rng: random.Random, database: str, page: bytearray) -> bytearray:
     return page
 
 
-def children_twice(rng: random.Random, database: str, page: bytearray) -> bytearray:
-    """Makes the page an inner page that leads to another page several times, to itself perhaps."""
+def duplicate_children(rng: random.Random, database: str, page: bytearray) -> bytearray:
+    """Turns the page into an interior page with duplicate pointers to another page, possibly to itself."""
     target = rng.choice([rng.randrange(2, pages(database) + 1), *roots(database).values()])
     page[0] = 2 if page[0] == 10 else 5
     page[8:12] = target.to_bytes(4, "big")
@@ -90,4 +90,4 @@ def children_twice(rng: random.Random, database: str, page: bytearray) -> bytear
 
 Damage = Callable[[random.Random, str, bytearray], bytearray]
 DAMAGES: List[Damage] = [
-    other_page, other_internal, row_twice, row_dropped, flipped_bytes, flipped_bytes, flipped_bytes, zeroes, noise, children_twice]
+    other_page, other_internal, duplicate_row, dropped_row, flipped_bytes, flipped_bytes, flipped_bytes, zeroes, noise, duplicate_children]

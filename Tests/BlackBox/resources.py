@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Few file descriptors and bounded memory: an error or an answer, never a signal."""
+"""Few file descriptors and limited memory: a result or an error, never a signal."""
 
 import os
 import time
@@ -17,7 +17,7 @@ OTHERS: List[List[str]] = [
 
 @check()
 def few_descriptors(trial: Trial) -> None:
-    """With 3 to 20 file descriptors every command ends with an answer or an error."""
+    """With 3 to 20 file descriptors, every command exits with a result or an error."""
     database = trial.path("s.db")
     trial.run("put", database, "c", "k", '{"a":1}', expect=0)
     names = {"OUT": trial.path("out.db"), "IN": trial.write("in.json", '{"a":1}')}
@@ -37,7 +37,7 @@ def few_descriptors(trial: Trial) -> None:
 
 
 def anonymous_megabytes(pid: int) -> float:
-    """The memory of a process that is no part of a file, now."""
+    """Returns the current anonymous memory of a process."""
     try:
         with open(f"/proc/{pid}/status") as file:
             for line in file:
@@ -49,23 +49,23 @@ def anonymous_megabytes(pid: int) -> float:
 
 
 def peak(trial: Trial, *arguments: str) -> float:
-    """Runs a command and returns the most anonymous memory that it was seen to have."""
+    """Runs a command and returns its peak anonymous memory, as sampled."""
     process = trial.start(*arguments)
-    most = 0.0
+    maximum = 0.0
     until = time.monotonic() + 300
     while process.is_running and time.monotonic() < until:
-        most = max(most, anonymous_megabytes(process.process.pid))
+        maximum = max(maximum, anonymous_megabytes(process.process.pid))
         time.sleep(0.01)
     result = trial.finish(process)
     trial.require(result.status == 0, f"exit {result.status}: {result.reason}")
-    return most
+    return maximum
 
 
 @check(short=False)
 def memory_of_many_documents(trial: Trial) -> None:
-    """Sorting, grouping and removing two million documents takes at most 200 MB."""
+    """Sorting, grouping and deleting two million documents uses at most 200 MB."""
     if not os.path.exists("/proc/self/status"):
-        raise Skipped("needs /proc")
+        raise Skipped("requires /proc")
     database = trial.path("s.db")
     source = trial.path("in.ndjson")
     trial.note(f"python3: {DOCUMENTS} documents {{\"n\":…,\"g\":…}} > in.ndjson")
@@ -80,9 +80,9 @@ def memory_of_many_documents(trial: Trial) -> None:
         ("schema", ["schema", database, "c"]), ("delete --where", ["delete", database, "c", "--where", "[n] < 1000000"]),
         ("delete --all", ["delete", database, "c", "--all"]),
     ):
-        most = peak(trial, *arguments)
-        if most > 200:
-            over.append(f"{what}: {most:.0f} MB")
+        used = peak(trial, *arguments)
+        if used > 200:
+            over.append(f"{what}: {used:.0f} MB")
         for name in trial.files():
             if name.startswith(b"copy.db"):
                 os.remove(os.path.join(os.fsencode(trial.folder), name))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs the command line tool as a process with a limit for everything."""
+"""Runs the command line tool as a process with resource limits."""
 
 import os
 import resource
@@ -14,7 +14,7 @@ from typing import IO, Dict, List, Optional
 
 @dataclass
 class Command:
-    """A call of the tool: who runs it, with which limits and input."""
+    """An invocation of the tool, with its user, limits and input."""
 
     tool: str
     arguments: List["str | bytes"]
@@ -30,7 +30,7 @@ class Command:
 
     @property
     def text(self) -> str:
-        """The command as it can be typed into a shell."""
+        """The command in shell syntax."""
         words = ["nanostore"] + [self.shown(argument) for argument in self.arguments]
         text = " ".join(words)
         if self.user is not None:
@@ -55,7 +55,7 @@ class Command:
         return shlex.quote(argument if len(argument) < 800 else argument[:800] + "…")
 
     def limit(self) -> None:
-        """Sets the limits, in the process that becomes the tool."""
+        """Sets the limits in the child process, before it executes the tool."""
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if self.files is not None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (self.files, self.files))
@@ -78,7 +78,7 @@ class Result:
 
     @property
     def lines(self) -> List[bytes]:
-        """The lines of the output. Only a line feed ends one."""
+        """The lines of the output, separated by line feeds only."""
         return self.out.split(b"\n")[:-1] if self.out.endswith(b"\n") else self.out.split(b"\n") if self.out else []
 
     @property
@@ -89,7 +89,7 @@ class Result:
     @property
     def reason_of_signal(self) -> str:
         if self.status < 0:
-            return f"ended by {signal.Signals(-self.status).name}"
+            return f"terminated by {signal.Signals(-self.status).name}"
         return f"exit {self.status}, which is undocumented"
 
 
@@ -112,12 +112,12 @@ class Background:
         return self.process.poll() is None
 
     def written(self) -> bytes:
-        """What the process has written so far."""
+        """Returns the output that the process has written so far."""
         self.out.seek(0)
         return self.out.read()
 
     def wait_for(self, enough: "object", seconds: float) -> bool:
-        """Waits until `enough(output)` holds, the process ends or time is up."""
+        """Waits until `enough(output)` is true, the process exits or the time is up."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             if enough(self.written()):  # type: ignore[operator]
@@ -136,9 +136,9 @@ def start(command: Command) -> Background:
         source = tempfile.TemporaryFile()
         source.write(command.input.encode() if isinstance(command.input, str) else command.input)
         source.seek(0)
-    rights = {}
+    permissions = {}
     if command.user is not None:
-        rights = {"user": command.user, "group": command.user, "extra_groups": []}
+        permissions = {"user": command.user, "group": command.user, "extra_groups": []}
     process = subprocess.Popen(
         [command.tool, *command.arguments],
         stdin=source,
@@ -148,7 +148,7 @@ def start(command: Command) -> Background:
         env={**os.environ, "LC_ALL": "C.UTF-8", "SWIFT_BACKTRACE": "enable=no", **command.environment},
         bufsize=0,
         preexec_fn=command.limit,
-        **rights,  # type: ignore[call-overload]
+        **permissions,  # type: ignore[call-overload]
     )
     if command.input is not None:
         source.close()  # type: ignore[union-attr]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Fields whose names differ only in their Unicode form are two, in every command."""
+"""Field names that differ only in Unicode normalization are distinct in every command."""
 
 import csv
 import io
 import json
 
-import witness
+import direct_sqlite
 from harness import Trial, check
 from unicode_forms import pair, quoted
 from values import parse
@@ -13,19 +13,19 @@ from values import parse
 
 @check()
 def fields_in_one_document(trial: Trial) -> None:
-    """put, import and get keep two fields of one name in two Unicode forms."""
+    """put, import and find preserve two fields whose names differ only in Unicode normalization."""
     first, second = pair(trial)
     database = trial.path("s.db")
     body = '{"%s":1,"%s":2,"o":{"%s":3,"%s":4}}' % (first, second, second, first)
     for name, arguments, options in (("put", ["k", body], {}), ("import", ["-"], {"input": body})):
         result = trial.run(name, database, name, *arguments, **options)
-        trial.require(result.status == 0, f"{name} refuses two fields: {result.reason}")
+        trial.require(result.status == 0, f"{name} rejects two fields: {result.reason}")
         shown = trial.run("find", database, name, expect=0).out.decode().strip()
-        trial.require(shown == body, f"{name}: find shows {shown!r}")
+        trial.require(shown == body, f"{name}: find prints {shown!r}")
 
 
 def two_fields(trial: Trial) -> "tuple[str, str, str]":
-    """A collection whose first document has the one field, whose second has the other."""
+    """Creates a collection with one field in the first document and the other in the second."""
     first, second = pair(trial)
     database = trial.path("s.db")
     trial.run("put", database, "c", "k1", '{"%s":1}' % first, expect=0)
@@ -35,7 +35,7 @@ def two_fields(trial: Trial) -> "tuple[str, str, str]":
 
 @check()
 def fields_in_csv(trial: Trial) -> None:
-    """find --csv has a column for each of two fields in two Unicode forms."""
+    """find --csv prints a column for each of two Unicode forms of a field name."""
     database, first, second = two_fields(trial)
     rows = list(csv.reader(io.StringIO(trial.run("find", database, "c", "--csv", expect=0).out.decode())))
     trial.require(rows == [[first, second], ["1", ""], ["", "2"]], f"find --csv shows {rows!r}")
@@ -43,15 +43,15 @@ def fields_in_csv(trial: Trial) -> None:
 
 @check()
 def fields_in_a_table(trial: Trial) -> None:
-    """find --table has a column for each of two fields in two Unicode forms."""
+    """find --table prints a column for each of two Unicode forms of a field name."""
     database, first, second = two_fields(trial)
     head = trial.run("find", database, "c", "--table", expect=0).out.decode().splitlines()[0].split()
     trial.require(head == [first, second], f"find --table shows the columns {head!r}")
 
 
 @check()
-def fields_chosen(trial: Trial) -> None:
-    """--fields chooses the one field or both of two in two Unicode forms."""
+def selected_fields(trial: Trial) -> None:
+    """--fields selects either or both of two Unicode forms of a field name."""
     database, first, second = two_fields(trial)
     for chosen, expected in (([first], [{first: 1}, {}]), ([second], [{}, {second: 2}]), ([first, second], [{first: 1}, {second: 2}])):
         shown = trial.run("find", database, "c", "--fields", ",".join(map(quoted, chosen)), expect=0).lines
@@ -64,7 +64,7 @@ def fields_chosen(trial: Trial) -> None:
 
 @check()
 def fields_in_schema(trial: Trial) -> None:
-    """schema lists two fields in two Unicode forms, each in one document."""
+    """schema lists two Unicode forms of a field name separately."""
     database, first, second = two_fields(trial)
     found = [(row["path"].strip('"'), row["documents"]) for row in json.loads(trial.run("schema", database, "c", "--json", expect=0).out)]
     trial.require(found == [(first, 1), (second, 1)], f"schema shows {found!r}")
@@ -72,7 +72,7 @@ def fields_in_schema(trial: Trial) -> None:
 
 @check()
 def fields_in_aggregates(trial: Trial) -> None:
-    """aggregate groups, counts and sums two fields in two Unicode forms apart."""
+    """aggregate groups and sums two Unicode forms of a field name separately."""
     database, first, second = two_fields(trial)
     rows = trial.run("aggregate", database, "c", "--sum", quoted(first), "--sum", quoted(second), "--csv", expect=0).lines
     trial.require(rows[1] == b"1,2", f"totals are {rows!r}")
@@ -84,7 +84,7 @@ def fields_in_aggregates(trial: Trial) -> None:
 
 @check()
 def fields_in_indexes(trial: Trial) -> None:
-    """Indexes on two fields in two Unicode forms are two indexes, listed, exported, used and dropped one by one."""
+    """Indexes on two Unicode forms of a field name are listed, used, exported and configured separately."""
     database, first, second = two_fields(trial)
     for name in (first, second):
         trial.run("index", "create", database, "c", quoted(name), expect=0)
@@ -102,13 +102,13 @@ def fields_in_indexes(trial: Trial) -> None:
 
 @check()
 def defaults_and_aliases(trial: Trial) -> None:
-    """configure keeps defaults and aliases of two Unicode forms apart, or refuses them for that reason."""
+    """configure keeps defaults and aliases in two Unicode forms separate, or rejects them for that reason."""
     first, second = pair(trial)
     database = trial.path("s.db")
     setup = '{"collections":{"c":{"defaults":{"%s":1,"%s":2},"aliases":{"%s":"[a]","%s":"[b]"}}}}' % (first, second, first, second)
     result = trial.run("configure", database, trial.write("setup.json", setup))
     if result.status == 1 and b"Unicode" in result.err:
-        return  # two such aliases may be refused, for that reason
+        return  # such aliases may be rejected for that reason
     trial.require(result.status == 0, f"exit {result.status}: {result.reason}")
     trial.run("put", database, "c", "k", '{"a":7,"b":8}', expect=0)
     for name, number, alias in ((first, 1, 7), (second, 2, 8)):
@@ -121,12 +121,12 @@ def defaults_and_aliases(trial: Trial) -> None:
 
 @check()
 def export_and_import(trial: Trial) -> None:
-    """Documents with fields and keys in two Unicode forms survive export and import."""
+    """Documents with field names and keys in two Unicode forms survive export and import."""
     first, second = pair(trial)
     database = trial.path("s.db")
     trial.run("put", database, "c", first, '{"a":1}', expect=0)
     trial.run("put", database, "c", second, '{"a":2}', expect=0)
-    witness.insert(trial, database, "c", [("both", '{"%s":1,"%s":2}' % (first, second))])
+    direct_sqlite.insert(trial, database, "c", [("both", '{"%s":1,"%s":2}' % (first, second))])
     trial.run("put", database, "c", "next", "{}", expect=0)
     trial.run("verify", database, expect=0)
     exported = trial.run("export", database, "c", expect=0).out

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Collections, indexes, keys and types whose names differ only in their Unicode form are two, in every command."""
+"""Names of collections, indexes, keys and types that differ only in Unicode normalization are distinct in every command."""
 
 import json
 from typing import List
 
-import witness
+import direct_sqlite
 from harness import Trial, check
 from values import parse
 
-# Each pair is canonically equivalent and differs in bytes.
+# Canonically equivalent pairs with different bytes.
 PAIRS = [("caf\u00e9", "cafe\u0301"), ("\u00c5", "\u212b"), ("K", "\u212a"), ("\ud55c", "\u1112\u1161\u11ab"), ("\u03a9", "\u2126")]
 
 
@@ -36,7 +36,7 @@ def exports(trial: Trial, database: str, names: List[str]) -> List[bytes]:
 
 @check()
 def collections_are_listed(trial: Trial) -> None:
-    """collections lists two collections of one name in two Unicode forms, each with its documents."""
+    """collections lists two Unicode forms of a collection name separately, with the correct document counts."""
     database, first, second = two_collections(trial)
     for arguments in (["--json"], ["--csv"], ["--table"], []):
         result = trial.run("collections", database, *arguments, expect=0)
@@ -49,8 +49,8 @@ def collections_are_listed(trial: Trial) -> None:
 
 
 @check()
-def collections_stay_apart(trial: Trial) -> None:
-    """Every command on one of two collections in two Unicode forms leaves the other one alone."""
+def collections_are_distinct(trial: Trial) -> None:
+    """Commands on one of two collections whose names differ only in Unicode normalization do not affect the other."""
     database, first, second = two_collections(trial)
     for name, of, count in ((first, "first", 3), (second, "second", 2)):
         lines = [parse(line) for line in trial.run("find", database, name, expect=0).lines]
@@ -60,50 +60,50 @@ def collections_stay_apart(trial: Trial) -> None:
         trial.require(found["of"] == of, f"get in {name!r} shows {found}")
     trial.run("index", "create", database, first, "n", expect=0)
     shown = trial.run("index", "list", database, second, expect=0).out
-    trial.require(shown == b"", f"an index of the one is listed at the other: {shown!r}")
+    trial.require(shown == b"", f"an index of one collection is listed for the other: {shown!r}")
     trial.run("index", "policy", database, second, "everything", expect=0)
-    trial.require(trial.run("index", "policy", database, first, expect=0).out.strip() == b"declared", "the policy of one is that of both")
+    trial.require(trial.run("index", "policy", database, first, expect=0).out.strip() == b"declared", "the policy of one applies to both")
     trial.run("delete", database, first, "--all", expect=0)
-    trial.require(trial.run("count", database, second, expect=0).out == b"2\n", "delete --all reaches the other collection")
+    trial.require(trial.run("count", database, second, expect=0).out == b"2\n", "delete --all affects the other collection")
     trial.run("put", database, second, "k9", "{}", expect=0)
-    trial.require(trial.run("count", database, first, expect=0).out == b"0\n", "put reaches the other collection")
+    trial.require(trial.run("count", database, first, expect=0).out == b"0\n", "put affects the other collection")
     trial.run("verify", database, expect=0)
 
 
-def out(trial: Trial, command: str) -> None:
+def check_copy(trial: Trial, command: str) -> None:
     database, first, second = two_collections(trial)
     trial.run("index", "create", database, second, "n", expect=0)
     expected = exports(trial, database, [first, second])
     target = trial.path("target.db")
     trial.run(command, database, target, expect=0)
-    trial.require(exports(trial, target, [first, second]) == expected, f"{command} changes two collections of one name in two forms")
+    trial.require(exports(trial, target, [first, second]) == expected, f"{command} changes two collections whose names differ only in Unicode form")
     trial.run("verify", target, expect=0)
 
 
 @check()
 def copy_of_collections(trial: Trial) -> None:
-    """copy copies two collections of one name in two Unicode forms."""
-    out(trial, "copy")
+    """copy preserves two collections whose names differ only in Unicode normalization."""
+    check_copy(trial, "copy")
 
 
 @check()
 def recover_of_collections(trial: Trial) -> None:
-    """recover saves two collections of one name in two Unicode forms, each with its documents."""
-    out(trial, "recover")
+    """recover preserves two collections whose names differ only in Unicode normalization."""
+    check_copy(trial, "recover")
 
 
 @check()
 def backup_of_collections(trial: Trial) -> None:
-    """backup copies two collections of one name in two Unicode forms."""
-    out(trial, "backup")
+    """backup preserves two collections whose names differ only in Unicode normalization."""
+    check_copy(trial, "backup")
 
 
 @check()
 def recover_of_orphans(trial: Trial) -> None:
-    """recover without the catalogue's rows keeps documents of two Unicode forms apart."""
+    """recover without the rows of the catalog keeps two collections whose names differ only in Unicode form separate."""
     database, first, second = two_collections(trial)
     expected = exports(trial, database, [first, second])
-    witness.execute(trial, database, "DELETE FROM nano_collections")
+    direct_sqlite.execute(trial, database, "DELETE FROM nano_collections")
     target = trial.path("target.db")
     trial.run("recover", database, target)
     found = [[parse(line)["of"] for line in trial.run("find", target, name).lines] for name in (first, second)]
@@ -112,13 +112,13 @@ def recover_of_orphans(trial: Trial) -> None:
 
 @check()
 def index_names(trial: Trial) -> None:
-    """Indexes named alike in two Unicode forms are two; one that does not exist is not dropped."""
+    """Two Unicode forms of an index name denote different indexes, and dropping a missing one drops nothing."""
     first, second = pair(trial)
     database = trial.path("s.db")
     trial.run("put", database, "c", "k", '{"a":1,"b":2}', expect=0)
     trial.run("index", "create", database, "c", "a", "--name", first, expect=0)
     result = trial.run("index", "drop", database, "c", second)
-    trial.require(b"dropped" not in result.out, f"drop of a missing index says {result.out!r}")
+    trial.require(b"dropped" not in result.out, f"drop of a missing index prints {result.out!r}")
     trial.run("index", "create", database, "c", "b", "--name", second, expect=0)
     names = [row["index"] for row in json.loads(trial.run("index", "list", database, "c", "--json", expect=0).out)]
     trial.require(sorted(names) == sorted([first, second]), f"index list shows {names!r}")
@@ -131,7 +131,7 @@ def index_names(trial: Trial) -> None:
 
 @check()
 def index_export_of_collections(trial: Trial) -> None:
-    """index export declares the indexes of two collections in two Unicode forms."""
+    """index export prints the indexes of two collections whose names differ only in Unicode normalization."""
     database, first, second = two_collections(trial)
     trial.run("index", "create", database, first, "n", expect=0)
     trial.run("index", "create", database, second, "of", expect=0)
@@ -141,7 +141,7 @@ def index_export_of_collections(trial: Trial) -> None:
 
 @check()
 def keys(trial: Trial) -> None:
-    """Keys in two Unicode forms belong to two documents, in every command."""
+    """Keys that differ only in Unicode normalization belong to different documents in every command."""
     first, second = pair(trial)
     database = trial.path("s.db")
     lines = '{"id":"%s","n":1}\n{"id":"%s","n":2}\n' % (first, second)
@@ -155,18 +155,18 @@ def keys(trial: Trial) -> None:
         count = trial.run("count", database, "c", "[__key__] = ?", "--text-arg", key, expect=0).out
         trial.require(count == b"1\n", f"[__key__] = {key!r} finds {count!r}")
     trial.run("delete", database, "c", first, expect=0)
-    trial.require(parse(trial.run("get", database, "c", second, expect=0).out)["n"] == 3, "remove takes the other document")
+    trial.require(parse(trial.run("get", database, "c", second, expect=0).out)["n"] == 3, "delete removes the other document")
     trial.run("get", database, "c", first, expect=2)
 
 
 @check()
 def types(trial: Trial) -> None:
-    """Types in two Unicode forms are two in conditions, exports and copies."""
+    """Types that differ only in Unicode normalization are distinct in conditions, exports and copies."""
     first, second = pair(trial)
     database = trial.path("s.db")
     trial.run("put", database, "c", "k", "{}", expect=0)
     for number, name in enumerate((first, second)):
-        witness.execute(trial, database, f"INSERT INTO c(key, type, added, body) VALUES ('t{number}', ?, {witness.ADDED}, '{{}}')", [name])
+        direct_sqlite.execute(trial, database, f"INSERT INTO c(key, type, added, body) VALUES ('t{number}', ?, {direct_sqlite.ADDED}, '{{}}')", [name])
     for name in (first, second):
         count = trial.run("count", database, "c", "[__type__] = ?", "--text-arg", name, expect=0).out
         trial.require(count == b"1\n", f"[__type__] = {name!r} finds {count!r}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Documents as plain Python values, and how docs/SCHEMA.md stores them.
+"""Documents as Python values, and their stored form according to docs/SCHEMA.md.
 
-Null, booleans, integers, doubles, texts, lists and objects are Python's own. Objects are dictionaries, whose order counts.
+Scalars, lists and objects are built-in Python values. Objects are dictionaries, whose order is significant.
 """
 
 import base64
@@ -17,7 +17,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 @dataclass(frozen=True)
 class Date:
-    """A moment in nanoseconds since 1970."""
+    """A date in nanoseconds since 1970."""
 
     nanoseconds: int
 
@@ -33,7 +33,7 @@ class Link:
 
 
 def date_text(date: Date, digits: int = 9, offset: int = 0) -> str:
-    """The date in ISO 8601 with so many digits of a second, and an offset in minutes."""
+    """Returns the date in ISO 8601 with the given number of fractional digits and offset in minutes."""
     seconds, rest = divmod(date.nanoseconds, 1_000_000_000)
     moment = EPOCH + timedelta(seconds=seconds, minutes=offset)
     fraction = f".{rest:09d}"[: digits + 1] if digits else ""
@@ -55,7 +55,7 @@ def parse_date(text: str) -> Optional[Date]:
 
 
 def from_pairs(pairs: List[Tuple[str, Any]]) -> Any:
-    """What an object in stored form stands for. Of a name that stands twice the first counts."""
+    """Returns the value of an object in stored form; of duplicate names, the first one is used."""
     names = [name for name, _ in pairs]
     first: Dict[str, Any] = {}
     for name, value in pairs:
@@ -74,12 +74,12 @@ def from_pairs(pairs: List[Tuple[str, Any]]) -> Any:
 
 
 def parse(text: "str | bytes") -> Any:
-    """The value that JSON in stored form stands for."""
+    """Parses JSON in stored form into a value."""
     return json.loads(text, object_pairs_hook=from_pairs)
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two values are the same to the bit: type, order of fields, sign of zero."""
+    """Returns whether two values are identical, including type, field order and the sign of zero."""
     if type(left) is not type(right):
         return False
     if isinstance(left, dict):
@@ -92,7 +92,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def stored(value: Any) -> str:
-    """The value as the store itself would write it, except for spellings of numbers."""
+    """Returns the stored form of a value, except that number formats may differ."""
     if isinstance(value, Date):
         return '{"$date":"%s"}' % date_text(value)
     if isinstance(value, Data):

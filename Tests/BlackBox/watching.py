@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""watch shows every change once, no change that is none, and ends when its file is gone."""
+"""watch prints every change once, nothing else, and exits when its file is deleted or replaced."""
 
 import json
 import os
@@ -7,14 +7,14 @@ import shutil
 import time
 from typing import Any, Dict, List, Tuple
 
-import spelling
-import witness
+import direct_sqlite
+import json_variants
 from harness import Trial, check
 from tool import Background
 from values import parse, stored
 
 PATIENCE = 10.0
-Shown = List[Tuple[int, Tuple[str, Any]]]  # row ids, keys and documents
+Result = List[Tuple[int, Tuple[str, Any]]]  # row ids, keys and documents
 
 
 def lines(watcher: Background) -> List[Dict[str, Any]]:
@@ -23,42 +23,42 @@ def lines(watcher: Background) -> List[Dict[str, Any]]:
 
 def until(trial: Trial, watcher: Background, holds: Any, what: str) -> None:
     if not watcher.wait_for(lambda _: holds(lines(watcher)), PATIENCE):
-        trial.fail(f"{what} is not shown within {PATIENCE:g} seconds: {watcher.written()[-300:]!r}")
+        trial.fail(f"{what} is not printed within {PATIENCE:g} seconds: {watcher.written()[-300:]!r}")
 
 
 def started(trial: Trial, database: str, count: int, *more: str) -> Background:
     watcher = trial.start("watch", database, "c", *more)
-    until(trial, watcher, lambda seen: len(seen) >= count, f"the beginning, {count} lines,")
+    until(trial, watcher, lambda seen: len(seen) >= count, f"the initial result of {count} lines")
     return watcher
 
 
 @check()
-def adoption_is_no_change(trial: Trial) -> None:
-    """A row of another program that an unrelated write adopts does not appear as changed."""
+def adoption_is_not_a_change(trial: Trial) -> None:
+    """A foreign row that an unrelated write adopts is not reported as changed."""
     database = trial.path("s.db")
     trial.run("put", database, "c", "ours", '{"a":1}', expect=0)
     for kind in ("none", "everything"):
         if kind == "everything":
             trial.run("index", "policy", database, "c", "everything", expect=0)
-        rows = [(f"{kind}{number}", spelling.Speller(trial.rng).write(spelling.document(trial.rng))) for number in range(5)]
+        rows = [(f"{kind}{number}", json_variants.VariantWriter(trial.rng).write(json_variants.document(trial.rng))) for number in range(5)]
         count = len(trial.run("find", database, "c", "--keys").lines)
-        witness.insert(trial, database, "c", rows)
+        direct_sqlite.insert(trial, database, "c", rows)
         watcher = started(trial, database, count + len(rows))
         trial.run("put", database, "c", "next" + kind, '{"next":1}', expect=0)
-        until(trial, watcher, lambda seen: any(line["key"] == "next" + kind for line in seen), "our write")
-        witness.insert(trial, database, "c", [("later" + kind, '{ "later" : 1 }')])
-        until(trial, watcher, lambda seen: any(line["key"] == "later" + kind for line in seen), "a row of another program")
+        until(trial, watcher, lambda seen: any(line["key"] == "next" + kind for line in seen), "the write by the tool")
+        direct_sqlite.insert(trial, database, "c", [("later" + kind, '{ "later" : 1 }')])
+        until(trial, watcher, lambda seen: any(line["key"] == "later" + kind for line in seen), "a foreign row")
         trial.run("put", database, "c", "last" + kind, '{"last":1}', expect=0)
-        until(trial, watcher, lambda seen: any(line["key"] == "last" + kind for line in seen), "our second write")
+        until(trial, watcher, lambda seen: any(line["key"] == "last" + kind for line in seen), "the second write by the tool")
         time.sleep(0.3)
         changed = [line for line in lines(watcher) if line["change"] not in ("found", "inserted")]
         watcher.kill()
-        trial.require(not changed, f"what was only adopted appears as {changed[:2]}")
+        trial.require(not changed, f"an adopted row is reported as {changed[:2]}")
 
 
 @check()
-def lines_add_up(trial: Trial) -> None:
-    """The lines of watch, applied in turn, give what the store holds, also after writes of other programs."""
+def lines_reproduce_result(trial: Trial) -> None:
+    """The lines of watch, applied in order, reproduce the contents of the store, even after writes by other programs."""
     database = trial.path("s.db")
     model: Dict[str, Dict[str, Any]] = {}
     trial.run("put", database, "c", "k0", '{"a":0}', expect=0)
@@ -72,10 +72,10 @@ def lines_add_up(trial: Trial) -> None:
             trial.run("delete", database, "c", key, expect=0)
             del model[key]
         elif kind == 1 and key in model:
-            witness.execute(trial, database, "UPDATE c SET body = ? WHERE key = ?", [spelling.Speller(trial.rng).write(fields), key])
+            direct_sqlite.execute(trial, database, "UPDATE c SET body = ? WHERE key = ?", [json_variants.VariantWriter(trial.rng).write(fields), key])
             model[key] = fields
         elif kind == 2 and key not in model:
-            witness.insert(trial, database, "c", [(key, spelling.Speller(trial.rng).write(fields))])
+            direct_sqlite.insert(trial, database, "c", [(key, json_variants.VariantWriter(trial.rng).write(fields))])
             model[key] = fields
         else:
             trial.run("put", database, "c", key, stored(fields), expect=0)
@@ -85,37 +85,37 @@ def lines_add_up(trial: Trial) -> None:
     trial.run("put", database, "c", "end", '{"a":100}', expect=0)
     model["end"] = {"a": 100}
     until(trial, watcher, lambda seen: any(line["key"] == "end" for line in seen), "the last write")
-    shown: Shown = []
+    shown: Result = []
     for line in watcher.written().split(b"\n")[:-1]:
         apply(trial, shown, parse(line))
     watcher.kill()
-    trial.require(dict(item for _, item in shown) == model, f"the lines give {shown}, the store holds {model}")
+    trial.require(dict(item for _, item in shown) == model, f"the lines produce {shown}, the store contains {model}")
     order = [fields["a"] for _, (_, fields) in shown]
-    trial.require(order == sorted(order), f"the lines give {shown}, which is not sorted; {context(watcher, shown)}")
+    trial.require(order == sorted(order), f"the lines produce {shown}, which is not sorted; {misplaced_lines(watcher, shown)}")
 
 
-def apply(trial: Trial, shown: Shown, line: Dict[str, Any]) -> None:
+def apply(trial: Trial, shown: Result, line: Dict[str, Any]) -> None:
     change, row = line["change"], line["rowid"]
     before = dict(shown)
-    trial.require((row in before) == (change in ("removed", "changed", "moved")), f"row {row} is {change}, shown are {shown}")
+    trial.require((row in before) == (change in ("removed", "changed", "moved")), f"row {row} is {change}, but the result is {shown}")
     shown[:] = [old for old in shown if old[0] != row]
     if change != "removed":
         shown.insert(line["position"], (row, (line["key"], line.get("document", before.get(row, (None, None))[1]))))
 
 
-def context(watcher: Background, shown: Shown) -> str:
-    """The last lines about the row that stands at a wrong place."""
+def misplaced_lines(watcher: Background, shown: Result) -> str:
+    """Returns the last lines about the first misplaced row."""
     wrong = next((row for at, (row, item) in enumerate(shown[:-1]) if item[1]["a"] > shown[at + 1][1][1]["a"]), None)
     found = [line for line in watcher.written().split(b"\n") if b'"rowid":%d,' % (wrong or 0) in line]
     return b" ".join(found[-3:]).decode()
 
 
-def gone(trial: Trial, act: str) -> None:
-    """Takes the watched file away in some manner, and waits for the error."""
+def require_exit(trial: Trial, act: str) -> None:
+    """Deletes, moves or replaces the watched file, and requires an error."""
     database, other = trial.path("s.db"), trial.path("other.db")
     for path, number in ((database, 1), (other, 2)):
         trial.run("put", path, "c", "k", '{"a":%d}' % number, expect=0)
-        witness.settle(path)
+        direct_sqlite.checkpoint(path)
     watcher = started(trial, database, 1)
     trial.note(act)
     if act == "rm s.db*":
@@ -138,38 +138,38 @@ def gone(trial: Trial, act: str) -> None:
     if watcher.is_running and act in ("backup", "recover"):
         seen = watcher.wait_for(lambda out: b'"a":2' in out, 1)
         watcher.kill()
-        trial.require(seen, f"{act} --force over a watched file is neither shown nor an error")
+        trial.require(seen, f"{act} --force over a watched file is neither reported nor an error")
         return
-    trial.require(not watcher.is_running, f"watch goes on {PATIENCE:g} seconds after {act}")
+    trial.require(not watcher.is_running, f"watch is still running {PATIENCE:g} seconds after {act}")
     result = trial.finish(watcher)
     trial.require(result.status == 1 and b"error:" in result.err, f"after {act}: exit {result.status}, {result.reason}")
 
 
 @check()
 def deleted(trial: Trial) -> None:
-    """watch ends with an error when its file is deleted."""
-    gone(trial, trial.rng.choice(["rm s.db*", "rm s.db"]))
+    """watch exits with an error when its file is deleted."""
+    require_exit(trial, trial.rng.choice(["rm s.db*", "rm s.db"]))
 
 
 @check()
 def replaced(trial: Trial) -> None:
-    """watch ends with an error when another file takes the place of its own."""
-    gone(trial, "mv other.db s.db")
+    """watch exits with an error when its file is replaced."""
+    require_exit(trial, "mv other.db s.db")
 
 
 @check(short=False)
 def renamed(trial: Trial) -> None:
-    """watch ends with an error when its file is renamed."""
-    gone(trial, "mv s.db gone.db")
+    """watch exits with an error when its file is renamed."""
+    require_exit(trial, "mv s.db gone.db")
 
 
 @check(short=False)
 def replaced_by_backup(trial: Trial) -> None:
-    """backup --force over a watched file is shown, or ends watch with an error."""
-    gone(trial, "backup")
+    """backup --force over a watched file is reported, or watch exits with an error."""
+    require_exit(trial, "backup")
 
 
 @check(short=False)
 def replaced_by_recover(trial: Trial) -> None:
-    """recover --force over a watched file is shown, or ends watch with an error."""
-    gone(trial, "recover")
+    """recover --force over a watched file is reported, or watch exits with an error."""
+    require_exit(trial, "recover")

@@ -2,34 +2,38 @@
 
 public import Foundation
 
-/// Inputs of a target that are kept: a file with one a line, each a JSON string in which a character below
-/// U+0100 stands for a byte.
+/// Saved inputs of a target. Each line of the file is a JSON string in which a character below U+0100 represents a
+/// byte.
 public enum FuzzCorpus {
-  /// Bytes of the inputs that ``pack(_:size:)`` keeps. Arbitrary: enough to begin with, and little to look through.
+  /// The total size of the inputs that ``pack(_:size:)`` selects, in bytes. Arbitrary: enough to start with, and
+  /// small enough to review.
   public static let defaultSize = 6_000
 
-  /// - Throws: If the file is not there or has another form.
+  /// - Throws: An error if the file is missing or malformed.
   public static func inputs(in file: URL) throws -> [[UInt8]] {
     try String(decoding: Data(contentsOf: file), as: UTF8.self)
       .split(separator: "\n").map { line in
         let text = try JSONDecoder().decode(String.self, from: Data(line.utf8))
         return try text.unicodeScalars.map { scalar in
           guard let byte = UInt8(exactly: scalar.value) else {
-            throw Finding(description: "\(file.lastPathComponent) holds U+\(scalar.value), no byte")
+            throw Finding(
+              description:
+                "\(file.lastPathComponent) contains U+\(scalar.value), which does not represent a byte"
+            )
           }
           return byte
         }
       }
   }
 
-  /// The inputs as the text of such a file, in their order.
+  /// Returns the text of a corpus file with the inputs in their order.
   public static func text(_ inputs: [[UInt8]]) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .withoutEscapingSlashes
     return try inputs.map { bytes in
       var text = String.UnicodeScalarView()
       for byte in bytes { text.append(Unicode.Scalar(byte)) }
-      // The first 32 of these would be white space or nothing in an editor, and JSON does not escape them.
+      // Escapes characters that an editor would show as white space or not at all, and that JSON does not escape.
       return String(decoding: try encoder.encode(String(text)), as: UTF8.self).unicodeScalars
         .map { (0x7F...0xA0).contains($0.value) ? Self.escaped($0) : String($0) }
         .joined() + "\n"
@@ -40,7 +44,7 @@ public enum FuzzCorpus {
     "\\u" + String(scalar.value + 0x10000, radix: 16).dropFirst()
   }
 
-  /// Some of the inputs of a folder, chosen evenly over their lengths, so many bytes in all.
+  /// Selects inputs from a folder, spread evenly over their lengths, up to a total size in bytes.
   public static func pack(_ folder: URL, size: Int = defaultSize) throws -> [[UInt8]] {
     let files = try FileManager.default.contentsOfDirectory(
       at: folder, includingPropertiesForKeys: nil)

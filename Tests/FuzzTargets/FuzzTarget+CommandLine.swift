@@ -5,7 +5,7 @@ import NanoDocument
 import NanoStoreCore
 
 extension FuzzTarget {
-  /// The arguments of the command line tool, one a line: they are understood or refused, and nothing of it is done.
+  /// Parses command-line arguments, one per line, without running the command.
   static let arguments = FuzzTarget("arguments", maximumLength: 200) { bytes in
     let lines = String(decoding: bytes, as: UTF8.self)
       .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -15,17 +15,18 @@ extension FuzzTarget {
       try require(
         ArgumentValue.parse(ArgumentValue.quoted(line)).string.map {
           $0.utf8.elementsEqual(line.utf8)
-        } == true, "Quoted text is not itself")
+        } == true, "Quoted text does not parse as the same text")
     }
   }
 
-  /// The input of an import: how it comes in pieces makes no difference, and errors stand inside of it.
+  /// Splits and reads import input. Chunk boundaries must not change the records, and errors must be located in the
+  /// input.
   static let records = FuzzTarget("records", maximumLength: 400) { bytes in
     let whole = try read(bytes, pieces: bytes.count)
     for pieces in [1, 2, 7] {
       try require(
         try read(bytes, pieces: pieces) == whole,
-        "Records in pieces of \(pieces) bytes are other records")
+        "Chunks of \(pieces) bytes change the records")
     }
   }
 
@@ -40,10 +41,10 @@ extension FuzzTarget {
         found.append(
           "\(record.line) \(record.offset) \(record.fault?.message ?? "") \(record.bytes)")
         try require(
-          record.offset + record.bytes.count <= bytes.count, "A record stands behind the end")
+          record.offset + record.bytes.count <= bytes.count, "A record ends after the input")
         if case .failure(let failure) = reader.read(record) {
           try require(
-            (0...bytes.count).contains(failure.place.byte), "An error stands outside the input")
+            (0...bytes.count).contains(failure.place.byte), "An error is located outside the input")
         }
       }
     }
@@ -57,26 +58,27 @@ extension FuzzTarget {
     return found
   }
 
-  /// What is shown to a person: no character of it acts on the terminal, and JSON stays the same JSON.
+  /// Escapes text for display. No character may control the terminal, and JSON must stay equivalent.
   static let terminal = FuzzTarget("terminal", maximumLength: 200) { bytes in
     let text = String(decoding: bytes, as: UTF8.self)
     let shown = TerminalText.text(text)
-    try require(!shown.unicodeScalars.contains(where: isActive), "A character acts on the terminal")
+    try require(
+      !shown.unicodeScalars.contains(where: isActive), "A character controls the terminal")
     let value = DocumentValue.object(DocumentObject([(text, .string(text))]))
     for isPretty in [false, true] {
       let json = TerminalText.json(value.jsonString(pretty: isPretty))
       try require(
         !json.unicodeScalars.contains { isActive($0) && $0 != "\n" },
-        "A character in JSON acts on the terminal")
+        "A character in JSON controls the terminal")
       guard case .success(let again) = parsed(json, .extended) else {
-        throw Finding(description: "JSON for a terminal is none: \(json)")
+        throw Finding(description: "JSON for the terminal does not parse: \(json)")
       }
-      try require(isSame(again, value), "JSON for a terminal is other JSON")
+      try require(isSame(again, value), "JSON for the terminal has a different value")
     }
   }
 
-  /// Control characters, and those that turn the direction of writing. The marks for a direction turn nothing but
-  /// neutral characters beside them, and stand in ordinary texts.
+  /// Returns whether a scalar is a control character or changes the writing direction. The implicit directional marks
+  /// affect only adjacent neutral characters and occur in ordinary text.
   private static func isActive(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true

@@ -8,8 +8,8 @@ import NanoSQLite
 import NanoTesting
 
 extension FuzzTarget {
-  /// What people write into a search field: every text is a query, and FTS5 finds what the definition finds. The
-  /// first byte says how the text is read, 0 to 5.
+  /// User input in a search field. Every text is a valid query, and FTS5 returns the same result as the reference
+  /// semantics. The first byte selects how the text is parsed, from 0 to 5.
   static let textQuery = FuzzTarget("text-query", maximumLength: 120) { bytes in
     guard let form = bytes.first else { return }
     let text = String(decoding: bytes.dropFirst(), as: UTF8.self)
@@ -23,31 +23,32 @@ extension FuzzTarget {
       default: .part(text, TextPosition.allCases[text.utf8.count % TextPosition.allCases.count])
       }
     if (try? query.validate()) != nil {
-      for index in ["words", "substrings"] { try expectOneAnswer(query, index) }
+      for index in ["words", "substrings"] { try expectSameResult(query, index) }
     }
     let scope = FullTextScope(["title"])
     let highlighter = FullTextHighlighter(query, in: scope, field: "title")
     for text in ["Sloe gin fizz, été", text] {
       let marked = highlighter.highlighted(text, "", "")
-      try require(marked.utf8.elementsEqual(text.utf8), "A text without marks is not the text")
+      try require(
+        marked.utf8.elementsEqual(text.utf8), "A text without highlights is not the original text")
       _ = highlighter.snippet(text, words: 2, "<", ">", ellipsis: "…")
     }
   }
 
-  private static func expectOneAnswer(_ query: FullTextQuery, _ index: String) throws {
-    let question = EngineRequest.find(Query(.search(query, in: index)))
+  private static func expectSameResult(_ query: FullTextQuery, _ index: String) throws {
+    let request = EngineRequest.find(Query(.search(query, in: index)))
     let expected = try Texts.shared.get().reference.read(.snapshot, nil) {
-      try question.ask($0, Texts.collection)
+      try request.execute($0, Texts.collection)
     }
     let actual = try Texts.shared.get().engine.read(.snapshot, nil) {
-      try question.ask($0, Texts.collection)
+      try request.execute($0, Texts.collection)
     }
     try require(
-      expected == actual, "\(query) in \(index): the definition says \(expected), SQLite \(actual)")
+      expected == actual, "\(query) in \(index): expected \(expected), SQLite returns \(actual)")
   }
 }
 
-/// Some texts, in SQLite and where the definition reads them.
+/// Sample texts in SQLite and in the reference engine.
 private struct Texts: Sendable {
   static let collection = "texts"
   static let shared = Result { try Texts() }

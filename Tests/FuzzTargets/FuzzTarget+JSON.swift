@@ -4,27 +4,27 @@ import Foundation
 import NanoDocument
 
 extension FuzzTarget {
-  /// JSON text from outside, by the letter: what is written of what was parsed parses to the same, and Foundation
-  /// takes what is taken.
+  /// Strict parsing of external JSON. Parsed values must round-trip, and Foundation must accept whatever the parser
+  /// accepts.
   static let json = FuzzTarget("json", maximumLength: 512) { bytes in
     let outcome = parsed(bytes, .plain)
     try compareWithFoundation(bytes, outcome)
     guard case .success(let value) = outcome else { return }
     for isPretty in [false, true] {
       try expectSame(value, parsed(value.jsonString(pretty: isPretty, dialect: .plain), .plain))
-      // A name that begins with `$` has one more in the extended dialect, which is taken away again.
+      // The extended dialect escapes a name that starts with `$` with another one, and parsing removes it.
       try expectSame(value, parsed(value.jsonString(pretty: isPretty), .extended))
     }
     try expectStoredFormReads(value)
   }
 
-  /// Extended JSON: forms of dates and so on, which come back as they are once they were read.
+  /// Extended JSON, such as dates. Parsed values must round-trip.
   static let extendedJSON = FuzzTarget("extended-json", maximumLength: 512) { bytes in
     guard case .success(let value) = parsed(bytes, .extended) else { return }
     var writer = JSONWriter()
     writer.text(value)
     if let failure = writer.failure {
-      throw Finding(description: "What was parsed cannot be written: \(failure.debugDescription)")
+      throw Finding(description: "A parsed value cannot be written: \(failure.debugDescription)")
     }
     for isPretty in [false, true] {
       try expectSame(value, parsed(value.jsonString(pretty: isPretty), .extended))
@@ -44,7 +44,8 @@ func parsed(_ text: String, _ dialect: JSONDialect) -> Result<DocumentValue, Sto
   Result { () throws(StoreError) in try DocumentValue(json: text, dialect: dialect) }
 }
 
-/// To the bit: equality takes NaN for nothing, 0.0 for -0.0, and texts for the same that are composed differently.
+/// Compares bit for bit, because equality distinguishes NaN from itself, but not 0.0 from -0.0, nor strings in
+/// different normalization forms.
 func isSame(_ a: DocumentValue, _ b: DocumentValue) -> Bool {
   switch (a, b) {
   case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern || a.isNaN && b.isNaN
@@ -70,11 +71,11 @@ private func expectSame(
       "\(value.jsonString()) was written and read back as \(other.jsonString())")
   case .failure(let error):
     throw Finding(
-      description: "\(value.jsonString()) was written and is refused: \(error.debugDescription)")
+      description: "\(value.jsonString()) was written and is rejected: \(error.debugDescription)")
   }
 }
 
-/// The reader of stored documents gives the value that was written, and each of its fields.
+/// Expects the reader of stored documents to return the written value and each of its fields.
 private func expectStoredFormReads(_ value: DocumentValue) throws {
   var writer = JSONWriter()
   writer.value(value)
@@ -89,14 +90,15 @@ private func expectStoredFormReads(_ value: DocumentValue) throws {
   for (name, field) in object where name != DocumentObject.rowIDName {
     try require(
       document[FieldPath(components: [name])].map { isSame($0, field) } == true,
-      "The field \(name) of \(value.jsonString()) is not found by itself")
+      "The field \(name) of \(value.jsonString()) is not found by its path")
   }
 }
 
 // MARK: Foundation
 
-/// What we refuse for reasons of our own (docs/SCHEMA.md), or by the letter; Foundation may take it.
-private let ourReasons: Set<String> = [
+/// The errors for input that the store rejects for its own reasons (docs/SCHEMA.md) or because it is stricter.
+/// Foundation may accept such input.
+private let ownReasons: Set<String> = [
   "An object has two fields of one name", "An integer is beyond 64 bits",
   "A number is beyond the range of doubles", "A value is nested too deep",
   "A text begins with a byte order mark", "A comma stands before a closing brace",
@@ -106,18 +108,18 @@ private let ourReasons: Set<String> = [
 private func compareWithFoundation(
   _ bytes: UnsafeRawBufferPointer, _ ours: Result<DocumentValue, StoreError>
 ) throws {
-  // Foundation takes NULs for a sign of UTF-16 and UTF-32.
+  // Foundation interprets NULs as UTF-16 or UTF-32.
   if bytes.contains(0) { return }
-  let isTheirs =
+  let isAccepted =
     (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil
   switch ours {
   case .success(let value):
-    // Foundation stops at 512 levels as well, and counts another one.
+    // Foundation also limits nesting to 512 levels, but counts differently.
     let isDeep = bytes.count { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "{") } >= 500
-    try require(isTheirs || isDeep, "Foundation refuses what we read as \(value.jsonString())")
+    try require(isAccepted || isDeep, "Foundation rejects what parses as \(value.jsonString())")
   case .failure(let error):
     try require(
-      !isTheirs || ourReasons.contains(error.message),
-      "Foundation takes what we refuse: \(error.debugDescription)")
+      !isAccepted || ownReasons.contains(error.message),
+      "Foundation accepts what is rejected: \(error.debugDescription)")
   }
 }

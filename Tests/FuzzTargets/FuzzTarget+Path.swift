@@ -4,25 +4,24 @@ import NanoDocument
 import NanoQuery
 
 extension FuzzTarget {
-  /// The text of a field's path: a path that is one is printed as it is read, also in a query, and finds what was
-  /// set there.
+  /// The text of a field path. A valid path must round-trip, also in a query, and must find the value that was set.
   static let path = FuzzTarget("path", maximumLength: 100) { bytes in
     let text = String(decoding: bytes, as: UTF8.self)
     let path = FieldPath(text)
     guard path.isValid else {
-      try require((try? path.validate()) == nil, "A path is valid and is not")
+      try require((try? path.validate()) == nil, "isValid and validate() disagree")
       return
     }
-    try require(FieldPath(path.description) == path, "\(path) is read as another path")
+    try require(FieldPath(path.description) == path, "\(path) does not round-trip")
     try expectQuery(path)
     var document = try Document()
     document[path] = 7
     let isRowID = path.components == [DocumentObject.rowIDName]
-    try require(document[path] == (isRowID ? nil : 7), "What was set at \(path) is not there")
+    try require(document[path] == (isRowID ? nil : 7), "The value set at \(path) is missing")
     try document.withBytes { bytes in
       let stored = Document(Document.Header(), copying: bytes)
       try require(
-        stored[path] == (isRowID ? nil : 7), "What was stored at \(path) is not there")
+        stored[path] == (isRowID ? nil : 7), "The value stored at \(path) is missing")
     }
   }
 
@@ -32,12 +31,12 @@ extension FuzzTarget {
     do throws(StoreError) {
       query = try QueryText(condition.queryText)
     } catch {
-      // The one character that no name has in query text.
+      // NUL, the one character that names cannot contain in query text.
       try require(
         path.components.contains { $0.utf8.contains(0) },
-        "\(condition.queryText) is refused: \(error.debugDescription)")
+        "\(condition.queryText) is rejected: \(error.debugDescription)")
       return
     }
-    try require(query.condition == condition, "\(condition.queryText) is read as \(query)")
+    try require(query.condition == condition, "\(condition.queryText) parses to \(query)")
   }
 }

@@ -8,7 +8,7 @@ import NanoSQLite
 import NanoTesting
 
 extension FuzzTarget {
-  /// Query text: what was parsed and is printed parses to the same, and SQLite answers it as the definition does.
+  /// Query text. A parsed query must round-trip, and SQLite must return the same result as the reference semantics.
   static let query = FuzzTarget("query", maximumLength: 200) { bytes in
     let text = String(decoding: bytes, as: UTF8.self)
     _ = try? QueryText.orderings(text)
@@ -18,7 +18,7 @@ extension FuzzTarget {
     } catch {
       try require(
         error.code == .invalidQuery || error.code == .invalidPath,
-        "Query text is refused with another error: \(error.debugDescription)")
+        "Query text is rejected with an unexpected error: \(error.debugDescription)")
       return
     }
     let printed = query.description
@@ -26,41 +26,42 @@ extension FuzzTarget {
     do throws(StoreError) {
       again = try QueryText(printed)
     } catch {
-      throw Finding(description: "\(printed) was printed and is refused: \(error.debugDescription)")
+      throw Finding(
+        description: "\(printed) was printed and is rejected: \(error.debugDescription)")
     }
     try require(again.description == printed, "\(printed) parses to \(again.description)")
     try require(
       again.condition == query.condition && again.orderings == query.orderings,
-      "\(printed) was printed and parses to another tree")
-    try expectOneAnswer(query)
+      "\(printed) was printed and parses to a different tree")
+    try expectSameResult(query)
   }
 
-  private static func expectOneAnswer(_ text: QueryText) throws {
-    // A number without an argument can be as large as one likes; filling so many takes long.
+  private static func expectSameResult(_ text: QueryText) throws {
+    // The number of a parameter is unbounded, and filling the gaps with arguments would take too long.
     guard text.positionCount <= 4 else { return }
     let values: [DocumentValue] = [7, "Ada", 2.5, nil]
     let names = Dictionary(uniqueKeysWithValues: text.names.map { ($0, DocumentValue.int(7)) })
     guard let query = try? text.query(Array(values.prefix(text.positionCount)), named: names),
       (try? query.validate()) != nil
     else { return }
-    let question = EngineRequest.find(query)
+    let request = EngineRequest.find(query)
     let expected = try Sample.shared.reference.read(.snapshot, nil) {
-      try question.ask($0, Sample.collection)
+      try request.execute($0, Sample.collection)
     }
     let actual = try Sample.shared.engine.read(.snapshot, nil) {
-      try question.ask($0, Sample.collection)
+      try request.execute($0, Sample.collection)
     }
-    // Whether an engine gets as far as a regular expression that is none is its own affair.
-    for answer in [expected, actual] {
-      if case .failed(.invalidArgument) = answer { return }
+    // Whether an invalid regular expression is evaluated depends on the engine.
+    for result in [expected, actual] {
+      if case .failed(.invalidArgument) = result { return }
     }
     try require(
       try expected.agrees(with: actual, Sample.shared.reference),
-      "\(text): the definition says \(expected), SQLite \(actual)")
+      "\(text): expected \(expected), SQLite returns \(actual)")
   }
 }
 
-/// Some documents of all kinds, in SQLite and where the definition reads them.
+/// Sample documents of all kinds in SQLite and in the reference engine.
 private struct Sample: Sendable {
   static let collection = "things"
   static let shared = Result { try Sample() }

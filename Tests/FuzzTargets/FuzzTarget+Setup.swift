@@ -8,7 +8,7 @@ import NanoSQLite
 import NanoStoreCore
 
 extension FuzzTarget {
-  /// The file of a setup: what was read and is written reads the same, and a store takes it whole or not at all.
+  /// A setup file. A parsed setup must round-trip, and a store must apply it atomically.
   static let setup = FuzzTarget("setup", maximumLength: 400) { bytes in
     guard let object = try? DocumentObject(json: bytes) else { return }
     var ignored: [StoreError] = []
@@ -17,18 +17,21 @@ extension FuzzTarget {
     do throws(StoreError) {
       strict = try StoreSetup(object)
     } catch {
-      try require(error.code == .invalidArgument, "A setup is refused with \(error)")
+      try require(error.code == .invalidArgument, "A setup is rejected with \(error)")
       strict = nil
     }
-    try require((strict == nil) == !ignored.isEmpty, "A setup is read by the letter and is not")
-    if let strict { try require(strict == lenient, "A setup has two meanings") }
+    try require(
+      (strict == nil) == !ignored.isEmpty, "Strict and lenient parsing disagree on validity")
+    if let strict {
+      try require(strict == lenient, "Strict and lenient parsing return different setups")
+    }
     let again = try StoreSetup(lenient.object)
-    try require(again == lenient, "A setup was written and is read as another one")
+    try require(again == lenient, "A setup does not round-trip")
     _ = lenient.file
-    try expectWholeOrNothing(lenient)
+    try expectAtomic(lenient)
   }
 
-  private static func expectWholeOrNothing(_ setup: StoreSetup) throws {
+  private static func expectAtomic(_ setup: StoreSetup) throws {
     var setup = setup
     (setup.path, setup.name) = (nil, nil)
     let store = try Store { try SQLiteEngine(.memory, SQLiteConfiguration()) }
@@ -36,13 +39,13 @@ extension FuzzTarget {
     do {
       try store.apply(setup)
     } catch is StoreError {
-      try require(try store.collections().isEmpty, "A setup that failed left a collection")
+      try require(try store.collections().isEmpty, "A failed setup created a collection")
       return
     }
-    // Doing it again does nothing.
+    // Applying a setup is idempotent.
     let before = try store.collections()
     try store.apply(setup)
-    try require(try store.collections() == before, "A setup done twice made something else")
+    try require(try store.collections() == before, "Applying a setup twice changes the store")
     let problems = try store.verify()
     try require(problems.isEmpty, "\(problems)")
   }

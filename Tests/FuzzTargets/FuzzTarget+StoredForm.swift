@@ -4,8 +4,8 @@ import Foundation
 import NanoDocument
 
 extension FuzzTarget {
-  /// Bytes of a stored document, damaged in any way or written by another program: every reader ends, and says the
-  /// same as the strict parser of what that one takes.
+  /// The bytes of a stored document, damaged or written by another program. Every reader must terminate, and return
+  /// the same value as the strict parser if that accepts the bytes.
   static let storedForm = FuzzTarget("stored-form", maximumLength: 512) { bytes in
     var reader = JSONReader(bytes)
     let whole = try? reader.value()
@@ -17,10 +17,10 @@ extension FuzzTarget {
     _ = try? decoder.decode(Shape.self, from: bytes)
     _ = try? decoder.decode([String: DocumentValue].self, from: bytes)
 
-    // Forms of other programs are objects here, and only where there is a dollar can there be one.
+    // Extended values of other programs are plain objects here, and all of them contain a dollar sign.
     guard !bytes.contains(UInt8(ascii: "$")), case .success(let strict) = parsed(bytes, .plain)
     else { return }
-    try require(isWhole, "What the strict parser takes is not read")
+    try require(isWhole, "The reader rejects what the strict parser accepts")
     try require(
       whole.map { isSame($0, strict) } == true,
       "\(strict.jsonString()) is read as \(whole?.jsonString() ?? "nothing")")
@@ -34,7 +34,7 @@ extension FuzzTarget {
     }
   }
 
-  /// What a document is asked for, whatever it holds.
+  /// Uses every way of reading a document, whatever it contains.
   private static func useEverything(_ bytes: UnsafeRawBufferPointer) throws {
     let document = Document(Document.Header(), copying: bytes)
     for path in ["name", "inner.x", "list.0.x", "$a", "a\"b", ""] { _ = document[path] }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// A function that any bytes may be given, and that knows what must hold whatever they are.
+/// A function that accepts any bytes and checks what must hold for all of them.
 ///
-/// The fuzzer of `make fuzz` looks for bytes with which it does not hold; the tests give it the bytes that were
-/// found before.
+/// The fuzzer of `make fuzz` searches for bytes that fail a check. The tests run the inputs found before.
 public struct FuzzTarget: Sendable, CustomStringConvertible {
   public let name: String
-  /// Bytes that the fuzzer tries at most: what is longer only takes longer.
+  /// The maximum length that the fuzzer tries, because longer inputs only take longer.
   public let maximumLength: Int
   private let body: @Sendable (UnsafeRawBufferPointer) throws -> Void
 
@@ -21,7 +20,7 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
 
   public var description: String { name }
 
-  /// - Throws: ``Finding`` if something does not hold, or an error where there should be none.
+  /// - Throws: ``Finding`` if a check fails, or any unexpected error.
   public func run(_ bytes: UnsafeRawBufferPointer) throws { try body(bytes) }
 
   public static let all = [
@@ -31,12 +30,12 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
   public static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 }
 
-/// Something that should hold and does not.
+/// A failed check.
 public struct Finding: Error, CustomStringConvertible {
   public let description: String
 }
 
-/// Stops with a sentence unless a condition holds.
-func require(_ holds: Bool, _ sentence: @autoclosure () -> String) throws {
-  guard holds else { throw Finding(description: sentence()) }
+/// Throws a ``Finding`` if the condition is false.
+func require(_ holds: Bool, _ message: @autoclosure () -> String) throws {
+  guard holds else { throw Finding(description: message()) }
 }

@@ -3,29 +3,29 @@
 import Foundation
 import NanoStore
 
-/// Another process for the tests: takes a command from each line and answers with one line, `ok` and
-/// a result or `error` and its code. Words are separated by tabs.
+/// A helper process for the tests. It reads one command per line and replies with one line: `ok` and a result, or
+/// `error` and its code. Words are separated by tabs.
 @main
 struct Helper {
   static func main() {
     var session = Session()
-    while let line = readLine() { session.answer(line) }
+    while let line = readLine() { session.handle(line) }
   }
 }
 
 struct Session {
   private var store: Store?
 
-  mutating func answer(_ line: String) {
+  mutating func handle(_ line: String) {
     do {
-      say(
+      reply(
         "ok \(try run(line.split(separator: "\t", omittingEmptySubsequences: false).map { "\($0)" }))"
       )
     } catch let error as StoreError {
-      say("error \(error.code.rawValue)")
+      reply("error \(error.code.rawValue)")
       FileHandle.standardError.write(Data((error.debugDescription + "\n").utf8))
     } catch {
-      say("error \(error)")
+      reply("error \(error)")
     }
   }
 
@@ -69,17 +69,17 @@ struct Session {
     return ""
   }
 
-  /// Writes a document and keeps the transaction until the next line.
+  /// Writes a document and keeps the transaction open until the next line.
   private func hold(_ collection: String) throws {
     let store = try opened()
     try store.write {
       try store[collection].save(["held": true], key: "held")
-      say("ok held")
+      reply("ok held")
       _ = readLine()
     }
   }
 
-  /// Writes in transactions of a hundred documents until the process is killed.
+  /// Writes transactions of a hundred documents until the process is killed.
   private func flood(_ collection: String) throws {
     let documents = try opened()[collection]
     for round in 0... {
@@ -87,10 +87,10 @@ struct Session {
         (0..<100 as Range<Int64>).map {
           ["round": .int(Int64(round)), "n": .int($0), "tags": ["a", .string("b\($0)")]]
         })
-      say("ok \(round)")
+      reply("ok \(round)")
     }
   }
 }
 
-/// A line, at once: what `print` writes to a pipe waits for more.
-private func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+/// Writes a line without buffering; `print` buffers when writing to a pipe.
+private func reply(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// A folder of its own for a test, in which the built `nanostore` runs.
+/// Runs the built `nanostore` in a temporary folder.
 final class CommandRunner {
   let folder: URL
 
@@ -22,7 +22,7 @@ final class CommandRunner {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  /// The binary that was built with the tests and lies beside them.
+  /// The `nanostore` binary of this build, next to the test bundle.
   static let binary: URL = {
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") } ?? Bundle.main
     let beside = bundle.bundleURL.deletingLastPathComponent().appending(path: "nanostore")
@@ -40,7 +40,7 @@ final class CommandRunner {
   func run(
     _ arguments: [String], input: String = "", environment: [String: String] = [:]
   ) throws -> Outcome {
-    // Files, since a pipe that nobody empties stops the process.
+    // Files instead of pipes: a full pipe that is never drained would block the process.
     try write("stdin", input)
     let process = Process()
     process.executableURL = Self.binary
@@ -59,7 +59,7 @@ final class CommandRunner {
       output: try read("stdout"), diagnostics: try read("stderr"))
   }
 
-  /// Runs a line of the shell in which `$N` is the binary.
+  /// Runs a shell command in which `$N` is the binary.
   @discardableResult
   func shell(_ line: String) throws -> Outcome {
     let process = Process()
@@ -86,7 +86,7 @@ final class CommandRunner {
     FileManager.default.fileExists(atPath: folder.appending(path: name).path)
   }
 
-  /// Three films in `library.db`, with keys from their titles.
+  /// Imports three films into `library.db`, keyed by title.
   func withFilms() throws -> CommandRunner {
     try write(
       "films.ndjson",

@@ -3,13 +3,13 @@
 import Foundation
 import Testing
 
-@Suite("nanostore commands on documents")
+@Suite("nanostore document commands")
 struct CommandTests {
   let command: CommandRunner
 
   init() throws { command = try CommandRunner().withFilms() }
 
-  @Test("find gives what fulfils the condition, sorted and cut, with the chosen fields")
+  @Test("find returns matching documents, sorted, limited and projected")
   func find() throws {
     let found = try command.run(
       "find", "library.db", "films",
@@ -20,7 +20,7 @@ struct CommandTests {
     #expect(found.output == "[\n{\"title\":\"Alien\",\"year\":1979}\n]\n")
   }
 
-  @Test("The default for other programs is one document a line")
+  @Test("Output defaults to NDJSON when it is not a terminal")
   func ndjson() throws {
     let found = try command.run("find", "library.db", "films", "[year] > ?", "--arg", "1980")
 
@@ -30,8 +30,9 @@ struct CommandTests {
     )
   }
 
-  @Test("Nothing found is an empty array, an empty output, a header")
-  func nothing() throws {
+  @Test(
+    "An empty result prints an empty array, no output, or only a header, depending on the format")
+  func emptyResult() throws {
     #expect(try command.run("find", "library.db", "films", "FALSE", "--json").output == "[]\n")
     #expect(try command.run("find", "library.db", "films", "FALSE").output.isEmpty)
     #expect(
@@ -39,7 +40,7 @@ struct CommandTests {
         == "a\n")
   }
 
-  @Test("CSV has a column for every field, lists as JSON, and quotes where needed")
+  @Test("CSV output has a column per field, encodes arrays as JSON and quotes where necessary")
   func csv() throws {
     try command.run("put", "library.db", "c", "1", #"{"a":"x,\"y\"","b":[1,"z"]}"#)
     try command.run("put", "library.db", "c", "2", #"{"c":{"$date":"2020-01-01T00:00:00Z"}}"#)
@@ -55,7 +56,7 @@ struct CommandTests {
         """)
   }
 
-  @Test("A table has its header underlined, numbers to the right, no blanks at line ends")
+  @Test("A table underlines its header, right-aligns numbers and has no trailing spaces")
   func table() throws {
     let found = try command.run(
       "find", "library.db", "films", "--table", "--fields", "title,year,genres,__key__")
@@ -71,7 +72,7 @@ struct CommandTests {
         """)
   }
 
-  @Test("A table is as wide as the terminal")
+  @Test("A table fits the width of the terminal")
   func tableWidth() throws {
     for width in [20, 40, 60, 100] {
       let found = try command.run(
@@ -80,7 +81,7 @@ struct CommandTests {
     }
   }
 
-  @Test("Nothing in a document reaches the terminal as a control character")
+  @Test("Table output escapes control characters in documents")
   func controlCharacters() throws {
     try command.run(
       "put", "library.db", "c", "1", #"{"a\u001b[31m":"x\u001b]0;evil\u0007\n\u202e"}"#)
@@ -91,14 +92,14 @@ struct CommandTests {
     #expect(!found.output.utf8.contains(0x1B))
   }
 
-  @Test("--keys gives keys alone")
+  @Test("--keys prints only keys")
   func keys() throws {
     let found = try command.run("find", "library.db", "films", "[year] < 2000", "--keys")
 
     #expect(found.lines == ["Alien", "Brazil"])
   }
 
-  @Test("Arguments are integers, numbers, words, lists, or text")
+  @Test("Arguments parse as integers, numbers, literals, lists or strings")
   func arguments() throws {
     func count(_ arguments: String...) throws -> String {
       try command.run(["count", "library.db", "films"] + arguments).output
@@ -116,7 +117,7 @@ struct CommandTests {
     #expect(try count("[seen] > ?", "--arg", #"{"$date":"2006-01-01T00:00:00Z"}"#) == "1\n")
   }
 
-  @Test("A wrong condition is shown with a caret under the place")
+  @Test("A syntax error is reported with a caret below its position")
   func syntaxError() throws {
     let outcome = try command.run("find", "library.db", "films", "[título] = 'é' AND AND [b]")
 
@@ -127,7 +128,7 @@ struct CommandTests {
     #expect(lines[2] == "                     ^")
   }
 
-  @Test("get shows a document; without one the status is 2")
+  @Test("get prints a document, and exits with status 2 if it does not exist")
   func get() throws {
     #expect(try command.run("get", "library.db", "films", "Alien").output.contains("1979"))
     #expect(
@@ -135,10 +136,11 @@ struct CommandTests {
     let missing = try command.run("get", "library.db", "films", "Aliens")
     #expect(missing.status == 2)
     #expect(missing.output.isEmpty)
-    #expect(missing.diagnostics == "error: There is no document with the key Aliens in films\n")
+    #expect(
+      missing.diagnostics == "error: No document in collection 'films' has the key 'Aliens'\n")
   }
 
-  @Test("put stores from the argument and the standard input, and replaces unless told")
+  @Test("put stores a document from an argument or standard input, and replaces it by default")
   func put() throws {
     let outcome = try command.run("put", "new.db", "c", "k", #"{"a":1}"#)
     #expect(outcome.output == "stored k in c\n")
@@ -155,7 +157,7 @@ struct CommandTests {
     #expect(!command.exists("other.db"))
   }
 
-  @Test("remove takes keys, a condition, or everything, and never an empty condition")
+  @Test("delete accepts keys, a condition or --all, but not an empty condition")
   func remove() throws {
     #expect(
       try command.run("delete", "library.db", "films", "Alien", "none").output
@@ -170,7 +172,7 @@ struct CommandTests {
       try command.run("delete", "library.db", "films", "--all").output == "deleted 1 document\n")
   }
 
-  @Test("aggregate gives its columns in the order in which they are asked for")
+  @Test("aggregate prints columns in the order in which they are given")
   func aggregate() throws {
     let counts = try command.run(
       "aggregate", "library.db", "films", "--group", "genres", "--min", "year", "--count",
@@ -188,7 +190,7 @@ struct CommandTests {
     #expect(all.output == #"{"sum_year":3964,"max_title":"Brazil"}"# + "\n")
   }
 
-  @Test("schema tells paths, types, and how many documents have them")
+  @Test("schema lists paths, types and document counts")
   func schema() throws {
     let lines = try command.run("schema", "library.db", "films", "--csv").lines
 
@@ -197,7 +199,7 @@ struct CommandTests {
     #expect(lines.contains("seen,date 1,1,33.3 %"))
   }
 
-  @Test("A reader that closes the pipe ends the command quietly")
+  @Test("A command exits quietly when the reader closes the pipe")
   func brokenPipe() throws {
     let lines = (0..<20_000).map { "{\"a\":\($0),\"text\":\"some text to fill the pipe\"}" }
     try command.write("many", lines.joined(separator: "\n"))
@@ -212,13 +214,13 @@ struct CommandTests {
   }
 }
 
-@Suite("nanostore and fields that no document has")
+@Suite("nanostore and unknown fields")
 struct UnknownFieldCommandTests {
   let command: CommandRunner
 
   init() throws { command = try CommandRunner().withFilms() }
 
-  @Test("find notes a field that no document has if it finds nothing, beside its output")
+  @Test("find prints a note to standard error if nothing matches and a field is unknown")
   func find() throws {
     for format in [["--json"], ["--csv"], ["--table"], ["--keys"], ["--fields", "title"]] {
       let found = try command.run(["find", "library.db", "films", "[yaer] > 1"] + format)
@@ -230,8 +232,8 @@ struct UnknownFieldCommandTests {
     }
   }
 
-  @Test("find notes nothing if it finds something, or if its fields exist")
-  func quiet() throws {
+  @Test("find prints no note if documents match or all fields exist")
+  func noNote() throws {
     let some = try command.run("find", "library.db", "films", "[yaer] > 1 OR [year] > 1")
     let none = try command.run("find", "library.db", "films", "[year] > 3000")
 
@@ -239,7 +241,7 @@ struct UnknownFieldCommandTests {
     #expect(none.output.isEmpty && none.diagnostics.isEmpty)
   }
 
-  @Test("explain lists fields that no document has, with the most similar one")
+  @Test("explain lists unknown fields with the closest existing name")
   func explain() throws {
     let text = try command.run("explain", "library.db", "films", "[yaer] > 1")
     let json = try command.run("explain", "library.db", "films", "[yaer] > 1", "--json")

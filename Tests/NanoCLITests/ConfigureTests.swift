@@ -9,8 +9,8 @@ struct ConfigureTests {
 
   init() throws { command = try CommandRunner().withFilms() }
 
-  @Test("A setup is made as a whole, counts at once, and again changes nothing")
-  func whole() throws {
+  @Test("A setup is applied completely, takes effect immediately and is idempotent")
+  func completeSetup() throws {
     try command.write(
       "setup.json",
       """
@@ -21,7 +21,7 @@ struct ConfigureTests {
     for _ in 0..<2 {
       let outcome = try command.run("configure", "library.db", "setup.json")
       #expect(outcome.status == 0)
-      #expect(outcome.lines == ["films: 1 default, 1 alias, 2 indexes", "people: is there"])
+      #expect(outcome.lines == ["films: 1 default, 1 alias, 2 indexes", "people: no settings"])
     }
     let count = try command.run("count", "library.db", "films", "[seen] = FALSE AND by = 'Nobody'")
     let explained = try command.run("explain", "library.db", "films", "by = 'Akira Kurosawa'")
@@ -31,8 +31,8 @@ struct ConfigureTests {
     #expect(!command.exists("elsewhere.db"))
   }
 
-  @Test("An entry that cannot be used is an error, or is left out with a note")
-  func strictness() throws {
+  @Test("An invalid entry is an error, or is skipped with a note")
+  func invalidEntries() throws {
     try command.write(
       "setup.json", #"{"collections": {"films": {"indexes": [3, "[year]"], "zzz": 1}}}"#)
 

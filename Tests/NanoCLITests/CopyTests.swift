@@ -13,7 +13,7 @@ struct CopyTests {
     try command.run("index", "library.db", "films", "year")
   }
 
-  @Test("A copy has everything, and can be compared later")
+  @Test("copy copies everything, and --compare verifies the copy")
   func copy() throws {
     let outcome = try command.run("copy", "library.db", "copy.db", "--batch", "2")
 
@@ -31,7 +31,7 @@ struct CopyTests {
     #expect(compared.lines.last == "no differences")
   }
 
-  @Test("What differs is told, and the status is 1")
+  @Test("Differences are listed, and the exit status is 1")
   func differences() throws {
     try command.run("copy", "library.db", "copy.db")
     try command.run("delete", "copy.db", "films", "Alien")
@@ -45,7 +45,7 @@ struct CopyTests {
     #expect(outcome.lines.last == "differs: films: year is missing or differs")
   }
 
-  @Test("The report as JSON says what was copied")
+  @Test("The JSON report describes what was copied")
   func json() throws {
     let outcome = try command.run("copy", "library.db", "copy.db", "--json")
 
@@ -55,7 +55,7 @@ struct CopyTests {
     #expect(collection?["name"] == "films" && collection?["source"] == collection?["target"])
   }
 
-  @Test("A target that holds something is replaced only when told")
+  @Test("A target with data is replaced only with --replace")
   func occupied() throws {
     try command.run("put", "other.db", "people", "ada", "{}")
 
@@ -63,15 +63,16 @@ struct CopyTests {
     #expect(refused.status == 1)
     #expect(
       refused.diagnostics
-        == "error: The target is not empty: other.db (--replace removes it)\n")
+        == "error: The target is not empty: other.db (--replace deletes its contents first)\n"
+    )
     #expect(try command.run("count", "other.db", "people").output == "1\n")
 
     #expect(try command.run("copy", "library.db", "other.db", "--replace").status == 0)
     #expect(try command.run("collections", "other.db", "--csv").lines.count == 2)
   }
 
-  @Test("Wrong databases and arguments are errors that make nothing")
-  func wrong() throws {
+  @Test("Invalid databases and arguments are errors and create no files")
+  func invalidArguments() throws {
     for arguments in [
       ["no.db", "copy.db"], ["library.db", "library.db"], ["library.db", "./library.db"],
       ["library.db", "copy.db", "--verify-only"], ["library.db", "nowhere://host/x"],
@@ -89,6 +90,6 @@ struct CopyTests {
     #expect(!command.exists("copy.db"))
     #expect(try command.run("count", "library.db", "films").output == "3\n")
     let url = try command.run("count", "nowhere://host/x", "films")
-    #expect(url.diagnostics.contains("no engine for URLs of this scheme"))
+    #expect(url.diagnostics.contains("No engine supports this URL scheme"))
   }
 }

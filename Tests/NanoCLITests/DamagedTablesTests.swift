@@ -5,8 +5,8 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-/// Every command answers with a result or an error, whatever the tables of the store's own hold.
-@Suite("Commands on files whose internal tables are damaged", .timeLimit(.minutes(5)))
+/// Every command exits with a result or an error, whatever the internal tables contain.
+@Suite("Commands on files with damaged internal tables", .timeLimit(.minutes(5)))
 struct DamagedTablesTests {
   let command: CommandRunner
   private var path: String { command.folder.appending(path: "s.db").path }
@@ -39,7 +39,7 @@ struct DamagedTablesTests {
     ["compact", "s.db"], ["delete", "s.db", "films_a", "--all"],
   ]
 
-  /// Runs all commands and says how each ended.
+  /// Runs all commands and returns the outcome of each.
   @discardableResult
   private func runAll(_ damage: String) throws -> [String: CommandRunner.Outcome] {
     var outcomes: [String: CommandRunner.Outcome] = [:]
@@ -63,7 +63,7 @@ struct DamagedTablesTests {
     return try #require(found.lines.last.flatMap { Int($0) })
   }
 
-  /// Changes the page on which a small table stands.
+  /// Modifies the root page of a small table.
   private func change(_ table: String, _ change: (inout Data) -> Void) throws {
     let page = try rootPage(of: table)
     var file = try Data(contentsOf: URL(filePath: path))
@@ -74,7 +74,7 @@ struct DamagedTablesTests {
     try file.write(to: URL(filePath: path))
   }
 
-  @Test("Two collections of one name are an error that names the table")
+  @Test("Two collections with the same name are an error that names the table")
   func duplicates() throws {
     try change("nano_collections") { page in
       guard let range = page.range(of: Data("films_b".utf8)) else { return }
@@ -88,7 +88,7 @@ struct DamagedTablesTests {
     }
   }
 
-  @Test("A name that is no text is an error that names the table")
+  @Test("A collection name that is not text is an error that names the table")
   func names() throws {
     let changed = try command.run(
       "sql", "s.db", "--write", "--internal",
@@ -99,7 +99,7 @@ struct DamagedTablesTests {
   }
 
   @Test(
-    "A page of a table that holds another table's rows, noise or nothing crashes no command",
+    "No command crashes on a page with rows of a different table, noise or zeros",
     arguments: ["nano_collections", "nano_indexes", "nano_paths", "nano_metadata"])
   func pages(table: String) throws {
     let whole = try Data(contentsOf: URL(filePath: path))

@@ -4,14 +4,14 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("nanostore commands on databases")
+@Suite("nanostore database commands")
 struct DatabaseCommandTests {
   let command: CommandRunner
 
   init() throws { command = try CommandRunner().withFilms() }
 
   @Test(
-    "A command that reads or changes does not make a database",
+    "A command that only reads, changes or removes does not create a database",
     arguments: [
       ["find", "no.db", "c"], ["get", "no.db", "c", "k"], ["count", "no.db", "c"],
       ["aggregate", "no.db", "c"], ["export", "no.db", "c"], ["collections", "no.db"],
@@ -31,7 +31,7 @@ struct DatabaseCommandTests {
     #expect(!command.exists("no.db"))
   }
 
-  @Test("A file that is no database is refused and stays as it is")
+  @Test("A file that is not a database is rejected and left unchanged")
   func notADatabase() throws {
     try command.write("text", "this is no database, but long enough to be taken for one")
 
@@ -46,24 +46,25 @@ struct DatabaseCommandTests {
     #expect(try command.read("text").hasPrefix("this is no database"))
   }
 
-  @Test("A collection that is not there is empty, and a note says so")
+  @Test("A missing collection is empty, and a note says so")
   func missingCollection() throws {
     let found = try command.run("count", "library.db", "film")
 
     #expect(found.status == 0)
     #expect(found.output == "0\n")
-    #expect(found.diagnostics == "note: There is no collection film; there are: films\n")
+    #expect(
+      found.diagnostics == "note: There is no collection 'film'; existing collections: films\n")
     #expect(try command.run("index", "library.db", "film", "year").status == 1)
     #expect(try command.run("collections", "library.db", "--csv").lines.count == 2)
   }
 
-  @Test("An index is made, listed, used and dropped")
+  @Test("An index is created, listed, used and dropped")
   func index() throws {
     let before = try command.run("explain", "library.db", "films", "[year] = 1979")
     #expect(before.lines[0] == "indexes    none")
 
     let made = try command.run("index", "library.db", "films", "year", "title:desc", "--unique")
-    #expect(made.output == "made index year_title_desc_unique on films\n")
+    #expect(made.output == "created index year_title_desc_unique on films\n")
     #expect(
       try command.run("index", "list", "library.db", "films", "--csv").lines == [
         "index,fields,unique,of,origin,uses,reason",
@@ -85,7 +86,7 @@ struct DatabaseCommandTests {
       try command.run("index", "drop", "library.db", "films", "year_title_desc_unique").status == 1)
   }
 
-  @Test("What a program found out is advice, and is applied, listed and exported")
+  @Test("Index advice of another process is listed, applied and exported")
   func advice() throws {
     let path = command.folder.appending(path: "library.db").path
     var configuration = Store.Configuration()
@@ -93,7 +94,7 @@ struct DatabaseCommandTests {
     let store = try Store(.file(path), configuration: configuration)
     try store["films"].insert(
       (0..<3_000).map { ["title": .string("t\($0)"), "year": .int($0)] })
-    // As often as it takes on this machine.
+    // Repeats until the cost model recommends an index on this machine.
     for _ in 0..<10_000 where try !store.indexAdvice().contains(where: \.isDue) {
       _ = try store["films"].find(Field("year") == 1).count()
     }
@@ -104,9 +105,9 @@ struct DatabaseCommandTests {
     #expect(advised.lines[1].hasPrefix("films,year,values,make,true,"))
     #expect(
       try command.run("index", "advise", "library.db", "--apply").output
-        == "made index adaptive_year\n")
+        == "created index adaptive_year\n")
     #expect(
-      try command.run("index", "advise", "library.db", "--apply").output == "nothing is due\n")
+      try command.run("index", "advise", "library.db", "--apply").output == "no changes are due\n")
     let listed = try command.run("index", "list", "library.db", "films", "--csv").lines
     #expect(listed[1].hasPrefix("adaptive_year,year,false,values,adaptive,"))
     #expect(
@@ -114,7 +115,7 @@ struct DatabaseCommandTests {
         == #"{"films":{"indexes":["[year]"],"uniqueIndexes":[]}}"#)
   }
 
-  @Test("The policy is shown, set with all that is there, and set back")
+  @Test("The index policy is displayed, set with all existing indexes, and reset")
   func policy() throws {
     #expect(try command.run("index", "policy", "library.db", "films").output == "declared\n")
 
@@ -127,13 +128,13 @@ struct DatabaseCommandTests {
 
     #expect(
       try command.run("index", "policy", "library.db", "films", "declared").output
-        == "films: only the indexes that were made are kept\n")
+        == "films: only created indexes are kept\n")
     #expect(try command.run("index", "policy", "library.db", "films").output == "declared\n")
     #expect(try command.run("index", "policy", "library.db", "films", "some").status == 64)
     #expect(try command.run("index", "policy", "library.db", "film", "everything").status == 1)
   }
 
-  @Test("rebuild mends an index that differs from the documents")
+  @Test("rebuild repairs an index that does not match the documents")
   func rebuild() throws {
     try command.run("index", "library.db", "films", "genres")
     try command.run(
@@ -143,12 +144,12 @@ struct DatabaseCommandTests {
 
     let rebuilt = try command.run("index", "rebuild", "library.db", "films")
 
-    #expect(rebuilt.output == "made the indexes of films anew\n")
+    #expect(rebuilt.output == "rebuilt the indexes of films\n")
     #expect(try command.run("verify", "library.db").status == 0)
     #expect(try command.run("index", "rebuild", "library.db", "film").status == 1)
   }
 
-  @Test("sql reads, writes only when permitted, and takes arguments")
+  @Test("sql reads, writes only with --write, and binds arguments")
   func sql() throws {
     let rows = try command.run(
       "sql", "library.db", "SELECT key, id AS n, id AS n FROM films WHERE id > ?", "--arg", "2")
@@ -156,7 +157,8 @@ struct DatabaseCommandTests {
 
     let refused = try command.run("sql", "library.db", "DELETE FROM films")
     #expect(refused.status == 1)
-    #expect(refused.diagnostics == "error: The statement writes (--write permits it)\n")
+    #expect(
+      refused.diagnostics == "error: The statement modifies the database (--write allows it)\n")
     #expect(try command.run("count", "library.db", "films").output == "3\n")
 
     let removed = try command.run("sql", "library.db", "DELETE FROM films WHERE id = 1", "--write")
@@ -171,7 +173,7 @@ struct DatabaseCommandTests {
     #expect(try command.run("sql", "library.db", "SELEC 1").diagnostics.contains("SELEC"))
   }
 
-  @Test("verify says that all is well, or what is not")
+  @Test("verify reports no problems, or each problem")
   func verify() throws {
     try command.run("index", "library.db", "films", "genres")
     #expect(try command.run("verify", "library.db").output == "no problems\n")
@@ -185,14 +187,14 @@ struct DatabaseCommandTests {
     #expect(refused.status == 1)
     #expect(
       refused.diagnostics.hasSuffix(
-        "table nano_elements_films_genres_elements (--internal permits it)\n"))
+        "table nano_elements_films_genres_elements (--internal allows it)\n"))
     try #require(command.run(delete + ["--internal"]).status == 0)
     let outcome = try command.run("verify", "library.db")
     #expect(outcome.status == 1)
     #expect(outcome.output.contains("films: "))
   }
 
-  @Test("compact gives space back, also with indexes")
+  @Test("compact frees space, with and without indexes")
   func compact() throws {
     try command.run("index", "library.db", "films", "year")
     let text = String(repeating: "x", count: 500_000)
@@ -209,7 +211,7 @@ struct DatabaseCommandTests {
     #expect(try command.run("verify", "library.db").status == 0)
   }
 
-  @Test("backup copies, and replaces a file only when told")
+  @Test("backup copies the database, and overwrites a file only with --force")
   func backup() throws {
     #expect(try command.run("backup", "library.db", "copy.db").output == "copied to copy.db\n")
     #expect(try command.run("count", "copy.db", "films").output == "3\n")
@@ -217,19 +219,20 @@ struct DatabaseCommandTests {
 
     let refused = try command.run("backup", "library.db", "copy.db")
     #expect(refused.status == 1)
-    #expect(refused.diagnostics == "error: copy.db is there already (--force replaces it)\n")
+    #expect(refused.diagnostics == "error: copy.db already exists (--force replaces it)\n")
 
     #expect(try command.run("backup", "library.db", "copy.db", "--force").status == 0)
     #expect(try command.run("count", "copy.db", "films").output == "2\n")
   }
 
-  @Test("recover saves what is left, tells what is not, and replaces a file only when told")
+  @Test(
+    "recover saves what is readable, reports what is lost, and overwrites a file only with --force")
   func recover() throws {
     #expect(
       try command.run("recover", "library.db", "saved.db").output == "films: 3 documents saved\n")
     let refused = try command.run("recover", "library.db", "saved.db")
     #expect(refused.status == 1)
-    #expect(refused.diagnostics == "error: saved.db is there already (--force replaces it)\n")
+    #expect(refused.diagnostics == "error: saved.db already exists (--force replaces it)\n")
 
     let file = command.folder.appending(path: "library.db")
     var bytes = try Data(contentsOf: file)
@@ -243,8 +246,8 @@ struct DatabaseCommandTests {
     #expect(try command.run("recover", "no.db", "x.db").status == 1)
   }
 
-  @Test("recover and backup name the file that is at fault, in one line")
-  func faults() throws {
+  @Test("recover and backup name the file that caused the error, in one line")
+  func errorsNameFile() throws {
     try command.write("text", "this is no database")
     let noStore = try command.run("recover", "text", "saved.db")
     #expect(noStore.status == 1)
@@ -260,7 +263,7 @@ struct DatabaseCommandTests {
   }
 
   @Test(
-    "What a killed command leaves is removed when it is run again",
+    "A command removes the leftovers of a killed run",
     arguments: ["recover", "backup", "compact"])
   func killed(name: String) throws {
     let text = String(repeating: "long ", count: 100)
@@ -293,7 +296,7 @@ struct DatabaseCommandTests {
     #expect(left == [])
   }
 
-  @Test("collections and stats count")
+  @Test("collections and stats print counts")
   func collectionsAndStats() throws {
     #expect(
       try command.run("collections", "library.db").output
@@ -303,7 +306,7 @@ struct DatabaseCommandTests {
       try command.run("stats", "library.db", "--json").output.contains(#""journal_mode": "wal""#))
   }
 
-  @Test("Wrong usage has the status 64, help and version 0")
+  @Test("A usage error exits with status 64, help and version with 0")
   func usage() throws {
     #expect(try command.run("find").status == 64)
     #expect(try command.run("nonsense").status == 64)
@@ -314,7 +317,7 @@ struct DatabaseCommandTests {
       try command.run("--generate-completion-script", "bash").output.contains("_nanostore"))
   }
 
-  @Test("A database that another process writes to can be read, and written when that is done")
+  @Test("A database locked by another process can be read, and written once the lock is released")
   func locked() throws {
     let other = Process()
     let pipe = Pipe()
@@ -324,7 +327,7 @@ struct DatabaseCommandTests {
     other.standardInput = pipe
     other.standardOutput = FileHandle.nullDevice
     try other.run()
-    // Its transaction stays open until its input ends.
+    // The transaction stays open until the input ends.
     try pipe.fileHandleForWriting.write(contentsOf: Data(#"{"title":"Ran"}"#.utf8))
     Thread.sleep(forTimeInterval: 0.5)
 
@@ -338,8 +341,8 @@ struct DatabaseCommandTests {
     #expect(try command.run("count", "library.db", "films").output == "4\n")
   }
 
-  @Test("Strange arguments are errors, not crashes")
-  func strangeArguments() throws {
+  @Test("Unusual arguments are errors, not crashes")
+  func unusualArguments() throws {
     for arguments in [
       ["aggregate", "library.db", "films", "--column", ""],
       ["aggregate", "library.db", "films", "--column", ":"],
@@ -358,7 +361,7 @@ struct DatabaseCommandTests {
     }
   }
 
-  @Test("A command whose errors nobody reads ends as it would")
+  @Test("A command with a closed standard output or standard error exits with the correct status")
   func closedDiagnostics() throws {
     #expect(try command.shell("$N count no.db c 2>&-").status == 1)
     #expect(try command.shell("{ $N count no.db c; echo $? >status; } 2>&1 | true").status == 0)

@@ -27,7 +27,7 @@ struct DocumentationTests {
     }
   }
 
-  @Test("Every example gives what the page shows")
+  @Test("Every example produces the documented output")
   func everyExample() throws {
     let sample = try String(
       contentsOf: Self.root.appending(path: "Examples/sample/films.ndjson"), encoding: .utf8)
@@ -40,17 +40,17 @@ struct DocumentationTests {
       }
       for example in Self.examples(in: section) {
         let outcome = try command.shell("nanostore() { $N \"$@\"; }; { \(example.line); } 2>&1")
-        // The page leaves the rest out at an ellipsis.
+        // The page truncates output with an ellipsis.
         let shown = example.output.prefix { $0 != "…" }
         let lines = outcome.lines.prefix(shown.count < example.output.count ? shown.count : .max)
-        #expect(lines.map(Self.steady) == shown.map(Self.steady), "\(example.line)")
+        #expect(lines.map(Self.normalized) == shown.map(Self.normalized), "\(example.line)")
         count += 1
       }
     }
     #expect(count >= 25)
   }
 
-  /// Command lines with what the page shows below them.
+  /// Returns the command lines of a section with their documented output.
   private static func examples(in section: String) -> [(line: String, output: [String])] {
     var examples: [(line: String, output: [String])] = []
     for (number, block) in section.components(separatedBy: "```").enumerated() {
@@ -66,8 +66,8 @@ struct DocumentationTests {
     return examples.filter { !$0.line.contains("gunzip") && !$0.line.contains("completion") }
   }
 
-  /// A line without what is another each time: durations, sizes, versions, moments.
-  private static func steady(_ line: String) -> String {
+  /// Replaces what varies between runs: durations, sizes, versions and dates.
+  private static func normalized(_ line: String) -> String {
     line.replacing(/in [0-9.]+ m?s \(.*\)/, with: "in …")
       .replacing(/[0-9.]+ kB/, with: "… kB")
       .replacing(/SQLite [0-9.]+/, with: "SQLite …")
@@ -75,7 +75,7 @@ struct DocumentationTests {
       .replacing(/("key":"[^"]*","added":)\{[^}]*\}/) { "\($0.output.1)…" }
   }
 
-  @Test("The demonstration runs to its end")
+  @Test("The demonstration runs to completion")
   func demonstration() throws {
     let script = Self.root.appending(path: "Examples/demo.sh").path
     let outcome = try CommandRunner().shell("sh '\(script)' $N")

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Files and their rights", .timeLimit(.minutes(2)))
+@Suite("File permissions and file handling", .timeLimit(.minutes(2)))
 struct FileAccessTests {
   private let command: CommandRunner
 
@@ -14,7 +14,7 @@ struct FileAccessTests {
       .filter { !["films.ndjson", "stdin", "stdout", "stderr", "out", "nanostore"].contains($0) }
   }
 
-  @Test("Commands that read leave nothing beside the file")
+  @Test("Read-only commands leave no files next to the database")
   func readingLeavesNothing() throws {
     for line in [
       "find library.db films", "count library.db films", "collections library.db",
@@ -28,7 +28,7 @@ struct FileAccessTests {
     }
   }
 
-  @Test("A signal ends watch with the shell's status, and nothing stays beside the file")
+  @Test("A signal ends watch with the conventional exit status and leaves no extra files")
   func signals() throws {
     let outcome = try command.shell(
       """
@@ -41,7 +41,7 @@ struct FileAccessTests {
   }
 
   @Test(
-    "watch ends with an error when its file is deleted or replaced", arguments: ["rm", "mv"])
+    "watch exits with an error when its file is deleted or replaced", arguments: ["rm", "mv"])
   func replacedFile(by program: String) throws {
     try command.shell("$N backup library.db other.db")
     let replacing = program == "rm" ? "rm library.db" : "cp other.db new.db; mv new.db library.db"
@@ -56,7 +56,7 @@ struct FileAccessTests {
     #expect(outcome.diagnostics.contains("deleted, moved or replaced"))
   }
 
-  @Test("A first write that fails leaves no file")
+  @Test("A failed first write leaves no file")
   func failedFirstWrite() throws {
     #expect(try command.run("put", "new.db", "c", "", "{}").status == 1)
     #expect(try command.run("import", "new.db", "c", "-", input: #"{"a":"#).status == 1)
@@ -67,7 +67,7 @@ struct FileAccessTests {
     #expect(try command.run("count", "library.db", "films").output == "3\n")
   }
 
-  @Test("Arguments that are not UTF-8 are refused, and no file gets another name")
+  @Test("Arguments that are not UTF-8 are rejected, and no differently named file is created")
   func argumentsAsBytes() throws {
     let outcome = try command.shell(#"$N put "$(printf 'x\377.db')" c k '{}'"#)
 
@@ -76,17 +76,17 @@ struct FileAccessTests {
     #expect(try names() == ["library.db"])
   }
 
-  @Test("A relative path in a folder whose name is not UTF-8 is refused")
+  @Test("A relative path in a folder whose name is not UTF-8 is rejected")
   func folderAsBytes() throws {
     let outcome = try command.shell(
       #"d="$(printf 'y\377')"; mkdir "$d"; cd "$d"; $N put x.db c k '{}'; s=$?; ls -A; exit $s"#)
 
     #expect(outcome.status == 1)
     #expect(outcome.lines.isEmpty)
-    #expect(outcome.diagnostics.contains("not UTF-8"))
+    #expect(outcome.diagnostics.contains("not valid UTF-8"))
   }
 
-  @Test("Too few file descriptors are an error", arguments: 5...12)
+  @Test("Running out of file descriptors is an error", arguments: 5...12)
   func fewDescriptors(limit: Int) throws {
     let outcome = try command.shell("ulimit -n \(limit); $N watch library.db films --count 1")
 
@@ -94,7 +94,7 @@ struct FileAccessTests {
     if outcome.status == 1 { #expect(outcome.diagnostics.hasPrefix("error: ")) }
   }
 
-  @Test("An empty file is reported as one that holds no store")
+  @Test("An empty file is reported as not containing a store")
   func emptyFile() throws {
     try command.write("empty.db", "")
 
@@ -105,11 +105,11 @@ struct FileAccessTests {
   }
 }
 
-/// What a user may do whom the owner permits to read and nothing else. The owner is root here.
-@Suite("Readers without rights", .enabled(if: getuid() == 0), .timeLimit(.minutes(2)))
+/// Tests a user with read permission only. The owner is root here.
+@Suite("Read-only users", .enabled(if: getuid() == 0), .timeLimit(.minutes(2)))
 struct ReaderRightsTests {
   private let command: CommandRunner
-  /// Runs the copy of the binary that another user can reach.
+  /// Runs a copy of the binary that another user can access.
   private static let reader = "setpriv --reuid=65534 --regid=65534 --clear-groups ./nanostore"
 
   init() throws {
@@ -117,8 +117,8 @@ struct ReaderRightsTests {
     try command.shell("cp $N nanostore; chmod 755 . nanostore; chmod 644 library.db")
   }
 
-  @Test("While no other process has the file open, a reader is refused with a hint")
-  func refused() throws {
+  @Test("A reader is rejected with a hint while no other process has the file open")
+  func rejected() throws {
     let outcome = try command.shell("\(Self.reader) find library.db films")
 
     #expect(outcome.status == 1)
@@ -129,7 +129,8 @@ struct ReaderRightsTests {
   }
 
   @Test(
-    "A reader who may write to the folder alone does not create a log that the owner cannot use")
+    "A reader with write permission only for the folder does not create a log that the owner cannot use"
+  )
   func writableFolder() throws {
     let outcome = try command.shell("chmod 777 .; \(Self.reader) find library.db films")
 
@@ -145,7 +146,9 @@ struct ReaderRightsTests {
     #expect(!command.exists("library.db-wal"))
   }
 
-  @Test("--immutable is refused for commands that write, and beside a log with transactions")
+  @Test(
+    "--immutable is rejected for commands that write, and if the write-ahead log holds transactions"
+  )
   func immutableRefused() throws {
     #expect(try command.run("put", "library.db", "films", "x", "{}", "--immutable").status == 64)
 
@@ -161,7 +164,7 @@ struct ReaderRightsTests {
     #expect(outcome.diagnostics.contains("transactions that an immutable open would not see"))
   }
 
-  @Test("While its owner has the file open, a reader sees every commit")
+  @Test("A reader sees every commit while the owner has the file open")
   func ownerHasItOpen() throws {
     let outcome = try command.shell(
       """
@@ -180,7 +183,7 @@ struct ReaderRightsTests {
   }
 
   @Test(
-    "The owner replaces and compacts while a reader is in the middle: the reader gets its snapshot")
+    "A reader keeps its snapshot while the owner replaces documents and compacts")
   func snapshot() throws {
     let lines = (0..<5_000).map {
       #"{"v":0,"n":\#($0),"pad":"\#(String(repeating: "x", count: 100))"}"#
@@ -199,7 +202,7 @@ struct ReaderRightsTests {
       outcome.lines.first?.trimmingCharacters(in: .whitespaces) == "4999", "\(outcome.diagnostics)")
   }
 
-  @Test("A folder that may not be entered is named as the reason")
+  @Test("A folder without search permission is named as the cause")
   func closedFolder() throws {
     let outcome = try command.shell(
       "mkdir -m 700 closed; cp library.db closed/x.db; \(Self.reader) count closed/x.db films")

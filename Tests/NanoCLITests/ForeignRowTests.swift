@@ -2,8 +2,8 @@
 
 import Testing
 
-/// What other programs write, in the output of commands. `nanostore sql` writes rows as they do.
-@Suite("nanostore and rows of other programs")
+/// Command output for rows written by other programs. `nanostore sql` writes rows the same way.
+@Suite("nanostore and externally written rows")
 struct ForeignRowTests {
   private let command: CommandRunner
 
@@ -26,12 +26,12 @@ struct ForeignRowTests {
   ]
 
   @Test(
-    "Each spelling is exported as a line that an import reads back as the same",
+    "Any JSON formatting is exported as a line that imports as the same document",
     .timeLimit(.minutes(1)))
   func roundTrip() throws {
     for (number, body) in Self.spellings.enumerated() { try insert(body, key: "k\(number)") }
     #expect(try command.run("verify", "s.db").status == 0)
-    // Before a writer has adopted them, and after.
+    // Before and after a writer has adopted the rows.
     for turn in 0..<2 {
       let exported = try command.run("export", "s.db", "c")
       #expect(exported.status == 0 && exported.lines.count == Self.spellings.count + 1 + turn)
@@ -54,7 +54,7 @@ struct ForeignRowTests {
   ]
 
   @Test(
-    "What no import could read back is left out and reported, and the others are written",
+    "Rows that cannot be imported again are skipped and reported, and the others are exported",
     arguments: lossy)
   func reported(body: String) throws {
     try insert(body, key: "bad")
@@ -73,7 +73,7 @@ struct ForeignRowTests {
   }
 
   @Test(
-    "A row with a key, a version or a moment that no document can have is reported",
+    "A row with an invalid key, version or date is reported",
     arguments: ["key = x'00ff'", "version = 'x'", "added = '2026-11-20'", "type = x'00'"])
   func alteredRow(column: String) throws {
     try insert("{}", key: "bad")
@@ -84,7 +84,7 @@ struct ForeignRowTests {
     #expect(outcome.lines.count == 1)
   }
 
-  @Test("A field __rowid__ is kept, whatever stores it")
+  @Test("A field named __rowid__ is preserved by every way of storing it")
   func rowIDField() throws {
     let fields = #"{"__rowid__":5,"__key__":"q","__type__":"t","__version__":3,"__added__":4}"#
     #expect(try command.run("put", "r.db", "c", "x", fields).status == 0)
@@ -104,7 +104,7 @@ struct ForeignRowTests {
       try command.run("find", "r.db", "c", "--fields", #""__rowid__",__rowid__"#).status == 64)
   }
 
-  @Test("watch does not show the adoption of a row as a change", .timeLimit(.minutes(1)))
+  @Test("watch does not report the adoption of a row as a change", .timeLimit(.minutes(1)))
   func watched() throws {
     let outcome = try command.shell(
       """

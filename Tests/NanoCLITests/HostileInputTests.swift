@@ -7,16 +7,16 @@ import Testing
 
 @Suite("Hostile strings on the command line")
 struct HostileInputTests {
-  /// A NUL ends an argument before a program can see it.
+  /// A NUL terminates an argument before a program can see it.
   static let arguments = HostileStrings.all.filter { !$0.utf8.contains(0) }
 
-  /// Every fourth string for each command: a process takes its time.
-  private static func some(_ number: Int) -> [String] {
+  /// Every fourth string, because starting a process takes time.
+  private static func sample(_ number: Int) -> [String] {
     arguments.enumerated().filter { $0.offset % 8 == number % 8 }.map(\.element)
   }
 
   @Test(
-    "As an argument of any command: nothing is harmed, started or left lying about",
+    "As an argument of any command, a hostile string executes nothing, damages nothing and leaves no files",
     arguments: 0..<8)
   func arguments(part: Int) throws {
     let runner = try CommandRunner().withFilms()
@@ -24,7 +24,7 @@ struct HostileInputTests {
     let before = try runner.run("sql", "library.db", "SELECT type, name, sql FROM sqlite_schema")
       .output
     let films = try runner.run("export", "library.db", "films").output
-    for text in Self.some(part) {
+    for text in Self.sample(part) {
       let commands: [[String]] = [
         ["find", "library.db", "films", text], ["find", "library.db", text],
         ["find", "library.db", "films", "[title] = ?", "--text-arg", text],
@@ -40,7 +40,7 @@ struct HostileInputTests {
       let outcome = try runner.run(command)
       #expect([0, 1, 2, 64].contains(outcome.status), "\(command): \(outcome)")
       #expect(!outcome.diagnostics.contains("Fatal"), "\(command)")
-      expectQuiet(outcome.output + outcome.diagnostics, "\(command)")
+      expectNoControlCharacters(outcome.output + outcome.diagnostics, "\(command)")
     }
     #expect(
       try runner.run("sql", "library.db", "SELECT type, name, sql FROM sqlite_schema").output
@@ -50,7 +50,7 @@ struct HostileInputTests {
     #expect(try runner.run("verify", "library.db").status == 0)
   }
 
-  @Test("What documents hold is text: it comes back exactly, runs nothing and moves no cursor")
+  @Test("Text in documents round-trips exactly and never sends control sequences to the terminal")
   func documents() throws {
     let runner = try CommandRunner()
     let lines = HostileStrings.all.filter { $0 != DocumentObject.rowIDName }.enumerated().map {
@@ -63,10 +63,10 @@ struct HostileInputTests {
     for format in ["--json", "--ndjson", "--table", "--csv"] {
       let shown = try runner.run("find", "d.db", "texts", format)
       #expect(shown.status == 0)
-      // What goes to another program is exact: only tables are for people wherever they go.
-      if format == "--table" { expectQuiet(shown.output, format) }
+      // Machine-readable output is exact. Only tables are always for people.
+      if format == "--table" { expectNoControlCharacters(shown.output, format) }
     }
-    expectQuiet(try runner.run("schema", "d.db", "texts", "--table").output, "schema")
+    expectNoControlCharacters(try runner.run("schema", "d.db", "texts", "--table").output, "schema")
     let exported = try runner.run("export", "d.db", "texts", "--no-header").output
       .split(separator: "\n" as Character)
     let again = try exported.map { try DocumentObject(json: String($0)) }
@@ -81,24 +81,24 @@ struct HostileInputTests {
     #expect(!runner.exists("owned"))
   }
 
-  @Test("What is wrong with the command line is told without acting on the terminal")
+  @Test("An error about the command line sends no control sequences to the terminal")
   func unknownOption() throws {
     let outcome = try CommandRunner().run("find", "a.db", "c", "--\u{1B}[2J\u{202E}")
     #expect(outcome.status == 64)
     #expect(outcome.diagnostics.contains(#"--\u{1b}[2J\u{202e}"#))
     #expect(outcome.diagnostics.contains("Usage:"))
-    expectQuiet(outcome.diagnostics, "unknown option")
+    expectNoControlCharacters(outcome.diagnostics, "unknown option")
   }
 
-  /// Nothing that a terminal acts on, but the line ends of the layout.
-  private func expectQuiet(_ output: String, _ what: String) {
+  /// Checks that the text has no control characters except the line breaks of the layout.
+  private func expectNoControlCharacters(_ output: String, _ what: String) {
     let active = output.unicodeScalars.filter {
       $0 != "\n" && $0.properties.generalCategory == .control || $0 == "\u{202E}"
     }
     #expect(active.isEmpty, "\(what): \(active.map { String($0.value, radix: 16) })")
   }
 
-  @Test("No source of ours starts another program")
+  @Test("No source file starts another program")
   func noShell() throws {
     let sources = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../../Sources").standardizedFileURL

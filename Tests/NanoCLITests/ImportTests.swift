@@ -15,7 +15,7 @@ struct ImportTests {
   }
 
   @Test(
-    "Arrays, lines and values one behind the other are imported",
+    "Arrays, lines and concatenated values are imported",
     arguments: [
       #"[{"a":1},{"a":2}]"#, "{\"a\":1}\n{\"a\":2}\n", "{\"a\":1}\r\n{\"a\":2}",
       "{\n \"a\": 1\n}\n{\n \"a\": 2\n}", #"{"a":1}{"a":2}"#, "\u{FEFF}[{\"a\":1},\n{\"a\":2}]\n",
@@ -28,7 +28,7 @@ struct ImportTests {
     #expect(try keys() == ["1", "2"])
   }
 
-  @Test("Extended JSON gives dates and ids; --plain takes it as it stands")
+  @Test("Extended JSON is decoded to dates and identifiers; --plain imports it unchanged")
   func extendedJSON() throws {
     let text =
       #"{"_id":{"$oid":"55f14312c7447c3da7051b26"},"at":{"$date":"2009-04-01T00:00:00.000-0700"}}"#
@@ -79,9 +79,10 @@ struct ImportTests {
   ]
 
   @Test(
-    "A bad record ends the import with its line, byte and reason; nothing is stored", arguments: bad
+    "An invalid record aborts the import with its line, byte and reason, and nothing is stored",
+    arguments: bad
   )
-  func badRecord(bad: Bad) throws {
+  func invalidRecord(bad: Bad) throws {
     let outcome = try command.run(["import", "db", "c", "-"] + bad.arguments, input: bad.text)
 
     #expect(outcome.status == 1)
@@ -91,7 +92,7 @@ struct ImportTests {
     #expect(try command.run("collections", "db").output.isEmpty)
   }
 
-  @Test("With --skip-bad bad records are told and counted, and the others stored")
+  @Test("With --skip-bad, invalid records are reported and counted, and the others are stored")
   func skipBad() throws {
     let text = "{\"a\":1}\n{\"a\":2,}\n{\"a\":1}\n\n{\"a\":4}\nnull\n"
 
@@ -107,7 +108,7 @@ struct ImportTests {
     #expect(try keys() == ["1", "4"])
   }
 
-  @Test("A bad record behind several batches leaves nothing of them")
+  @Test("An invalid record after several batches rolls back all of them")
   func allOrNothing() throws {
     let lines = (0..<3_500).map { "{\"a\":\($0)}" }
     try command.write("good.ndjson", lines.joined(separator: "\n"))
@@ -122,7 +123,7 @@ struct ImportTests {
     #expect(try command.run("count", "db", "c").output == "3500\n")
   }
 
-  @Test("--replace replaces what has the same key")
+  @Test("--replace replaces documents with the same key")
   func replace() throws {
     try command.run("import", "db", "c", "-", "--key", "k", input: #"{"k":"x","n":1}"#)
     let refused = try command.run(
@@ -135,7 +136,7 @@ struct ImportTests {
     #expect(try command.run("get", "db", "c", "x").output == #"{"k":"x","n":3}"# + "\n")
   }
 
-  @Test("A missing file makes no database")
+  @Test("A missing input file creates no database")
   func missingFile() throws {
     let outcome = try command.run("import", "db", "c", "nowhere.json")
 
@@ -146,7 +147,7 @@ struct ImportTests {
     #expect(!command.exists("db"))
   }
 
-  @Test("What is exported is imported identically: keys, types, versions, moments, order")
+  @Test("An export imports identically: keys, types, versions, dates, order")
   func roundTrip() throws {
     do {
       let store = try Store(.file(command.folder.appending(path: "db").path))
@@ -181,7 +182,7 @@ struct ImportTests {
     #expect(try copy["rows"].fetch().map(\.key) == [nil, "two"])
   }
 
-  @Test("--no-header and --plain export the fields alone")
+  @Test("--no-header and --plain export only the fields")
   func exportForms() throws {
     try command.run("put", "db", "c", "k", #"{"$x":1,"at":{"$date":"2020-01-01T00:00:00Z"}}"#)
 

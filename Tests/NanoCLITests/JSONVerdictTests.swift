@@ -6,7 +6,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Verdicts on JSON that is imported")
+@Suite("JSON conformance of imports")
 struct ImportVerdictTests {
   private func failures(_ bytes: [UInt8]) -> (read: Int, failed: Int) {
     var splitter = RecordSplitter()
@@ -23,7 +23,7 @@ struct ImportVerdictTests {
     return outcome
   }
 
-  @Test("Each text is one document or a failure, as the table says")
+  @Test("Each text is one document or an error, as the table specifies")
   func records() throws {
     for verdict in try JSONVerdict.all() {
       let outcome = failures(verdict.inObject)
@@ -35,7 +35,7 @@ struct ImportVerdictTests {
     }
   }
 
-  @Test("An import keeps everything that is taken; one text that is refused keeps everything out")
+  @Test("An import stores every accepted text; one rejected text rolls back the import")
   func program() throws {
     let verdicts = try JSONVerdict.all()
     let runner = try CommandRunner()
@@ -55,7 +55,7 @@ struct ImportVerdictTests {
     #expect(try runner.run("verify", "v.db").status == 0)
   }
 
-  @Test("A byte order mark at the beginning of the file is gone over")
+  @Test("A byte order mark at the start of the file is skipped")
   func byteOrderMark() throws {
     let runner = try CommandRunner()
     try runner.write("bom.json", "\u{FEFF}[{\"a\":1}]")

@@ -5,9 +5,9 @@ import Testing
 
 @testable import NanoCLI
 
-@Suite("What nanostore writes")
+@Suite("nanostore output")
 struct OutputTests {
-  @Test("Text is as wide as a terminal draws it")
+  @Test("Display width matches what a terminal draws")
   func displayWidth() {
     #expect(DisplayWidth.of("abc") == 3)
     #expect(DisplayWidth.of("Caché") == 5)
@@ -22,7 +22,7 @@ struct OutputTests {
     #expect(DisplayWidth.of("") == 0)
   }
 
-  @Test("Text that is too wide ends with an ellipsis and fits", arguments: 0...12)
+  @Test("Text that is too wide is truncated with an ellipsis", arguments: 0...12)
   func fitted(width: Int) {
     for text in ["abcdefgh", "日本語日本語", "a😀b😀c😀", "a b c d e f"] {
       let fitted = DisplayWidth.fitted(text, width)
@@ -31,7 +31,7 @@ struct OutputTests {
     }
   }
 
-  @Test("The widest columns give first, and all room is used")
+  @Test("The widest columns shrink first, and the full width is used")
   func layout() {
     func widths(_ natural: [Int], _ width: Int) -> [Int] {
       TableLayout(natural: natural, isNumeric: natural.map { _ in false }, width: width).widths
@@ -44,7 +44,7 @@ struct OutputTests {
     #expect(widths([], 10) == [])
   }
 
-  @Test("A table of more columns than have room names some and counts the others")
+  @Test("A table with too many columns names some of the omitted ones and counts the rest")
   func manyColumns() throws {
     let command = try CommandRunner()
     let names = (0..<30_000).map { "f\($0)" }
@@ -53,7 +53,7 @@ struct OutputTests {
 
     let table = try command.run("find", "wide.db", "c", "--table")
     #expect(table.lines.first?.hasPrefix("f0  f1  f2") == true)
-    #expect(table.diagnostics.hasPrefix("note: no room for f"))
+    #expect(table.diagnostics.hasPrefix("note: the table has no room for f"))
     #expect(table.diagnostics.hasSuffix(" more fields\n"))
     #expect(table.diagnostics.count < 200)
 
@@ -62,7 +62,7 @@ struct OutputTests {
       csv.lines == [names.joined(separator: ","), names.map { _ in "1" }.joined(separator: ",")])
   }
 
-  @Test("Documents with unlike fields have values in the columns of their names")
+  @Test("Documents with different fields have their values in the columns of their field names")
   func unlikeDocuments() throws {
     let command = try CommandRunner()
     try command.write(
@@ -92,13 +92,15 @@ struct OutputTests {
         """#)
   }
 
-  @Test("Control characters and changes of direction are escaped, everything else stays")
+  @Test(
+    "Control characters and bidirectional overrides are escaped, and other characters are unchanged"
+  )
   func printable() {
     #expect(TerminalText.text("a\tb\r\n\u{1B}[0m\u{7F}\u{9B}") == #"a\tb\r\n\u{1b}[0m\u{7f}\u{9b}"#)
     #expect(TerminalText.text("é 日本 👨‍👩‍👧 \\n") == "é 日本 👨‍👩‍👧 \\n")
   }
 
-  @Test("JSON for a terminal is the same JSON without characters that act on it")
+  @Test("JSON for the terminal is equivalent and has no characters that control the terminal")
   func printableJSON() throws {
     let value: DocumentValue = ["a\u{9B}": "\u{1B}\u{7F}\u{202E}é\n", "b": [1]]
     for isPretty in [false, true] {
@@ -109,7 +111,7 @@ struct OutputTests {
     }
   }
 
-  @Test("Numbers and durations are for people")
+  @Test("Numbers and durations are human-readable")
   func quantities() {
     #expect(Quantity.count(0) == "0")
     #expect(Quantity.count(999) == "999")
@@ -121,7 +123,7 @@ struct OutputTests {
     #expect(Quantity.duration(125) == "2 min 5 s")
   }
 
-  @Test("Progress has a bar and the time that is left, if the size is known")
+  @Test("Progress has a bar and the remaining time if the size is known")
   func progress() {
     #expect(
       ProgressLine.line(0.25, "10 documents", after: 2)
@@ -131,7 +133,7 @@ struct OutputTests {
       ProgressLine.line(0, "0 documents", after: 0) == "[--------------------] 0 %  0 documents")
   }
 
-  @Test("The order of options of different names is kept")
+  @Test("The order of differently named options is preserved")
   func orderedArguments() {
     #expect(
       OrderedArguments.joined(["aggregate", "d", "c", "--max", "y", "--count", "--min=x"])
@@ -145,7 +147,7 @@ struct OutputTests {
   }
 
   @Test(
-    "Quoted text is itself, whatever it looks like",
+    "Quoted text parses as the same text, whatever it contains",
     arguments: ["7", "it's", "''", "", "null", "[1]"])
   func quotedArguments(text: String) {
     #expect(ArgumentValue.parse(ArgumentValue.quoted(text)) == .string(text))

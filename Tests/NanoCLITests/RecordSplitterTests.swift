@@ -4,9 +4,9 @@ import NanoCLI
 import NanoStore
 import Testing
 
-@Suite("Records in a stream of bytes")
+@Suite("Splitting a byte stream into records")
 struct RecordSplitterTests {
-  /// What a record is, written so that two can be compared.
+  /// Describes a record for comparison.
   private func describe(_ record: Record) -> String {
     let text = record.fault?.message ?? String(decoding: record.bytes, as: UTF8.self)
     return "\(record.line):\(record.offset):\(text)"
@@ -35,14 +35,14 @@ struct RecordSplitterTests {
     "{\"a\":1}\n{\"a\":2}\n", "{\"a\":1}\r\n\r\n{\"a\":2}", "{\"a\":1} {\"a\":2}{\"a\":3}",
     "{\n  \"a\": 1\n}\n{\n  \"a\": 2\n}\n", "\u{FEFF}{\"a\":1}\n{\"a\":2}", "\u{FEFF}[1]",
     #"[{"a":"\\\""},{"b":"\\"},{"c":"\u005c"}]"#, #"{"a":"é😀日本"}"# + "\n" + #"{"b":"\n"}"#,
-    // Broken ones.
+    // Invalid input.
     "[1,,2]", "[1,]", "[,]", "[", "[1", "[1] x", "[1}]", "[{\"a\":1]", "{\"a\":1\n{\"a\":2}\n",
     "{\"a\":1}}\n{\"a\":2}\n", "{\"a\":[\n{},\n{}\n]}\n{}", "{}\n{\n\"a\": \"x\n{}\n", "x\ny\n",
     "{\"a\n\"}\n{\"b\":1}\n", "{", "\"", "]", "}\n{}",
   ]
 
-  @Test("How bytes come in pieces makes no difference", arguments: inputs)
-  func pieces(text: String) {
+  @Test("Chunk boundaries do not affect the records", arguments: inputs)
+  func chunkBoundaries(text: String) {
     let bytes = Array(text.utf8)
     let whole = records(text)
 
@@ -52,7 +52,7 @@ struct RecordSplitterTests {
     #expect(records(bytes.indices.map { bytes[$0...$0] }) == whole)
   }
 
-  @Test("Random documents come out as they went in, as array, lines and values")
+  @Test("Random documents round-trip as an array, as lines and as concatenated values")
   func randomDocuments() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SeededGenerator(state: seed)
@@ -81,14 +81,14 @@ struct RecordSplitterTests {
     }
   }
 
-  @Test("Each record knows its line and its offset")
-  func places() {
+  @Test("Each record has its line and its offset")
+  func locations() {
     #expect(records("[\n {\"a\":\n1},\n\n {}]") == ["2:3:{\"a\":\n1}", "5:15:{}"])
     #expect(records("{\"a\":1}\n\n  {\"b\":2}\n") == ["1:0:{\"a\":1}", "3:11:{\"b\":2}"])
     #expect(records("\u{FEFF}{}") == ["1:3:{}"])
   }
 
-  @Test("What is wrong between the elements of an array is said where it is")
+  @Test("Errors between array elements are reported at their position")
   func faults() {
     #expect(records("[1,,2]") == ["1:1:1", "1:3:An element of the array is missing", "1:4:2"])
     #expect(records("[1,]") == ["1:1:1", "1:3:A comma stands before a closing bracket"])
@@ -96,15 +96,15 @@ struct RecordSplitterTests {
     #expect(records("[1] [2]") == ["1:1:1", "1:4:Unexpected content after the array"])
   }
 
-  @Test("A broken line does not harm the next one")
-  func brokenLine() {
+  @Test("An invalid line does not affect the next one")
+  func invalidLine() {
     #expect(
       records("{\"a\":\"x\n{\"a\":2}\n}}\n{}") == [
         "1:0:{\"a\":\"x", "2:8:{\"a\":2}", "3:16:}}", "4:19:{}",
       ])
   }
 
-  @Test("A record that does not end is given up at the limit")
+  @Test("A record without an end fails at the size limit")
   func limit() {
     let text = "[{\"a\":\"" + String(repeating: "x", count: 1000)
     let bytes = Array(text.utf8)
@@ -114,8 +114,8 @@ struct RecordSplitterTests {
     #expect(found == ["1:1:A record is longer than the limit"])
   }
 
-  @Test("The limit counts however bytes come in pieces", arguments: [0, 1, 30])
-  func limitOfPieces(blanks: Int) {
+  @Test("The size limit does not depend on chunk boundaries", arguments: [0, 1, 30])
+  func limitAcrossChunks(blanks: Int) {
     let value = "{\"a\":\"" + String(repeating: "x", count: 40) + "\"}"
     let blank = String(repeating: " ", count: blanks)
     for text in [value + blank, value + blank + "\n{}", "[" + value + blank + ",1]", "xx" + value] {
@@ -129,9 +129,9 @@ struct RecordSplitterTests {
   }
 }
 
-@Suite("Bytes of any kind")
+@Suite("Fuzzing the record splitter")
 struct RecordFuzzTests {
-  @Test("Damaged input gives documents or errors, each inside the input, and never a crash")
+  @Test("Damaged input produces documents or errors located inside the input, and never a crash")
   func damage() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SeededGenerator(state: seed)
@@ -161,7 +161,7 @@ struct RecordFuzzTests {
   }
 }
 
-/// Numbers that are the same for the same seed.
+/// A generator that repeats its numbers for the same seed.
 struct SeededGenerator: RandomNumberGenerator {
   var state: UInt64
 

@@ -4,8 +4,8 @@ import Foundation
 import NanoStore
 import Testing
 
-/// `String` takes both names for equal; they are names of different bytes.
-@Suite("Names in two Unicode forms on the command line")
+/// `String` considers both names equal; their bytes differ.
+@Suite("Names in two Unicode normalization forms on the command line")
 struct UnicodeFormsTests {
   let command: CommandRunner
   let a = "caf\u{E9}"
@@ -19,7 +19,7 @@ struct UnicodeFormsTests {
     try run("put", "s.db", "f", "both", "{\"\(a)\":1,\"\(b)\":2}")
   }
 
-  /// What the command writes, by bytes.
+  /// Returns the output of the command, compared by bytes.
   @discardableResult
   private func run(_ arguments: String..., status: Int32 = 0) throws -> ExactName {
     let outcome = try command.run(arguments)
@@ -27,7 +27,7 @@ struct UnicodeFormsTests {
     return ExactName(outcome.output)
   }
 
-  @Test("collections, stats and verify know both")
+  @Test("collections, stats and verify list both collections")
   func collections() throws {
     #expect(
       try run("collections", "s.db", "--csv").text.isSame(
@@ -39,7 +39,7 @@ struct UnicodeFormsTests {
     #expect(try run("get", "s.db", b, a) == "{\"n\":3}\n")
   }
 
-  @Test("copy and recover keep both, with their documents and indexes")
+  @Test("copy and recover preserve both collections, with documents and indexes")
   func copies() throws {
     for name in [a, b] { try run("index", "s.db", name, "n", "--name", name) }
     try run("copy", "s.db", "copy.db")
@@ -53,11 +53,12 @@ struct UnicodeFormsTests {
     }
   }
 
-  @Test("index export declares the indexes of both, and index drop drops the one that is named")
+  @Test(
+    "index export lists the indexes of both collections, and index drop drops only the named one")
   func indexes() throws {
     try run("index", "s.db", a, "n", "--name", a)
     let missing = try command.run("index", "drop", "s.db", a, b)
-    #expect(missing.status == 1 && missing.diagnostics.contains("There is no index"))
+    #expect(missing.status == 1 && missing.diagnostics.contains("has no index"))
     try run("index", "s.db", a, "m", "--name", b)
     try run("index", "s.db", b, "q")
     let exported = try DocumentObject(json: run("index", "export", "s.db").text)
@@ -68,7 +69,7 @@ struct UnicodeFormsTests {
     #expect(try run("verify", "s.db") == "no problems\n")
   }
 
-  @Test("Fields in both forms are stored, shown, exported and imported as two")
+  @Test("Fields in both forms are stored, displayed, exported and imported as two fields")
   func fields() throws {
     let line = "{\"\(a)\":1,\"\(b)\":2}\n"
     #expect(try run("find", "s.db", "f") == ExactName(line))
@@ -91,7 +92,7 @@ struct UnicodeFormsTests {
     #expect(try run("find", "new.db", "f") == ExactName(line))
   }
 
-  @Test("The name of a parameter is looked up by its bytes")
+  @Test("Parameter names are compared by bytes")
   func parameters() throws {
     #expect(try run("find", "s.db", a, "[n] = :\(a)", "--named", "\(a)=1") == "{\"n\":1}\n")
     try run("find", "s.db", a, "[n] = :\(a)", "--named", "\(b)=1", status: 1)
@@ -101,7 +102,7 @@ struct UnicodeFormsTests {
     try run("sql", "s.db", sql, "--named", "\(b)=1", status: 1)
   }
 
-  @Test("A collection in another form does not exist")
+  @Test("A collection name in a different form does not exist")
   func missing() throws {
     let found = try command.run("find", "s.db", "\u{212A}")
     #expect(found.diagnostics.contains("There is no collection"))
@@ -110,7 +111,7 @@ struct UnicodeFormsTests {
     #expect(try command.run("find", "s.db", "k").diagnostics.isEmpty)
   }
 
-  @Test("A combining mark hides no comma, quote, colon or sign of an argument")
+  @Test("A combining mark does not hide a comma, quote, colon or sign in an argument")
   func marks() throws {
     let odd = "\u{301}x"
     try run("put", "s.db", "m", "1", "{\"\(odd)\":1,\"y\":\"q\\\"\u{301}\"}")

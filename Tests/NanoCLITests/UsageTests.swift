@@ -3,16 +3,16 @@
 import NanoCLI
 import Testing
 
-@Suite("Mistakes in the command line")
+@Suite("Command-line usage errors")
 struct UsageTests {
   let command: CommandRunner
 
   init() throws { command = try CommandRunner() }
 
-  /// The names that lead to every command, without the program's own.
+  /// The paths of all commands except the root.
   static let paths = CommandTree.all().dropFirst().map { Array($0.path.dropFirst()) }
 
-  /// That an error is reported with the usage of a command, and nothing else happens.
+  /// Expects an error with the usage of a command and no other output.
   private func expectUsage(
     _ arguments: [String], of path: [String], sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -32,7 +32,7 @@ struct UsageTests {
   }
 
   @Test(
-    "Every command shows its own usage for an unknown option and for a missing argument",
+    "Every command prints its own usage for an unknown option and for a missing argument",
     arguments: paths)
   func ownUsage(path: [String]) throws {
     // `index` alone is `index create`.
@@ -41,7 +41,7 @@ struct UsageTests {
     try expectUsage(path, of: shown)
   }
 
-  @Test("Every command has help, by either way to ask for it", arguments: paths)
+  @Test("Every command has help, as an option and as a subcommand", arguments: paths)
   func help(path: [String]) throws {
     let help = try command.run(["help"] + path)
     #expect(help.status == 0)
@@ -50,18 +50,18 @@ struct UsageTests {
     #expect(try command.run(path + ["--help"]).output == help.output)
   }
 
-  @Test("A command that does not exist is an error, also after help")
+  @Test("An unknown command is an error, also after help")
   func unknownCommands() throws {
     try expectUsage(["nonsense"], of: [])
     try expectUsage(["help", "nonsense"], of: [])
     try expectUsage(["help", "index", "nonsense"], of: ["index"])
     try expectUsage(["help", "find", "nonsense"], of: ["find"])
     #expect(
-      try command.run("nonsense").diagnostics.hasPrefix("error: There is no command 'nonsense'\n"))
+      try command.run("nonsense").diagnostics.hasPrefix("error: Unknown command 'nonsense'\n"))
     #expect(try command.run("help").output == command.run("--help").output)
   }
 
-  @Test("What is wrong with the values of arguments shows the usage of the command, too")
+  @Test("Invalid argument values print the usage of the command")
   func values() throws {
     try command.run("put", "db", "c", "k", "{}")
     for (arguments, path) in [
@@ -80,7 +80,7 @@ struct UsageTests {
     ] { try expectUsage(arguments, of: path) }
   }
 
-  @Test("index list and index advise cover all collections if none is named")
+  @Test("index list and index advise cover all collections by default")
   func allCollections() throws {
     for collection in ["a", "b"] {
       try command.run("put", "db", collection, "k", #"{"n":1,"t":"x"}"#)
@@ -99,14 +99,14 @@ struct UsageTests {
     #expect(try command.run("index", "advise", "db").status == 0)
     #expect(try command.run("index", "advise", "db", "a").status == 0)
     let missing = try command.run("index", "list", "db", "nowhere")
-    #expect(missing.diagnostics.hasPrefix("note: There is no collection nowhere"))
+    #expect(missing.diagnostics.hasPrefix("note: There is no collection 'nowhere'"))
   }
 
-  @Test("An index on an element by its number is made of whole values")
+  @Test("An index on an array element by position is an index of values")
   func numberedElement() throws {
     try command.run("put", "db", "c", "k", #"{"a":["x","y"]}"#)
     let made = try command.run("index", "db", "c", "a.0")
-    #expect(made.output == "made index a.0 on c\n", "\(made.diagnostics)")
+    #expect(made.output == "created index a.0 on c\n", "\(made.diagnostics)")
     let named = try command.run("index", "db", "c", #"a."0""#)
     #expect(named.status == 0, "\(named.diagnostics)")
     #expect(try command.run("find", "db", "c", "[a.0] = 'x'", "--keys").output == "k\n")

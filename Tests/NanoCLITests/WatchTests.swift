@@ -9,12 +9,12 @@ struct WatchTests {
 
   init() throws { command = try CommandRunner().withFilms() }
 
-  /// Waits in the shell until the watching process has written a line with this text.
+  /// Waits in the shell until the watching process has printed a line with this text.
   private static func until(_ text: String) -> String {
     "until grep -q '\(text)' out; do sleep 0.05; done"
   }
 
-  @Test("It shows what is found, and then what other processes change")
+  @Test("watch prints the current result, then changes by other processes")
   func changes() throws {
     let outcome = try command.shell(
       """
@@ -40,7 +40,7 @@ struct WatchTests {
       ], "\(outcome.diagnostics)")
   }
 
-  @Test("--new leaves out what is there, and dates can be plain")
+  @Test("--new omits the current result, and --plain prints plain dates")
   func onlyNew() throws {
     let outcome = try command.shell(
       """
@@ -56,8 +56,8 @@ struct WatchTests {
     #expect(outcome.lines.first?.contains(#""key":"New","document":{"at":"2020-01-02T"#) == true)
   }
 
-  @Test("A condition that does not parse, and a number of lines that cannot be, are refused")
-  func refused() throws {
+  @Test("An invalid condition, an invalid count and a missing database are rejected")
+  func rejected() throws {
     #expect(try command.run("watch", "library.db", "films", "[year] >").status == 1)
     #expect(try command.run("watch", "library.db", "films", "--count", "0").status == 64)
     #expect(try command.run("watch", "none.db", "films").status == 1)

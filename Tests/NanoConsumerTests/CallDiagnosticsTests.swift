@@ -2,9 +2,9 @@
 
 import Testing
 
-/// What the compiler says about calls that are written for the other kind of function.
+/// Compiler diagnostics for calls written for the other kind of function.
 @Suite(
-  "Messages about await", .enabled(if: ConsumerCompiler.isAvailable), .serialized)
+  "Diagnostics about await", .enabled(if: ConsumerCompiler.isAvailable), .serialized)
 struct CallDiagnosticsTests {
   private static let declarations = """
     import NanoStoreModels
@@ -35,7 +35,7 @@ struct CallDiagnosticsTests {
   }
 
   @Test(
-    "A call without await in an async function is an error that says so",
+    "Omitting await in an async function is an error that says so",
     arguments: [
       "try films.count()", "try films.fetch()", "try films.upgrade { print($0) }",
       "try films.find().update([.set(\\.year, 3)])", "try store.sql(\"SELECT ?\", 5)",
@@ -53,14 +53,14 @@ struct CallDiagnosticsTests {
       """)
   }
 
-  @Test("Await in a synchronous function is an error that says so")
+  @Test("Using await in a synchronous function is an error that says so")
   func awaitInSynchronousFunction() throws {
     try expect(
       "'await' in a function that does not support concurrency",
       "func run(_ films: ModelCollection<Film>) throws { print(try await films.count()) }")
   }
 
-  @Test("Await inside of a transaction is an error that says so")
+  @Test("Using await inside a transaction is an error that says so")
   func awaitInTransaction() throws {
     try expect(
       "to parameter expecting synchronous function type",
@@ -72,7 +72,8 @@ struct CallDiagnosticsTests {
   }
 
   @Test(
-    "A variable that a transaction with await changes is an error; one inside of blocking is not")
+    "Mutating a captured variable in an awaited transaction is an error; mutating one inside blocking is not"
+  )
   func capturedVariable() throws {
     func program(_ call: String) -> String {
       """
@@ -90,8 +91,8 @@ struct CallDiagnosticsTests {
     #expect(try messages(program("try store.blocking")) == [])
   }
 
-  @Test("A value that is not Sendable is handed over, and using it afterward is an error")
-  func handedOver() throws {
+  @Test("A non-Sendable value is sent, and using it afterward is an error")
+  func sentValue() throws {
     #expect(
       try messages(
         """
@@ -109,7 +110,7 @@ struct CallDiagnosticsTests {
       """)
   }
 
-  @Test("Values of the main actor and of actors are stored inside of blocking")
+  @Test("Values isolated to the main actor or an actor can be stored inside blocking")
   func isolatedValues() throws {
     #expect(
       try messages(
@@ -133,9 +134,9 @@ struct CallDiagnosticsTests {
         """) == [])
   }
 
-  @Test("A closure given to Task awaits only if it says await")
+  @Test("A closure passed to Task uses the async form only if it contains await")
   func tasks() throws {
-    // The compiler takes a closure without `await` for a synchronous one; the article says so.
+    // The compiler infers a closure without `await` as synchronous; the article says so.
     #expect(
       try messages(
         """

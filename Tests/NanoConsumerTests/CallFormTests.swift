@@ -3,9 +3,11 @@
 import Foundation
 import Testing
 
-/// Programs that make every call: those of `Calls/Twins` are written with `await`, and checked once more as
-/// synchronous functions without it; those of `Calls/Single` are written without, and checked once more as
-/// asynchronous functions; those of `Calls/Streams` make calls that only exist with `await`.
+/// Compiles programs that make every public call.
+///
+/// Programs in `Calls/Twins` use `await`, and are also compiled as synchronous functions without it. Programs in
+/// `Calls/Single` do not use `await`, and are also compiled as async functions. Programs in `Calls/Streams` make
+/// calls that are async only.
 @Suite(
   "Calls with and without await", .enabled(if: ConsumerCompiler.isAvailable), .serialized)
 struct CallFormTests {
@@ -24,7 +26,7 @@ struct CallFormTests {
       .map { try String(contentsOf: $0, encoding: .utf8) }
   }
 
-  /// A program without `await`. A call that throws only when its task is cancelled has no `try` then.
+  /// Removes `await` from a program. Also removes `try` from a call that throws only if its task is canceled.
   static func synchronous(_ program: String) -> String {
     program.replacing("async throws", with: "throws")
       .split(separator: "\n", omittingEmptySubsequences: false)
@@ -44,7 +46,7 @@ struct CallFormTests {
     #expect(outcome.messages == [])
   }
 
-  @Test("In an async function, await chooses the asynchronous form", arguments: combinations)
+  @Test("In an async function, await selects the async form", arguments: combinations)
   func awaited(features: [Feature]) throws {
     try expectClean(Self.programs("Twins"), features)
   }
@@ -54,58 +56,48 @@ struct CallFormTests {
     try expectClean(Self.programs("Twins").map(Self.synchronous), features)
   }
 
-  @Test("Calls with one form compile in both kinds of functions", arguments: combinations)
+  @Test("Calls with only one form compile in both kinds of functions", arguments: combinations)
   func oneForm(features: [Feature]) throws {
     let programs = try Self.programs("Single")
     try expectClean(programs, features)
     try expectClean(programs.map(Self.asynchronous), features)
   }
 
-  @Test("Streams, and calls that only exist with await", arguments: combinations)
+  @Test("Streams and async-only calls compile", arguments: combinations)
   func streams(features: [Feature]) throws { try expectClean(Self.programs("Streams"), features) }
 }
 
-/// The public methods of the sources against each other and against the programs.
+/// Compares the public methods in the sources with each other and with the programs.
 @Suite("Every public call")
 struct PublicCallTests {
-  /// Calls that throw and have no form with `await`, and why.
+  /// Calls that throw and have no async form, with the reason.
   static let synchronousOnly: [String: String] = [
     "Bag.add(_:in:)": "changes the bag in memory",
     "Bag.add(_:)": "changes the bag in memory",
     "Bag.add(object:in:)": "changes the bag in memory",
-    "DocumentCollection.nextRowID()": "stands in a write block",
-    "DocumentCollection.show(rowID:_:)": "shows borrowed bytes",
-    "DocumentCollection.contentVersion(rowID:)": "for layers on top",
-    "DocumentCollection.write(_:key:type:version:_:)": "fills a borrowed buffer",
-    "DocumentCollection.writeBatch(_:capacity:atomic:_:)": "fills a borrowed buffer",
-    "DocumentQuery.showStored(_:)": "shows borrowed bytes",
-    "DocumentQuery.showContents(withKeys:_:)": "shows borrowed bytes",
-    "DocumentCollection.find(_:_:)": "reads a text",
-    "DocumentCollection.find(_:arguments:named:)": "reads a text",
-    "DocumentCollection.find(_:named:)": "reads a text",
-    "DocumentQuery.sorted(byText:)": "reads a text",
-    "Bag.find(_:_:)": "reads a text",
-    "ModelCollection.find(_:_:)": "reads a text",
-    "ModelCollection.find(_:named:)": "reads a text",
-    "ModelQuery.documentQuery()": "makes a question",
-    "ModelQuery.updates()": "makes a sequence",
-    "ModelQuery.countUpdates()": "makes a sequence",
-    "ObjectQuery.each(_:)": "shows objects of the context's thread",
-    "QueuedCall.wait()": "the form with await is `value`",
-    "Store.blocking(_:)": "the way to the synchronous forms",
-    "Store.close()": "stands in `defer` and `deinit`",
-    "Store.reopen()": "as the initializers",
+    "DocumentCollection.nextRowID()": "is called inside a write transaction",
+    "DocumentCollection.find(_:_:)": "only parses text",
+    "DocumentCollection.find(_:arguments:named:)": "only parses text",
+    "DocumentCollection.find(_:named:)": "only parses text",
+    "DocumentQuery.sorted(byText:)": "only parses text",
+    "Bag.find(_:_:)": "only parses text",
+    "ModelCollection.find(_:_:)": "only parses text",
+    "ModelCollection.find(_:named:)": "only parses text",
+    "ModelQuery.documentQuery()": "only creates a query",
+    "ModelQuery.updates()": "only creates a sequence",
+    "ModelQuery.countUpdates()": "only creates a sequence",
+    "ObjectQuery.each(_:)": "passes objects of the context's thread to a closure",
+    "QueuedCall.wait()": "the async form is `value`",
+    "Store.blocking(_:)": "runs the synchronous forms",
+    "Store.close()": "is called in `defer` and `deinit`",
+    "Store.reopen()": "synchronous like the initializers",
     "Store.object(_:)": "reads a document in memory",
-    "Store.postgres(_:configuration:wrapping:)": "for engines on top",
-    "Store.engine()": "for layers on top",
   ]
-  /// Objects belong to the thread of their context, and saving goes through all of them:
-  /// ``ObjectActor`` is the way to do it elsewhere.
+  /// Objects belong to the thread of their context, and saving visits all of them. Elsewhere, use ``ObjectActor``.
   static let synchronousTypes: Set = ["ObjectContext"]
 
-  /// Calls that only exist with `await`.
+  /// Calls that are async only.
   static let asynchronousOnly: Set = [
-    "DocumentCollection.onReader(_:)", "DocumentCollection.onWriter(repeatable:_:)",
     "ObjectActor.perform(_:)",
   ]
 
@@ -116,18 +108,18 @@ struct PublicCallTests {
     let synchronous = Set(calls.filter { !$0.isAsync }.map(\.shape))
     let asynchronous = calls.filter(\.isAsync)
     for call in asynchronous where !Self.asynchronousOnly.contains(call.title) {
-      #expect(synchronous.contains(call.shape), "\(call.title) has no form without await")
+      #expect(synchronous.contains(call.shape), "\(call.title) has no sync form")
     }
     let shapes = Set(asynchronous.map(\.shape))
     for call in calls where !call.isAsync && call.throwsErrors && !shapes.contains(call.shape) {
       #expect(
         Self.synchronousOnly[call.title] != nil || Self.synchronousTypes.contains(call.type),
-        "\(call.title) has no form with await")
+        "\(call.title) has no async form")
     }
   }
 
   @Test(
-    "Every public call is made by a program; one with two forms by a program that is checked in both"
+    "A program makes every public call; calls with two forms are compiled in both"
   )
   func programs() throws {
     let twins = try CallFormTests.programs("Twins").joined()

@@ -3,10 +3,10 @@
 import Foundation
 import Testing
 
-/// Type-checks programs as an app would compile that depends on the products: another package, to which nothing
-/// but `public` declarations of the imported modules is visible.
+/// Type-checks programs as an app that depends on the products would compile them: in a separate package that sees
+/// only the public declarations of the imported modules.
 struct ConsumerCompiler {
-  /// A switch of the compiler that an app may have on or off.
+  /// A compiler feature that an app can enable.
   enum Feature: String, CaseIterable {
     case memberImportVisibility = "MemberImportVisibility"
     case internalImportsByDefault = "InternalImportsByDefault"
@@ -25,7 +25,7 @@ struct ConsumerCompiler {
   struct Outcome {
     let succeeded: Bool
     let diagnostics: String
-    /// The lines that begin a diagnostic of the user's own file.
+    /// The first lines of the diagnostics in the user's file.
     var messages: [String] {
       diagnostics.split(separator: "\n").map(String.init).filter {
         $0.contains(": error: ") || $0.contains(": warning: ")
@@ -35,7 +35,7 @@ struct ConsumerCompiler {
 
   static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
-  /// Where the build that runs the tests put modules and the macro.
+  /// The folder into which this build put modules and the macro plug-in.
   private static let products: URL = {
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") } ?? Bundle.main
     // The bundle is a folder on Apple platforms, and a file in this folder elsewhere.
@@ -45,7 +45,7 @@ struct ConsumerCompiler {
   }()
   private static var checkouts: URL { root.appending(path: ".build/checkouts") }
 
-  /// False for a build by another tool, such as Xcode, whose products lie elsewhere.
+  /// False for builds by other tools, such as Xcode, which put their products elsewhere.
   static var isAvailable: Bool {
     FileManager.default.fileExists(
       atPath: products.appending(path: "Modules/NanoStore.swiftmodule").path)
@@ -69,12 +69,12 @@ struct ConsumerCompiler {
       diagnostics: try String(contentsOf: output, encoding: .utf8))
   }
 
-  /// A program given as text.
+  /// Checks a program of one source text.
   static func check(_ text: String, features: [Feature] = []) throws -> Outcome {
     try check([text], features: features)
   }
 
-  /// A program given as the texts of its files.
+  /// Checks a program of several source texts.
   static func check(_ texts: [String], features: [Feature] = []) throws -> Outcome {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "nanostore-consumer-\(UUID().uuidString)")
@@ -89,17 +89,21 @@ struct ConsumerCompiler {
   }
 
   private static func arguments(_ features: [Feature]) -> [String] {
-    var arguments = [
+    let arguments = [
       // Checking types alone would not find values that are used by two threads.
       "swiftc", "-emit-sil", "-wmo", "-o", "/dev/null", "-swift-version", "6", "-parse-as-library",
       "-module-name",
       "Consumer",
-      // Each diagnostic on a line with the place that Xcode shows it at.
+      // Prints each diagnostic on one line, with the location that Xcode shows.
       "-diagnostic-style", "llvm",
-      "-I", products.appending(path: "Modules").path, "-load-plugin-executable",
+      "-load-plugin-executable",
       products.appending(path: "NanoMacros-tool").path + "#NanoMacros",
     ]
-    // What the modules import of C, which the compiler looks for although it is not visible to the program.
+    return arguments + searchPaths + features.flatMap(\.arguments)
+  }
+
+  /// Where the compiler finds the modules, and the C modules that they import.
+  static var searchPaths: [String] {
     let includes =
       ["GRDB.swift/Sources/GRDBSQLite"].map { checkouts.appending(path: $0) }
       + ["CXKCP", "CXKCPShims", "CCryptoBoringSSL", "CCryptoBoringSSLShims"].map {
@@ -107,7 +111,6 @@ struct ConsumerCompiler {
       } + [
         root.appending(path: "Sources/Engines/CLibPQ"), URL(filePath: "/usr/include/postgresql"),
       ]
-    for folder in includes { arguments += ["-I", folder.path] }
-    return arguments + features.flatMap(\.arguments)
+    return ([products.appending(path: "Modules")] + includes).flatMap { ["-I", $0.path] }
   }
 }

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Programs of another package", .enabled(if: ConsumerCompiler.isAvailable), .serialized)
+@Suite("Programs in another package", .enabled(if: ConsumerCompiler.isAvailable), .serialized)
 struct FeatureTests {
   typealias Feature = ConsumerCompiler.Feature
 
@@ -14,12 +14,13 @@ struct FeatureTests {
     return (files ?? []).filter { $0.pathExtension == "swift" }.sorted { $0.path < $1.path }
   }()
 
-  /// None, all, each one alone, and all but one.
+  /// None, all, each alone, and all but one.
   static let combinations: [[Feature]] =
     [[], Feature.allCases] + Feature.allCases.map { [$0] }
     + Feature.allCases.map { left in Feature.allCases.filter { $0 != left } }
 
-  @Test("They compile without warnings, whichever features they enable", arguments: combinations)
+  @Test(
+    "Programs compile without warnings with any upcoming features enabled", arguments: combinations)
   func features(enabled: [Feature]) throws {
     #expect(Self.programs.count >= 6)
 

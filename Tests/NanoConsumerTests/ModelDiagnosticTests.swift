@@ -3,11 +3,11 @@
 import Foundation
 import Testing
 
-/// What the compiler says of a model that cannot be right. Each message stands once, on the line of the program that
-/// has to change, with the name of the property.
-@Suite("Diagnostics of models", .enabled(if: ConsumerCompiler.isAvailable), .serialized)
+/// Compiler diagnostics for invalid models. Each diagnostic appears once, on the line that has to change, and names
+/// the property.
+@Suite("Diagnostics for models", .enabled(if: ConsumerCompiler.isAvailable), .serialized)
 struct ModelDiagnosticTests {
-  /// The errors and warnings of a program, each with its line and without the names of macros.
+  /// Returns the errors and warnings of a program with their lines and without macro names.
   private func diagnostics(_ body: String) throws -> [String] {
     let outcome = try ConsumerCompiler.check("import Foundation\nimport NanoStoreModels\n" + body)
     return outcome.messages.map { message in
@@ -19,7 +19,7 @@ struct ModelDiagnosticTests {
     }
   }
 
-  @Test("A property that documents cannot hold is named once, on its line")
+  @Test("A property that documents cannot store is reported once, on its line")
   func unstorable() throws {
     #expect(
       try diagnostics(
@@ -31,15 +31,15 @@ struct ModelDiagnosticTests {
           var debts: [Money]? = nil
         }
         """) == [
-          "6: error: 'income' is unavailable: documents cannot hold its type 'Money'; make Money Codable or a '@Model' struct, or mark 'income' with '@Transient'",
-          "7: error: 'debts' is unavailable: documents cannot hold its type '[Money]'; make Money Codable or a '@Model' struct, or mark 'debts' with '@Transient'",
+          "6: error: 'income' is unavailable: documents cannot store its type 'Money'; make Money Codable or a '@Model' struct, or mark 'income' with '@Transient'",
+          "7: error: 'debts' is unavailable: documents cannot store its type '[Money]'; make Money Codable or a '@Model' struct, or mark 'debts' with '@Transient'",
         ])
   }
 
-  @Test("An object in a plain property is reported")
+  @Test("An object in a stored property is reported")
   func objectInProperty() throws {
     let advice =
-      "make Song Codable or a '@Model' struct, or mark 'songs' with '@Relationship' or '@Inverse' if it leads to objects, or '@Transient'"
+      "make Song Codable or a '@Model' struct, or mark 'songs' with '@Relationship' or '@Inverse' if it refers to objects, or '@Transient'"
     for type in ["[Song] = []", "Song?", "[Song]? = nil"] {
       let messages = try diagnostics(
         """
@@ -54,7 +54,7 @@ struct ModelDiagnosticTests {
     }
   }
 
-  @Test("A type that cannot be a key is reported at the property, with what can be one")
+  @Test("An invalid key type is reported at the property, with the valid types")
   func keys() throws {
     #expect(
       try diagnostics(
@@ -74,16 +74,16 @@ struct ModelDiagnosticTests {
           @Key var number: UInt
         }
         """) == [
-          "5: error: 'id' has type 'Double', which cannot be a key; a key is a 'String', 'UUID', 'Int', 'Int64' or a type that conforms to 'ModelKey'",
-          "8: error: 'code' is unavailable: its type 'Code' cannot be a key; a key is a String, UUID, Int, Int64 or a type that conforms to ModelKey",
-          "11: error: 'number' is unavailable: its type 'Int32' cannot be a key; a key is a String, UUID, Int, Int64 or a type that conforms to ModelKey",
+          "5: error: 'id' has type 'Double', which cannot be a key; use 'String', 'UUID', 'Int', 'Int64' or a type that conforms to 'ModelKey'",
+          "8: error: 'code' is unavailable: its type 'Code' cannot be a key; use String, UUID, Int, Int64 or a type that conforms to ModelKey",
+          "11: error: 'number' is unavailable: its type 'Int32' cannot be a key; use String, UUID, Int, Int64 or a type that conforms to ModelKey",
         ])
   }
 
-  @Test("A text index of what is no text does not compile")
+  @Test("A full-text index on a property that is not text does not compile")
   func textIndexes() throws {
     let advice =
-      "'@TextIndexed' is for strings, lists of strings and types that conform to TextIndexable"
+      "'@TextIndexed' requires a string, a collection of strings or a type that conforms to TextIndexable"
     #expect(
       try diagnostics(
         """
@@ -95,9 +95,9 @@ struct ModelDiagnosticTests {
           @TextIndexed var address: Address
         }
         """) == [
-          "6: error: 'age' has type 'Int', which has no text to index",
-          "7: error: 'level' is unavailable: a text index finds nothing in its type 'Level'; \(advice)",
-          "8: error: 'address' is unavailable: a text index finds nothing in its type 'Address'; \(advice)",
+          "6: error: 'age' has type 'Int', which contains no text to index; use '@Indexed' or remove '@TextIndexed'",
+          "7: error: 'level' is unavailable: its type 'Level' contains no text to index; \(advice)",
+          "8: error: 'address' is unavailable: its type 'Address' contains no text to index; \(advice)",
         ])
     #expect(
       try diagnostics(
@@ -114,7 +114,7 @@ struct ModelDiagnosticTests {
         """) == [])
   }
 
-  @Test("An inverse that does not lead back is reported at the relationship")
+  @Test("An inverse that does not match is reported at the relationship")
   func inverses() throws {
     #expect(
       try diagnostics(
@@ -129,13 +129,13 @@ struct ModelDiagnosticTests {
           @Relationship(inverse: \\Album.songs) var more: [Song] = []
         }
         """) == [
-          "8: error: 'songs' is unavailable: 'albums' of Song does not lead back to Playlist; declare it there as '@Inverse var albums: [Playlist]' or 'Playlist?'",
-          "9: error: 'others' is unavailable: 'count' of Song does not lead back to Playlist; declare it there as '@Inverse var count: [Playlist]' or 'Playlist?'",
-          "10: error: 'more' is unavailable: 'songs' of Song does not lead back to Playlist; declare it there as '@Inverse var songs: [Playlist]' or 'Playlist?'",
+          "8: error: 'songs' is unavailable: 'albums' of Song is not an inverse to Playlist; declare it there as '@Inverse var albums: [Playlist]' or 'Playlist?'",
+          "9: error: 'others' is unavailable: 'count' of Song is not an inverse to Playlist; declare it there as '@Inverse var count: [Playlist]' or 'Playlist?'",
+          "10: error: 'more' is unavailable: 'songs' of Song is not an inverse to Playlist; declare it there as '@Inverse var songs: [Playlist]' or 'Playlist?'",
         ])
   }
 
-  @Test("Declarations that are no models are reported where they stand")
+  @Test("Declarations that cannot be models are reported at their location")
   func declarations() throws {
     let messages = try diagnostics(
       """
@@ -146,19 +146,19 @@ struct ModelDiagnosticTests {
       @Model class Open { var title = "" }
       """
     ).sorted()
-    let kind = "'@Model' belongs to a struct or a final class"
+    let kind = "'@Model' can only be applied to a struct or a final class"
     let advice =
-      "; an enum needs none to be the type of a property, only a raw value or Codable"
+      "; to store an enum in a property, give it a raw value or conform it to 'Codable'"
     #expect(
       messages == [
         "3: error: \(kind)\(advice)", "4: error: \(kind)\(advice)", "5: error: \(kind)",
-        "6: error: class 'Song' has no initializer, and 'title' has no initial value; add either",
-        "7: error: a class that is a '@Model' has to be final",
+        "6: error: class 'Song' has no initializers, and 'title' has no initial value; add an initializer or an initial value",
+        "7: error: a '@Model' class must be final",
       ])
     #expect(try diagnostics("@Model extension Int {}").first?.hasPrefix("3: error: ") == true)
   }
 
-  @Test("A former name that is one of today is reported at its property")
+  @Test("A former name that is also a current name is reported at its property")
   func formerNames() throws {
     #expect(
       try diagnostics(
@@ -168,12 +168,12 @@ struct ModelDiagnosticTests {
           @Field(renamedFrom: "email") var email: String
         }
         """) == [
-          "4: error: 'mail' cannot be renamed from 'email', which is the field of 'email'",
-          "5: error: 'email' has the field name 'email' now; 'renamedFrom' takes names that older documents have",
+          "4: error: 'mail' cannot be renamed from 'email', which is the current field name of 'email'; remove it from 'renamedFrom'",
+          "5: error: 'email' is the current field name of 'email'; list only former names in 'renamedFrom'",
         ])
   }
 
-  @Test("A type without a collection is referred to one with a name")
+  @Test("A subscript with a Codable type that is not a model suggests a named collection")
   func codableSubscript() throws {
     let message =
       "error: 'subscript(_:)' is unavailable: a collection of Codable values has a name: use store[\"people\"] with save(_:key:), get(_:as:) and find().decoded(as:); or mark the type '@Model' and import NanoStoreModels"
@@ -192,7 +192,7 @@ struct ModelDiagnosticTests {
     #expect(outcome.messages.count == 1 && outcome.messages.first?.hasSuffix(message) == true)
   }
 
-  @Test("An unknown property in an argument of its own, and in a closure, is named")
+  @Test("An unknown property as an argument and in a closure is named")
   func unknownProperties() throws {
     let person = "@Model struct Person { var name: String; var age: Int }\n"
     for call in [
@@ -236,7 +236,7 @@ struct ModelDiagnosticTests {
         """) == [])
   }
 
-  @Test("A model may describe itself in its own way")
+  @Test("A model can conform to CustomReflectable itself")
   func ownMirrors() throws {
     #expect(
       try diagnostics(

@@ -2,13 +2,13 @@
 
 import Foundation
 
-/// A public method of the library as its source text declares it.
+/// A public method of the library, parsed from its source.
 struct PublicCall {
   let type: String
   let name: String
-  /// The labels of its parameters, without the isolation that the compiler fills in.
+  /// The parameter labels, without the implicit isolation parameter.
   let labels: [String]
-  /// The types of its parameters, without what is said about threads.
+  /// The parameter types, without concurrency attributes.
   let parameters: [String]
   let isFirstOptional: Bool
   let isAsync: Bool
@@ -18,7 +18,7 @@ struct PublicCall {
   /// What both forms of a call have in common.
   var shape: String { "\(type).\(name)(\(parameters.joined(separator: ",")))" }
 
-  /// Whether a program calls it.
+  /// Returns whether a program makes this call.
   func isUsed(in program: String) -> Bool {
     if program.contains(".\(name) {") { return true }
     guard let label = labels.first, label != "_", !isFirstOptional else {
@@ -29,13 +29,13 @@ struct PublicCall {
 }
 
 extension PublicCall {
-  /// What the store is asked with: other public methods work in memory.
+  /// The types that access the store. Public methods of other types work in memory.
   private static let types: Set<String> = [
     "Store", "DocumentCollection", "DocumentQuery", "Bag", "BagPart", "BagQuery", "Search",
     "ModelCollection", "ModelQuery", "ObjectContext", "ObjectQuery", "ObjectActor", "QueuedCall",
   ]
 
-  /// The methods of these types.
+  /// The public methods of these types.
   static let all: [PublicCall] = {
     let folders = [
       "Sources/Store", "Sources/Layers/NanoModel", "Sources/Layers/NanoGraph",
@@ -66,7 +66,7 @@ extension PublicCall {
       guard !line.contains("//"),
         let match = line.firstMatch(of: #/^ *public (?:static |mutating )*func `?(\w+)`?/#)
       else { continue }
-      // Those that only say why something does not compile.
+      // Skip declarations that exist only to explain why something does not compile.
       guard
         !lines[..<index].suffix(5).reversed().prefix(while: { !$0.contains("func ") })
           .contains(where: { $0.contains("unavailable") })
@@ -96,7 +96,7 @@ extension PublicCall {
     throwsErrors = effects.contains("throws")
   }
 
-  /// Where the bracket that begins a text is closed.
+  /// Returns the position of the bracket that closes the opening bracket at the start of the text.
   private static func end(of text: Substring) -> String.Index? {
     var depth = 0
     for index in text.indices {
@@ -109,7 +109,7 @@ extension PublicCall {
     return nil
   }
 
-  /// Parameters, separated by commas outside of brackets.
+  /// Splits parameters at commas outside brackets.
   private static func split(_ text: Substring) -> [String] {
     var (parts, depth) = ([""], 0)
     for character in text {

@@ -2,13 +2,14 @@
 
 import Foundation
 
-/// The Swift snippets of a document as one file: one `async` function, in which each snippet is in the scope of the
-/// one before, so that it can use and redeclare its variables.
+/// The Swift snippets of a document as one file.
 ///
-/// `Snippets/<name of the document>.swift` has the declarations that the snippets of a document assume.
+/// The file is one `async` function. Each snippet is nested in the scope of the previous one, so that it can use and
+/// redeclare its variables. `Snippets/<name of the document>.swift` has the declarations that the snippets of a
+/// document require.
 struct SnippetProgram {
   let text: String
-  /// How many snippets it has.
+  /// The number of snippets.
   let count: Int
 
   init(document: URL, assumptions: URL) throws {
@@ -23,7 +24,7 @@ struct SnippetProgram {
     text = Self.program(assumed, snippets)
   }
 
-  /// The blocks between fences that are marked as Swift.
+  /// Returns the fenced code blocks marked as Swift.
   private static func snippets(of document: URL) throws -> [Code] {
     let lines = try String(contentsOf: document, encoding: .utf8).components(separatedBy: "\n")
     var snippets: [Code] = []
@@ -42,7 +43,7 @@ struct SnippetProgram {
   private static func program(_ assumed: Code, _ snippets: [Code]) -> String {
     var parts: [[Code]] = [[]]
     for snippet in snippets {
-      // A type of the same name is another release of it: what follows is another program.
+      // A type declared again under the same name is a later version of it and starts a new program.
       let names = Set(parts[parts.count - 1].flatMap(\.types))
       if names.isDisjoint(with: snippet.types) {
         parts[parts.count - 1].append(snippet)
@@ -62,7 +63,7 @@ struct SnippetProgram {
   }
 }
 
-/// Lines of Swift, separated by where they belong in a program.
+/// Lines of Swift, grouped by where they belong in a program.
 private struct Code {
   private(set) var imports: [String] = []
   private(set) var types: [String] = []
@@ -81,7 +82,7 @@ private struct Code {
       if line.firstMatch(of: /^(?:@testable )?import \w+/) != nil {
         imports.append(line)
       } else if let name = Self.type(at: index, in: lines) {
-        // One line after attributes, or up to the brace that stands alone at the beginning of a line.
+        // One line after attributes, or everything up to a closing brace in the first column.
         let head = Self.isAttribute(line) ? index + 1 : index
         end = lines[head].hasSuffix("}") ? head : lines[head...].firstIndex(of: "}") ?? head
         end += 1
@@ -103,7 +104,7 @@ private struct Code {
     line.firstMatch(of: /^@\w+(\([^)]*\))?$/) != nil
   }
 
-  /// The name of the type that is declared at a line, or at the next one after an attribute.
+  /// Returns the name of the type declared on a line, or on the next line after an attribute.
   private static func type(at index: Int, in lines: [String]) -> String? {
     var line = lines[index]
     if isAttribute(line), index + 1 < lines.count { line += " " + lines[index + 1] }
@@ -111,7 +112,7 @@ private struct Code {
     return line.firstMatch(of: pattern).map { String($0.1) }
   }
 
-  /// The lines, for which the compiler reports their place in the document.
+  /// Returns the lines with a `#sourceLocation`, so that diagnostics refer to the document.
   private func block(_ lines: ArraySlice<String>, _ first: Int) -> String {
     """
     #sourceLocation(file: "\(location?.path ?? "")", line: \(first))

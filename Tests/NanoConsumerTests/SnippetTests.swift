@@ -3,9 +3,9 @@
 import Foundation
 import Testing
 
-@Suite("Snippets of the documents", .enabled(if: ConsumerCompiler.isAvailable))
+@Suite("Documentation snippets", .enabled(if: ConsumerCompiler.isAvailable))
 struct SnippetTests {
-  /// Every page for users; a page that has code for those who change this package marks it otherwise.
+  /// All user documentation. Pages that contain code for contributors use a different code fence.
   static let documents: [URL] = {
     let folders = [
       "docs", "Sources/Products/NanoStore/NanoStore.docc",
@@ -16,7 +16,8 @@ struct SnippetTests {
         at: ConsumerCompiler.root.appending(path: folder), includingPropertiesForKeys: nil)
       return (files ?? []).filter { $0.pathExtension == "md" }.sorted { $0.path < $1.path }
     }
-    return [ConsumerCompiler.root.appending(path: "README.md")] + pages
+    return ["README.md", "Examples/README.md"].map { ConsumerCompiler.root.appending(path: $0) }
+      + pages
   }()
 
   @Test("Each snippet compiles in an async function of another package")

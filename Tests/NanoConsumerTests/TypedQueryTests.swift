@@ -2,7 +2,7 @@
 
 import Testing
 
-@Suite("Types in queries", .enabled(if: ConsumerCompiler.isAvailable), .serialized)
+@Suite("Type checking of queries", .enabled(if: ConsumerCompiler.isAvailable), .serialized)
 struct TypedQueryTests {
   private func errors(_ body: String) throws -> [String] {
     try ConsumerCompiler.check(
@@ -19,7 +19,7 @@ struct TypedQueryTests {
   }
 
   @Test(
-    "A Decimal is not added up or compared by size",
+    "Summing or ordering a Decimal does not compile",
     arguments: [
       "_ = try orders.find().sum(\\.cost)", "_ = try orders.find().average(\\.maybe)",
       "_ = try orders.find().max(\\.cost)",
@@ -31,7 +31,7 @@ struct TypedQueryTests {
     #expect(errors.count == 1 && errors[0].contains("Decimal"))
   }
 
-  @Test("A model without a key is not saved, and the message says what to do")
+  @Test("Saving a model without a key does not compile, and the message says what to do")
   func withoutKey() throws {
     let errors = try errors("try notes.save(note); try notes.save([note])")
     #expect(errors.count == 2 && errors.allSatisfy { $0.contains("mark a property with @Key") })
@@ -39,7 +39,7 @@ struct TypedQueryTests {
   }
 
   @Test(
-    "What does not fit together in a closure is said by the compiler",
+    "Type errors in a predicate closure are reported by the compiler",
     arguments: [
       ("$0.n == \"a\"", "'ModelPath<Order, Int>' and 'String'"),
       ("$0.n == 3 && $0.id == 5", "'ModelPath<Order, String>' and 'Int'"),

@@ -3,7 +3,7 @@
 import NanoDocument
 import Testing
 
-@Suite("Bodies of other programs in stored form")
+@Suite("Conversion of externally written bodies to stored form")
 struct CanonicalBodyTests {
   private static func rewritten(_ text: String) throws -> String? {
     var text = text
@@ -32,14 +32,14 @@ struct CanonicalBodyTests {
     (#"{"\u0024\u0024b":1,"$\u0024c":2}"#, #"{"$$b":1,"$$c":2}"#),
   ]
 
-  @Test("Every spelling of a document has the same stored form", arguments: spellings)
-  func spelling(text: String, expected: String) throws {
+  @Test("Any formatting of a document converts to the same stored form", arguments: spellings)
+  func formatting(text: String, expected: String) throws {
     #expect(try Self.rewritten(text) == expected)
     #expect(try Self.rewritten(expected) == nil)
   }
 
   @Test(
-    "What no document can hold is an error",
+    "A body that is not a valid document is an error",
     arguments: [
       #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, #"{"$a":1,"$$a":2}"#,
       #"{"a":12345678901234567890}"#,
@@ -47,11 +47,11 @@ struct CanonicalBodyTests {
       "{\"a\":1}\u{0}",
       "[1]", "", #"{"$date":"2026-11-20T21:17:00Z"}"#, #"{"a":1"#, "{\"a\":\"\u{1}\"}",
     ])
-  func refused(text: String) {
+  func rejected(text: String) {
     #expect(throws: StoreError.self) { try Self.rewritten(text) }
   }
 
-  @Test("An escaped dollar in a name is a dollar")
+  @Test("An escaped dollar sign in a name is a dollar sign")
   func escapedDollar() throws {
     var text = #"{"d":{"\u0024date":"2026-11-20T21:17:00Z"},"\u0024\u0024x":1,"$y":2}"#
     try text.withUTF8 { bytes in

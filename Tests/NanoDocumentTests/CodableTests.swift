@@ -16,7 +16,7 @@ struct CodableTests {
     try Array(text.utf8).withUnsafeBytes { try DocumentDecoder().decode(type, from: $0) }
   }
 
-  /// Encodes, compares, decodes, and does the same by way of a value in memory.
+  /// Encodes, compares and decodes the value, then repeats this by way of a `DocumentValue`.
   private func roundTrip<Value: Codable & Equatable>(_ value: Value, _ expected: String) throws {
     let written = try text(value)
     #expect(written == expected)
@@ -53,7 +53,7 @@ struct CodableTests {
     var someDate: Date? = Date(timeIntervalSince1970: 0)
   }
 
-  @Test("Every type the standard knows has its form, and comes back")
+  @Test("Every standard library type encodes to its stored form and decodes again")
   func all() throws {
     try roundTrip(
       All(),
@@ -61,7 +61,7 @@ struct CodableTests {
     )
   }
 
-  enum Colour: String, Codable, CodingKeyRepresentable { case red, green }
+  enum Color: String, Codable, CodingKeyRepresentable { case red, green }
   enum Shape: Codable, Equatable {
     case point
     case circle(radius: Double)
@@ -69,10 +69,10 @@ struct CodableTests {
     indirect case group([Shape], label: String?)
   }
 
-  @Test("Enums, sets, dictionaries and optionals come back")
+  @Test("Enums, sets, dictionaries and optionals round-trip")
   func shapes() throws {
-    try roundTrip(Colour.red, #""red""#)
-    try roundTrip([Colour.green: 1], #"{"green":1}"#)
+    try roundTrip(Color.red, #""red""#)
+    try roundTrip([Color.green: 1], #"{"green":1}"#)
     try roundTrip([3: "c"], #"{"3":"c"}"#)
     try roundTrip(["$a": [1], "$a".uppercased(): []].filter { $0.key == "$a" }, #"{"$$a":[1]}"#)
     try roundTrip([[1, 2], [], [3]], "[[1,2],[],[3]]")
@@ -120,7 +120,7 @@ struct CodableTests {
     }
   }
 
-  /// Keeps its superclass in a field, and writes after it asked for the encoder of that.
+  /// Keeps its superclass in a field, and writes after requesting `superEncoder()`.
   final class Dog: Animal {
     var owner = "Tim"
     override init(name: String) { super.init(name: name) }
@@ -138,7 +138,7 @@ struct CodableTests {
     }
   }
 
-  @Test("A class and its superclass share an object, or one keeps the other under super")
+  @Test("A subclass shares an object with its superclass, or nests it under super")
   func inheritance() throws {
     let spider = Spider(name: "Boris")
     #expect(try text(spider) == #"{"legs":8,"name":"Boris"}"#)
@@ -151,7 +151,7 @@ struct CodableTests {
     #expect((back.name, back.owner) == ("Rex", "Tim"))
   }
 
-  /// Writes to two nested containers in turns.
+  /// Writes to two nested containers alternately.
   struct Interleaved: Codable, Equatable {
     var x = [1, 2]
     var y = ["a": 1, "b": 2]
@@ -188,7 +188,7 @@ struct CodableTests {
     init?(intValue: Int) { nil }
   }
 
-  @Test("Containers may be used in turns")
+  @Test("Nested containers can be used alternately")
   func interleaved() throws {
     try roundTrip(Interleaved(), #"{"x":[1,2],"y":{"a":1,"b":2},"z":"z"}"#)
     try roundTrip(
@@ -196,8 +196,9 @@ struct CodableTests {
       #"[{"x":[1,2],"y":{"a":1,"b":2},"z":"z"},{"x":[1,2],"y":{"a":1,"b":2},"z":"z"}]"#)
   }
 
-  @Test("Of a name encoded twice the last counts, in the place of the first, also among many")
-  func twins() throws {
+  @Test(
+    "The last value of a key encoded twice wins, at the position of the first, also with many keys")
+  func duplicateKeys() throws {
     struct Twins: Encodable {
       var count: Int
       func encode(to encoder: any Encoder) throws {
@@ -213,8 +214,8 @@ struct CodableTests {
     #expect(many[0].name == "k0")
   }
 
-  @Test("A value that fails and is given up leaves no trace")
-  func givenUp() throws {
+  @Test("An abandoned value that failed to encode leaves no trace")
+  func abandonedValue() throws {
     struct Failing: Encodable {
       func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: PlainKey.self)
@@ -239,7 +240,7 @@ struct CodableTests {
     #expect(try text(Holder()) == #"{"second":2,"list":[3]}"#)
   }
 
-  @Test("What has no stored form is an error that tells the path, and the writer is as before")
+  @Test("An unstorable value is an error with its path, and the writer is unchanged")
   func notStorable() throws {
     var writer = JSONWriter()
     writer.literal("before")
@@ -260,7 +261,7 @@ struct CodableTests {
     #expect(try DocumentValue(encoding: ["a": nested(511)]) == ["a": nested(511)])
   }
 
-  @Test("A document must be stored as an object")
+  @Test("A document must encode as an object")
   func topLevel() throws {
     var writer = JSONWriter()
     let encoder = DocumentEncoder()
@@ -283,7 +284,7 @@ struct CodableTests {
   }
 
   @Test(
-    "A decoding error tells the path",
+    "A decoding error has the path of the value",
     arguments: [
       (#"{"list":[{"number":1},{"number":"x"}]}"#, "list.Index 1.number"),
       (#"{"list":[{"number":1},{}]}"#, "list.Index 1"),
@@ -306,7 +307,7 @@ struct CodableTests {
     #expect(context?.codingPath.map(\.stringValue).joined(separator: ".") == path)
   }
 
-  @Test("Kinds of decoding errors are the standard ones")
+  @Test("Decoding errors have the standard cases")
   func errorKinds() throws {
     #expect { try decode(Outer.self, "{}") } throws: { error in
       guard case DecodingError.keyNotFound(let key, _)? = error as? DecodingError else {
@@ -326,8 +327,8 @@ struct CodableTests {
     }
   }
 
-  @Test("While encoding and decoding, a type finds its path and the user's info")
-  func surroundings() throws {
+  @Test("A type can read its coding path and user info while encoding and decoding")
+  func contextInfo() throws {
     struct Probe: Codable {
       static let info = CodingUserInfoKey(rawValue: "info")!
       func encode(to encoder: any Encoder) throws {
@@ -360,7 +361,7 @@ struct CodableTests {
     _ = try decoder.decode([String: [[String: Probe?]]].self, from: writer.bytes)
   }
 
-  @Test("An array of many kinds is read element by element")
+  @Test("A heterogeneous array is decoded element by element")
   func heterogeneous() throws {
     struct Mixed: Decodable {
       init(from decoder: any Decoder) throws {
@@ -388,7 +389,7 @@ struct CodableTests {
       #"[1, "two", null, true, [5.0], {"six": 6}, {"$date":"1970-01-01T00:00:00.000000000Z"}, 8 ]"#)
   }
 
-  @Test("A container kept beyond its time reads and writes nothing")
+  @Test("A container used after its lifetime reads and writes nothing")
   func escaped() throws {
     final class Box {
       var decoder: (any Decoder)?
@@ -430,7 +431,7 @@ struct CodableTests {
     #expect(writer.text == #"{}{"b":1}"#)
   }
 
-  @Test("With Foundation's coders a value is what comes nearest")
+  @Test("With Foundation's coders, a value encodes to its closest JSON equivalent")
   func foundation() throws {
     let value: DocumentValue = ["a": [1, 1.5, "x", true, .null], "b": ["c": [:]]]
     let data = try JSONEncoder().encode(value)
@@ -438,7 +439,7 @@ struct CodableTests {
     #expect(try JSONDecoder().decode(DocumentObject.self, from: data)["b"] == ["c": [:]])
   }
 
-  @Test("A document of endless depth is an error")
+  @Test("A document that nests without end is an error")
   func depth() throws {
     struct Chain: Codable { var next: [Chain]? }
     var chain = Chain()
@@ -453,7 +454,7 @@ struct CodableTests {
     }
   }
 
-  @Test("Random values pass through Codable unchanged")
+  @Test("Random values round-trip through Codable")
   func random() throws {
     for seed: UInt64 in 1...500 {
       var random = SplitMix(seed: seed)

@@ -14,7 +14,7 @@ struct DateTextTests {
     try #require(DocumentValue(json: #"{"$date":"\#(text)"}"#).date)
   }
 
-  /// ISO 8601 text of a moment in the years 1 to 9999, with digits of the fraction.
+  /// ISO 8601 text of a date in the years 1 to 9999 with the specified number of fractional digits.
   private func text(_ random: inout SplitMix, digits: Int) -> String {
     func number(_ range: ClosedRange<Int>, _ width: Int) -> String {
       let text = String(Int.random(in: range, using: &random))
@@ -26,7 +26,7 @@ struct DateTextTests {
       + number(0...23, 2) + ":" + number(0...59, 2) + ":" + number(0...59, 2) + "." + fraction + "Z"
   }
 
-  @Test("A date of a whole millisecond has its three digits, in every form of JSON")
+  @Test("A date with whole milliseconds has three fractional digits in every JSON dialect")
   func milliseconds() throws {
     var random = SplitMix(seed: 13)
     for _ in 0..<3_000 {
@@ -42,7 +42,9 @@ struct DateTextTests {
     #expect(try text(.date(date("2000-12-31T23:59:59.999Z"))) == "2000-12-31T23:59:59.999Z")
   }
 
-  @Test("A date of a whole microsecond has three or six digits where doubles hold them")
+  @Test(
+    "A date with whole microseconds has three or six fractional digits where a Double can represent them"
+  )
   func microseconds() throws {
     var random = SplitMix(seed: 14)
     for _ in 0..<3_000 {
@@ -51,14 +53,14 @@ struct DateTextTests {
       let shown = text(.date(date))
       #expect(try self.date(shown) == date)
       #expect(shown.count <= written.count)
-      // Doubles tell half a microsecond apart for 136 years around 2001.
+      // A double resolves half a microsecond within 136 years around 2001.
       if date.timeIntervalSinceReferenceDate.magnitude < 0x1p32, !written.hasSuffix("000Z") {
         #expect(shown == written)
       }
     }
   }
 
-  @Test("Any date has the fewest of 3, 6 and 9 digits that restore it")
+  @Test("Any date has the fewest of 3, 6 and 9 fractional digits that restore it")
   func anyDate() throws {
     var random = SplitMix(seed: 15)
     for _ in 0..<5_000 {
@@ -68,7 +70,7 @@ struct DateTextTests {
       let digits = shown.count - "2026-11-20T21:17:00.Z".count
       #expect([3, 6, 9].contains(digits))
       #expect(try DocumentValue(json: value.jsonString()) == value)
-      // Nearer to 2001 a nanosecond is more than what doubles tell apart.
+      // Closer to 2001, a double resolves less than a nanosecond.
       if interval.magnitude > 8.4e6 {
         #expect(try date(shown).timeIntervalSinceReferenceDate == interval)
       }
@@ -81,7 +83,7 @@ struct DateTextTests {
     }
   }
 
-  @Test("The dates in a stored body are shortened, and nothing else")
+  @Test("Normalizing a stored body shortens its dates and changes nothing else")
   func storedDates() throws {
     var random = SplitMix(seed: 16)
     for _ in 0..<2_000 {
@@ -103,7 +105,7 @@ struct DateTextTests {
   }
 
   @Test(
-    "A date outside the years 0 to 9999 is refused with these words, and with its path",
+    "A date outside the years 0 to 9999 is rejected with this message and its path",
     arguments: [
       #""10000-01-01T00:00:00Z""#, #""+12026-11-20T21:17:00Z""#, #""-0001-01-01T00:00:00Z""#,
       #""9999-12-31T23:59:59-01:00""#, #""0000-01-01T00:00:00+01:00""#, "253402300800000",
@@ -118,7 +120,7 @@ struct DateTextTests {
   }
 
   @Test(
-    "Another text that is no date is refused for its form",
+    "Other text that is not a date is rejected for its format",
     arguments: ["x", "2026-11-20", "20261", "+2026-11-20T00:00:00Z"])
   func malformed(text: String) {
     let error = #expect(throws: StoreError.self) {
@@ -130,7 +132,7 @@ struct DateTextTests {
 }
 
 extension DocumentValue {
-  /// The date half a unit of the last digit later, so that cutting rounds.
+  /// Returns the date half a unit of the last digit later, so that truncating rounds.
   fileprivate func moved(_ digits: Int) -> DocumentValue {
     guard case .date(let date) = self else { return self }
     let unit = digits == 3 ? 0.0005 : 0.000_000_5

@@ -4,19 +4,20 @@ import Foundation
 import NanoDocument
 import Testing
 
-/// `String` takes both of each pair for equal.
+/// `String` considers both elements of each pair equal.
 private let pairs = [
   ("caf\u{E9}", "cafe\u{301}"), ("K", "\u{212A}"), (";", "\u{37E}"), ("\u{C5}", "\u{212B}"),
   ("e\u{323}\u{302}", "e\u{302}\u{323}"), ("\u{AC00}", "\u{1100}\u{1161}"),
 ]
 private let all = pairs.flatMap { [$0.0, $0.1] }
 
-@Suite("Names and texts are compared by their bytes")
+@Suite("Names and strings are compared by their bytes")
 struct ExactNameTests {
-  @Test("Texts that String takes for equal are two names with two hashes, in the order of bytes")
+  @Test(
+    "Canonically equivalent strings are different names with different hashes, ordered by bytes")
   func names() {
     for (a, b) in pairs {
-      #expect(a == b, "the pair tests nothing")
+      #expect(a == b, "the elements of the pair are not canonically equivalent")
       #expect(ExactName(a) != ExactName(b))
       #expect(ExactName(a) == ExactName(String(decoding: Array(a.utf8), as: UTF8.self)))
       #expect((ExactName(a) < ExactName(b)) == a.utf8.lexicographicallyPrecedes(b.utf8))
@@ -28,7 +29,7 @@ struct ExactNameTests {
     #expect(ExactName("").hashValue == ExactName("").hashValue)
   }
 
-  @Test("A text has exactly its beginning, its end and its parts")
+  @Test("Prefix, suffix and substring checks compare bytes")
   func parts() {
     #expect("x:\u{301}desc".hasExactPrefix("x:") && !"x".hasExactPrefix("xy"))
     #expect("\u{600}:desc".hasExactSuffix(":desc") && !"desc".hasExactSuffix(":desc"))
@@ -37,7 +38,7 @@ struct ExactNameTests {
     #expect(!"caf\u{E9}".hasExactSuffix("cafe\u{301}"))
   }
 
-  @Test("An object has a field for each name, however many there are", arguments: [0, 20, 40])
+  @Test("An object has a field for each name, regardless of its size", arguments: [0, 20, 40])
   func objects(others: Int) throws {
     var object = DocumentObject()
     for number in 0..<others { object["other \(number)"] = 0 }
@@ -47,7 +48,7 @@ struct ExactNameTests {
       #expect(object[name] == .int(Int64(number)))
       #expect(DocumentValue.object(object)[FieldPath(components: [name])]?.int == Int(number))
     }
-    // Once by the parser of what comes from outside, once by the reader of what is stored.
+    // Once with the parser for external input, once with the reader for stored bodies.
     let text = object.jsonString()
     #expect(try DocumentObject(json: text) == object)
     #expect(try Document(object).object() == object)
@@ -67,7 +68,7 @@ struct ExactNameTests {
     #expect(object.selecting([path]).names.map { ExactName($0) } == [ExactName(pairs[1].0)])
   }
 
-  @Test("Values, objects, paths and keys that differ in their Unicode form are not equal")
+  @Test("Values, objects, paths and keys in different Unicode normalization forms are not equal")
   func values() throws {
     for (a, b) in pairs {
       #expect(DocumentValue.string(a) != .string(b))
@@ -87,7 +88,7 @@ struct ExactNameTests {
     }
   }
 
-  /// Keys that are whatever they are made from.
+  /// A coding key that accepts any string.
   private struct Key: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -98,7 +99,7 @@ struct ExactNameTests {
 
   private struct Forms: Codable {
     var values: [(name: String, value: Int)] = []
-    /// Whether it comes back to a container, which has it encoded as a tree.
+    /// Whether `encode(to:)` uses a nested container, so that the value is encoded as a tree.
     var returns = false
 
     init(returns: Bool) {
@@ -122,7 +123,9 @@ struct ExactNameTests {
     }
   }
 
-  @Test("A type encodes and decodes fields in several Unicode forms", arguments: [false, true])
+  @Test(
+    "Codable encodes and decodes fields in several Unicode normalization forms",
+    arguments: [false, true])
   func codable(returns: Bool) throws {
     var writer = JSONWriter()
     try DocumentEncoder().encode(Forms(returns: returns), into: &writer)
@@ -136,7 +139,7 @@ struct ExactNameTests {
     #expect(decoded.values.map { ExactName($0.name) } == all.map { ExactName($0) })
   }
 
-  @Test("Two names that are one key of a dictionary are an error, not a lost field")
+  @Test("Two names that map to the same dictionary key are an error, not a lost field")
   func dictionaries() throws {
     func read<Value: FieldCodable>(_ json: String, as type: Value.Type) throws -> Value {
       try Array(json.utf8).withUnsafeBytes { bytes in
@@ -151,7 +154,7 @@ struct ExactNameTests {
     }
   }
 
-  @Test("The smallest and the largest number of milliseconds are no dates, and no crash")
+  @Test("The smallest and the largest number of milliseconds are not valid dates and do not crash")
   func milliseconds() throws {
     for number in [Int64.min, .min + 1, .max, -62_167_219_200_001] {
       let error = #expect(throws: StoreError.self) {

@@ -72,14 +72,15 @@ struct ExtendedJSONTests {
     (#"{"$set":{"a":1}}"#, ["$set": ["a": 1]]),
   ]
 
-  @Test("What mongoexport writes, now and long ago, has its value", arguments: forms)
-  func formsOfMongo(text: String, value: DocumentValue) throws {
+  @Test(
+    "Output of current and old versions of mongoexport has the correct values", arguments: forms)
+  func mongoexport(text: String, value: DocumentValue) throws {
     #expect(try DocumentValue(json: text) == value)
     let written = value.jsonString()
     #expect(try DocumentValue(json: written) == value, "\(written)")
   }
 
-  @Test("NaN is read as NaN")
+  @Test("NaN is parsed as NaN")
   func nan() throws {
     for text in [#"{"$numberDouble":"NaN"}"#, #"{"$numberDecimal":"NaN"}"#] {
       #expect(try DocumentValue(json: text).double?.isNaN == true)
@@ -110,23 +111,25 @@ struct ExtendedJSONTests {
     (#"{"$a":1,"$$a":2}"#, 8),
   ]
 
-  @Test("A form with the wrong content is refused where the content stands", arguments: wrong)
-  func wrongContent(text: String, offset: Int) {
+  @Test(
+    "An extended value with invalid content is rejected at the position of the content",
+    arguments: wrong)
+  func invalidContent(text: String, offset: Int) {
     let error = #expect(throws: StoreError.self) { try DocumentValue(json: text) }
     #expect(error?.code == .invalidJSON)
     #expect(error?[.byteOffset] == "\(offset)", "\(error?.debugDescription ?? "")")
   }
 
-  @Test("In the plain dialect dollars mean nothing", arguments: forms)
+  @Test("In the plain dialect, a dollar sign has no special meaning", arguments: forms)
   func plain(text: String, value: DocumentValue) throws {
     let plain = try DocumentValue(json: text, dialect: .plain)
     #expect(plain.object != nil || plain.array != nil)
     #expect(try DocumentValue(json: plain.jsonString(dialect: .plain), dialect: .plain) == plain)
-    // Stored, its names get their dollars, so that it stays what it is.
+    // The stored form escapes the dollar signs, so that the value is preserved.
     #expect(try stored(storedText(plain)) == plain)
   }
 
-  @Test("Plain text is for people")
+  @Test("The plain dialect writes human-readable values")
   func plainText() {
     let value: DocumentValue = [
       "$set": .date(Date(timeIntervalSince1970: 0.5)), "at": .date(Date(timeIntervalSince1970: 0)),
@@ -140,7 +143,7 @@ struct ExtendedJSONTests {
     )
   }
 
-  @Test("Pretty text has two spaces for a level, and forms on one line")
+  @Test("Pretty-printed JSON indents by two spaces and keeps extended values on one line")
   func pretty() {
     let value: DocumentValue = ["a": [1, ["b": .null]], "d": Self.date(0), "e": [], "f": [:]]
     #expect(

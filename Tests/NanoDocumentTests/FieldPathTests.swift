@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Field paths")
 struct FieldPathTests {
-  @Test("Dots separate names, quotes protect them, and the text comes back")
+  @Test("Periods separate names, quotes escape them, and the text round-trips")
   func splitting() {
     #expect(FieldPath("a.b.c").components == ["a", "b", "c"])
     #expect(FieldPath(#""v1.0".notes"#).components == ["v1.0", "notes"])
@@ -17,14 +17,14 @@ struct FieldPathTests {
   }
 
   @Test(
-    "An empty component is an error that says which one",
+    "An empty component is an error with its position",
     arguments: ["", ".", "a.", ".a", "a..b", #""open"#, #""a"b"#])
   func emptyComponents(text: String) {
     #expect(throws: StoreError.self) { try FieldPath(text).validate() }
     #expect(!FieldPath(text).isValid)
   }
 
-  @Test("A number addresses an element of an array or a field of that name")
+  @Test("A number addresses an array element or a field of that name")
   func numbers() {
     let value: DocumentValue = ["list": [1, ["x": 2]], "map": ["0": "zero"]]
     #expect(value["list.0"] == 1)
@@ -35,7 +35,7 @@ struct FieldPathTests {
     #expect(value["list.01"] == nil)
   }
 
-  @Test("A number in quotes is the name of a field and never an element")
+  @Test("A quoted number is a field name and never an element")
   func quotedNumbers() throws {
     var value: DocumentObject = ["list": [1, ["x": 2]], "map": ["0": "zero"]]
     #expect(DocumentValue.object(value)[#"map."0""#] == "zero")

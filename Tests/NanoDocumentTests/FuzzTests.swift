@@ -4,7 +4,7 @@ import Foundation
 import NanoDocument
 import Testing
 
-@Suite("Damaged documents")
+@Suite("Fuzzing the document parsers")
 struct FuzzTests {
   struct Shape: Codable {
     struct Inner: Codable {
@@ -23,7 +23,7 @@ struct FuzzTests {
   private static let seedText =
     #"{"name":"Ada \"L\" \u00e9 é😀","born":{"$date":"1815-12-10T00:00:00.000000000Z"},"inner":{"x":12,"list":["a","b"]},"list":[{"x":1},{"x":-2.0,"list":[]}],"blob":{"$binary":{"base64":"AQID","subType":"00"}},"any":[1,2.5e10,null,{"$url":"http://a.example"},{"$numberDouble":"NaN"}],"map":{"$$a":1.0,"b":2}}"#
 
-  @Test("Twenty thousand random changes of bytes crash nothing, and what parses is stable")
+  @Test("20,000 random byte mutations cause no crash, and parsed values round-trip")
   func mutations() throws {
     let original = Array(Self.seedText.utf8)
     let interesting = Array("\"\\{}[]:,$u0-.eE \u{0}\u{1F}".utf8) + [0x80, 0xC0, 0xED, 0xF5, 0xFF]
@@ -50,7 +50,7 @@ struct FuzzTests {
         _ = try? reader.findField(name)
         _ = try? decoder.decode(Shape.self, from: bytes)
         if let value = try? DocumentValue(json: bytes) {
-          // Only invalid content of a form may be dropped, and that is an error in the parser.
+          // Only invalid content of an extended value may be dropped, and that is an error in the parser.
           #expect(value.object?.contains { $0.value == .double(.nan) } != true)
           #expect(
             (try? DocumentValue(json: storedText(value)))?.jsonString() == value.jsonString(),
@@ -61,7 +61,7 @@ struct FuzzTests {
     }
   }
 
-  @Test("Random bytes crash nothing")
+  @Test("Random bytes cause no crash")
   func noise() {
     var random = SplitMix(seed: 3)
     for _ in 0..<5000 {

@@ -4,7 +4,7 @@ import Foundation
 import NanoDocument
 import Testing
 
-@Suite("Reader")
+@Suite("JSONReader")
 struct JSONReaderTests {
   private func read<Result>(
     _ text: String, _ body: (inout JSONReader) throws -> Result
@@ -24,7 +24,7 @@ struct JSONReaderTests {
     }
   }
 
-  @Test("Integers are read exactly up to the ends of 64 bits, and not beyond")
+  @Test("Integers are read exactly within the range of 64 bits, and rejected outside it")
   func integers() throws {
     for value: Int64 in [0, 7, -7, 999_999_999_999_999_999, .max, .min, .max - 1, .min + 1] {
       #expect(try read("\(value)") { try $0.integer() as Int64 } == value)
@@ -46,7 +46,7 @@ struct JSONReaderTests {
     #expect(try read("255") { try $0.integer(as: UInt8.self) } == 255)
   }
 
-  @Test("Doubles are read from integers too")
+  @Test("Doubles are also read from integers")
   func doubles() throws {
     for (text, value) in [("12", 12.0), ("-3", -3), ("1e5", 1e5), ("1E+2", 100), ("0.25", 0.25)] {
       #expect(try read(text) { try $0.double() } == value)
@@ -57,7 +57,7 @@ struct JSONReaderTests {
     #expect(code(#""1""#) { _ = try $0.double() } == .typeMismatch)
   }
 
-  @Test("An error of type says where and what was expected")
+  @Test("A type mismatch reports its location and the expected type")
   func errors() throws {
     let error = #expect(throws: StoreError.self) {
       try read(#"{"a": 5}"#) { reader in
@@ -74,7 +74,7 @@ struct JSONReaderTests {
     #"{"name":"Ada","\u0061ge":36,"list":[1,{"name":"inner"}],"esc\"aped":true,"$$set":null,"name":"twin","last":{"x":1}}"#
 
   @Test(
-    "A field is found by its stored name wherever it is, whatever escapes it is written with",
+    "A field is found by its stored name at any position and with any escapes",
     arguments: [
       ("name", #""Ada""#), ("age", "36"), ("list", #"[1,{"name":"inner"}]"#), ("esc\"aped", "true"),
       ("$set", "null"), ("last", #"{"x":1}"#), ("inner", nil), ("", nil), ("nam", nil), ("x", nil),
@@ -94,14 +94,14 @@ struct JSONReaderTests {
     }
   }
 
-  @Test("A field of something that is no object is not there")
+  @Test("Reading a field of a value that is not an object finds nothing")
   func noObject() throws {
     for text in ["[]", "1", "\"a\"", "null", "", "{}", " { } "] {
       #expect(try read(text) { try $0.findField(StoredName("a")) } == false)
     }
   }
 
-  @Test("A stored name has its dollar and its escapes")
+  @Test("A stored name has its dollar sign and escapes")
   func storedNames() {
     #expect(StoredName("a").utf8 == Array("a".utf8))
     #expect(StoredName("$a\"\n").utf8 == Array(#"$$a\"\n"#.utf8))
@@ -139,7 +139,7 @@ struct JSONReaderTests {
     }
   }
 
-  @Test("A hand-written type reads what it wrote, in any order, and says what is missing")
+  @Test("A handwritten conformance reads what it wrote, in any order, and reports missing fields")
   func representable() throws {
     let city = City(name: "Rome", tags: ["old", "big"])
     var writer = JSONWriter()
@@ -153,7 +153,7 @@ struct JSONReaderTests {
     #expect(error?[.field] == "name")
   }
 
-  @Test("A document cut off anywhere is an error and no crash")
+  @Test("A document truncated anywhere is an error, not a crash")
   func truncation() throws {
     var random = SplitMix(seed: 11)
     let document = storedText(
@@ -163,7 +163,7 @@ struct JSONReaderTests {
       ]))
     let bytes = Array(document.utf8)
     for count in 0..<bytes.count {
-      // A copy of just that size, so that reading beyond it is found by the sanitizer.
+      // A copy of exactly this size, so that the sanitizer detects reads beyond the end.
       let part = Array(bytes[..<count])
       part.withUnsafeBytes { bytes in
         var reader = JSONReader(bytes)

@@ -4,9 +4,9 @@ import Foundation
 import NanoDocument
 import Testing
 
-@Suite("Deep documents")
+@Suite("Deeply nested documents")
 struct StackTests {
-  @Test("The deepest document passes through on a thread with little stack")
+  @Test("The deepest permitted document can be processed on a thread with a small stack")
   func smallStack() async throws {
     let objects = (1..<512).reduce(DocumentValue.object([:])) { value, _ in ["a": value] }
     for value in [nested(512), objects] {
@@ -21,9 +21,9 @@ struct StackTests {
           continuation.resume(returning: all.allSatisfy { $0 == value } && coded == value)
         }
         #if DEBUG
-          thread.stackSize = 4 << 20  // frames are five times as large without optimisation
+          thread.stackSize = 4 << 20  // frames are five times as large without optimization
         #else
-          thread.stackSize = 512 << 10  // what secondary threads have on Apple's systems
+          thread.stackSize = 512 << 10  // the stack size of secondary threads on Apple platforms
         #endif
         thread.start()
       }

@@ -56,7 +56,7 @@ struct StoredFormTests {
     ),
   ]
 
-  @Test("Every kind of value has one text, and comes back from it", arguments: canonical)
+  @Test("Every kind of value has one text form and round-trips", arguments: canonical)
   func texts(value: DocumentValue, text: String) throws {
     #expect(storedText(value) == text)
     for back in [try stored(text), try DocumentValue(json: text)] {
@@ -69,7 +69,7 @@ struct StoredFormTests {
     }
   }
 
-  @Test("Random values come back equal from the reader, the parser and pretty text")
+  @Test("Random values round-trip through the reader, the parser and pretty-printed text")
   func random() throws {
     for seed: UInt64 in 1...2000 {
       var random = SplitMix(seed: seed)
@@ -84,7 +84,7 @@ struct StoredFormTests {
     }
   }
 
-  @Test("Any finite double comes back bit by bit and is not an integer's text")
+  @Test("Any finite double round-trips bit for bit and never looks like an integer")
   func doubles() throws {
     var random = SplitMix(seed: 7)
     var writer = JSONWriter()
@@ -102,7 +102,7 @@ struct StoredFormTests {
     }
   }
 
-  @Test("Any date of the years 0 to 9999 comes back equal; texts sort as dates do")
+  @Test("Any date of the years 0 to 9999 round-trips, and the texts sort like the dates")
   func dates() throws {
     var random = SplitMix(seed: 8)
     var previous: (Date, String)?
@@ -118,13 +118,13 @@ struct StoredFormTests {
     }
   }
 
-  @Test("A date's text is that of Foundation's formatter")
+  @Test("The text of a date is the same as from Foundation's formatter")
   func datesAgree() {
     var style = Date.ISO8601FormatStyle(timeZone: .gmt)
     style = style.year().month().day().time(includingFractionalSeconds: false)
     var random = SplitMix(seed: 9)
     for _ in 0..<2000 {
-      // From 1582-10-15 on, the calendars agree.
+      // The calendars agree from 1582-10-15 on.
       let seconds = Double.random(in: -12_000_000_000...250_000_000_000, using: &random).rounded()
       let date = Date(timeIntervalSince1970: seconds)
       let text = DocumentValue.date(date).jsonString(dialect: .plain)
@@ -132,7 +132,7 @@ struct StoredFormTests {
     }
   }
 
-  @Test("What has no stored form is a failure, and null in the text")
+  @Test("A value without a stored form is a failure, and is written as null")
   func failures() {
     for interval in [-63_145_526_400.1, 252_423_993_600, .nan, .infinity, -.infinity] {
       var writer = JSONWriter()
@@ -147,7 +147,7 @@ struct StoredFormTests {
     #expect(writer.failure?.code == .valueNotStorable)
   }
 
-  @Test("512 levels are written and read, 513 are not")
+  @Test("512 levels can be written and read, 513 cannot")
   func depth() throws {
     let deep = nested(512)
     #expect(try stored(storedText(deep)) == deep)
@@ -165,7 +165,7 @@ struct StoredFormTests {
     #expect(throws: StoreError.self) { try stored(String(repeating: #"{"a":"#, count: 100_000)) }
   }
 
-  @Test("A date counts as a level, data as two")
+  @Test("A date counts as one level, data as two")
   func depthOfForms() {
     for (leaf, room) in [(DocumentValue.date(.distantPast), 1), (.data(Data([1])), 2), (1, 0)] {
       for (levels, isFine) in [(512 - room, true), (513 - room, false)] {
@@ -178,8 +178,8 @@ struct StoredFormTests {
     }
   }
 
-  @Test("An object of forms' names that is none is taken as it is")
-  func foreignForms() throws {
+  @Test("An invalid extended value is read as a plain object")
+  func invalidExtendedValues() throws {
     for text in [
       #"{"$date":5}"#, #"{"$date":"yesterday"}"#, #"{"$binary":{"base64":"*"}}"#, #"{"$oid":"x"}"#,
       #"{"$url":"http://a.example","more":1}"#, #"{"$interval":1.5}"#, #"{"$numberDouble":"1.5"}"#,
@@ -190,8 +190,8 @@ struct StoredFormTests {
     }
   }
 
-  @Test("A form that another program wrote with spaces or fewer digits is still one")
-  func looseForms() throws {
+  @Test("An extended value with spaces or fewer digits is recognized")
+  func flexibleForms() throws {
     let date = Date(timeIntervalSince1970: 1.5)
     #expect(try stored(#"{ "$date" : "1970-01-01T00:00:01.5Z" }"#) == .date(date))
     #expect(try stored(#"{"$date":"1970-01-01T01:00:01.5+01:00"}"#) == .date(date))
@@ -202,7 +202,7 @@ struct StoredFormTests {
         == .url(URL(string: "b", relativeTo: URL(string: "http://a.example/"))!))
   }
 
-  @Test("A changed date is not overruled by the interval beside it")
+  @Test("A changed date takes precedence over the interval next to it")
   func staleInterval() throws {
     let text = #"{"$date":"2026-01-01T00:00:00.000000000Z","$interval":0.1234567890123456}"#
     #expect(try stored(text) == .date(Date(timeIntervalSince1970: 1_767_225_600)))

@@ -4,10 +4,10 @@ import Foundation
 import NanoDocument
 import Testing
 
-@Suite("Strict parser")
+@Suite("StrictParser")
 struct StrictParserTests {
-  /// What RFC 8259 allows, with the value it has.
-  static let right: [(String, DocumentValue)] = [
+  /// Valid JSON according to RFC 8259, with the parsed value.
+  static let valid: [(String, DocumentValue)] = [
     ("null", .null), ("true", true), ("false", false), ("[]", []), ("{}", [:]), (#""""#, ""),
     (" \t\n\r[ \t\n\r] \t\n\r", []), ("[1]", [1]), ("[1,2]", [1, 2]), ("[[],[[]]]", [[], [[]]]),
     ("[ 1 , 2 ]", [1, 2]), (#"{"a":1}"#, ["a": 1]),
@@ -36,7 +36,7 @@ struct StrictParserTests {
     (#"{"title":"\u041f\u043e\u043b"}"#, ["title": "Пол"]), (#"" ""#, " "),
   ]
 
-  @Test("Text by the letter of the RFC has its value, and in both dialects", arguments: right)
+  @Test("Valid JSON has its value in both dialects", arguments: valid)
   func accepted(text: String, value: DocumentValue) throws {
     guard text != "1e400000" else {
       #expect(throws: StoreError.self) { try DocumentValue(json: text) }
@@ -51,8 +51,8 @@ struct StrictParserTests {
     }
   }
 
-  /// What it does not allow, with the offset of the byte that is wrong.
-  static let wrong: [(String, Int)] = [
+  /// Invalid JSON according to RFC 8259, with the offset of the first invalid byte.
+  static let invalid: [(String, Int)] = [
     ("", 0), (" ", 1), ("[", 1), ("{", 1), ("]", 0), ("}", 0), (",", 0), (":", 0), ("[1", 2),
     ("[1,", 3), (#"{"a""#, 4), (#"{"a":"#, 5), (#"{"a":1"#, 6), (#"{"a":1,"#, 7), (#"{"#, 1),
     ("[1,]", 2), ("[1 , ]", 3), ("[,1]", 1), ("[1,,2]", 3), ("[,]", 1), ("[1 2]", 3), ("[1;2]", 2),
@@ -89,8 +89,8 @@ struct StrictParserTests {
     ("<a/>", 0), ("`1`", 0), ("\\u0031", 0), ("[\\n]", 1), ("*", 0), ("(1)", 0), ("\u{FFFD}", 0),
   ]
 
-  @Test("Text that is not JSON is refused at the byte that is wrong", arguments: wrong)
-  func refused(text: String, offset: Int) {
+  @Test("Invalid JSON is rejected at the first invalid byte", arguments: invalid)
+  func rejected(text: String, offset: Int) {
     for dialect in [JSONDialect.plain, .extended] {
       let error = #expect(throws: StoreError.self) {
         try DocumentValue(json: text, dialect: dialect)
@@ -110,7 +110,7 @@ struct StrictParserTests {
     ([0x61, 0x62, 0xFF], 2), (Array("é😀".utf8) + [0xC3], 6), (Array("12345678".utf8) + [0xE9], 8),
   ]
 
-  @Test("Bytes that are not UTF-8 are refused where they begin", arguments: brokenUTF8)
+  @Test("Bytes that are not UTF-8 are rejected at their position", arguments: brokenUTF8)
   func utf8(bytes: [UInt8], offset: Int) {
     let error = #expect(throws: StoreError.self) {
       try DocumentValue(json: [0x22] + bytes + [0x22])
@@ -136,8 +136,8 @@ struct StrictParserTests {
     }
   }
 
-  @Test("Every problem has a sentence of its own")
-  func sentences() {
+  @Test("Every kind of error has a distinct message")
+  func errorMessages() {
     let texts = [
       "[1", "[1,]", "{\"a\":1,}", "01", "\u{FEFF}1", "1 1", "[1 1]", "{\"a\":1 1}", "{a:1}",
       "{\"a\" 1}",
@@ -145,7 +145,7 @@ struct StrictParserTests {
       "{\"a\":1,\"a\":1}", "//",
       "'a'", "trux", "?", "-x", String(repeating: "[", count: 600),
     ]
-    let sentences = texts.compactMap { text -> String? in
+    let errorMessages = texts.compactMap { text -> String? in
       do throws(StoreError) {
         _ = try DocumentValue(json: text)
         return nil
@@ -153,11 +153,11 @@ struct StrictParserTests {
         return error.message
       }
     }
-    #expect(sentences.count == texts.count)
-    #expect(Set(sentences).count == texts.count)
+    #expect(errorMessages.count == texts.count)
+    #expect(Set(errorMessages).count == texts.count)
   }
 
-  @Test("No user's text is in the safe part of an error")
+  @Test("The loggable part of an error contains no user input")
   func privacy() {
     let error = #expect(throws: StoreError.self) {
       try DocumentValue(json: #"{"secret":1,"secret":2}"#)
@@ -165,7 +165,7 @@ struct StrictParserTests {
     #expect(error?.description.contains("secret") == false)
   }
 
-  @Test("An object with many names keeps their order, and a twin among them is found")
+  @Test("An object with many names preserves their order, and a duplicate name is detected")
   func largeObjects() throws {
     let fields = (0..<1000).map { "\"name \($0)\":\($0)" }
     let object = try DocumentObject(json: "{\(fields.joined(separator: ","))}")

@@ -3,7 +3,7 @@
 import Foundation
 import NanoDocument
 
-/// Random numbers that come again for the same seed, which a failing test prints.
+/// A random number generator that repeats its sequence for the same seed, which a failing test prints.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
   init(seed: UInt64) { state = seed }
@@ -96,7 +96,7 @@ func stored(_ text: String) throws -> DocumentValue {
   }
 }
 
-/// An array of so many arrays in one another.
+/// Returns arrays nested to the specified depth.
 func nested(_ depth: Int) -> DocumentValue {
   (1..<depth).reduce(DocumentValue.array([])) { value, _ in .array([value]) }
 }

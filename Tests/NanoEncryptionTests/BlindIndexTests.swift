@@ -11,8 +11,8 @@ struct BlindIndexTests {
   let file: SealedFile
   init() throws { file = try SealedFile() }
 
-  @Test("Without being asked for they are refused, and so is every other index")
-  func refused() throws {
+  @Test("Without permission for blind indexes, every index is rejected")
+  func rejectedByDefault() throws {
     let store = try file.open()
     let people = store["people"]
     try people.insert(["name": "Ada"])
@@ -24,8 +24,8 @@ struct BlindIndexTests {
     #expect(try people.indexes().isEmpty)
   }
 
-  @Test("They are made for the fields that are named, and no others")
-  func named() throws {
+  @Test("Only the permitted fields can have blind indexes")
+  func permittedFields() throws {
     let store = try file.open(.test(indexes: .blind(["People": ["name", "tags"]])))
     let people = store["people"]
     try people.insert(["name": "Ada", "tags": ["x", "y"], "age": 36])
@@ -37,8 +37,10 @@ struct BlindIndexTests {
     #expect(try people.indexes().map(\.name) == ["name", "tags_elements"])
   }
 
-  @Test("They find equal values, of numbers and elements too, and the rest is checked afterwards")
-  func found() throws {
+  @Test(
+    "Blind indexes find equal values, including numbers and elements, and other conditions are checked afterward"
+  )
+  func equalValues() throws {
     let store = try file.open(.test(indexes: .blind))
     let people = store["people"]
     for number in 0..<100 as Range<Int64> {
@@ -63,14 +65,14 @@ struct BlindIndexTests {
     #expect(try people.find(Field("n") == 1 || Field("tags") == 3).count() == 16)
     #expect(try indexes(Field("n") > 7).isEmpty)
     #expect(try indexes(.not(Field("n") == 7)).isEmpty)
-    // A default is in no index.
+    // Indexes do not contain defaults.
     try people.setDefaults(["nick": "nobody", "n": 7])
     #expect(try people.find(Field("n") == 7).count() == 2)
     try people.insert([:])
     #expect(try people.find(Field("n") == 7).count() == 3)
   }
 
-  @Test("Hashes of one value are different in each field, collection and store")
+  @Test("The same value hashes differently in each field, collection and store")
   func hashes() throws {
     var seen: Set<String> = []
     for path in ["a.db", "b.db"] {
@@ -94,7 +96,7 @@ struct BlindIndexTests {
     #expect(seen.count == 4)
   }
 
-  @Test("A dropped index leaves nothing in documents that are written afterwards")
+  @Test("A dropped index leaves no hashes in documents written afterward")
   func dropped() throws {
     let store = try file.open(.test(indexes: .blind))
     let people = store["people"]
@@ -112,7 +114,7 @@ struct BlindIndexTests {
     #expect(try !file.body(1).contains("nano_f"))
   }
 
-  @Test("A unique one refuses equal values, in any order and after a rotation")
+  @Test("A unique blind index rejects equal values, in any write order and after a key rotation")
   func unique() throws {
     let store = try file.open(.test(indexes: .blind))
     let people = store["people"]
@@ -128,7 +130,7 @@ struct BlindIndexTests {
     #expect(try people.count() == 2)
   }
 
-  @Test("Bags are found by theirs, and keep each document once")
+  @Test("Bags use blind indexes and contain each document once")
   func bags() throws {
     let store = try file.open()
     for number in 0..<30 { try store["people"].save(["n": .int(Int64(number))], key: "k\(number)") }

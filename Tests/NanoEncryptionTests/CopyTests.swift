@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Copying encrypted stores")
 struct CopyTests {
-  @Test("A copy holds documents as its own store keeps them: plain, or sealed with its own key")
+  @Test("A copy is stored in the form of its target: plain, or sealed with the key of the target")
   func copies() throws {
     let file = try SealedFile()
     let store = try file.open(.test(indexes: .blind))
@@ -37,7 +37,7 @@ struct CopyTests {
     #expect(try other.open(.test("another horse"))["people"].count() == 50)
   }
 
-  @Test("What an encrypted store cannot have is refused before anything is written")
+  @Test("A copy that an encrypted store does not support is rejected before anything is written")
   func unsupported() throws {
     let store = try Store(.memory)
     try store["people"].insert(["name": "Ada"])
@@ -50,7 +50,7 @@ struct CopyTests {
 
     let report = try store.copy(to: sealed, CopyOptions(skippingUnsupported: true))
     #expect(report.isEqual && report.leftOut.map(\.definition) == ["name_text"])
-    // The files are removed with it.
+    // `file` deletes its folder when it is deallocated.
     withExtendedLifetime(file) {}
   }
 }

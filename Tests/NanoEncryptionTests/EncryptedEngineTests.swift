@@ -8,21 +8,21 @@ import NanoTestSupport
 import NanoTesting
 import Testing
 
-@Suite("Sealed documents keep the engine contract")
-struct SealedEngineTests {
-  /// Making a blind index writes documents anew, which observers are told of.
+@Suite("Engine conformance of the encrypted engine")
+struct EncryptedEngineTests {
+  /// Excludes one check: creating a blind index rewrites documents, which observers report as changes.
   static let checks = EngineConformance.checks.filter {
-    $0.name != "Nothing is told of what changes no document"
+    $0.name != "Operations that change no document are not reported"
   }
 
-  @Test("In memory", arguments: checks)
+  @Test("Conforms in memory", arguments: checks)
   func memory(check: EngineConformance.Check) throws {
     try EngineConformance {
       try EncryptedEngine(SQLiteEngine(.memory, SQLiteConfiguration()), .test(indexes: .blind))
     }.run(check)
   }
 
-  @Test("In a file", arguments: checks)
+  @Test("Conforms in a file", arguments: checks)
   func file(check: EngineConformance.Check) throws {
     let scratch = try Scratch()
     func open() throws -> any Engine {
@@ -38,13 +38,13 @@ struct SealedEngineTests {
     try EngineConformance(reopen: reopen, open).run(check)
   }
 
-  @Test("On the reference engine", arguments: checks)
+  @Test("Conforms on the reference engine", arguments: checks)
   func reference(check: EngineConformance.Check) throws {
     try EngineConformance { try EncryptedEngine(ReferenceEngine(), .test(indexes: .blind)) }.run(
       check)
   }
 
-  @Test("Where other collections are sealed", arguments: EngineConformance.checks)
+  @Test("Conforms if only other collections are sealed", arguments: EngineConformance.checks)
   func plain(check: EngineConformance.Check) throws {
     try EngineConformance {
       try EncryptedEngine(
@@ -53,16 +53,16 @@ struct SealedEngineTests {
   }
 }
 
-/// `NANOSTORE_SEED` repeats a run, `NANOSTORE_PAIRS` sets how many pairs of a condition and a
-/// collection each case compares.
-@Suite("Sealed documents compared with the definition")
-struct SealedComparisonTests {
+/// `NANOSTORE_SEED` repeats a run, `NANOSTORE_PAIRS` sets the number of condition and collection pairs that each case
+/// compares.
+@Suite("The encrypted engine compared with the reference semantics")
+struct EncryptedComparisonTests {
   private static let environment = ProcessInfo.processInfo.environment
   static let seed =
     environment["NANOSTORE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: .min ... .max)
   static let pairs = environment["NANOSTORE_PAIRS"].flatMap { Int($0) } ?? 500
 
-  @Test("With blind indexes", arguments: 0..<2)
+  @Test("With blind indexes, all results match", arguments: 0..<2)
   func blind(part: UInt64) throws {
     print("comparison: NANOSTORE_SEED=\(Self.seed) (part \(part))")
     try EngineComparison(comparesRevisions: false) {
@@ -70,12 +70,12 @@ struct SealedComparisonTests {
     }.run(seed: Self.seed &+ part, pairs: Self.pairs)
   }
 
-  @Test("With texts stored as UTF-16")
+  @Test("With UTF-16 text encoding, all results match")
   func utf16() throws {
     print("comparison: NANOSTORE_SEED=\(Self.seed) (UTF-16)")
     var configuration = SQLiteConfiguration()
     configuration.encoding = .utf16
-    // SQLite replaces this one where it converts between its encodings.
+    // SQLite replaces this character when it converts between encodings.
     try EngineComparison(avoiding: ["\u{FFFF}"], comparesRevisions: false) { [configuration] in
       try EncryptedEngine(SQLiteEngine(.memory, configuration), .test(indexes: .blind))
     }.run(seed: Self.seed &+ 2, pairs: Self.pairs)

@@ -12,12 +12,12 @@ import Testing
   var tags: [String] = []
 }
 
-@Suite("An encrypted store")
+@Suite("Encrypted stores")
 struct EncryptedStoreTests {
   let file: SealedFile
   init() throws { file = try SealedFile() }
 
-  @Test("The file holds no value, no name of a field, no metadata and no name of a bag")
+  @Test("The file contains no plaintext values, field names, metadata or bag names")
   func plaintext() throws {
     let store = try file.open(.test(indexes: .blind))
     let people = store["people"]
@@ -39,7 +39,7 @@ struct EncryptedStoreTests {
     func expectNothing() throws {
       for (name, bytes) in try file.bytes() {
         for text in ["Secret", "8675309", "correct horse"] {
-          #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) stands in \(name)")
+          #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) appears in \(name)")
         }
       }
     }
@@ -53,7 +53,9 @@ struct EncryptedStoreTests {
     #expect(try again["people"].find(Field("SecretDefault") == "SecretDefaultValue").count() == 49)
   }
 
-  @Test("Another passphrase, another kind of key and none are refused, and the file stays as it is")
+  @Test(
+    "A different passphrase, a different kind of key and a missing key are rejected, and the file is unchanged"
+  )
   func wrongKey() throws {
     let store = try file.open()
     try store["people"].save(["name": "Ada"], key: "ada")
@@ -70,7 +72,7 @@ struct EncryptedStoreTests {
     #expect(try file.open()["people"].get("ada")?["name"] == "Ada")
   }
 
-  @Test("A key of 32 bytes opens what it made, and no other key does")
+  @Test("A store with a raw 32-byte key opens only with that key")
   func rawKey() throws {
     let bytes = (0..<32).map { UInt8($0) }
     let store = try file.open(Encryption(.key(bytes)))
@@ -84,13 +86,13 @@ struct EncryptedStoreTests {
     #expect(try file.open(Encryption(.key(key)))["people"].get("ada")?["name"] == "Ada")
   }
 
-  @Test("A passphrase is the same however its accents are composed")
+  @Test("Passphrases are normalized, so that precomposed and decomposed accents are the same")
   func composition() throws {
     try file.open(.test("caf\u{E9}")).close()
     try file.open(.test("cafe\u{301}")).close()
   }
 
-  @Test("The same document is stored as other bytes of the same length each time")
+  @Test("The same document has a different ciphertext of the same length each time it is stored")
   func sameDocument() throws {
     let store = try file.open()
     for _ in 0..<20 { try store["people"].insert(["name": "Ada", "born": 1815]) }
@@ -101,7 +103,7 @@ struct EncryptedStoreTests {
     #expect(bodies.allSatisfy { SealedFile.keyNumber($0) == 1 })
   }
 
-  @Test("A key never stands in a description or an error")
+  @Test("Descriptions and errors never contain a key")
   func descriptions() {
     let key = EncryptionKey.passphrase("correct horse")
     var dumped = ""
@@ -116,7 +118,9 @@ struct EncryptedStoreTests {
     #expect(wrong.map { !$0.debugDescription.contains("horse") } == true)
   }
 
-  @Test("Text queries, changes, the cache, transactions and reopening work as without encryption")
+  @Test(
+    "Text queries, changes, the cache, transactions and reopening work the same as without encryption"
+  )
   func everything() throws {
     struct Undo: Error {}
     let store = try file.open()
@@ -151,7 +155,7 @@ struct EncryptedStoreTests {
     #expect(try store.verify() == [])
   }
 
-  @Test("Paths are known of what was committed, and of nothing that was undone")
+  @Test("Observed paths include committed documents and exclude rolled-back ones")
   func paths() throws {
     struct Undo: Error {}
     let store = try file.open()
@@ -179,7 +183,7 @@ struct EncryptedStoreTests {
     #expect(try people.observedPaths().map(\.path) == expected)
   }
 
-  @Test("Models are stored and found; what they index must be blind")
+  @Test("Models are stored and found, and their indexes must be blind")
   func models() throws {
     let team = try file.open()[Member.self]
     #expect(code { try team.insert(Member(name: "Ada")) } == .unsupported)
@@ -196,7 +200,7 @@ struct EncryptedStoreTests {
       try members.find().sorted(using: .reverse(\.name)).fetch().map(\.name) == ["Grace", "Ada"])
   }
 
-  @Test("A live query tells of what was sealed")
+  @Test("A live query reports changes of sealed documents")
   func updates() async throws {
     let store = try file.open()
     let people = store["people"]
@@ -209,7 +213,7 @@ struct EncryptedStoreTests {
     #expect(counts == [0, 1, 2])
   }
 
-  @Test("A recovered store opens with its key, whatever its header says")
+  @Test("A recovered store opens with its key, even if the file header was destroyed")
   func recover() throws {
     let scratch = try Scratch()
     let path = scratch.file("a.db")
@@ -234,7 +238,7 @@ struct EncryptedStoreTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A backup is sealed as the store is")
+  @Test("A backup of an encrypted store is encrypted")
   func backup() throws {
     let store = try file.open()
     try store["people"].save(["name": "SecretName"], key: "ada")
@@ -246,8 +250,8 @@ struct EncryptedStoreTests {
     #expect(try restored["people"].get("ada")?["name"] == "SecretName")
   }
 
-  @Test("Where some collections are sealed, the others are as they were")
-  func some() throws {
+  @Test("With selected collections sealed, the others stay plain")
+  func selectedCollections() throws {
     let store = try file.open(.test(sealing: .only(["People"])))
     try store["people"].save(["name": "SecretName"], key: "ada")
     try store["films"].save(["title": "Brazil"], key: "brazil")
@@ -260,12 +264,12 @@ struct EncryptedStoreTests {
     #expect(try file.body(1, in: "films") == #"{"title":"Brazil"}"#)
     #expect(try file.body(1).hasPrefix(#"{"$sealed""#))
 
-    // What was sealed stays sealed, whatever is asked for later.
+    // Sealed documents stay readable and sealed, whatever a later configuration selects.
     let again = try file.open(.test(sealing: .only(["other"]), indexes: .blind))
     #expect(try again["people"].get("ada")?["name"] == "SecretName")
   }
 
-  @Test("With await the key is changed, everything sealed anew, and cancelling ends it")
+  @Test("The async forms change the key and rotate keys, and can be canceled")
   func asynchronous() async throws {
     let store = try file.open()
     let people = store["people"]
@@ -280,7 +284,7 @@ struct EncryptedStoreTests {
     #expect(try await people.find(Field("n") == 599).count() == 1)
   }
 
-  @Test("A store that is not encrypted has no keys to change")
+  @Test("A store without encryption has no keys to change")
   func notEncrypted() throws {
     let store = try Store(.memory)
     #expect(code { try store.rotateKeys() } == .unsupported)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import NanoEncryption
 
-@Suite("Known answers")
+@Suite("Cryptographic test vectors")
 struct KnownAnswerTests {
   private func hex(_ key: SymmetricKey) -> String {
     key.withUnsafeBytes { $0.map { String(format: "%02x", $0) }.joined() }
@@ -24,7 +24,7 @@ struct KnownAnswerTests {
     return Data(bytes)
   }
 
-  @Test("scrypt gives what RFC 7914 says")
+  @Test("scrypt matches the test vectors of RFC 7914")
   func scrypt() throws {
     let key = try KDF.Scrypt.deriveKey(
       from: Data("password".utf8), salt: Data("NaCl".utf8), outputByteCount: 64, rounds: 1_024,
@@ -35,7 +35,7 @@ struct KnownAnswerTests {
         + "2eaf30d92e22a3886ff109279d9830dac727afb94a83ee6d8360cbdfa2cc0640")
   }
 
-  @Test("The key of a passphrase, and that of a key, are what others derive")
+  @Test("Wrapping keys from a passphrase and from a raw key match independent derivations")
   func wrappingKeys() throws {
     let salt = DocumentValue.data(Data("0123456789abcdef".utf8))
     let passphrase = try #require(
@@ -52,14 +52,14 @@ struct KnownAnswerTests {
       hex(key.documents) == "4db026b6e8c5c5a1fb328727f5091eda28d5383a8c6deafc5a2e1aa6fede7e09")
   }
 
-  @Test("The default cost can be computed")
+  @Test("The default scrypt cost can be computed")
   func defaultCost() throws {
     let derivation = KeyDerivation(for: .passphrase("x"), ScryptCost())
     #expect(try derivation.wrappingKey(.passphrase("x")).bitCount == 256)
   }
 
   /// Test case 16 of McGrew and Viega, "The Galois/Counter Mode of Operation".
-  @Test("AES-256-GCM gives what its authors say")
+  @Test("AES-256-GCM matches the published test vector")
   func aes() throws {
     let box = try AES.GCM.seal(
       data(
@@ -77,7 +77,7 @@ struct KnownAnswerTests {
     #expect(box.tag == data("76fc6ece0f4e1768cddf8853bb2d551b"))
   }
 
-  @Test("A sealed body is opened by what docs/ENCRYPTION.md says, and nothing else")
+  @Test("A sealed body can be opened as docs/ENCRYPTION.md specifies, and in no other way")
   func format() throws {
     let key = DataKey(number: 258, secret: SymmetricKey(data: Data(repeating: 7, count: 32)))
     let fields = Data(#"{"name":"Ada"}"#.utf8)

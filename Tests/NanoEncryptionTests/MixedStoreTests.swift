@@ -5,7 +5,7 @@ import NanoStoreEncryption
 import NanoTestSupport
 import Testing
 
-@Suite("A store that was made before it was encrypted")
+@Suite("Encrypting an existing store")
 struct MixedStoreTests {
   let file: SealedFile
 
@@ -21,9 +21,9 @@ struct MixedStoreTests {
     try store.close()
   }
 
-  @Test("It is read as it was, and sealed as documents are written")
+  @Test("Existing documents stay readable and are sealed when they are written")
   func readAndWritten() throws {
-    // Indexes of the store's own became blind ones at once.
+    // Opening converts the indexes of internal collections to blind indexes.
     let store = try file.open()
     try store["people"].find(Field("n") == 6).update(set: ["n": 1_000])
     #expect(try store["people"].find(Field("n") >= 0).count() == 600)
@@ -37,17 +37,17 @@ struct MixedStoreTests {
     #expect(try file.body(8).hasPrefix(#"{"n":7"#))
   }
 
-  @Test("Everything is sealed at once, and then a document that is not is found")
+  @Test("sealAll seals everything, and an unsealed document is then rejected")
   func sealAll() throws {
     let store = try file.open()
-    var told: [Double] = []
-    try store.sealAll { told.append($0) }
-    #expect(told == told.sorted() && told.last == 1)
+    var progress: [Double] = []
+    try store.sealAll { progress.append($0) }
+    #expect(progress == progress.sorted() && progress.last == 1)
     try store.compact()
     try store.close()
     for (name, bytes) in try file.bytes() {
       for text in ["SecretName", "SecretValue", "SecretBag"] {
-        #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) stands in \(name)")
+        #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) appears in \(name)")
       }
     }
     let again = try file.open()
@@ -60,8 +60,8 @@ struct MixedStoreTests {
     #expect(code { _ = try file.open()["people"].fetch() } == .corruptDocument)
   }
 
-  @Test("Sealing that ended before it was done goes on")
-  func restart() throws {
+  @Test("An interrupted sealAll resumes")
+  func resume() throws {
     struct Stop: Error {}
     let store = try file.open()
     #expect(throws: Stop.self) { try store.sealAll { _ in throw Stop() } }
@@ -74,7 +74,7 @@ struct MixedStoreTests {
   }
 
   @Test(
-    "An index that is not to be blind, or a text index, is refused, and the file stays as it is")
+    "Opening with an unpermitted index or a full-text index is an error, and the file is unchanged")
   func refusedIndexes() throws {
     let plain = try Store.file(file.path)
     try plain["people"].createIndex("n", unique: true)
@@ -91,7 +91,7 @@ struct MixedStoreTests {
     #expect(try Store.file(file.path)["people"].count() == 600)
   }
 
-  @Test("What indexed everything ends, and leaves nothing behind")
+  @Test("An index over everything is removed and leaves no plaintext behind")
   func everything() throws {
     let plain = try Store.file(file.path)
     try plain["people"].setIndexing(.everything)
@@ -107,7 +107,7 @@ struct MixedStoreTests {
     }
   }
 
-  @Test("An index that is to be blind stays unique")
+  @Test("A unique index that is converted to a blind index stays unique")
   func blindIndexes() throws {
     let plain = try Store.file(file.path)
     try plain["people"].createIndex("n", unique: true)
@@ -121,8 +121,8 @@ struct MixedStoreTests {
     #expect(try store.verify() == [])
   }
 
-  @Test("More collections are sealed when they are asked for")
-  func wider() throws {
+  @Test("More collections are sealed if the configuration includes them")
+  func moreCollections() throws {
     let some = try file.open(.test(sealing: .only(["films"])))
     try some["films"].save(["title": "Brazil"], key: "brazil")
     #expect(try some["people"].count() == 600)

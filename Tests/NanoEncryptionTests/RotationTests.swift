@@ -6,7 +6,7 @@ import NanoTestSupport
 import Synchronization
 import Testing
 
-@Suite("Keys that are changed")
+@Suite("Key changes and key rotation")
 struct RotationTests {
   let file: SealedFile
 
@@ -18,7 +18,7 @@ struct RotationTests {
     try store["accounts"].insert((0..<300).map { ["mail": .string("a\($0)@b")] })
     try store["people"].setDefaults(["active": true])
     try store.setMetadata(["x": 1], "entry")
-    let bag = try store.bag(named: "favourites")
+    let bag = try store.bag(named: "favorites")
     try bag.add(try #require(store["people"].fetch().first))
     try bag.save()
     try store.close()
@@ -41,7 +41,7 @@ struct RotationTests {
       code { try store["accounts"].insert(["mail": "a9@b"]) } == .uniqueViolation,
       sourceLocation: place)
     #expect(try store.metadata("entry") == ["x": 1], sourceLocation: place)
-    #expect(try store.bag(named: "favourites").documents().count == 1, sourceLocation: place)
+    #expect(try store.bag(named: "favorites").documents().count == 1, sourceLocation: place)
     #expect(
       try store["people"].observedPaths().map(\.path) == ["n"], sourceLocation: place)
     #expect(try store.verify() == [], sourceLocation: place)
@@ -59,13 +59,13 @@ struct RotationTests {
   }
 
   @Test(
-    "Another passphrase opens the store at once, the one before no more; no document is written")
+    "A new passphrase replaces the old one immediately, without rewriting documents")
   func changeKey() throws {
     let before = try bodies()
     let store = try open()
     try store.changeKey(to: .passphrase("another horse"), cost: .small)
     try expectAll(in: store)
-    // The store knows its key by itself.
+    // The store keeps its key for reopening.
     try store.close()
     try store.reopen()
     try expectAll(in: store)
@@ -80,8 +80,8 @@ struct RotationTests {
     try expectAll(in: try file.open(Encryption(.key((0..<32).map { UInt8($0) }), indexes: .blind)))
   }
 
-  @Test("A key that is none leaves the one before")
-  func refusedKey() throws {
+  @Test("An invalid new key leaves the old one in place")
+  func invalidKey() throws {
     let store = try open()
     #expect(code { try store.changeKey(to: .passphrase("")) } == .invalidArgument)
     #expect(code { try store.changeKey(to: .key([1])) } == .invalidArgument)
@@ -91,14 +91,14 @@ struct RotationTests {
     try expectAll(in: try open())
   }
 
-  @Test("A rotation seals everything with a new key, and forgets the old one")
+  @Test("A rotation seals everything with a new key and removes the old one")
   func rotate() throws {
     let before = try bodies()
     let names = try file.sql("SELECT name FROM nano_metadata").count
     let store = try open()
-    var told: [Double] = []
-    try store.rotateKeys { told.append($0) }
-    #expect(told == told.sorted() && told.last == 1 && told.count > 5)
+    var progress: [Double] = []
+    try store.rotateKeys { progress.append($0) }
+    #expect(progress == progress.sorted() && progress.last == 1 && progress.count > 5)
     try expectAll(in: store)
     try store.close()
 
@@ -109,8 +109,8 @@ struct RotationTests {
     try expectAll(in: try open())
   }
 
-  @Test("A rotation that ended before it was done goes on", arguments: [1, 3, 6])
-  func restart(steps: Int) throws {
+  @Test("An interrupted rotation resumes", arguments: [1, 3, 6])
+  func resume(steps: Int) throws {
     struct Stop: Error {}
     let store = try open()
     var count = 0
@@ -135,8 +135,8 @@ struct RotationTests {
     #expect(try bodies().allSatisfy { SealedFile.keyNumber($0) == 2 })
   }
 
-  @Test("Others who have the store open read and write during a rotation and after it")
-  func others() throws {
+  @Test("Other connections read and write during and after a rotation")
+  func concurrentAccess() throws {
     let store = try open()
     let other = try open()
     try expectAll(in: other)
@@ -158,7 +158,7 @@ struct RotationTests {
     #expect(try store.verify() == [])
   }
 
-  @Test("Who has the store open when its key is changed reads on, and opens it again to write")
+  @Test("A store opened before a key change can still read, but must be reopened to write")
   func changedMeanwhile() throws {
     let store = try open()
     let other = try open()
@@ -170,7 +170,7 @@ struct RotationTests {
     #expect(code { try other.reopen() } == .wrongKey)
   }
 
-  @Test("A damaged document ends a rotation, which goes on when it was removed")
+  @Test("A damaged document stops a rotation, which succeeds after the document is deleted")
   func damaged() throws {
     try file.setBody(700, try file.body(701))
     let store = try open()

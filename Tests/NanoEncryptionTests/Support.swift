@@ -8,7 +8,7 @@ import NanoTestSupport
 import Testing
 
 extension ScryptCost {
-  /// Quick, and worth nothing outside of tests.
+  /// Fast, and not secure enough for anything but tests.
   static let small = ScryptCost(rounds: 16, blockSize: 1, parallelism: 1)
 }
 
@@ -21,10 +21,10 @@ extension Encryption {
   }
 }
 
-/// The code of the ``StoreError`` that a block throws; nil if it throws none.
+/// Returns the code of the ``StoreError`` that the closure throws, or nil if it throws none.
 func code(_ work: () throws -> Void) -> StoreError.Code? { error(work)?.code }
 
-/// The ``StoreError`` that a block throws; nil if it throws none.
+/// Returns the ``StoreError`` that the closure throws, or nil if it throws none.
 func error(_ work: () throws -> Void) -> StoreError? {
   do {
     try work()
@@ -37,7 +37,7 @@ func error(_ work: () throws -> Void) -> StoreError? {
   }
 }
 
-/// A file with a store, and ways to look at it and to change it without the key.
+/// A store file that can be inspected and modified without the key.
 struct SealedFile {
   let scratch: Scratch
   var path: String { scratch.file("a.db") }
@@ -49,14 +49,14 @@ struct SealedFile {
     try Store(.file(path), encryption: encryption)
   }
 
-  /// Everything in the folder: the database, what is not checkpointed yet, and what else there is.
+  /// Returns the contents of all files in the folder: the database, its write-ahead log and any others.
   func bytes() throws -> [String: Data] {
     var all: [String: Data] = [:]
     for name in try scratch.names { all[name] = try scratch.bytes(name) }
     return all
   }
 
-  /// Runs SQL as whoever has the file can.
+  /// Runs SQL without the key.
   @discardableResult
   func sql(_ statement: String, _ arguments: DocumentValue...) throws -> [SQLRow] {
     var configuration = SQLiteConfiguration()
@@ -73,7 +73,7 @@ struct SealedFile {
     }
   }
 
-  /// The number of the key that a body was sealed with.
+  /// Returns the number of the key that sealed a body.
   static func keyNumber(_ body: String) -> Int? {
     let parts = body.components(separatedBy: "\"")
     guard parts.count > 3, parts[1] == "$sealed", let sealed = Data(base64Encoded: parts[3]) else {
@@ -82,13 +82,13 @@ struct SealedFile {
     return sealed.dropFirst().prefix(4).reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// The body of a row as it stands in the file.
+  /// Returns the stored body of a row.
   func body(_ rowID: Int64, in collection: String = "people") throws -> String {
     try sql("SELECT body FROM \"\(collection)\" WHERE id = ?", .int(rowID)).first?["body"]?.string
       ?? ""
   }
 
-  /// Changes the body of a row as it stands in the file.
+  /// Replaces the stored body of a row.
   func setBody(_ rowID: Int64, _ body: String, in collection: String = "people") throws {
     try sql("UPDATE \"\(collection)\" SET body = ? WHERE id = ?", .string(body), .int(rowID))
   }

@@ -5,8 +5,8 @@ import NanoStoreEncryption
 import NanoTestSupport
 import Testing
 
-/// Whoever can write to the file, without the key.
-@Suite("A sealed file that somebody changed")
+/// Modifications by an attacker who can write to the file but does not have the key.
+@Suite("Tampering with an encrypted file")
 struct TamperingTests {
   let file: SealedFile
 
@@ -22,7 +22,7 @@ struct TamperingTests {
     try store.close()
   }
 
-  /// One document does not open, whichever way it is read; the others do.
+  /// Expects that one document is reported as corrupt by every way of reading it, and that the others can be read.
   private func expectDamage(to key: String, _ rowID: Int64, line: Int = #line) throws {
     let store = try file.open()
     let people = store["people"]
@@ -45,7 +45,7 @@ struct TamperingTests {
     #expect(try store.verify() == [], sourceLocation: place)
   }
 
-  @Test("A changed byte is found, wherever it is", arguments: [15, 17, 22, 30, 45, 60, 70])
+  @Test("A changed byte is detected at any position", arguments: [15, 17, 22, 30, 45, 60, 70])
   func changedByte(position: Int) throws {
     var body = Array(try file.body(1).utf8)
     body[position] = body[position] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
@@ -53,7 +53,7 @@ struct TamperingTests {
     try expectDamage(to: "ada", 1)
   }
 
-  @Test("A body that was cut, or is nothing but its beginning, is found")
+  @Test("A truncated body is detected")
   func truncated() throws {
     let body = try file.body(2)
     try file.setBody(2, String(body.dropLast(10)) + #""}"#)
@@ -64,7 +64,7 @@ struct TamperingTests {
     #expect(code { _ = try file.open()["people"].get("ada") } == .corruptDocument)
   }
 
-  @Test("A body in the row of another document is found, and so is one in another collection")
+  @Test("A body moved to a different document or collection is detected")
   func moved() throws {
     let ada = try file.body(1)
     try file.setBody(3, ada)
@@ -73,7 +73,7 @@ struct TamperingTests {
     #expect(code { _ = try file.open()["films"].get("ada") } == .corruptDocument)
   }
 
-  @Test("Bodies of two rows without keys that were exchanged are found")
+  @Test("Swapped bodies of two rows without keys are detected")
   func exchanged() throws {
     let store = try file.open()
     let rows = try store.createCollection("rows", identity: .rowID)
@@ -88,7 +88,7 @@ struct TamperingTests {
   }
 
   @Test(
-    "Another key, class, version, and fields beside the sealed ones are found",
+    "A changed key, type or version, and additional fields in the sealed body are detected",
     arguments: [
       "key = 'eve'", "type = 'Admin'", "version = 7",
       #"body = replace(body, '"}', '","nano_f1":"AAAAAAAAAAAAAAAAAAAAAA=="}')"#,
@@ -103,26 +103,26 @@ struct TamperingTests {
     #expect(try store["people"].get("ada")?["name"] == "ada")
   }
 
-  @Test("A document that is not sealed is found where all are")
-  func slippedIn() throws {
+  @Test("An unsealed document is detected in a fully sealed collection")
+  func insertedDocument() throws {
     try file.setBody(1, #"{"name":"eve"}"#)
     try expectDamage(to: "ada", 1)
     try file.sql("INSERT INTO people(key, body) VALUES ('eve', '{}')")
     let store = try file.open()
     #expect(code { _ = try store["people"].get("eve") } == .corruptDocument)
     #expect(code { try store.rotateKeys() } == .corruptDocument)
-    // Whoever trusts it takes it over.
+    // To trust the document anyway, seal it.
     try store.sealAll()
     #expect(try store["people"].get("eve") != nil)
   }
 
-  @Test("Keys that were changed do not open the store, and none is made in their place")
+  @Test("A modified key record does not open the store and is not replaced")
   func changedKeys() throws {
     let mark =
       "UPDATE nano_metadata SET value = replace(value, '\"strict\":true', '\"strict\":false')"
     try file.sql(mark)
     #expect(code { _ = try file.open() } == .corruptFile)
-    // With another passphrase it is the passphrase that is wrong.
+    // A wrong passphrase is still reported as such.
     #expect(code { _ = try file.open(.test("another horse")) } == .wrongKey)
     try file.sql("UPDATE nano_metadata SET value = replace(value, '\"n\":16', '\"n\":1073741824')")
     #expect(code { _ = try file.open() } == .corruptFile)
@@ -132,7 +132,7 @@ struct TamperingTests {
     #expect(try file.bytes()["a.db"] == before)
   }
 
-  @Test("A change of any byte of the code that authenticates the keys is found")
+  @Test("A change of any byte of the key record's authentication code is detected")
   func authenticationCode() throws {
     let rows = try file.sql("SELECT value FROM nano_metadata WHERE name = 'nano_encryption'")
     let value = try #require(rows.first?["value"]?.string)
@@ -148,7 +148,7 @@ struct TamperingTests {
     }
   }
 
-  @Test("A changed value of the metadata, and changed settings, are found")
+  @Test("Changed metadata and changed settings are detected")
   func changedValues() throws {
     let rows = try file.sql("SELECT name FROM nano_metadata WHERE name LIKE 'nano_sealed:m:%'")
     #expect(rows.count == 1)

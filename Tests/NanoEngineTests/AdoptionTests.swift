@@ -8,8 +8,8 @@ import NanoTesting
 import Synchronization
 import Testing
 
-/// What a writer makes of rows that another program wrote, and what stays as it is.
-@Suite("Adoption of other programs' rows")
+/// What a writer changes in rows of other programs, and what it leaves unchanged.
+@Suite("Adoption of externally written rows")
 struct AdoptionTests {
   private let folder: TemporaryFolder
   private let engine: SQLiteEngine
@@ -53,7 +53,7 @@ struct AdoptionTests {
     return rows
   }
 
-  @Test("Escaped names are found before and after adoption, in every kind of index")
+  @Test("Escaped names are found before and after adoption, with every kind of index")
   func escapedNames() throws {
     try insert(["größe": 5, "läng": "gin", "täg": ["a"]])
     try engine.write(nil) { writer in
@@ -83,7 +83,7 @@ struct AdoptionTests {
     try check()
   }
 
-  @Test("A unique index sees through the spelling, and leaves the unrelated write alone")
+  @Test("A unique index ignores JSON formatting, and a violation does not fail an unrelated write")
   func unique() throws {
     try insert(["ä": 1])
     try insertForeign(#"{"\u00e4":1}"#, #"{"\u00e4":2}"#)
@@ -113,7 +113,7 @@ struct AdoptionTests {
     "document \(id) cannot be adopted: the unique index \(uniqueIndex.name) has its value already"
   }
 
-  @Test("A row without a stored form stays as it is, is found by every query, and is reported")
+  @Test("A row without a stored form is left unchanged, found by every query, and reported")
   func lossy() throws {
     try engine.write(nil) { writer in
       try writer.createIndex(IndexDefinition(columns: [.init("ä")]), in: "c")
@@ -150,7 +150,7 @@ struct AdoptionTests {
   }
 
   @Test(
-    "Keys that are numbers or texts of UUIDs are found, and get the form in which keys are stored")
+    "Keys that are numbers or UUID strings are found, and are converted to their stored form")
   func keys() throws {
     let uuid = "0199a1b2-0000-7000-8000-000000000001"
     try insert([:])
@@ -176,7 +176,7 @@ struct AdoptionTests {
       try foreign.run("SELECT typeof(key) FROM c WHERE id IN (2, 3)") == [["text"], ["blob"]])
   }
 
-  @Test("A moment or a version that is no integer counts as none, and is reported")
+  @Test("A date or version that is not an integer reads as nil, and is reported")
   func columns() throws {
     try insert([:])
     try foreign.run("INSERT INTO c(added, version, body) VALUES ('2026-11-20', 'x', '{}')")
@@ -194,21 +194,23 @@ struct AdoptionTests {
       ])
   }
 
-  @Test("Adoption is no change, and what the other program writes is one")
+  @Test("Adoption of a row is not reported as a change")
   func notReported() throws {
     try insert(["n": 1])
     try insertForeign(#" {"n":2}"#)
-    let told = Mutex<[Commit]>([])
-    let observation = try engine.observeCommits { commit in told.withLock { $0.append(commit) } }
+    let commits = Mutex<[Commit]>([])
+    let observation = try engine.observeCommits { commit in commits.withLock { $0.append(commit) } }
     defer { observation.cancel() }
 
     try insert(["n": 3])
 
-    #expect(told.withLock { $0 } == [Commit([Change("c", [3: .inserted])])])
+    #expect(commits.withLock { $0 } == [Commit([Change("c", [3: .inserted])])])
     #expect(try foreign.run("SELECT count(*) FROM c WHERE revision IS NULL") == [["0"]])
   }
 
-  @Test("Rows that were adopted as they were spelled are reported, and rebuilding mends them")
+  @Test(
+    "Rows adopted without conversion to stored form are reported, and rebuilding the indexes repairs them"
+  )
   func formerAdoption() throws {
     try insert([:])
     try engine.write(nil) { writer in
@@ -217,7 +219,7 @@ struct AdoptionTests {
     }
     try insertForeign(#"{"\u00e4":"gin"}"#, #"{"b": 1}"#)
     try foreign.run("UPDATE c SET revision = 1")
-    // The paths of the row, as the former adoption wrote them.
+    // The paths of the row, as an earlier version of adoption recorded them.
     try insert(["ä": "rum", "b": 1])
 
     let problems = try engine.verify().map(\.message)
@@ -232,7 +234,7 @@ struct AdoptionTests {
     #expect(try foreign.run("SELECT body FROM c WHERE id = 3") == [[#"{"b":1}"#]])
   }
 
-  @Test("An index over a row that SQLite cannot read is refused with the row")
+  @Test("An index over a row that SQLite cannot parse is rejected with the row id")
   func undecodable() throws {
     try insert([:])
     try insertForeign(#"{"a":1"#)

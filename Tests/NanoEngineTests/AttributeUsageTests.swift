@@ -6,13 +6,13 @@ import NanoQuery
 import NanoSQLite
 import Testing
 
-@Suite("Parts of documents that a query reads")
-struct DocumentPartsTests {
+@Suite("Columns that a query reads")
+struct AttributeUsageTests {
   private let folder: TemporaryFolder
   init() throws { folder = try TemporaryFolder() }
 
-  /// Keys, types and versions as a query shows them.
-  private func shown(_ engine: some Engine) throws -> [String] {
+  /// Returns the key, type and version of each document.
+  private func columns(_ engine: some Engine) throws -> [String] {
     var rows: [String] = []
     try engine.read(.snapshot, nil) { reader in
       try reader.find(Query(.constant(true)), in: "things") { stored in
@@ -38,26 +38,26 @@ struct DocumentPartsTests {
     }
   }
 
-  @Test("A part is shown from the first document on that has it, to other connections too")
+  @Test("A column is read once a document has a value for it, also by other connections")
   func growing() throws {
     let path = folder.file("parts.db")
     let engine = try SQLiteEngine(.file(path), SQLiteConfiguration())
     let other = try SQLiteEngine(.file(path), SQLiteConfiguration())
 
     try insert(engine)
-    #expect(try shown(engine) == ["- - -"])
-    #expect(try shown(other) == ["- - -"])
+    #expect(try columns(engine) == ["- - -"])
+    #expect(try columns(other) == ["- - -"])
 
     try insert(engine, key: "a")
-    #expect(try shown(engine) == ["- - -", "a - -"])
-    #expect(try shown(other) == ["- - -", "a - -"])
+    #expect(try columns(engine) == ["- - -", "a - -"])
+    #expect(try columns(other) == ["- - -", "a - -"])
 
     try insert(other, type: "Car", version: 2)
-    #expect(try shown(engine) == ["- - -", "a - -", "- Car 2"])
-    #expect(try shown(other) == ["- - -", "a - -", "- Car 2"])
+    #expect(try columns(engine) == ["- - -", "a - -", "- Car 2"])
+    #expect(try columns(other) == ["- - -", "a - -", "- Car 2"])
   }
 
-  @Test("A part that was rolled back is shown when it comes again")
+  @Test("A column first used in a rolled-back transaction is read when it is used again")
   func rolledBack() throws {
     let engine = try SQLiteEngine(.file(folder.file("parts.db")), SQLiteConfiguration())
     try insert(engine)
@@ -82,24 +82,24 @@ struct DocumentPartsTests {
         }
       }
     }
-    #expect(try shown(engine) == ["- - -"])
+    #expect(try columns(engine) == ["- - -"])
 
     try insert(engine, type: "Car")
-    #expect(try shown(engine) == ["- - -", "- Car -"])
+    #expect(try columns(engine) == ["- - -", "- Car -"])
   }
 
-  @Test("Types that another program writes are shown at once, and after they were adopted")
+  @Test("Types written by another program are read immediately, and after adoption")
   func foreign() throws {
     let path = folder.file("parts.db")
     let engine = try SQLiteEngine(.file(path), SQLiteConfiguration())
     try insert(engine)
 
     try PlainSQLite(path).run("UPDATE things SET type = 'Car', version = 3")
-    #expect(try shown(engine) == ["- Car 3"])
+    #expect(try columns(engine) == ["- Car 3"])
     try PlainSQLite(path).run("INSERT INTO things(key, body) VALUES ('k', '{}')")
-    #expect(try shown(engine) == ["- Car 3", "k - -"])
+    #expect(try columns(engine) == ["- Car 3", "k - -"])
 
     try insert(engine)
-    #expect(try shown(engine) == ["- Car 3", "k - -", "- - -"])
+    #expect(try columns(engine) == ["- Car 3", "k - -", "- - -"])
   }
 }

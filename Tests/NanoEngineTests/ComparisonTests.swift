@@ -6,40 +6,40 @@ import NanoSQLite
 import NanoTesting
 import Testing
 
-/// The engine and the definition give one answer to every question that we can think of.
+/// Compares the engine with the reference semantics for random conditions and collections.
 ///
-/// `NANOSTORE_SEED` repeats a run, `NANOSTORE_PAIRS` sets how many pairs of a condition and a
-/// collection each case compares.
-@Suite("SQLite compared with the definition")
+/// `NANOSTORE_SEED` repeats a run, `NANOSTORE_PAIRS` sets the number of condition and collection pairs that each case
+/// compares.
+@Suite("SQLite compared with the reference semantics")
 struct ComparisonTests {
   private static let environment = ProcessInfo.processInfo.environment
   static let seed =
     environment["NANOSTORE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: .min ... .max)
   static let pairs = environment["NANOSTORE_PAIRS"].flatMap { Int($0) } ?? 500
 
-  @Test("In memory", arguments: 0..<4)
+  @Test("In memory, all results match", arguments: 0..<4)
   func memory(part: UInt64) throws {
     try compare(part) { try SQLiteEngine(.memory, SQLiteConfiguration()) }
   }
 
-  @Test("With SQLite's own json_extract")
+  @Test("With SQLite's built-in json_extract, all results match")
   func builtInFieldAccess() throws {
     var configuration = SQLiteConfiguration()
     configuration.usesFastFieldAccess = false
     try compare(4) { [configuration] in try SQLiteEngine(.memory, configuration) }
   }
 
-  @Test("With texts stored as UTF-16")
+  @Test("With UTF-16 text encoding, all results match")
   func utf16() throws {
     var configuration = SQLiteConfiguration()
     configuration.encoding = .utf16
-    // SQLite replaces this one where it converts between its encodings.
+    // SQLite replaces this character when it converts between encodings.
     try compare(5, avoiding: ["\u{FFFF}"]) { [configuration] in
       try SQLiteEngine(.memory, configuration)
     }
   }
 
-  @Test("In a file, read by other connections than the one that writes")
+  @Test("In a file, read by connections other than the writer, all results match")
   func file() throws {
     let folder = try TemporaryFolder()
     var configuration = SQLiteConfiguration()

@@ -6,19 +6,19 @@ import NanoSQLite
 import NanoTesting
 import Testing
 
-@Suite("The engine contract")
+@Suite("Engine conformance")
 struct ConformanceTests {
-  @Test("The reference engine keeps it", arguments: EngineConformance.checks)
+  @Test("The reference engine conforms", arguments: EngineConformance.checks)
   func reference(check: EngineConformance.Check) throws {
     try EngineConformance { ReferenceEngine() }.run(check)
   }
 
-  @Test("SQLite in memory keeps it", arguments: EngineConformance.checks)
+  @Test("SQLite in memory conforms", arguments: EngineConformance.checks)
   func memory(check: EngineConformance.Check) throws {
     try EngineConformance { try SQLiteEngine(.memory, SQLiteConfiguration()) }.run(check)
   }
 
-  @Test("SQLite in a file keeps it", arguments: EngineConformance.checks)
+  @Test("SQLite in a file conforms", arguments: EngineConformance.checks)
   func file(check: EngineConformance.Check) throws {
     let folder = try TemporaryFolder()
     func open() throws -> any Engine {
@@ -31,7 +31,7 @@ struct ConformanceTests {
     try EngineConformance(reopen: reopen, open).run(check)
   }
 
-  @Test("A failing engine that never fails keeps it", arguments: EngineConformance.checks)
+  @Test("A failing engine without failures conforms", arguments: EngineConformance.checks)
   func failing(check: EngineConformance.Check) throws {
     try EngineConformance { FailingEngine(ReferenceEngine()) }.run(check)
   }

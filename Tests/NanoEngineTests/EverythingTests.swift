@@ -7,7 +7,7 @@ import NanoSQLite
 import NanoTesting
 import Testing
 
-@Suite("Everything indexed, on SQLite")
+@Suite("Indexing everything on SQLite")
 struct EverythingTests {
   private let folder: TemporaryFolder
   private let engine: SQLiteEngine
@@ -46,7 +46,7 @@ struct EverythingTests {
   }
 
   @Test(
-    "A value wherever it stands, and a comparison of any field, is a look-up",
+    "A value in any field and a comparison of any one field use the index",
     arguments: [
       (anywhere("x"), [1, 2]), (.leaf(Field(.element) > 1000), [1]),
       (.leaf(.isNull(.field(.element))), [2]),
@@ -67,7 +67,7 @@ struct EverythingTests {
     #expect(try indexes(condition) == ["everything"])
   }
 
-  @Test("What the table cannot tell is answered without it")
+  @Test("A condition that the index cannot evaluate does not use it")
   func noLookUp() throws {
     for condition in [
       Field("name") != "Ada", !(Field("name") == "Ada"), Field("name").isNull,
@@ -77,7 +77,7 @@ struct EverythingTests {
     }
   }
 
-  @Test("A declared index is used where there is one")
+  @Test("A declared index takes precedence")
   func declared() throws {
     try engine.write(nil) {
       try $0.createIndex(IndexDefinition(columns: [.init("name")]), in: "c")
@@ -86,7 +86,7 @@ struct EverythingTests {
     #expect(try indexes(Field("name") == "Ada" && Field("born") > 3) == ["name"])
   }
 
-  @Test("A transaction finds what it wrote, and savepoints take it back")
+  @Test("A transaction finds its own writes, and a savepoint undoes them")
   func transaction() throws {
     struct Undo: Error {}
     try engine.write(nil) { writer in
@@ -111,7 +111,7 @@ struct EverythingTests {
     #expect(try engine.verify() == [])
   }
 
-  @Test("Entries follow their documents, and none are left behind")
+  @Test("Index entries are updated and deleted with their documents")
   func entries() throws {
     func count() throws -> Int {
       let plain = try PlainSQLite(folder.file())
@@ -131,7 +131,7 @@ struct EverythingTests {
     #expect(try count() == 0)
   }
 
-  @Test("Another program's writes are found, adopted, and never answered wrongly")
+  @Test("Writes by another program are found, adopted and never cause a wrong result")
   func foreign() throws {
     let plain = try PlainSQLite(folder.file())
     try plain.run("INSERT INTO c(body) VALUES (?)", #"{"tags":["z"]}"#)
@@ -142,7 +142,7 @@ struct EverythingTests {
     try plain.run("UPDATE c SET id = 20 WHERE id = 2")
     #expect(try ids(Self.anywhere("x")) == [20])
     try plain.run("DELETE FROM c WHERE id = 1")
-    // A writer of ours adopts them.
+    // The next write adopts them.
     try engine.write(nil) { try Self.insert([:], $0) }
     #expect(try ids(Self.anywhere("z")) == [3])
     #expect(try ids(Self.anywhere("x")) == [20])
@@ -155,7 +155,7 @@ struct EverythingTests {
     #expect(try plain.integrity() == "ok")
   }
 
-  @Test("A check finds entries that are missing, and a rebuild brings them back")
+  @Test("verify finds missing entries, and a rebuild restores them")
   func damage() throws {
     let plain = try PlainSQLite(folder.file())
     try plain.run("DELETE FROM nano_leaves_c WHERE value = 'x'")
@@ -186,7 +186,7 @@ struct EverythingTests {
     #expect(try other.verify() == [])
   }
 
-  @Test("A dropped collection leaves nothing, and a new one of its name begins anew")
+  @Test("A dropped collection leaves no tables, and a new one of the same name is not indexed")
   func drop() throws {
     let plain = try PlainSQLite(folder.file())
     try engine.write(nil) { writer in
@@ -195,14 +195,14 @@ struct EverythingTests {
     }
     #expect(
       try plain.run("SELECT name FROM sqlite_schema WHERE name LIKE '%leaves%'").isEmpty)
-    // What the same transaction brought to another collection is not forgotten.
+    // Entries that the same transaction added for another collection must be kept.
     #expect(try engine.verify() == [])
     try engine.write(nil) { try Self.insert(["name": "x"], $0) }
     #expect(try engine.read(.call, nil) { try $0.indexing(in: "c") } == .declared)
     #expect(try ids(Self.anywhere("x")) == [1])
   }
 
-  @Test("More names than are kept, long texts and deep lists are found")
+  @Test("Documents with too many names, long strings and deep arrays are found")
   func unusual() throws {
     let long = String(repeating: "é", count: 60)
     try engine.write(nil) { writer in
@@ -223,7 +223,7 @@ struct EverythingTests {
     #expect(try ids(Self.anywhere("deep")) == [5])
     #expect(try engine.verify() == [])
 
-    // Names that were not kept may be, by another connection: old entries are removed all the same.
+    // Another connection may index names that were over the limit. Old entries are removed nevertheless.
     let other = try SQLiteEngine(.file(folder.file()), SQLiteConfiguration())
     try other.write(nil) { writer in
       _ = try GeneratedDocument(["n2400": 2_400, "n1": 1]).new {
@@ -235,7 +235,7 @@ struct EverythingTests {
     #expect(try other.verify() == [])
   }
 
-  @Test("A load larger than one batch is indexed whole, and the table is one that SQLite trusts")
+  @Test("A load larger than one batch is indexed completely and passes verification")
   func large() throws {
     try engine.write(nil) { writer in
       for number in 0..<60_000 {

@@ -6,11 +6,11 @@ import NanoSQLite
 import NanoTesting
 import Testing
 
-/// Our `json_extract` stands in place of SQLite's in indexes that plain SQLite must keep too, so the
-/// two must never differ.
+/// Our `json_extract` replaces SQLite's in indexes that plain SQLite must also maintain, so their results must be
+/// identical.
 @Suite("Our json_extract compared with SQLite's")
 struct FieldAccessTests {
-  @Test("Both give the same on any JSON and any path", arguments: 0..<4)
+  @Test("Results are the same for any JSON and any path", arguments: 0..<4)
   func random(part: UInt64) throws {
     let seed = ComparisonTests.seed &+ part
     print("field access: NANOSTORE_SEED=\(ComparisonTests.seed) (part \(part))")
@@ -29,7 +29,7 @@ struct FieldAccessTests {
     }
   }
 
-  @Test("Both give the same for what is not text")
+  @Test("Results are the same for arguments that are not text")
   func otherTypes() throws {
     let (ours, plain) = try (Self.engine(fast: true), Self.engine(fast: false))
     let bodies: [DocumentValue] = [.null, .int(5), .double(1.5), .string(""), .string(" ")]
@@ -43,7 +43,7 @@ struct FieldAccessTests {
     }
   }
 
-  @Test("More paths than one give an array, which is SQLite's own function")
+  @Test("More than one path returns an array, computed by SQLite's function")
   func severalPaths() throws {
     for isFast in [true, false] {
       let row = try Self.row(
@@ -53,9 +53,9 @@ struct FieldAccessTests {
     }
   }
 
-  /// The one known difference: the rest of a body is not read, so damage there goes unseen. SQLite's
-  /// own function, which other programs write through, refuses such a body in an index.
-  @Test("A field before the damage in a body is still given")
+  /// The one known difference: our function stops reading at the field and does not detect damage after it. SQLite's
+  /// own function, which other programs write through, rejects such a body in an index.
+  @Test("A field before the damage in a body is still extracted")
   func damagedBody() throws {
     let engine = try Self.engine(fast: true)
     let before = try Self.row("SELECT json_extract(?1, '$.a')", [.string(#"{"a":1,"b":}"#)], engine)
@@ -75,11 +75,11 @@ struct FieldAccessTests {
     return try SQLiteEngine(.memory, configuration)
   }
 
-  /// The value, its type, and whether it counts as JSON rather than text.
+  /// The value, its type, and whether it is JSON rather than text.
   private static let statement =
     "SELECT json_extract(?1, ?2), typeof(json_extract(?1, ?2)), json_array(json_extract(?1, ?2))"
 
-  /// All paths in one statement; one by one if some of them are refused.
+  /// Extracts all paths in one statement, or one by one if some of them are rejected.
   private static func extract(
     _ paths: [String], from body: DocumentValue, _ engine: SQLiteEngine
   ) throws -> [Row] {

@@ -8,8 +8,8 @@ import NanoSQLite
 import NanoTesting
 import Testing
 
-/// The file is an ordinary SQLite database: other programs may write to it, and nothing goes stale.
-@Suite("Other programs at the same file")
+/// The file is an ordinary SQLite database. After writes by other programs, no index or table is stale.
+@Suite("Other programs writing to the same file")
 struct ForeignProgramTests {
   private let folder: TemporaryFolder
   private let engine: SQLiteEngine
@@ -39,7 +39,7 @@ struct ForeignProgramTests {
     return try engine.read(.call, nil) { try $0.count(query, in: "c") }
   }
 
-  @Test("An array that another program puts where only numbers stood is found by its elements")
+  @Test("An array written by another program in a field of numbers is found by its elements")
   func foreignArray() throws {
     try createIndexes([IndexDefinition(columns: [.init("a")])])
     try insert(["a": 1])
@@ -54,7 +54,7 @@ struct ForeignProgramTests {
     #expect(try engine.verify() == [])
   }
 
-  @Test("A body that another program changes is found by its new values only")
+  @Test("A body updated by another program is found only by its new values")
   func foreignUpdate() throws {
     try createIndexes([
       IndexDefinition(columns: [.init("a")]),
@@ -72,7 +72,7 @@ struct ForeignProgramTests {
     #expect(try engine.verify() == [])
   }
 
-  @Test("A unique index holds for other programs too")
+  @Test("A unique index also rejects duplicates from other programs")
   func foreignViolation() throws {
     try createIndexes([
       IndexDefinition(columns: [.init("a")], isUnique: true),
@@ -86,13 +86,13 @@ struct ForeignProgramTests {
       }
     }
     #expect(try foreign.run("SELECT count(*) FROM c") == [["1"]])
-    // A row that is replaced takes its elements with it.
+    // Replacing a row also replaces its element entries.
     try foreign.run("INSERT OR REPLACE INTO c(id, body) VALUES (1, ?)", #"{"list":["z"]}"#)
     try foreign.run("INSERT INTO c(body) VALUES (?)", #"{"list":["x"]}"#)
     #expect(try engine.verify() == [])
   }
 
-  @Test("A row that another program removed does not give its id away")
+  @Test("The id of a row deleted by another program is not reused")
   func foreignRemoval() throws {
     try insert(["a": 1])
     try insert(["a": 2])
@@ -101,7 +101,7 @@ struct ForeignProgramTests {
     #expect(try foreign.run("SELECT max(id) FROM c") == [["3"]])
   }
 
-  @Test("A damaged body is an error where it is read, and hides nothing else")
+  @Test("A damaged body is an error when it is read, and does not hide other documents")
   func foreignDamage() throws {
     try createIndexes([IndexDefinition(columns: [.init("a")])])
     try insert(["a": 1])
@@ -112,8 +112,8 @@ struct ForeignProgramTests {
     #expect(try count("a", .equal, 1) == 1)
   }
 
-  @Test("Two spellings of a collection's name are one collection")
-  func spellings() throws {
+  @Test("Two spellings of a collection name are the same collection")
+  func collectionNames() throws {
     try createIndexes([IndexDefinition(columns: [.init("a")])])
     let (one, many) = (GeneratedDocument(["a": 1]), GeneratedDocument(["a": [1, 2]]))
     let found = try engine.write(nil) { writer in

@@ -7,8 +7,8 @@ import NanoSQLite
 import NanoTesting
 import Testing
 
-/// Random documents written by us and by a program that knows nothing of us, in turns.
-@Suite("Other programs' writes compared with the definition")
+/// Random documents written alternately by the engine and by plain SQLite.
+@Suite("Writes by other programs compared with the reference semantics")
 struct ForeignWriteTests {
   private static let indexes = [
     IndexDefinition(columns: [.init("a")]), IndexDefinition(columns: [.init("a.b")]),
@@ -21,7 +21,8 @@ struct ForeignWriteTests {
   ]
   private static let textIndex = FullTextIndexDefinition(fields: ["é", "name"])
 
-  @Test("Queries answer right and plain SQLite finds its indexes in order", arguments: 0..<10)
+  @Test(
+    "Query results are correct, and plain SQLite finds its indexes consistent", arguments: 0..<10)
   func turns(part: UInt64) throws {
     let seed = ComparisonTests.seed &+ part
     print("foreign writes: NANOSTORE_SEED=\(ComparisonTests.seed) (part \(part))")
@@ -31,7 +32,7 @@ struct ForeignWriteTests {
     let foreign = try PlainSQLite(folder.file())
     var documents = DocumentGenerator(random: random.split(), isUniform: random.oneIn(2))
     var conditions = ConditionGenerator(random: random.split())
-    conditions.favourites = ["a", "a.b", "b", "name", "list", "list.name", "é", "ünique"]
+    conditions.preferredPaths = ["a", "a.b", "b", "name", "list", "list.name", "é", "ünique"]
     try engine.write(nil) { writer in
       for index in Self.indexes { try writer.createIndex(index, in: "c") }
       try writer.createTextIndex(Self.textIndex, in: "c")
@@ -58,22 +59,22 @@ struct ForeignWriteTests {
           _ = try document.new { try writer.insert($0, into: "c") }
         }
       }
-      try ask(engine, foreign, &conditions, seed)
+      try compareQueries(engine, foreign, &conditions, seed)
       for _ in 0..<random.number(1...4) {
         let document = document()
         conditions.documents.append(document.object)
         let text = try document.new { String(decoding: $0.body, as: UTF8.self) }
-        try Self.write(ForeignSpelling.of(text, &random), foreign, &random)
+        try Self.write(ForeignFormatter.format(text, &random), foreign, &random)
       }
-      try ask(engine, foreign, &conditions, seed)
+      try compareQueries(engine, foreign, &conditions, seed)
       guard random.oneIn(4) else { continue }
       try engine.write(nil) { try $0.rebuildIndexes(in: "c", nil) }
-      try ask(engine, foreign, &conditions, seed)
+      try compareQueries(engine, foreign, &conditions, seed)
     }
     #expect(try engine.verify() == [], "seed \(seed)")
-    // Any write adopts what is left.
+    // Any write adopts the remaining rows.
     try engine.write(nil) { _ = try $0.nextRowID(in: "c") }
-    try ask(engine, foreign, &conditions, seed)
+    try compareQueries(engine, foreign, &conditions, seed)
     for row in try foreign.run("SELECT body, revision FROM c") {
       var body = row[0] ?? ""
       #expect(row[1] != nil, "seed \(seed): \(body)")
@@ -96,7 +97,7 @@ struct ForeignWriteTests {
     }
   }
 
-  private func ask(
+  private func compareQueries(
     _ engine: SQLiteEngine, _ foreign: PlainSQLite, _ conditions: inout ConditionGenerator,
     _ seed: UInt64
   ) throws {
@@ -137,7 +138,7 @@ struct ForeignWriteTests {
     }
   }
 
-  /// A search for a word that stands in some document.
+  /// Returns a full-text search for a word in a random document.
   private static func search(
     _ rows: [DocumentSubject], _ random: inout SplitMix
   ) -> Condition {

@@ -7,16 +7,18 @@ import NanoSQLite
 import NanoTesting
 import Testing
 
-@Suite("Searches by text on SQLite find what the definition finds")
-struct TextComparisonTests {
-  @Test("After any writes, in a transaction and after it, with the same ranks", arguments: 1...30)
+@Suite("SQLite full-text search compared with the reference semantics")
+struct FullTextComparisonTests {
+  @Test(
+    "After any writes, inside and outside a transaction, matches and ranks are the same",
+    arguments: 1...30)
   func writes(seed: UInt64) throws {
     let engine = try SQLiteEngine(.memory, SQLiteConfiguration())
     #expect(try FullTextComparison(seed: seed).difference(on: engine) == nil, "seed \(seed)")
     #expect(try engine.verify() == [], "seed \(seed)")
   }
 
-  @Test("After writes of another program, whatever it does", arguments: 1...20)
+  @Test("After writes by another program, matches and ranks are the same", arguments: 1...20)
   func foreignWrites(seed: UInt64) throws {
     var made = FullTextGenerator(seed)
     let folder = try TemporaryFolder()
@@ -30,11 +32,11 @@ struct TextComparisonTests {
       try engine.write(nil) { try step.run($0) }
       for _ in 0..<made.random.number(1...4) { try write(foreign, &made) }
       let queries = (0..<10).map { _ in made.query() }
-      let actual = try engine.read(.snapshot, nil) { try FullTextAnswers(queries, $0) }
+      let actual = try engine.read(.snapshot, nil) { try FullTextResults(queries, $0) }
       let reference = ReferenceEngine()
       try made.makeIndexes([reference])
       let ids = try copy(foreign, to: reference)
-      let expected = try reference.read(.snapshot, nil) { try FullTextAnswers(queries, $0) }
+      let expected = try reference.read(.snapshot, nil) { try FullTextResults(queries, $0) }
         .with(rowIDs: ids)
       if let difference = expected.difference(from: actual, queries) {
         Issue.record("seed \(seed), round \(round): \(difference)")
@@ -61,7 +63,9 @@ struct TextComparisonTests {
     }
   }
 
-  /// - Returns: The row ids in the file of the copies.
+  /// Copies all rows to the reference engine.
+  ///
+  /// - Returns: The row ids of the copied rows in the file.
   private func copy(_ foreign: PlainSQLite, to engine: ReferenceEngine) throws -> [Int64] {
     let rows = try foreign.run("SELECT id, body FROM c ORDER BY id")
     try engine.write(nil) { writer in

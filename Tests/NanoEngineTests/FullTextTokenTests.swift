@@ -4,9 +4,9 @@ import NanoQuery
 import NanoTesting
 import Testing
 
-@Suite("Text tokens")
-struct TextTokenTests {
-  /// What SQLite makes of a text, in order.
+@Suite("Full-text tokens")
+struct FullTextTokenTests {
+  /// Returns the tokens of SQLite's tokenizer, in order.
   private static func tokens(
     _ tokens: Tokenizer, _ texts: [String]
   ) throws -> [Int: [String]] {
@@ -27,7 +27,8 @@ struct TextTokenTests {
     return found
   }
 
-  @Test("Every character is what SQLite takes it for", arguments: Tokenizer.allCases)
+  @Test(
+    "Every character has the same class as in SQLite's tokenizer", arguments: Tokenizer.allCases)
   func characters(tokens: Tokenizer) throws {
     // SQLite reads the last two characters of the first plane as U+FFFD.
     let scalars = (1..<0x20000 as Range<UInt32>).compactMap { Unicode.Scalar($0) }

@@ -8,9 +8,9 @@ import NanoSQLite
 import NanoTesting
 import Testing
 
-@Suite("Indexes that would serve a query")
+@Suite("Index candidates of queries")
 struct IndexCandidateTests {
-  /// `city`, `name`: texts; `age`, `zip.code`: numbers; `tags`, `friends.name`: in lists; `mixed`: both.
+  /// `city`, `name`: strings; `age`, `zip.code`: numbers; `tags`, `friends.name`: arrays; `mixed`: both.
   private static let types: [String: PathSummary] = [
     "city": PathSummary(types: [.string], entersArray: false),
     "name": PathSummary(types: [.string, .null], entersArray: false),
@@ -28,7 +28,7 @@ struct IndexCandidateTests {
   }
 
   @Test(
-    "Equality comes first, then one range",
+    "Equality columns come first, followed by one range",
     arguments: [
       ("[city] = 'x'", "city"), ("[city] = 'x' AND [age] > 3", "city,age"),
       ("[age] > 3 AND [city] = 'x' AND [name] = 'y'", "city,name,age"),
@@ -51,7 +51,7 @@ struct IndexCandidateTests {
   }
 
   @Test(
-    "Nothing comes of what no index answers",
+    "A condition that no index can evaluate has no candidates",
     arguments: [
       "CONTAINS([city], 'x')", "NOT [city] = 'x'", "[city] != 'x'", "[city] REGEXP 'x'",
       "[age] + 1 = 3", "[mixed] = 'x'", "[mixed] > 'a'", "[unknown] = 1",
@@ -64,7 +64,7 @@ struct IndexCandidateTests {
   }
 
   @Test(
-    "An order follows the fields that are compared for equality, or begins with the range",
+    "An ordering follows the columns compared for equality, or starts with the range",
     arguments: [
       ("ORDER BY [age]", "age"), ("ORDER BY [age] DESC, [city]", "age-,city"),
       ("[city] = 'x' ORDER BY [age] DESC", "city,age-"),
@@ -79,7 +79,7 @@ struct IndexCandidateTests {
     #expect(columns?.joined(separator: ",") == expected)
   }
 
-  @Test("An index serves what its first fields serve, and no more")
+  @Test("An index serves only candidates that match its leading columns")
   func serving() throws {
     let index = IndexDefinition(
       columns: [.init("b"), .init("a"), .init("c", descending: true)])
@@ -96,7 +96,7 @@ struct IndexCandidateTests {
     #expect(!serves(IndexCandidate(kind: .elements, equalities: ["b"])))
   }
 
-  @Test("A candidate is read as it was written")
+  @Test("A candidate parses from its own text")
   func text() throws {
     for candidate in [
       IndexCandidate(equalities: ["a.b", #""x.y".z"#], tail: .range("c")),
@@ -110,8 +110,8 @@ struct IndexCandidateTests {
 }
 
 extension IndexCandidateTests {
-  /// Conditions of all kinds that an index may answer, joined at random.
-  private struct Questions {
+  /// Generates documents and queries with random conditions that an index may serve.
+  private struct QueryGenerator {
     var random: SplitMix
     mutating func pick<T>(_ all: [T]) -> T { all[Int(random.next() % UInt64(all.count))] }
     mutating func number() -> DocumentValue { .int(Int64(random.next() % 12)) }
@@ -159,16 +159,16 @@ extension IndexCandidateTests {
   }
 
   @Test(
-    "What is made for a query is used for it, and changes no answer",
+    "An index created for a query is used and does not change the result",
     arguments: 0..<4 as Range<UInt64>)
   func used(part: UInt64) throws {
     let seed = UInt64.random(in: .min ... .max)
-    var questions = Questions(random: SplitMix(seed: seed &+ part))
+    var generator = QueryGenerator(random: SplitMix(seed: seed &+ part))
     let engine = try SQLiteEngine(.memory, SQLiteConfiguration())
     try engine.write(nil) { writer in
       for _ in 0..<300 {
         var json = JSONWriter()
-        json.value(.object(questions.document()))
+        json.value(.object(generator.document()))
         try json.bytes.withUnsafeBytes {
           _ = try writer.insert(NewDocument(key: nil, added: 0, body: $0), into: "c")
         }
@@ -177,14 +177,14 @@ extension IndexCandidateTests {
     let facts = try engine.read(.call, nil) { try Self.facts($0.observedPaths(in: "c")) }
     var made = 0
     for _ in 0..<150 {
-      let query = questions.query()
+      let query = generator.query()
       let candidates = IndexCandidates(query, observed: facts)
       let wanted = [candidates.condition, candidates.order.map { [$0] } ?? []]
       for (kind, group) in wanted.enumerated() where !group.isEmpty {
         let indexes = group.map { $0.definition() }
         try engine.write(nil) { writer in
-          let question = EngineRequest.find(query)
-          let before = try question.ask(writer, "c")
+          let request = EngineRequest.find(query)
+          let before = try request.execute(writer, "c")
           for index in indexes { try writer.createIndex(index, in: "c") }
           let plan = try writer.explain(query, in: "c")
           #expect(
@@ -193,7 +193,7 @@ extension IndexCandidateTests {
           if kind == 1 {
             #expect(!plan.plan.contains { $0.hasSuffix("TEMP B-TREE FOR ORDER BY") }, "\(plan)")
           }
-          #expect(try question.ask(writer, "c") == before)
+          #expect(try request.execute(writer, "c") == before)
           for index in indexes { _ = try writer.dropIndex(index.name, in: "c") }
           made += 1
         }
@@ -202,7 +202,7 @@ extension IndexCandidateTests {
     #expect(made > 50)
   }
 
-  /// What the observed paths say of a field.
+  /// Returns the summary of the observed paths for each field.
   private static func facts(_ paths: [ObservedPath]) -> (FieldPath) -> PathSummary? {
     { path in
       let found = paths.filter { $0.path.replacing("[]", with: "") == path.description }

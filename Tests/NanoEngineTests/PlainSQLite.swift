@@ -2,7 +2,7 @@
 
 import GRDBSQLite
 
-/// A program that knows nothing of us: SQLite's C interface without any function of ours.
+/// An unrelated program: SQLite's C interface without our functions.
 final class PlainSQLite {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -21,7 +21,7 @@ final class PlainSQLite {
     Failure(description: String(cString: sqlite3_errmsg(handle)))
   }
 
-  /// Runs a statement with texts for its parameters and gives its rows as texts.
+  /// Runs a statement with text parameters and returns its rows as text.
   @discardableResult
   func run(_ sql: String, _ texts: String?...) throws -> [[String?]] {
     var statement: OpaquePointer?
@@ -45,7 +45,7 @@ final class PlainSQLite {
     }
   }
 
-  /// What `PRAGMA integrity_check` says; `ok` if all is well.
+  /// Returns the result of `PRAGMA integrity_check`, which is `ok` if there are no problems.
   func integrity() throws -> String {
     try run("PRAGMA integrity_check").compactMap(\.first).compactMap(\.self)
       .joined(separator: "\n")

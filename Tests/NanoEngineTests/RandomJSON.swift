@@ -2,8 +2,8 @@
 
 import NanoTesting
 
-/// Valid JSON as no writer of ours would write it: white space, needless escapes, names that stand
-/// twice, numbers of many digits.
+/// Generates valid JSON that our writer never produces: white space, unnecessary escapes, duplicate names, numbers
+/// with many digits.
 struct RandomJSON {
   var random: SplitMix
 
@@ -56,7 +56,7 @@ struct RandomJSON {
     }
   }
 
-  /// Some characters are written with escapes.
+  /// Escapes some of the characters.
   private mutating func string(_ text: String) -> String {
     var written = "\""
     for scalar in text.unicodeScalars {

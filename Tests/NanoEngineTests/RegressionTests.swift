@@ -8,8 +8,8 @@ import NanoSQLite
 import NanoTesting
 import Testing
 
-/// Differences that the random comparison found once.
-@Suite("Differences that were found")
+/// Differences found by the random comparison.
+@Suite("Regressions found by random comparison")
 struct RegressionTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -24,7 +24,7 @@ struct RegressionTests {
         [
           .write(
             indexes.map { .createIndex($0) } + documents.map { .insert(GeneratedDocument($0)) })
-        ] + queries.map { .ask(.find($0)) })
+        ] + queries.map { .query(.find($0)) })
     }
   }
 
@@ -87,8 +87,8 @@ struct RegressionTests {
         .comparison(.field(FieldPath(components: ["a", "\u{301}b"])), .equal, .value(1)))),
   ]
 
-  @Test("The engine answers as the definition does", arguments: cases)
-  func answers(found: Case) throws {
+  @Test("The engine returns the same result as the reference semantics", arguments: cases)
+  func matchesReference(found: Case) throws {
     #expect(try found.script.play(on: SQLiteEngine(.memory, SQLiteConfiguration())) == nil)
     var configuration = SQLiteConfiguration()
     configuration.encoding = .utf16
@@ -98,7 +98,7 @@ struct RegressionTests {
     #expect(try found.script.play(on: file) == nil)
   }
 
-  @Test("More names than are followed hide no array")
+  @Test("An array is found even if there are more names than the engine tracks")
   func manyNames() throws {
     let folder = try TemporaryFolder()
     let engine = try SQLiteEngine(.file(folder.file()), SQLiteConfiguration())

@@ -7,9 +7,9 @@ import NanoSQLite
 import Synchronization
 import Testing
 
-@Suite("What the engine tells of its queries")
+@Suite("Scan reports")
 struct ScanReportTests {
-  private final class Heard: Sendable {
+  private final class ReportLog: Sendable {
     let reports = Mutex<[ScanReport]>([])
     let writes = Mutex<[String: Int]>([:])
     let waits = Atomic(0)
@@ -22,25 +22,25 @@ struct ScanReportTests {
     }
   }
 
-  private let heard = Heard()
+  private let reportLog = ReportLog()
   private let observer: QueryObserver
   private let engine: SQLiteEngine
 
   init() throws {
-    let heard = heard
+    let reportLog = reportLog
     observer = QueryObserver(
       minimumRows: 1_000,
-      scanned: { report in heard.reports.withLock { $0.append(report) } },
-      written: { name, count, _ in heard.writes.withLock { $0[name, default: 0] += count } },
-      writerWaits: { heard.waits.wrappingAdd(1, ordering: .relaxed) })
+      scanned: { report in reportLog.reports.withLock { $0.append(report) } },
+      written: { name, count, _ in reportLog.writes.withLock { $0[name, default: 0] += count } },
+      writerWaits: { reportLog.waits.wrappingAdd(1, ordering: .relaxed) })
     engine = try SQLiteEngine(.memory, SQLiteConfiguration(), observer: observer)
     try fill("many", 1_500)
     try fill("few", 900)
-    // The first scan finds out that there is something to be timed.
+    // The first scan switches timing on.
     for name in ["many", "few"] {
       _ = try engine.read(.call, nil) { try $0.count(Query(Field("third") == 1), in: name) }
     }
-    _ = heard.take()
+    _ = reportLog.take()
   }
 
   private func fill(_ collection: String, _ count: Int) throws {
@@ -55,7 +55,7 @@ struct ScanReportTests {
     }
   }
 
-  @Test("Every kind of question that looks through many documents is told, with what it found")
+  @Test("Every kind of query that scans many documents is reported, with its result counts")
   func scans() throws {
     let query = Query(Field("third") == 1)
     try engine.read(.call, nil) { try $0.find(query, in: "many") { _ in true } }
@@ -66,7 +66,7 @@ struct ScanReportTests {
     _ = try engine.read(.call, nil) { try $0.distinct("n", query, in: "many") }
     _ = try engine.write(nil) { try $0.delete(query, from: "many") }
 
-    let reports = heard.take()
+    let reports = reportLog.take()
     #expect(reports.count == 5)
     for report in reports {
       #expect(report.collection == "many" && report.rows >= 1_499 && report.seconds > 0)
@@ -76,30 +76,30 @@ struct ScanReportTests {
     #expect(reports.map(\.isRemoval) == [false, false, false, false, true])
   }
 
-  @Test("A sorted page is told with what it matched beyond the page")
+  @Test("A sorted page is reported with the number of matches beyond the page")
   func pages() throws {
     let query = Query(Field("third") == 1, orderings: [.reverse("n")], limit: 10)
     try engine.read(.call, nil) { try $0.find(query, in: "many") { _ in true } }
-    let report = try #require(heard.take().first)
+    let report = try #require(reportLog.take().first)
     #expect(report.found == 10 && report.matched == 500)
     #expect(
       report.candidates.order
         == IndexCandidate(equalities: ["third"], tail: .order([.init("n", descending: true)])))
 
-    // With an index on the first part only the order is missing.
+    // With an index on the condition, only the ordering is missing.
     try engine.write(nil) {
       try $0.createIndex(IndexDefinition(columns: [.init("third")]), in: "many")
     }
     for _ in 0..<2 {
       try engine.read(.call, nil) { try $0.find(query, in: "many") { _ in true } }
     }
-    let sorted = try #require(heard.take().first)
+    let sorted = try #require(reportLog.take().first)
     #expect(sorted.candidates.condition.isEmpty && sorted.candidates.order != nil)
     #expect(sorted.rows == 0 && sorted.found == 10)
   }
 
-  @Test("Few documents, no condition, and what an index answers are not told; uses are counted")
-  func silence() throws {
+  @Test("Small scans, unconditional scans and index scans are not reported; index uses are counted")
+  func noReports() throws {
     try engine.write(nil) {
       try $0.createIndex(IndexDefinition(columns: [.init("third")]), in: "many")
     }
@@ -108,17 +108,17 @@ struct ScanReportTests {
       try reader.find(Query(), in: "many") { _ in true }
       for _ in 0..<3 { _ = try reader.count(Query(Field("third") == 1), in: "many") }
     }
-    #expect(heard.take().isEmpty)
+    #expect(reportLog.take().isEmpty)
     let uses = observer.takeUses()
     #expect(uses.count == 1 && uses[0] == ("many", "third", 3))
     #expect(observer.takeUses().isEmpty)
   }
 
-  @Test("Writes are told after the commit, those that were undone are not")
+  @Test("Writes are reported after the commit, and not after a rollback")
   func writes() throws {
-    heard.writes.withLock { $0 = [:] }
+    reportLog.writes.withLock { $0 = [:] }
     try fill("other", 300)
-    #expect(heard.writes.withLock { $0 } == ["other": 300])
+    #expect(reportLog.writes.withLock { $0 } == ["other": 300])
     struct Undone: Error {}
     #expect(throws: Undone.self) {
       try engine.write(nil) { writer in
@@ -126,11 +126,11 @@ struct ScanReportTests {
         throw Undone()
       }
     }
-    #expect(heard.writes.withLock { $0 } == ["other": 300])
+    #expect(reportLog.writes.withLock { $0 } == ["other": 300])
   }
 }
 
-@Suite("Indexes on elements in steps")
+@Suite("Incremental creation of element indexes")
 struct IndexStepTests {
   private func engine(_ count: Int) throws -> SQLiteEngine {
     let engine = try SQLiteEngine(.memory, SQLiteConfiguration())
@@ -151,7 +151,7 @@ struct IndexStepTests {
   private let index = IndexDefinition(
     columns: [.init("tags")], kind: .elements, origin: .adaptive, reason: "Because.")
 
-  @Test("It is used when it is complete and not before, and holds what was written meanwhile")
+  @Test("An index is used only once it is complete, and includes concurrent writes")
   func steps() throws {
     let engine = try engine(100)
     let query = Query(Field("tags") == "t3")
@@ -164,7 +164,7 @@ struct IndexStepTests {
       try engine.read(.call, nil) { try $0.unfinishedIndexes() }
         == [PendingIndex(collection: "c", index: index)])
 
-    // Behind and before what is filled.
+    // Before and after the position that the fill has reached.
     try engine.write(nil) { writer in
       _ = try writer.delete(.rowID(5), from: "c")
       _ = try writer.delete(.rowID(80), from: "c")
@@ -180,7 +180,7 @@ struct IndexStepTests {
     #expect(try engine.verify().isEmpty)
   }
 
-  @Test("One that was begun is dropped, declared and forgotten with its collection like any other")
+  @Test("An unfinished index can be dropped, declared, and dropped with its collection")
   func otherEnds() throws {
     let tables = "SELECT name FROM sqlite_schema WHERE name LIKE 'nano_elements%'"
     func count(_ engine: SQLiteEngine) throws -> Int {

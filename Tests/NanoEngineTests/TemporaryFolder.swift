@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A folder that is gone when the last reference to it is.
+/// A folder that is deleted with the last reference to it.
 final class TemporaryFolder: Sendable {
   let path: String
 

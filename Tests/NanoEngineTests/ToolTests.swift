@@ -7,10 +7,10 @@ import NanoSQLite
 import NanoTesting
 import Testing
 
-/// Tools that never fail prove nothing.
-@Suite("The tools that test engines")
+/// A tool that never fails proves nothing, so each one is tested with a faulty engine.
+@Suite("Engine testing tools")
 struct ToolTests {
-  @Test("The comparison notices an engine that forgets a document, and shows a small case")
+  @Test("The comparison detects an engine that omits a document, and reduces the failing case")
   func forgetfulEngine() throws {
     let comparison = EngineComparison { ForgetfulEngine() }
     let failure = #expect(throws: ComparisonFailure.self) {
@@ -20,29 +20,29 @@ struct ToolTests {
     #expect((failure?.script.steps.count ?? 99) <= 2, "\(failure?.description ?? "")")
   }
 
-  @Test("The conformance suite notices it too")
+  @Test("The conformance suite detects an engine that omits a document")
   func forgetfulConformance() {
     #expect(throws: ConformanceFailure.self) { try EngineConformance { ForgetfulEngine() }.run() }
   }
 
-  @Test("Generated questions are answered by indexes and plain SQL as well as by our functions")
+  @Test("Generated queries cover index scans, plain SQL and our SQL functions")
   func coverage() throws {
-    var (asked, indexed, exact) = (0, 0, 0)
+    var (queries, indexed, exact) = (0, 0, 0)
     var seeds = SplitMix(seed: ComparisonTests.seed)
     for _ in 0..<15 {
       var generator = ScriptGenerator(seed: seeds.next())
       let engine = try SQLiteEngine(.memory, SQLiteConfiguration())
-      for step in try generator.script(questions: 10).steps {
+      for step in try generator.script(requestsPerState: 10).steps {
         switch step {
         case .write(let operations):
           try engine.write(nil) { writer in
             for operation in operations { _ = try operation.apply(to: writer, Script.collection) }
           }
-        case .ask(let question):
+        case .query(let question):
           let found = try engine.read(.call, nil) {
             try $0.explain(question.query, in: Script.collection)
           }
-          asked += 1
+          queries += 1
           if !found.indexes.isEmpty { indexed += 1 }
           if found.checkedPerDocument == nil, question.query.condition != .constant(true) {
             exact += 1
@@ -50,19 +50,19 @@ struct ToolTests {
         }
       }
     }
-    #expect(indexed * 10 > asked, "\(indexed) of \(asked) use an index")
-    // Fewer where collections have defaults, as a third of them do.
-    #expect(exact * 60 > asked, "\(exact) of \(asked) are plain SQL")
+    #expect(indexed * 10 > queries, "\(indexed) of \(queries) use an index")
+    // Fewer for collections with defaults, which are a third of them.
+    #expect(exact * 60 > queries, "\(exact) of \(queries) are plain SQL")
   }
 
-  @Test("A seed gives the same script each time")
-  func repeatable() throws {
+  @Test("A seed generates the same script each time")
+  func deterministic() throws {
     var (one, other) = (ScriptGenerator(seed: 7), ScriptGenerator(seed: 7))
-    // As text, since NaN does not equal itself.
-    #expect(try "\(one.script(questions: 5).steps)" == "\(other.script(questions: 5).steps)")
+    // As text, because NaN does not equal itself.
+    #expect(try "\(one.script(requestsPerState: 5).steps)" == "\(other.script(requestsPerState: 5).steps)")
   }
 
-  @Test("The failing engine fails the call it was told to, and what was written is undone")
+  @Test("The failing engine fails the specified call, and the transaction is rolled back")
   func failing() throws {
     let engine = FailingEngine(ReferenceEngine())
     let full = StoreError(.full, "No space is left for the database")
@@ -74,7 +74,7 @@ struct ToolTests {
       }
     }
 
-    // The way into the block, two inserts, the commit.
+    // Entering the closure, two inserts and the commit.
     for call in 1...4 {
       engine.fail(at: call, full)
       #expect(throws: full) { try insertTwo() }
@@ -88,7 +88,7 @@ struct ToolTests {
   }
 }
 
-/// The reference engine, but its readers never see the last document of a query.
+/// The reference engine, but its readers omit the last document of a query.
 private final class ForgetfulEngine: Engine {
   private let engine = ReferenceEngine()
   var capabilities: Capabilities { engine.capabilities }
@@ -119,10 +119,10 @@ private final class ForgetfulReader: EngineReader {
 
   func find(_ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool) throws {
     let count = try reader.count(query, in: collection)
-    var shown = 0
+    var yielded = 0
     try reader.find(query, in: collection) {
-      shown += 1
-      return shown == count ? false : try show($0)
+      yielded += 1
+      return yielded == count ? false : try show($0)
     }
   }
 

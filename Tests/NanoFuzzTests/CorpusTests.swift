@@ -4,12 +4,12 @@ import Foundation
 import NanoFuzzTargets
 import Testing
 
-@Suite("What the fuzzer knows")
+@Suite("Fuzzing corpus")
 struct CorpusTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../Fuzzing").standardizedFileURL
 
-  @Test("Every input of the corpus and every one that was a finding", arguments: FuzzTarget.all)
+  @Test("Every input of the corpus and every former finding passes", arguments: FuzzTarget.all)
   func corpus(target: FuzzTarget) throws {
     for folder in ["Corpus", "Seeds"] {
       let file = Self.folder.appending(path: "\(folder)/\(target.name).ndjson")
@@ -25,7 +25,7 @@ struct CorpusTests {
     }
   }
 
-  @Test("Inputs in a file come out as the bytes that went in")
+  @Test("Inputs written to a file read back as the same bytes")
   func file() throws {
     let inputs: [[UInt8]] = [[], Array(0...255), Array("a\nb\"\\é".utf8)]
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

@@ -4,7 +4,7 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-@Suite("Objects and tasks")
+@Suite("Object contexts and tasks")
 struct AsyncTests {
   private let store: Store
 
@@ -16,7 +16,7 @@ struct AsyncTests {
   }
 
   @MainActor
-  @Test("With await, the same instances are found where the context belongs")
+  @Test("With await, a context finds the same instances on its own executor")
   func awaiting() async throws {
     let context = ObjectContext(store)
     let songs = try await context.find(\Song.seconds > 3).sorted(by: \.seconds).fetch()
@@ -36,7 +36,7 @@ struct AsyncTests {
   }
 
   @MainActor
-  @Test("Faults, keys, ids of any class and relationships are read with await")
+  @Test("Faults, keys, ids of any class and relationships can be read with await")
   func otherReads() async throws {
     let context = ObjectContext(store)
     let picture = try context.insert(Picture("cover"))
@@ -62,7 +62,9 @@ struct AsyncTests {
   }
 
   @MainActor
-  @Test("What was changed and saved while a query waited is not overwritten by it")
+  @Test(
+    "An object changed and saved while a query was suspended is not overwritten by its stale result"
+  )
   func stale() async throws {
     let context = ObjectContext(store)
     let song = try #require(try await context.find(\Song.seconds == 1).first())
@@ -75,7 +77,7 @@ struct AsyncTests {
     #expect(!context.hasUnsavedChanges)
   }
 
-  @Test("An actor of objects works beside others, and what it saves is there")
+  @Test("An object actor works in parallel with others, and its saves are visible")
   func actors() async throws {
     let actors = (1...4).map { _ in ObjectActor(store) }
     try await withThrowingTaskGroup { group in
@@ -95,8 +97,8 @@ struct AsyncTests {
     #expect(count == 49)
   }
 
-  @Test("A cancelled task stops the work of its block, and the actor goes on")
-  func cancelling() async throws {
+  @Test("Canceling a task stops its closure, and the actor remains usable")
+  func cancellation() async throws {
     let library = ObjectActor(store)
     let task = Task {
       try await library.perform { context in

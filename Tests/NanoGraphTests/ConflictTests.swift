@@ -4,14 +4,14 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-@Suite("Objects that others changed too")
+@Suite("Object conflicts")
 struct ConflictTests {
   private let store: Store
   private let mine: ObjectContext
   private let song: Song
   private let other: Song
 
-  /// Two contexts that both changed song 1; the other one was quicker.
+  /// Two contexts change song 1, and the other context saves first.
   init() throws {
     store = try anyStore()
     let first = ObjectContext(store)
@@ -31,7 +31,7 @@ struct ConflictTests {
     try ObjectContext(store).all(Song.self).map(\.title)
   }
 
-  @Test("A stale write is an error with both versions, and nothing is saved")
+  @Test("A stale write throws both versions, and nothing is saved")
   func fails() throws {
     let error = try #require(throws: ObjectConflictError.self) { try mine.save() }
     #expect(error.conflicts.count == 1)
@@ -43,8 +43,8 @@ struct ConflictTests {
     #expect(song.title == "mine" && song.hasChanges && other.hasChanges)
   }
 
-  @Test("After refreshing by rollback, the change can be made again and saved")
-  func again() throws {
+  @Test("After a rollback refreshes the object, it can be changed and saved again")
+  func retryAfterRollback() throws {
     mine.rollback()
     #expect(song.title == "theirs")
     song.title += " and mine"
@@ -52,7 +52,7 @@ struct ConflictTests {
     #expect(try titles() == ["theirs and mine", "b"])
   }
 
-  @Test("Overwriting stores the context's version")
+  @Test("With .overwrite, the version of the context is stored")
   func overwrite() throws {
     mine.conflictPolicy = .overwrite
     try mine.save()
@@ -62,7 +62,7 @@ struct ConflictTests {
     #expect(try titles() == ["again", "mine too"])
   }
 
-  @Test("Keeping what is stored gives it to the object, and saves the rest")
+  @Test("With .keepStored, the object takes the stored version, and the rest is saved")
   func keep() throws {
     mine.conflictPolicy = .keepStored
     try mine.save()
@@ -70,7 +70,7 @@ struct ConflictTests {
     #expect(try titles() == ["theirs", "mine too"])
   }
 
-  @Test("Merging stores what a closure makes of both")
+  @Test("With .merge, the result of the closure is stored")
   func merge() throws {
     mine.conflictPolicy = .merge { conflict in
       var fields = conflict.stored ?? [:]
@@ -86,7 +86,7 @@ struct ConflictTests {
     #expect(try titles() == ["later", "mine too"])
   }
 
-  @Test("A change of an object that was removed is a conflict, and overwriting brings it back")
+  @Test("Changing a deleted object is a conflict, and overwriting inserts it again")
   func removed() throws {
     try store["Song"].deleteAll()
     let error = try #require(throws: ObjectConflictError.self) { try mine.save() }
@@ -115,7 +115,7 @@ struct ConflictTests {
     #expect(song.hasChanges && other.hasChanges)
   }
 
-  @Test("Keeping what is stored removes an object that others deleted, and saves the rest")
+  @Test("With .keepStored, an object deleted elsewhere is removed, and the rest is saved")
   func keepDeletion() throws {
     let list = try mine.insert(Playlist("List", [song, other]))
     try store["Song"].delete(rowID: 1)
@@ -131,7 +131,7 @@ struct ConflictTests {
     #expect(try ObjectContext(store).all(Playlist.self).first?.songs.map(\.title) == ["mine too"])
   }
 
-  @Test("Undoing leaves an object alone that others deleted, and undoes the rest")
+  @Test("Undo skips an object deleted elsewhere, and undoes the rest")
   func undoAfterDeletion() throws {
     try store["Song"].delete(rowID: 1)
     mine.conflictPolicy = .keepStored
@@ -159,7 +159,7 @@ struct ConflictTests {
     #expect(try titles() == ["still"])
   }
 
-  @Test("A changed fault whose document is gone is a conflict, which overwriting does not settle")
+  @Test("A changed fault whose document was deleted is a conflict that overwriting cannot resolve")
   func unloaded() throws {
     mine.rollback()
     try store["Song"].delete(rowID: 1)
@@ -183,7 +183,7 @@ struct ConflictTests {
     #expect(throws: StoreError.self) { try mine.insert(song) }
   }
 
-  @Test("A changed fault whose document is gone can be rolled back or deleted")
+  @Test("A changed fault whose document was deleted can be rolled back or deleted")
   func unloadedRollback() throws {
     mine.rollback()
     try store["Song"].delete(rowID: 1)
@@ -199,7 +199,8 @@ struct ConflictTests {
     #expect(try titles() == ["b"])
   }
 
-  @Test("A changed object whose document does not decode is a conflict, and the document stays")
+  @Test(
+    "A changed object whose document does not decode is a conflict, and the document is unchanged")
   func undecodable() throws {
     mine.rollback()
     try store["Song"].update(rowID: 1, set: ["title": 7])
@@ -213,7 +214,8 @@ struct ConflictTests {
     #expect(try store["Song"].get(rowID: 1)?["title"] == 7)
   }
 
-  @Test("Deleting what others changed is a conflict, deleting what is gone is none", .sqlite)
+  @Test(
+    "Deleting a document changed elsewhere is a conflict; deleting a deleted one is not", .sqlite)
   func deletion() throws {
     mine.rollback()
     _ = song.title
@@ -227,7 +229,7 @@ struct ConflictTests {
     #expect(try titles() == ["b"])
   }
 
-  @Test("Another program's change is seen too", .sqlite)
+  @Test("A change by another program is detected", .sqlite)
   func foreign() throws {
     mine.rollback()
     other.title += "!"

@@ -5,7 +5,7 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-@Suite("Corners of the object graph")
+@Suite("Edge cases of the object graph")
 struct CornerTests {
   private let store: Store
   private let context: ObjectContext
@@ -15,8 +15,8 @@ struct CornerTests {
     context = ObjectContext(store)
   }
 
-  @Test("A fault for an id that no document has yet is never another object's")
-  func ghost() throws {
+  @Test("A fault for an id without a document never becomes a different object")
+  func unusedID() throws {
     let ghost = context.fault(ObjectID<Song>(rowID: 1))
     var song: Song? = try context.insert(Song("a"))
     try context.save()
@@ -27,14 +27,15 @@ struct CornerTests {
     #expect(context.fault(id).title == "a")
   }
 
-  @Test("A stored reference may be any number", arguments: [Int64.min, .min + 1, -1, 0, .max])
+  @Test(
+    "A stored reference can be any 64-bit integer", arguments: [Int64.min, .min + 1, -1, 0, .max])
   func anyNumber(id: Int64) throws {
     #expect(try context.get(ObjectID<Song>(rowID: id)) == nil)
     _ = context.fault(ObjectID<Song>(rowID: id))
     try context.save()
   }
 
-  @Test("What the block of a save changes in the context is saved with it")
+  @Test("Changes made in the closure of a save are saved with it")
   func blockOfSave() throws {
     let song = try context.insert(Song("a"))
     try context.save()
@@ -47,7 +48,7 @@ struct CornerTests {
     #expect(try context.all(Song.self).count == 2)
   }
 
-  @Test("A deleted new object that went to another context is not taken back by undoing")
+  @Test("A deleted new object inserted into a different context is not affected by undo")
   func otherContext() throws {
     let other = ObjectContext(store)
     let song = try context.insert(Song("a"))
@@ -62,7 +63,7 @@ struct CornerTests {
     #expect(try other.all(Song.self).first === song)
   }
 
-  @Test("An object without content, or with relationships of elsewhere, is not inserted")
+  @Test("An unloaded object, or one with relationships to a different context, is not inserted")
   func faults() throws {
     let list = try context.insert(Playlist("Road", [Song("a")]))
     try context.save()
@@ -81,7 +82,7 @@ struct CornerTests {
     #expect(!context.hasUnsavedChanges)
   }
 
-  @Test("Undoing a saved change finds what others have saved since")
+  @Test("Undoing a saved change detects later changes elsewhere")
   func undoConflict() throws {
     try context.insert(Song("a", 1))
     try context.save()
@@ -98,7 +99,7 @@ struct CornerTests {
     #expect(try ObjectContext(store).all(Song.self).map(\.seconds) == [99])
   }
 
-  @Test("Undoing a saved insertion finds what others have saved since")
+  @Test("Undoing a saved insertion detects later changes elsewhere")
   func undoneInsertion() throws {
     try context.insert(Song("a"))
     try context.save()
@@ -111,7 +112,8 @@ struct CornerTests {
   }
 
   @Test(
-    "Deleting a song changes lists as others have saved them, and a failed save changes nothing")
+    "Deleting a song updates the current version of lists changed elsewhere, and a failed save changes nothing"
+  )
   func staleOwners() throws {
     let songs = [Song("a"), Song("b")]
     let list = try context.insert(Playlist("Road", songs))
@@ -132,7 +134,7 @@ struct CornerTests {
     #expect(list.title == "theirs" && list.songs.map(\.title) == ["b"])
   }
 
-  @Test("Merging a deletion keeps the object with the merged fields, and its places in lists")
+  @Test("Merging a deletion keeps the object with the merged fields and its positions in lists")
   func mergedDeletion() throws {
     let song = Song("a")
     let list = try context.insert(Playlist("Road", [song]))
@@ -153,7 +155,7 @@ struct CornerTests {
     #expect(try ObjectContext(store).all(Playlist.self).first?.songs.map(\.title) == ["merged"])
   }
 
-  @Test("Everything that is reached is saved at once, by whatever way")
+  @Test("All reachable objects are saved in one save, along any relationship")
   func reachable() throws {
     let list = try context.insert(Playlist("a"))
     try context.save()
@@ -167,7 +169,7 @@ struct CornerTests {
     #expect(try store["Playlist"].count() == 2)
   }
 
-  @Test("A chain of new objects may be as long as it likes")
+  @Test("A chain of new objects can have any length")
   func longChain() throws {
     let first = Chain(0)
     var last = first
@@ -180,7 +182,7 @@ struct CornerTests {
     try context.save()
     #expect(try store["Chain"].count() == 20_000)
     #expect(last.former?.number == 19_998)
-    // Freed one by one, as Swift would free a chain by going ever deeper.
+    // Release the links one by one, because Swift would release the chain recursively.
     var link: Chain? = first
     while let next = link?.next {
       link?.next = nil
@@ -188,7 +190,7 @@ struct CornerTests {
     }
   }
 
-  @Test("Undoing after a rollback brings back the right object")
+  @Test("Undo after a rollback restores the correct object")
   func undoAfterRollback() throws {
     let song = try context.insert(Song("a"))
     try context.closeUndoGroup()
@@ -202,8 +204,8 @@ struct CornerTests {
     #expect(context.insertedObjects.compactMap { ($0 as? Song)?.title } == ["a"])
   }
 
-  @Test("Deleting what others have deleted does nothing, also where a rule leads there")
-  func vanished() throws {
+  @Test("Deleting an object deleted elsewhere has no effect, also in a cascade")
+  func deletedElsewhere() throws {
     let album = try context.insert(Album("Album", [Song("a")]))
     try context.save()
     try store["Song"].deleteAll()
@@ -217,7 +219,7 @@ struct CornerTests {
     #expect(album.title == "Album")
   }
 
-  @Test("A rule counts again for an object that was inserted again")
+  @Test("A deny rule applies again after the object is reinserted")
   func denyAgain() throws {
     try context.insert(Award("best", Album("Album")))
     try context.save()
@@ -231,8 +233,8 @@ struct CornerTests {
     #expect(throws: StoreError.self) { try fresh.delete(album) }
   }
 
-  @Test("A deletion that another context took back is seen, and undoing here is a conflict")
-  func tookBack() throws {
+  @Test("A deletion reverted by another context is detected, and undoing it here is a conflict")
+  func revertedDeletion() throws {
     let song = try context.insert(Song("a"))
     try context.save()
     let other = ObjectContext(store)
@@ -248,7 +250,7 @@ struct CornerTests {
     #expect(throws: ObjectConflictError.self) { try context.save() }
   }
 
-  @Test("Overwriting what was removed does not write over another document that has its key")
+  @Test("Overwriting a deleted document does not replace another document with its key")
   func keyTaken() throws {
     let picture = try context.insert(Picture("p"))
     try context.save()

@@ -4,7 +4,7 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-/// Classes whose relationships do not lead back, in ways that the compiler cannot see.
+/// Classes with inconsistent relationships that the compiler cannot detect.
 private enum Unnamed {
   @Model final class Song {
     var title = ""
@@ -23,7 +23,7 @@ private enum Plain {
   @Model final class Playlist {
     @Relationship(inverse: \Song.playlists) var songs: [Song] = []
   }
-  /// Leads to the others.
+  /// Refers to the inconsistent classes.
   @Model final class Shelf {
     @Relationship var playlists: [Playlist] = []
   }
@@ -48,7 +48,7 @@ enum PetMood: String {
   var former: PetMood = .none
 }
 
-@Suite("Relationships that do not lead back")
+@Suite("Inconsistent relationships")
 struct DefinitionTests {
   private func expectProblem<Object: GraphObject>(
     with object: Object, _ message: String, _ field: String, _ hint: String,
@@ -69,7 +69,7 @@ struct DefinitionTests {
     #expect(!context.hasUnsavedChanges, sourceLocation: location)
   }
 
-  @Test("An inverse that no relationship names is refused with its class, from both ends")
+  @Test("An inverse that no relationship names is rejected with its class, from both ends")
   func unnamed() throws {
     let message = "No relationship names a property that is marked with @Inverse"
     let hint = #"declare @Relationship(inverse: \Song.playlists) var … in Playlist"#
@@ -78,7 +78,7 @@ struct DefinitionTests {
   }
 
   @Test(
-    "An inverse that is not stored or kept by its own class is refused, also from classes that lead there"
+    "An inverse not marked with @Inverse is rejected, also from classes that refer to it"
   )
   func plain() throws {
     let message = "A relationship has an inverse that is not marked with @Inverse"
@@ -93,7 +93,8 @@ struct DefinitionTests {
       "declare @Inverse var playlist: [Playlist] in Song")
   }
 
-  @Test("An object whose document cannot be loaded shows a case named none as its first value")
+  @Test(
+    "An object whose document cannot be loaded has its first values, including a case named none")
   func firstValues() throws {
     let store = try anyStore()
     let context = ObjectContext(store)

@@ -18,7 +18,7 @@ struct FaultTests {
     try context.save()
   }
 
-  @Test("Songs of a fetched playlist have no content until they are touched")
+  @Test("The songs of a fetched playlist are faults until they are accessed")
   func lazy() throws {
     let context = ObjectContext(store)
     let list = try #require(try context.find(\Playlist.title == "Some").first())
@@ -30,8 +30,8 @@ struct FaultTests {
     #expect(!songs[0].isFault)
   }
 
-  @Test("The second look at a list loads its neighbours, and the first one does not")
-  func neighbours() throws {
+  @Test("The second fault accessed in a list loads its neighbors, and the first one does not")
+  func neighbors() throws {
     let context = ObjectContext(store)
     let songs = try #require(try context.find(\Playlist.title == "All").first()).songs
     _ = songs[0].title
@@ -41,7 +41,7 @@ struct FaultTests {
     #expect(songs.map(\.seconds) == Array(1...300))
   }
 
-  @Test("Relationships of many objects are loaded at once")
+  @Test("prefetch loads a relationship of many objects at once")
   func prefetch() throws {
     let context = ObjectContext(store)
     let lists = try context.all(Playlist.self)
@@ -49,7 +49,7 @@ struct FaultTests {
     #expect(lists.flatMap(\.songs).allSatisfy { !$0.isFault })
   }
 
-  @Test("There is one instance for each document in a context, and another one in another")
+  @Test("A context has one instance per document, and different contexts have different instances")
   func identity() throws {
     let context = ObjectContext(store)
     let song = try #require(try context.find(\Song.seconds == 2).first())
@@ -63,7 +63,8 @@ struct FaultTests {
     #expect(try ObjectContext(store).get(id)?.title == "song 2")
   }
 
-  @Test("Clean objects live as long as someone holds them, changed ones until they are saved")
+  @Test(
+    "Unchanged objects are released with their last reference, changed ones after they are saved")
   func lifetime() throws {
     let context = ObjectContext(store)
     func find() throws -> Song? { try context.find(\Song.seconds == 1).first() }
@@ -81,8 +82,8 @@ struct FaultTests {
     #expect(try context.find(\Song.seconds == 2).first()?.title == "changed")
   }
 
-  @Test("Objects in circles are gone when the context is")
-  func circles() throws {
+  @Test("Objects in reference cycles are released with the context")
+  func referenceCycles() throws {
     weak var list: Playlist?
     weak var song: Song?
     do {
@@ -97,7 +98,7 @@ struct FaultTests {
     #expect(song == nil)
   }
 
-  @Test("Objects that outlive their context can be read, and nobody saves them")
+  @Test("Objects that outlive their context can be read, and are not saved")
   func outlived() throws {
     func find() throws -> Playlist {
       try #require(try ObjectContext(store).find(\Playlist.title == "Some").first())
@@ -117,7 +118,7 @@ struct FaultTests {
     #expect(try ObjectContext(store).find(\Song.title == "changed").count() == 0)
   }
 
-  @Test("A closed context knows no objects, and they keep what they had")
+  @Test("A closed context has no objects, and its objects keep their values")
   func closed() throws {
     let context = ObjectContext(store)
     let list = try #require(try context.find(\Playlist.title == "Some").first())
@@ -131,7 +132,8 @@ struct FaultTests {
   }
 
   @Test(
-    "An object whose document is gone shows first values, is reported, and conflicts if changed")
+    "An object whose document was deleted has its first values, is reported, and conflicts if changed"
+  )
   func missing() throws {
     let context = ObjectContext(store)
     var failures: [(AnyObjectID, StoreError.Code?)] = []
@@ -152,7 +154,7 @@ struct FaultTests {
     #expect(try store["Song"].count() == 299)
   }
 
-  @Test("A document that is none of the class is told with its place")
+  @Test("A document that does not match the class is an error with its location")
   func wrongType() throws {
     try store["Song"].insert(json: #"{"title":7,"seconds":1}"#)
     let error = #expect(throws: StoreError.self) {
@@ -162,7 +164,7 @@ struct FaultTests {
     #expect(error?[.rowID] == "301" && error?[.collection] == "Song")
   }
 
-  @Test("Refreshing shows what others have written, and leaves changes alone")
+  @Test("Refreshing reads changes made elsewhere and preserves unsaved changes")
   func refresh() throws {
     let context = ObjectContext(store)
     let songs = try context.find(\Song.seconds <= 2).fetch()
@@ -177,7 +179,7 @@ struct FaultTests {
     #expect(songs[1].title == "mine")
   }
 
-  @Test("Fetching all reads anew what is clean, and leaves changes alone", .sqlite)
+  @Test("Fetching refreshes unchanged objects and preserves unsaved changes", .sqlite)
   func fetching() throws {
     let context = ObjectContext(store)
     let songs = try context.find(\Song.seconds <= 2).fetch()
@@ -188,7 +190,7 @@ struct FaultTests {
     #expect(again[0] === songs[0])
   }
 
-  @Test("Enumerating stops where it is told to, and keeps no objects")
+  @Test("Enumerating stops when the closure returns false, and retains no objects")
   func enumerate() throws {
     let context = ObjectContext(store)
     var titles: [String] = []
@@ -202,7 +204,8 @@ struct FaultTests {
     #expect(titles == ["song 1", "song 2", "song 3"])
   }
 
-  @Test("Queries give objects: by condition, order, page, closure, predicate, key, ids and faults")
+  @Test(
+    "Queries return objects by condition, order, page, closure, predicate, key, id and as faults")
   func queries() throws {
     let context = ObjectContext(store)
     let query = context.find(\Song.seconds > 290).sorted(using: .reverse(\.seconds)).limit(

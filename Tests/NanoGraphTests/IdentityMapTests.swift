@@ -5,10 +5,10 @@ import Testing
 
 @testable import NanoGraph
 
-@Suite("The identity map")
+@Suite("Identity map")
 struct IdentityMapTests {
   @Test(
-    "It holds what a dictionary would hold", arguments: [1, 2, 7, 8, 1_024, 1 << 20, 1 << 33])
+    "The identity map matches a dictionary", arguments: [1, 2, 7, 8, 1_024, 1 << 20, 1 << 33])
   func agrees(stride: Int64) {
     var random = SplitMix(seed: UInt64(stride))
     var map = IdentityMap()
@@ -30,7 +30,7 @@ struct IdentityMapTests {
     #expect(map.rowIDs().sorted() == expected.keys.sorted())
   }
 
-  @Test("Removing what is not there does nothing, and all may be removed")
+  @Test("Removing a missing object has no effect, and all objects can be removed")
   func removal() {
     var map = IdentityMap()
     map.remove(5)

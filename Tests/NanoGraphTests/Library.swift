@@ -3,7 +3,7 @@
 import Foundation
 import NanoStoreModels
 
-/// The classes that these tests use: songs on playlists and albums, in circles where that matters.
+/// The classes that these tests use: songs on playlists and albums, with cycles where required.
 @Model final class Song {
   @TextIndexed var title = ""
   var seconds = 0

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Named values and objects")
 struct NamedTests {
-  @Test("They are stored by the save, replaced, listed and removed")
+  @Test("Named values are stored by the save, replaced, listed and removed")
   func values() throws {
     let store = try anyStore()
     let context = ObjectContext(store)
@@ -24,7 +24,7 @@ struct NamedTests {
     #expect(try context.value(named: "number") == 7)
   }
 
-  @Test("A new object is found by its name before and after the save, a deleted one is not")
+  @Test("A new named object is found before and after the save, a deleted one is not")
   func objects() throws {
     let store = try anyStore()
     let context = ObjectContext(store)
@@ -47,7 +47,7 @@ struct NamedTests {
   }
 }
 
-@Suite("Who is told of changes")
+@Suite("Observers and events")
 struct EventTests {
   private final class Log: ObjectContextObserver {
     var lines: [String] = []
@@ -65,7 +65,7 @@ struct EventTests {
     }
   }
 
-  @Test("An observer hears of inserting, the first change, deleting and undoing, in order")
+  @Test("An observer is notified of inserts, first changes, deletions and undo, in order")
   func observer() throws {
     let context = ObjectContext(try anyStore())
     let log = Log()
@@ -79,7 +79,7 @@ struct EventTests {
     #expect(log.lines == ["insert a", "update a", "changed a", "delete a"])
   }
 
-  @Test("Events come as a sequence with ids, and end with the context")
+  @Test("The event sequence delivers ids and ends with the context")
   func sequence() async throws {
     let context = ObjectContext(try anyStore())
     let events = context.events()

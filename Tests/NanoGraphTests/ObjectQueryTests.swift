@@ -19,7 +19,7 @@ struct ObjectQueryTests {
     context = ObjectContext(store)
   }
 
-  @Test("Pages give each object once, the instances of the context, without those that are deleted")
+  @Test("Pages return each object once, as the instance of the context, without deleted objects")
   func pages() throws {
     let songs = context.find(Song.self).sorted(by: \.title)
     let gin = try #require(try context.find(\Song.title == "gin").first())
@@ -34,7 +34,7 @@ struct ObjectQueryTests {
     #expect(throws: StoreError.self) { try songs.page(0) }
   }
 
-  @Test("Aggregates and groups are those of the stored values")
+  @Test("Aggregates and groups use the stored values")
   func aggregates() throws {
     let songs = context.find(Song.self)
     let (count, average, longest) = try songs.aggregate(
@@ -47,7 +47,7 @@ struct ObjectQueryTests {
     #expect(groups.map(\.group) == [60, 90, 120] && groups.map(\.values) == [1, 1, 1])
   }
 
-  @Test("A search gives objects with rank, snippet and highlights")
+  @Test("A search returns objects with rank, snippet and highlights")
   func results() throws {
     let found = try context.search(Song.self, "gin").results()
 
@@ -60,7 +60,7 @@ struct ObjectQueryTests {
     #expect(throws: StoreError.self) { try context.find(Song.self).results() }
   }
 
-  @Test("Documents that are no objects of the class are skipped and reported")
+  @Test("Documents that do not match the class are skipped and reported")
   func skipping() throws {
     try store["Song"].update(rowID: 2, set: ["title": 7])
     #expect(throws: StoreError.self) { try context.find(Song.self).fetch() }
@@ -74,7 +74,7 @@ struct ObjectQueryTests {
   }
 
   @MainActor
-  @Test("The same with await")
+  @Test("The async forms return the same results")
   func awaiting() async throws {
     let context = ObjectContext(store)
     let songs = context.find(Song.self).sorted(by: \.title)

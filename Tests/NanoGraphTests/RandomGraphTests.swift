@@ -5,12 +5,12 @@ import NanoTestSupport
 import NanoTesting
 import Testing
 
-/// A graph as plain values: what a context has to show, and what undoing goes back to.
+/// A graph of plain values: the expected content of a context, and of undo states.
 private struct Graph: Equatable {
   var songs: [Int: String] = [:]
-  /// Titles and songs; a song may stand in several lists, and twice in one.
+  /// Lists by title, with their songs. A song can be in several lists, and more than once in a list.
   var lists: [Int: [Int]] = [:]
-  /// A song is on one album at most.
+  /// A song is on at most one album.
   var albums: [Int: [Int]] = [:]
 
   mutating func removeSong(_ song: Int) {
@@ -30,21 +30,21 @@ private struct Graph: Equatable {
   }
 }
 
-/// A context and the plain values that it has to agree with. Objects carry their number in their title.
-private final class Machine {
+/// A context and the plain values that it must match. Objects store their number in their title.
+private final class GraphModel {
   let store: Store
   let context: ObjectContext
   var random: SplitMix
   var graph = Graph()
   var saved = Graph()
-  /// States before and after each group that can be undone, and those of the last save.
+  /// The states before and after each undo group, and those of the last save.
   var done: [(before: Graph, after: Graph)] = []
   var undone: [(before: Graph, after: Graph)] = []
   var savedStacks: (done: [(Graph, Graph)], undone: [(Graph, Graph)]) = ([], [])
   var next = 1
   var groups = 0
-  /// Instances that the test holds, so that some live on while others go.
-  var held: [AnyObject] = []
+  /// Instances retained by the test, so that only some objects are released.
+  var retained: [AnyObject] = []
   var log: [String] = []
 
   let levels: Int
@@ -65,7 +65,7 @@ private final class Machine {
     (0..<pick(4)).compactMap { _ in pickKey(graph.songs) }
   }
 
-  // Unsaved objects are not found by queries, so they are looked for among both.
+  // Queries do not find unsaved objects, so search both.
   func all<Object: GraphObject>(_ type: Object.Type) throws -> [Object] {
     let unsaved = context.insertedObjects.compactMap { $0 as? Object }
     let stored = try context.all(type)
@@ -81,7 +81,7 @@ private final class Machine {
     try #require(try all(Album.self).first { $0.title == "\(number)" })
   }
 
-  /// One group of one to three changes.
+  /// Performs one undo group of one to three changes.
   func change() throws {
     let before = graph
     groups += 1
@@ -89,7 +89,7 @@ private final class Machine {
       for _ in 0...pick(3) { try changeOnce() }
     }
     if levels == 0 { return }
-    // What changed nothing is no group; what changed something and back may be one.
+    // Without changes there is no undo group. Changes that cancel each other out may form one.
     guard context.undoName == "\(groups)" else {
       #expect(graph == before, "\(log)")
       return
@@ -103,7 +103,7 @@ private final class Machine {
     switch pick(12) {
     case 0, 1:
       let song = try context.insert(Song("s\(next)", next))
-      held.append(song)
+      retained.append(song)
       graph.songs[next] = song.title
       log.append("song \(next)")
       next += 1
@@ -195,7 +195,7 @@ private final class Machine {
       }
     case 17:
       log.append("let go")
-      held.removeAll()
+      retained.removeAll()
     case 18:
       log.append("refresh")
       context.refreshAll()
@@ -207,24 +207,24 @@ private final class Machine {
     }
   }
 
-  /// What a context shows, unsaved changes of its own included.
-  func shown(_ context: ObjectContext, _ unsaved: [any GraphObject]) throws -> Graph {
-    var shown = Graph()
+  /// Returns the content of a context, including its unsaved changes.
+  func contents(_ context: ObjectContext, _ unsaved: [any GraphObject]) throws -> Graph {
+    var contents = Graph()
     func all<Object: GraphObject>(_ type: Object.Type) throws -> [Object] {
       let new = unsaved.compactMap { $0 as? Object }
       return try new + context.all(type).filter { object in !new.contains { $0 === object } }
     }
-    for song in try all(Song.self) { shown.songs[song.seconds] = song.title }
+    for song in try all(Song.self) { contents.songs[song.seconds] = song.title }
     for list in try all(Playlist.self) {
-      shown.lists[Int(list.title) ?? 0] = list.songs.map(\.seconds)
+      contents.lists[Int(list.title) ?? 0] = list.songs.map(\.seconds)
     }
     for album in try all(Album.self) {
-      shown.albums[Int(album.title) ?? 0] = album.tracks.map(\.seconds)
+      contents.albums[Int(album.title) ?? 0] = album.tracks.map(\.seconds)
     }
-    return shown
+    return contents
   }
 
-  /// Both ends of every relationship tell the same.
+  /// Expects both ends of every relationship to be consistent.
   func expectInverses() throws {
     for song in try all(Song.self) {
       let lists = graph.lists.filter { $0.value.contains(song.seconds) }.keys.sorted()
@@ -235,27 +235,27 @@ private final class Machine {
   }
 
   func check() throws -> Bool {
-    let shown = try shown(context, context.insertedObjects)
-    let stored = try self.shown(ObjectContext(store), [])
-    #expect(shown == graph, "\(log)")
+    let contents = try contents(context, context.insertedObjects)
+    let stored = try self.contents(ObjectContext(store), [])
+    #expect(contents == graph, "\(log)")
     #expect(stored == saved, "\(log)")
     if pick(2) == 0 { try expectInverses() }
-    return shown == graph && stored == saved
+    return contents == graph && stored == saved
   }
 }
 
-@Suite("Random graphs")
+@Suite("Random object graphs")
 struct RandomGraphTests {
   @Test(
-    "A context shows what plain values would be after the same changes, undone, saved or not",
+    "A context matches plain values after random changes, undo, saves and rollbacks",
     arguments: 1...60)
   func agrees(seed: Int) throws { try run(seed, levels: 100) }
 
-  @Test("It does so with few levels of undo, and with none", arguments: 1...20)
+  @Test("A context with few or no undo levels matches plain values", arguments: 1...20)
   func levels(seed: Int) throws { try run(seed, levels: seed.isMultiple(of: 2) ? 0 : 2) }
 
   private func run(_ seed: Int, levels: Int) throws {
-    let machine = try Machine(seed: UInt64(seed), levels: levels)
+    let machine = try GraphModel(seed: UInt64(seed), levels: levels)
     for _ in 0..<60 {
       do {
         try machine.step()

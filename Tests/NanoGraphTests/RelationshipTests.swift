@@ -14,7 +14,7 @@ struct RelationshipTests {
     context = ObjectContext(store)
   }
 
-  @Test("Both ends change together, whichever is changed, saved or not")
+  @Test("Both ends of a relationship change together, from either end, saved or not")
   func bothEnds() throws {
     let song = try context.insert(Song("a"))
     let list = Playlist("Road", [song])
@@ -32,7 +32,7 @@ struct RelationshipTests {
     #expect(fresh.songs.isEmpty)
   }
 
-  @Test("A song has one album: adding it to another takes it out of the first")
+  @Test("A song has one album: adding it to a different album removes it from the first")
   func exclusive() throws {
     let song = Song("a")
     let first = try context.insert(Album("first", [song]))
@@ -46,7 +46,7 @@ struct RelationshipTests {
     #expect(first.tracks.isEmpty)
   }
 
-  @Test("A reference that the many keep shows them at the one")
+  @Test("The inverse of a many-to-one relationship lists the referring objects")
   func manyToOne() throws {
     let album = try context.insert(Album("a"))
     let award = Award("best", album)
@@ -61,7 +61,7 @@ struct RelationshipTests {
     #expect(album.awards.isEmpty && award.album === second)
   }
 
-  @Test("Objects that are reached are saved with those that reach them, in circles too")
+  @Test("Reachable objects are saved with the objects that refer to them, also in cycles")
   func reachable() throws {
     let list = Playlist("a")
     list.things = [list, Playlist("b", [Song("c")]), Picture("p")]
@@ -74,7 +74,7 @@ struct RelationshipTests {
     #expect(list.cover?.objectID != nil)
   }
 
-  @Test("Relationships are row ids in the document of their owner", .sqlite)
+  @Test("Relationships are stored as row ids in the document of their owner", .sqlite)
   func stored() throws {
     let songs = [Song("a"), Song("b")]
     let list = try context.insert(Playlist("Road", [songs[1], songs[0], songs[1]]))
@@ -90,7 +90,7 @@ struct RelationshipTests {
     try store.sql("SELECT body FROM \"\(collection)\" LIMIT 1").first?["body"]?.string
   }
 
-  @Test("Owners are found by an index that the inverse asks for")
+  @Test("The index of an inverse finds the owners")
   func index() throws {
     try context.insert(Playlist("Road", [Song("a")]))
     try context.save()
@@ -98,7 +98,7 @@ struct RelationshipTests {
       try store["Playlist"].indexes().map { $0.columns.map(\.path.description) } == [["songs"]])
   }
 
-  @Test("An object of another context is refused by name, and nothing is saved")
+  @Test("An object of a different context is rejected with its name, and nothing is saved")
   func otherContext() throws {
     let other = ObjectContext(store)
     let song = try other.insert(Song("a"))
@@ -113,7 +113,7 @@ struct RelationshipTests {
     #expect(other.hasUnsavedChanges)
   }
 
-  @Test("Long lists grow in any place and keep both ends alike")
+  @Test("Long lists can be edited at any position, and both ends stay consistent")
   func longLists() throws {
     let list = try context.insert(Playlist("Road"))
     var expected: [Int] = []
@@ -147,7 +147,7 @@ struct DeleteRuleTests {
     context = ObjectContext(store)
   }
 
-  @Test("Cascade deletes the tracks of an album, and takes them out of playlists")
+  @Test("Cascade deletes the tracks of an album and removes them from playlists")
   func cascade() throws {
     let songs = [Song("a"), Song("b")]
     let album = try context.insert(Album("Album", [songs[0]]))
@@ -163,7 +163,7 @@ struct DeleteRuleTests {
   }
 
   @Test(
-    "A deleted object is gone from every kind of relationship, also of objects not in memory",
+    "A deleted object is removed from every kind of relationship, also of unloaded objects",
     .sqlite)
   func everyKind() throws {
     let song = Song("a")
@@ -195,7 +195,7 @@ struct DeleteRuleTests {
     #expect(lists[1].anything is Picture && lists[2].anything is Song)
   }
 
-  @Test("Deny keeps an album with awards, and everything as it was")
+  @Test("Deny prevents deleting an album with awards and leaves everything unchanged")
   func deny() throws {
     let album = try context.insert(Album("Album", [Song("a")]))
     let award = try context.insert(Award("best", album))
@@ -209,7 +209,7 @@ struct DeleteRuleTests {
     #expect(try ["Album", "Award", "Song"].map { try store[$0].count() } == [0, 0, 0])
   }
 
-  @Test("What is deleted before it was saved leaves nothing, and deleting twice does nothing")
+  @Test("Deleting an unsaved object leaves nothing, and deleting twice has no effect")
   func unsaved() throws {
     let song = try context.insert(Song("a"))
     try context.delete(song)
@@ -220,8 +220,8 @@ struct DeleteRuleTests {
     #expect(throws: StoreError.self) { try context.delete(Song("never inserted")) }
   }
 
-  @Test("A deleted object that is inserted again is there again, before and after saving")
-  func again() throws {
+  @Test("A deleted object can be inserted again, before and after saving")
+  func reinsertion() throws {
     let song = try context.insert(Song("a"))
     try context.save()
     let id = song.objectID
@@ -237,7 +237,8 @@ struct DeleteRuleTests {
     #expect(try ObjectContext(store).all(Song.self).map(\.title) == ["a"])
   }
 
-  @Test("prepareForDelete deletes others, also in a circle, and its error keeps the object")
+  @Test(
+    "prepareForDelete can delete other objects, also in a cycle, and its error keeps the object")
   func prepare() throws {
     let nodes = ["a", "b", "c"].map { Node($0) }
     for (node, next) in zip(nodes, nodes[1...] + [nodes[0]]) { node.next = next }

@@ -8,10 +8,10 @@ import NanoTestSupport
 import NanoTesting
 import Testing
 
-@Suite("Saves that fail")
+@Suite("Failed saves")
 struct SaveFailureTests {
-  /// A store with two saved lists, and a context with a change of every kind.
-  private struct Scene {
+  /// A store with two saved lists, and a context with every kind of change.
+  private struct Fixture {
     let store: Store
     let context: ObjectContext
     let list: Playlist
@@ -38,7 +38,7 @@ struct SaveFailureTests {
       #expect(new.playlists.map(\.title) == ["Changed"])
     }
 
-    func shown() throws -> [String] {
+    func titles() throws -> [String] {
       let fresh = ObjectContext(store)
       let lists = try fresh.all(Playlist.self).map { "\($0.title) \($0.songs.map(\.title))" }
       return lists + [try store.metadata("number").map { "\($0)" } ?? "none"]
@@ -48,37 +48,37 @@ struct SaveFailureTests {
   }
 
   @Test(
-    "Whichever call of the engine fails, store and context are what they were, and it can be saved again"
+    "If any engine call fails, store and context are unchanged, and the save can be repeated"
   )
   func everyCall() throws {
     var failures = 0
     for call in 1...200 {
       let engine = FailingEngine(ReferenceEngine())
-      let scene = try Scene(try Store(opening: { engine }))
-      let before = try scene.shown()
+      let fixture = try Fixture(try Store(opening: { engine }))
+      let before = try fixture.titles()
       engine.fail(at: call, StoreError(.full, "No space is left"))
       do {
-        try scene.context.save()
+        try fixture.context.save()
         engine.succeed()
         #expect(call > 5 && failures == call - 1)
-        #expect(try scene.shown() != before)
+        #expect(try fixture.titles() != before)
         return
       } catch {
         failures += 1
         engine.succeed()
-        scene.expectUnchanged()
-        #expect(try scene.shown() == before)
-        #expect(try scene.context.undo())
-        #expect(try scene.context.redo())
-        try scene.context.save()
-        #expect(try scene.shown().first == "Changed [\"b\", \"c\", \"new\"]")
-        #expect(scene.new.objectID != nil && !scene.context.hasUnsavedChanges)
+        fixture.expectUnchanged()
+        #expect(try fixture.titles() == before)
+        #expect(try fixture.context.undo())
+        #expect(try fixture.context.redo())
+        try fixture.context.save()
+        #expect(try fixture.titles().first == "Changed [\"b\", \"c\", \"new\"]")
+        #expect(fixture.new.objectID != nil && !fixture.context.hasUnsavedChanges)
       }
     }
-    Issue.record("it never succeeded")
+    Issue.record("the save never succeeded")
   }
 
-  @Test("A unique value that is taken names the object, and the rest is not saved")
+  @Test("A unique violation names the object, and nothing is saved")
   func unique() throws {
     let store = try anyStore()
     let context = ObjectContext(store)
@@ -94,7 +94,7 @@ struct SaveFailureTests {
     #expect(context.insertedObjects.count == 3)
   }
 
-  @Test("What cannot be stored names the class and the row")
+  @Test("A value that cannot be stored is an error with class and row")
   func notStorable() throws {
     let store = try anyStore()
     let context = ObjectContext(store)
@@ -109,7 +109,7 @@ struct SaveFailureTests {
     #expect(try ObjectContext(store).all(Measure.self).map(\.value) == [5])
   }
 
-  @Test("The key of a stored object cannot change")
+  @Test("The key of a stored object cannot be changed")
   func key() throws {
     let context = ObjectContext(try anyStore())
     let picture = try context.insert(Picture("a"))
@@ -122,7 +122,7 @@ struct SaveFailureTests {
     try context.save()
   }
 
-  @Test("A context does not save inside of a block that may be undone")
+  @Test("A context does not save inside a transaction that can be rolled back")
   func insideBlock() throws {
     let store = try anyStore()
     let context = ObjectContext(store)
@@ -131,7 +131,7 @@ struct SaveFailureTests {
     #expect(error?.code == .invalidArgument && context.hasUnsavedChanges)
   }
 
-  @Test("What a block writes belongs to the save, and its error undoes both")
+  @Test("Writes in the closure of a save are part of it, and an error rolls back both")
   func alongside() throws {
     struct Stop: Error {}
     let store = try anyStore()

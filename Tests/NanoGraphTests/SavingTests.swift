@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Saving objects")
 struct SavingTests {
-  @Test("What is saved comes back in another context, with relationships in order and duplicates")
+  @Test(
+    "A saved graph round-trips in a different context, with relationships in order and duplicates")
   func roundTrip() throws {
     let store = try anyStore()
     let context = ObjectContext(store)
@@ -38,7 +39,7 @@ struct SavingTests {
     #expect(found.songs[1].playlists.map(\.title) == ["Road"])
   }
 
-  @Test("A change is known without being told, and saved")
+  @Test("A change is tracked automatically and saved")
   func update() throws {
     let store = try anyStore()
     let context = ObjectContext(store)
@@ -53,7 +54,7 @@ struct SavingTests {
     #expect(try context.all(Song.self).first === song)
   }
 
-  @Test("Deleting a song takes it out of its playlists, in memory and in the store")
+  @Test("Deleting a song removes it from its playlists, in memory and in the store")
   func deletion() throws {
     let store = try anyStore()
     let context = ObjectContext(store)

@@ -40,7 +40,7 @@ import Testing
   init(_ name: String) { self.name = name }
 }
 
-@Suite("Objects on an encrypted store")
+@Suite("Objects in an encrypted store")
 struct SealedObjectTests {
   private static let both: [Encryption.Indexes] = [.refused, .blind]
   private let folder: Scratch
@@ -56,7 +56,7 @@ struct SealedObjectTests {
       encryption: Encryption(.passphrase(passphrase), indexes: indexes, cost: cost))
   }
 
-  /// Two books of the same author, and one shelf.
+  /// Saves two books by the same author, and one shelf.
   private func fill(_ store: Store) throws {
     let context = ObjectContext(store)
     let author = Author("SecretAuthor")
@@ -67,7 +67,7 @@ struct SealedObjectTests {
   }
 
   @Test(
-    "They are found again with their relationships both ways, and the file shows none of it",
+    "Objects are found with their relationships in both directions, and the file contains no plaintext",
     arguments: both)
   func reopened(indexes: Encryption.Indexes) throws {
     let store = try open(indexes)
@@ -92,7 +92,7 @@ struct SealedObjectTests {
     #expect(try again["Book"].indexes().count == (indexes == .blind ? 1 : 0))
   }
 
-  @Test("Another passphrase, or none, opens no context over the store")
+  @Test("A context cannot open the store with a different passphrase or none")
   func wrongKey() throws {
     try open().using { try fill($0) }
     #expect(throws: StoreError.self) { try open(.refused, "incorrect horse") }
@@ -102,7 +102,7 @@ struct SealedObjectTests {
   }
 
   @Test(
-    "Undoing, deleting and cascades write sealed documents as they write others", arguments: both)
+    "Undo, deletions and cascades write sealed documents", arguments: both)
   func changes(indexes: Encryption.Indexes) throws {
     let store = try open(indexes)
     try fill(store)
@@ -133,7 +133,7 @@ struct SealedObjectTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A stale write is a conflict with both opened versions", arguments: both)
+  @Test("A stale write is a conflict with both decrypted versions", arguments: both)
   func conflicts(indexes: Encryption.Indexes) throws {
     let store = try open(indexes)
     try fill(store)
@@ -153,7 +153,7 @@ struct SealedObjectTests {
     #expect(try ObjectContext(store).all(Book.self)[0].title == "theirs and mine")
   }
 
-  @Test("Blind indexes that are allowed later are made by a save, which is no conflict with itself")
+  @Test("Blind indexes permitted later are created by a save, without a conflict with itself")
   func blindLater() throws {
     try open().using { try fill($0) }
     let store = try open(.blind)
@@ -175,7 +175,7 @@ struct SealedObjectTests {
   }
 
   @Test(
-    "What a class itself declares is refused where it cannot be sealed, and the context keeps its changes"
+    "An index that cannot be encrypted is rejected, and the context keeps its changes"
   )
   func refusedIndexes() throws {
     let store = try open()
@@ -196,7 +196,7 @@ struct SealedObjectTests {
     #expect(try context.find(\Borrower.name == "Ada").count() == 1)
   }
 
-  @Test("A search by text finds no index, and says so")
+  @Test("A full-text search without an index is an error")
   func search() throws {
     let store = try open()
     try fill(store)
@@ -209,7 +209,7 @@ struct SealedObjectTests {
     #expect(try context.find(Book.self).fetch().count { $0.title.hasPrefix("Secret") } == 2)
   }
 
-  @Test("A plain store is encrypted once the indexes of its relationships are dropped")
+  @Test("A plain store can be encrypted after the indexes of its relationships are dropped")
   func plainBefore() throws {
     try Store.file(folder.file("a.db")).using { try fill($0) }
     let error = #expect(throws: StoreError.self) { try open() }
@@ -230,7 +230,7 @@ struct SealedObjectTests {
     #expect(sealed.books.count == 3)
   }
 
-  @Test("Sealing with a new key counts as a change by others: who has unsaved changes looks again")
+  @Test("A key rotation counts as a change by others and conflicts with unsaved changes")
   func rotation() throws {
     let store = try open()
     try fill(store)

@@ -4,7 +4,7 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-/// One class of three versions of a program.
+/// One class in three versions of a program.
 enum FirstVersion {
   @Model(collection: "Contact") final class Contact {
     var name: String
@@ -36,7 +36,7 @@ enum ThirdVersion {
   }
 }
 
-@Suite("Versions of classes")
+@Suite("Schema evolution of object classes")
 struct VersionTests {
   private let store: Store
 
@@ -47,8 +47,8 @@ struct VersionTests {
     try context.save()
   }
 
-  @Test("Old records are read as new objects, and written as such when they change")
-  func oneByOne() throws {
+  @Test("Old documents are read as new objects, and upgraded when they are saved")
+  func lazyUpgrade() throws {
     let context = ObjectContext(store)
     let contact = try #require(try context.find(SecondVersion.Contact.self).first())
     #expect(contact.first == "c1" && contact.phone == "none" && contact.friends.isEmpty)
@@ -62,8 +62,8 @@ struct VersionTests {
       try store.sql(#"SELECT count(*) AS n FROM "Contact" WHERE version = 2"#).first?["n"] == 1)
   }
 
-  @Test("All of a class are upgraded in batches, also after a stop in the middle")
-  func atOnce() throws {
+  @Test("upgrade(_:) upgrades a class in batches, and resumes after an interruption")
+  func batchUpgrade() throws {
     struct Stop: Error {}
     let context = ObjectContext(store)
     context.register(ThirdVersion.Contact.self)
@@ -91,7 +91,7 @@ struct VersionTests {
     #expect(error?.code == .invalidArgument)
   }
 
-  @Test("What a newer program wrote is read, saved back, undone and stays of its version")
+  @Test("A document of a newer version can be read, changed and undone, and keeps its version")
   func newer() throws {
     let newer = ObjectContext(store)
     let contact = try #require(try newer.find(ThirdVersion.Contact.self).first())

@@ -2,9 +2,9 @@
 
 import Testing
 
-@Suite("What is written into a model")
+@Suite("Macro expansion of models")
 struct ExpansionTests {
-  @Test("A struct gets its functions, and keeps the initializer of the compiler")
+  @Test("A struct gets its conformance, and keeps its memberwise initializer")
   func structure() {
     expectExpansion(
       """
@@ -122,7 +122,7 @@ struct ExpansionTests {
         nonisolated private static func _$check() {
           do {
             let _$found = NanoStoreModels.PropertyCheck.stored(Kind.self)
-            @available(*, unavailable, message: "documents cannot hold its type 'Kind'; make Kind Codable or a '@Model' struct, or mark 'kind' with '@Transient'")
+            @available(*, unavailable, message: "documents cannot store its type 'Kind'; make Kind Codable or a '@Model' struct, or mark 'kind' with '@Transient'")
             func kind(_: NanoStoreModels.PropertyCheck.Failed) {
             }
             func kind(_: NanoStoreModels.PropertyCheck.Passed) {
@@ -209,7 +209,7 @@ struct ExpansionTests {
       """#)
   }
 
-  @Test("A class gets its initializers too")
+  @Test("A class also gets its initializers")
   func object() {
     expectExpansion(
       """
@@ -342,7 +342,7 @@ struct ExpansionTests {
       """#)
   }
 
-  @Test("A mirror shows all stored properties of a struct but lazy ones")
+  @Test("A mirror shows all stored properties of a struct except lazy ones")
   func mirror() {
     let expanded = Diagnosis(
       "@Model struct P { var a = 1, b = 2; @Transient var c = 3; @Transient lazy var d = 4; var e: Int { 5 } }"
@@ -353,7 +353,7 @@ struct ExpansionTests {
     #expect(!Diagnosis("@Model final class P { var a = 1 }").expanded.contains("customMirror"))
   }
 
-  @Test("Properties whose types all documents can hold are not checked by the compiler")
+  @Test("Properties with built-in types get no compile-time check")
   func checks() {
     for type in [
       "Int", "[String]", "Set<Date>?", "[String: [UUID?]]", "Swift.Array<Foundation.URL>",
@@ -365,7 +365,7 @@ struct ExpansionTests {
     }
   }
 
-  @Test("What is written is found without repeating names of the source's own")
+  @Test("Generated code refers to types without conflicting with names in the source")
   func names() {
     let expanded = Diagnosis(
       "@Model struct P { var a: Int = start; init() {} }"

@@ -2,65 +2,68 @@
 
 import Testing
 
-@Suite("What is wrong with properties of an object")
+@Suite("Diagnostics for properties of object classes")
 struct ObjectProblemTests {
-  @Test("A constant cannot be loaded after the object is made")
+  @Test("A constant is rejected because it cannot be loaded later")
   func constant() {
     expectProblem(
       "@Model final class Song { →let title: String }",
-      "a property of an object is loaded after the object is made, and so is a variable",
+      "a property of a '@Model' class must be a 'var', because it is loaded after the object is initialized",
       fixes: ["make it a 'var'": "@Model final class Song { var title: String }"])
   }
 
-  @Test("Properties are declared each on its own, and have no observers")
+  @Test("Properties must be declared separately and cannot have observers")
   func shape() {
     expectProblem(
       "@Model final class Song { var →a: Int, b: Int }",
-      "declare each property of an object on its own")
+      "declare each property of a '@Model' class separately")
     expectProblem(
       "@Model final class Song { var a = 1 →{ didSet { print(a) } } }",
-      "a property of an object has no observers; see 'ObjectContextObserver'")
+      "a property of a '@Model' class cannot have observers; use 'ObjectContextObserver' instead")
   }
 
   @Test(
-    "A relationship leads to an array of objects or an optional one",
+    "A relationship must be an array of objects or an optional object",
     arguments: [
       "Song", "Set<Song>", "[[Song]]", "[String: Song]", "() -> Song",
     ])
   func ends(type: String) {
     expectProblem(
       "@Model final class Playlist { @Relationship var songs: →\(type) }",
-      "a relationship is an array of objects, or an optional object: '[Song]', 'Song?'")
+      "a relationship must be an array of objects or an optional object, such as '[Song]' or 'Song?'"
+    )
   }
 
-  @Test("Relationships are variables without other marks, and inverses have no value of their own")
+  @Test(
+    "Relationships must be variables without other attributes, and inverses cannot have a value")
   func marks() {
     expectProblem(
       "@Model final class Playlist { @Relationship →let songs: [Song] }",
-      "a relationship is a variable",
+      "a relationship must be a 'var'",
       fixes: ["make it a 'var'": "@Model final class Playlist { @Relationship var songs: [Song] }"])
     expectProblem(
       "@Model final class Playlist { @Relationship →@Indexed var songs: [Song] }",
-      "a relationship has no '@Indexed'",
+      "'@Indexed' cannot be applied to a relationship",
       fixes: [
         "remove '@Indexed'": "@Model final class Playlist { @Relationship var songs: [Song] }"
       ])
     expectProblem(
       "@Model final class Song { var a = 1; @Inverse var playlists: [Playlist] →= [] }",
-      "the other class keeps this relationship; it has no value here")
+      "an '@Inverse' property cannot have an initial value, because the other class stores the relationship; remove the value"
+    )
   }
 
-  @Test("Objects of any class have no inverse, and an inverse is a property")
+  @Test("A relationship to objects of any class has no inverse, and an inverse must be a property")
   func inverses() {
     expectProblem(
       "@Model final class Playlist { →@Relationship(inverse: \\Song.playlists) var all: [any GraphObject] }",
-      "a relationship to objects of any class has no inverse")
+      "a relationship to objects of any class cannot have an inverse")
     expectProblem(
       "@Model final class Playlist { @Relationship(→inverse: \\Song[0]) var songs: [Song] }",
-      "the inverse is a key path to a property, as in '\\Song.playlists'")
+      "the inverse must be a key path to a property, such as '\\Song.playlists'")
   }
 
-  @Test("An inverse belongs to one relationship of a class")
+  @Test("An inverse can belong to only one relationship of a class")
   func sharedInverse() {
     expectProblem(
       """
@@ -69,18 +72,20 @@ struct ObjectProblemTests {
         →@Relationship(inverse: \\Song.playlists) var others: [Song] = []
       }
       """,
-      "'Song.playlists' is the inverse of 'songs' already; declare another '@Inverse' for 'others'")
+      "'Song.playlists' is already the inverse of 'songs'; declare a separate '@Inverse' property for 'others'"
+    )
   }
 
-  @Test("Relationships belong to classes")
+  @Test("Relationships require a class")
   func structs() {
     expectProblem(
       "@Model struct Playlist { var a = 1; →@Relationship var songs: [Song] }",
-      "'@Relationship' belongs to a stored property of a class that is a '@Model'",
+      "'@Relationship' can only be applied to a stored property of a '@Model' class",
       fixes: ["remove '@Relationship'": "@Model struct Playlist { var a = 1; var songs: [Song] }"])
   }
 
-  @Test("A relationship loads, tells before it changes, and tells the other end afterwards")
+  @Test(
+    "A relationship accessor loads the object, notifies before the change and updates the inverse")
   func accessors() {
     let expanded = Diagnosis(
       """

@@ -27,7 +27,7 @@ private let macros: [String: MacroSpec] = [
   "Inverse": MacroSpec(type: Relationship.self),
 ]
 
-/// What a source becomes, without any problem.
+/// Expects a source to expand without diagnostics.
 func expectExpansion(
   _ source: String, _ expanded: String, fileID: StaticString = #fileID,
   filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
@@ -43,14 +43,14 @@ func expectExpansion(
     fileID: fileID, filePath: filePath, line: line, column: column)
 }
 
-/// A source with the problems that are found in it.
+/// A source with its diagnostics.
 struct Diagnosis {
-  /// The source with an arrow before each place where a problem is.
+  /// The source with an arrow before the location of each diagnostic.
   let marked: String
   let messages: [String]
-  /// All changes that are offered, each with the source after it alone.
+  /// All fix-its, each with the resulting source.
   let fixes: [String: String]
-  /// What the source becomes.
+  /// The expanded source.
   let expanded: String
 
   init(_ source: String) {
@@ -90,12 +90,12 @@ struct Diagnosis {
   }
 }
 
-/// What is wrong in a source, and what mends it.
+/// Expects the diagnostics and fix-its of a source.
 ///
 /// - Parameters:
-///   - marked: The source, with an arrow before each place where a problem is.
-///   - messages: The problems, in the order of their places.
-///   - fixes: Every change that is offered, with the source that it makes.
+///   - marked: The source, with an arrow before the location of each diagnostic.
+///   - messages: The messages, in the order of their locations.
+///   - fixes: Every fix-it with the resulting source.
 func expectProblem(
   _ marked: String, _ messages: String..., fixes: [String: String] = [:],
   location: Testing.SourceLocation = #_sourceLocation
@@ -106,7 +106,7 @@ func expectProblem(
   #expect(found.fixes == fixes, sourceLocation: location)
 }
 
-/// That nothing is wrong in a source.
+/// Expects a source to have no diagnostics.
 func expectNoProblem(
   _ source: String, location: Testing.SourceLocation = #_sourceLocation
 ) {

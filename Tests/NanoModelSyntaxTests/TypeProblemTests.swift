@@ -2,29 +2,29 @@
 
 import Testing
 
-@Suite("What is wrong with a type that is marked as a model")
+@Suite("Diagnostics for model types")
 struct TypeProblemTests {
   @Test(
-    "Only structs and final classes are models",
+    "Only structs and final classes can be models",
     arguments: [
       "actor Person { var name = \"\" }", "protocol Named {}",
       "extension Person { var a: Int { 1 } }",
     ])
   func kind(declaration: String) {
     expectProblem(
-      "→@Model \(declaration)", "'@Model' belongs to a struct or a final class",
+      "→@Model \(declaration)", "'@Model' can only be applied to a struct or a final class",
       fixes: ["remove '@Model'": declaration])
   }
 
-  @Test("An enum is no model, and needs none to be stored")
+  @Test("An enum cannot be a model, and does not need to be one to be stored")
   func enumeration() {
     expectProblem(
       "→@Model enum Kind { case a }",
-      "'@Model' belongs to a struct or a final class; an enum needs none to be the type of a property, only a raw value or Codable",
+      "'@Model' can only be applied to a struct or a final class; to store an enum in a property, give it a raw value or conform it to 'Codable'",
       fixes: ["remove '@Model'": "enum Kind { case a }"])
   }
 
-  @Test("A class without an initializer is reported where it is declared, and gets one")
+  @Test("A class without an initializer is reported at its declaration, with a fix-it")
   func initializer() {
     expectProblem(
       """
@@ -33,7 +33,8 @@ struct TypeProblemTests {
         var year: Int?
         @Relationship var albums: [Album]
       }
-      """, "class 'Song' has no initializer, and 'title' has no initial value; add either",
+      """,
+      "class 'Song' has no initializers, and 'title' has no initial value; add an initializer or an initial value",
       fixes: [
         "add an initializer": """
         @Model final class Song {
@@ -50,7 +51,7 @@ struct TypeProblemTests {
       ])
     expectProblem(
       "@Model public final class →Song { var title: String }",
-      "class 'Song' has no initializer, and 'title' has no initial value; add either",
+      "class 'Song' has no initializers, and 'title' has no initial value; add an initializer or an initial value",
       fixes: [
         "add an initializer": """
         @Model public final class Song { var title: String
@@ -65,7 +66,7 @@ struct TypeProblemTests {
     expectNoProblem("@Model final class Song { var title: String; init() { title = \"\" } }")
   }
 
-  @Test("A class has to be final, and is made so")
+  @Test("A class must be final, and a fix-it makes it so")
   func final() {
     expectProblem(
       """
@@ -73,7 +74,7 @@ struct TypeProblemTests {
       →class Person {
         var name = ""
       }
-      """, "a class that is a '@Model' has to be final",
+      """, "a '@Model' class must be final",
       fixes: [
         "add 'final'": """
         @Model
@@ -84,18 +85,18 @@ struct TypeProblemTests {
       ])
     expectProblem(
       "@Model public →class Person { var name = \"\" }",
-      "a class that is a '@Model' has to be final",
+      "a '@Model' class must be final",
       fixes: ["add 'final'": "@Model public final class Person { var name = \"\" }"])
     expectProblem(
       "@Model open →class Person { var name = \"\" }",
-      "a class that is a '@Model' has to be final",
+      "a '@Model' class must be final",
       fixes: ["add 'final'": "@Model public final class Person { var name = \"\" }"])
   }
 
-  @Test("A model has a stored property")
+  @Test("A model must have a stored property")
   func empty() {
     expectProblem(
-      "→@Model struct Person {}", "'Person' has no stored properties that a document could hold")
+      "→@Model struct Person {}", "'Person' has no stored properties to save; add at least one")
     expectProblem(
       """
       →@Model struct Person {
@@ -103,42 +104,42 @@ struct TypeProblemTests {
         var b: Int { 2 }
         @Transient var c = 3
       }
-      """, "'Person' has no stored properties that a document could hold")
+      """, "'Person' has no stored properties to save; add at least one")
   }
 
-  @Test("The version is a literal of at least 1")
+  @Test("The version must be a literal of at least 1")
   func version() {
-    let message = "the version is an integer literal, 1 or greater"
+    let message = "'version' must be an integer literal of at least 1"
     for version in ["0", "-1", "current", "1.5", "0x2", "99999999999999999999"] {
       expectProblem("@Model(→version: \(version)) struct Person { var a: Int }", message)
     }
     expectNoProblem("@Model(version: 1_000) struct Person { var a: Int }")
   }
 
-  @Test("The collection is a text known to the compiler's plugins")
+  @Test("The collection must be a string literal")
   func collection() {
     expectProblem(
       "@Model(→collection: \"a\\(b)\") struct Person { var a: Int }",
-      "the collection is a string without interpolations")
+      "'collection' must be a string literal without interpolations")
     expectProblem(
       "@Model(→collection: name) struct Person { var a: Int }",
-      "the collection is a string without interpolations")
+      "'collection' must be a string literal without interpolations")
     expectProblem(
       "@Model(→collection: \"\") struct Person { var a: Int }",
-      "the name of the collection is empty")
+      "the collection name cannot be empty")
     expectNoProblem("@Model(collection: nil) struct Person { var a: Int }")
   }
 
-  @Test("A model stands outside of functions")
+  @Test("A model cannot be declared inside a function")
   func local() {
-    let message = "a '@Model' cannot stand in a function; declare it outside"
+    let message = "a '@Model' type cannot be local; declare it outside the function"
     expectProblem("func f() { →@Model struct Person { var a: Int } }", message)
     expectProblem("let f = { →@Model struct Person { var a: Int } }", message)
     expectProblem("struct S { init() { →@Model struct Person { var a: Int } } }", message)
     expectNoProblem("enum Space { @Model struct Person { var a: Int } }")
   }
 
-  @Test("A model in a private type is as visible as that")
+  @Test("A model in a private type has the visibility of that type")
   func inPrivateType() {
     let expanded = Diagnosis(
       "private enum Space { @Model final class Person { var a = 1 } }"
@@ -146,49 +147,51 @@ struct TypeProblemTests {
     #expect(expanded.contains("fileprivate static var modelFields"))
   }
 
-  @Test("A model belongs to no actor")
+  @Test("A model cannot be isolated to a global actor")
   func actor() {
     expectProblem(
       "@Model →@MainActor final class Person { var a = 1 }",
-      "a '@Model' is read and written on any thread and cannot belong to an actor",
+      "a '@Model' type cannot be isolated to an actor, because it is read and written on any thread",
       fixes: ["remove '@MainActor'": "@Model final class Person { var a = 1 }"])
   }
 
-  @Test("What is written by the macro is not declared by hand")
+  @Test("A declaration with a generated name is rejected")
   func names() {
     expectProblem(
       "@Model struct Person { var a: Int; static let →collectionName = \"people\" }",
-      "'collectionName' is written by '@Model'; '@Model(collection:)' says it")
+      "'collectionName' is generated by '@Model'; use '@Model(collection:)' to set it")
     expectProblem(
       "@Model struct Person { var a: Int; static var →modelVersion: Int { 2 } }",
-      "'modelVersion' is written by '@Model'; '@Model(version:)' says it")
+      "'modelVersion' is generated by '@Model'; use '@Model(version:)' to set it")
     expectProblem(
       "@Model struct Person { var a: Int; enum →modelFields {} }",
-      "'modelFields' is written by '@Model'; the properties say it")
+      "'modelFields' is generated by '@Model'; choose a different name")
     expectProblem(
       "@Model struct Person { var →documentKey: String }",
-      "'documentKey' belongs to 'Model'; give the property another name, and '@Field(\"documentKey\")'"
+      "'documentKey' is a member of 'Model'; rename the property, and add '@Field(\"documentKey\")' to keep the field name"
     )
     expectProblem(
       "@Model struct Person { var →unknownFields: [String] = [] }",
-      "'unknownFields' belongs to 'Model'; give the property another name, and '@Field(\"unknownFields\")'"
+      "'unknownFields' is a member of 'Model'; rename the property, and add '@Field(\"unknownFields\")' to keep the field name"
     )
     expectProblem(
       "@Model struct Person { var a: Int; var →_$read: Int { 1 } }",
-      "names that begin with '_$' belong to what '@Model' writes")
+      "names that begin with '_$' are reserved for code generated by '@Model'; choose a different name"
+    )
     expectProblem(
       "@Model struct Person { var a: Int; struct →_$write {} }",
-      "names that begin with '_$' belong to what '@Model' writes")
+      "names that begin with '_$' are reserved for code generated by '@Model'; choose a different name"
+    )
     for name in ["self", "Type"] {
       expectProblem(
         "@Model struct Person { var a: Int; var →`\(name)` = 1 }",
-        "no key path leads to a property named '\(name)'; give it another name, and '@Field(\"\(name)\")'"
+        "a property named '\(name)' cannot be used in a key path; rename it, and add '@Field(\"\(name)\")' to keep the field name"
       )
     }
     expectNoProblem("@Model struct Person { var collectionName: String; var modelVersion = 1 }")
   }
 
-  @Test("A stored property in '#if' is refused; what is not stored may stand there")
+  @Test("A stored property or initializer in '#if' is rejected; other members are permitted")
   func conditional() {
     expectProblem(
       """
@@ -203,9 +206,9 @@ struct TypeProblemTests {
           →init() {}
         #endif
       }
-      """, "a stored property of a '@Model' cannot stand in '#if'",
-      "a stored property of a '@Model' cannot stand in '#if'",
-      "an initializer of a '@Model' in '#if' belongs in an extension")
+      """, "a stored property of a '@Model' type cannot be inside '#if'; move it out",
+      "a stored property of a '@Model' type cannot be inside '#if'; move it out",
+      "an initializer of a '@Model' type cannot be inside '#if'; move it to an extension")
     expectNoProblem(
       """
       @Model struct Person {

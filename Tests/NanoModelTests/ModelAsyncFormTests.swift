@@ -10,7 +10,7 @@ import Testing
   init(_ title: String) { self.title = title }
 }
 
-@Suite("Models with await")
+@Suite("Async forms of model calls")
 struct ModelAsyncFormTests {
   @Test("Class models are stored and read with await")
   func classes() async throws {
@@ -29,7 +29,7 @@ struct ModelAsyncFormTests {
     #expect(removed)
   }
 
-  @Test("A list of changes is made with await")
+  @Test("A list of changes is applied with await")
   func changes() async throws {
     let sketches = try anyStore()[Sketch.self]
     try await sketches.insert([Sketch("A"), Sketch("B")])

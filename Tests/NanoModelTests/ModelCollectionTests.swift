@@ -5,7 +5,7 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-@Suite("Values of models in a store")
+@Suite("Model values in a store")
 struct ModelCollectionTests {
   private let store: Store
   private var people: ModelCollection<Person> { store[Person.self] }
@@ -16,7 +16,7 @@ struct ModelCollectionTests {
     home: Place(street: "St James's Square"), past: [Place(street: "Piccadilly", country: "GB")],
     mood: .bad, shape: .circle(radius: 2), parts: ["free": ["form": [1, nil]]], salary: 12.5)
 
-  @Test("A value comes back as it was stored")
+  @Test("A value round-trips")
   func roundTrip() throws {
     let stored = try people.insert(ada)
     #expect(stored.key == ada.id.uuidString.lowercased())
@@ -26,7 +26,7 @@ struct ModelCollectionTests {
     #expect(try people.fetch() == [ada])
   }
 
-  @Test("Values are found by properties, nested ones too")
+  @Test("Values are found by properties, including nested ones")
   func find() throws {
     try people.insert(ada)
     try people.insert(Person(firstName: "Grace", lastName: "Hopper", salary: 20))

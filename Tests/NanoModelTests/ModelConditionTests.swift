@@ -10,14 +10,14 @@ import Testing
 struct ModelConditionTests {
   typealias Person = V3.Person
 
-  /// A condition and what it means in Swift.
+  /// A condition and the equivalent Swift expression.
   struct Pair: Sendable {
     let text: String
     let condition: ModelCondition<Person>
     let holds: @Sendable (Person) -> Bool
   }
 
-  @Test("A condition finds the values for which the same expression is true in Swift")
+  @Test("A condition matches the values for which the same Swift expression is true")
   func sameAsSwift() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SplitMix(seed: seed)
@@ -41,7 +41,7 @@ struct ModelConditionTests {
     }
   }
 
-  /// A document of one of three programs, so that fields have former names or are not there.
+  /// Writes a document of one of three program versions, so that fields are missing or have former names.
   private func write(_ number: Int, _ store: Store, _ random: inout SplitMix) throws {
     let name = name(&random)
     let age = Int(random.next() % 5)
@@ -138,7 +138,7 @@ struct ModelConditionTests {
     }
   }
 
-  @Test("A property that is not stored is an error that names it")
+  @Test("A condition on a property that is not stored is an error that names it")
   func notStored() throws {
     let people = try anyStore()[Computed.self]
     let error = #expect(throws: StoreError.self) { _ = try people.find(\.double == 2).fetch() }

@@ -4,14 +4,14 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-@Model struct ShownPoint: Equatable {
+@Model struct DescribedPoint: Equatable {
   @Key var id: String?
   @Field("X") var x: Int
   var label: String?
   @Transient var isSelected = false
 }
 
-@Model struct ShownOwn: CustomReflectable {
+@Model struct CustomMirrorPoint: CustomReflectable {
   var a = 1
   var customMirror: Mirror { Mirror(self, children: ["mine": 2]) }
 }
@@ -27,24 +27,25 @@ enum Humor: String {
   var last: Humor = .none
 }
 
-@Suite("How values of models are shown")
+@Suite("Descriptions of model values")
 struct ModelDescriptionTests {
-  private let point = ShownPoint(id: "a", x: 1, label: nil)
+  private let point = DescribedPoint(id: "a", x: 1, label: nil)
 
-  @Test("print and dump show the declared properties alone")
+  @Test("print and dump show only the declared properties")
   func printing() {
     var dumped = ""
     dump(point, to: &dumped)
 
-    #expect("\(point)" == #"ShownPoint(id: Optional("a"), x: 1, label: nil, isSelected: false)"#)
+    #expect(
+      "\(point)" == #"DescribedPoint(id: Optional("a"), x: 1, label: nil, isSelected: false)"#)
     #expect(String(reflecting: point).hasSuffix("x: 1, label: nil, isSelected: false)"))
     #expect(!dumped.contains("unknown") && dumped.contains("- x: 1"))
     #expect(Mirror(reflecting: point).displayStyle == .struct)
   }
 
-  @Test("Unknown fields are not shown, and saved back")
+  @Test("Unknown fields are not shown, and are preserved when the value is saved")
   func unknownFields() throws {
-    let points = try anyStore()[ShownPoint.self]
+    let points = try anyStore()[DescribedPoint.self]
     try points.documents.insert(["X": 1, "y": 2], key: "a")
 
     let found = try #require(try points.get("a"))
@@ -54,8 +55,10 @@ struct ModelDescriptionTests {
     #expect(try points.documents.get("a")?["y"] == 2)
   }
 
-  @Test("A mirror of the type's own stays")
-  func ownMirror() { #expect(Mirror(reflecting: ShownOwn()).children.map(\.label) == ["mine"]) }
+  @Test("A custom mirror is kept")
+  func ownMirror() {
+    #expect(Mirror(reflecting: CustomMirrorPoint()).children.map(\.label) == ["mine"])
+  }
 
   @Test("A case named none is a value, and an optional without a value is none")
   func noneCases() throws {

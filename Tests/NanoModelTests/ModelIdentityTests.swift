@@ -17,9 +17,9 @@ import Testing
 
 @Model private struct Line: Equatable { var text: String }
 
-@Suite("Which document a model is")
+@Suite("Model keys")
 struct ModelIdentityTests {
-  @Test("The id of an Identifiable model is its key: it is found, saved again and deleted by it")
+  @Test("The id of an Identifiable model is its key for get, save and delete")
   func identifiable() throws {
     let tasks = try anyStore()[Errand.self]
     var task = Errand(title: "Write")
@@ -39,7 +39,7 @@ struct ModelIdentityTests {
     #expect(try !tasks.delete(read))
   }
 
-  @Test("A value whose key is nil is inserted, and not saved")
+  @Test("A value with a nil key can be inserted, but not saved")
   func nilKey() throws {
     let tickets = try anyStore()[Ticket.self]
     var ticket = Ticket(title: "a")
@@ -52,7 +52,7 @@ struct ModelIdentityTests {
     #expect(try tickets.fetch() == [ticket])
   }
 
-  @Test("A model without a key is saved as what was read")
+  @Test("A model without a key is saved through the stored value that was read")
   func stored() throws {
     let lines = try anyStore()[Line.self]
     try lines.insert(Line(text: "a"))

@@ -10,7 +10,7 @@ import Testing
   var year: Int
 }
 
-@Suite("Models that are searched by text")
+@Suite("Full-text search of models")
 struct ModelSearchTests {
   private let recipes: ModelCollection<Recipe>
 
@@ -23,7 +23,7 @@ struct ModelSearchTests {
     ])
   }
 
-  @Test("They are found by words in the marked properties, together with any condition and order")
+  @Test("A search finds words in marked properties, combined with any condition and order")
   func search() throws {
     #expect(try recipes.search("gin").count() == 2)
     #expect(try recipes.search("creme").fetch().map(\.year) == [2010])
@@ -37,7 +37,7 @@ struct ModelSearchTests {
     #expect(try recipes.search("1990").count() == 0)
   }
 
-  @Test("They come with a rank, a snippet and what was found in each property")
+  @Test("Search results have a rank, a snippet and highlights for each property")
   func results() async throws {
     let found = try await recipes.search("gin").results()
     #expect(found.count == 2)
@@ -47,7 +47,7 @@ struct ModelSearchTests {
     #expect(tonic.snippet()?.contains("[") == true)
   }
 
-  @Test("What is changed is found by its new words")
+  @Test("A changed value is found by its new words")
   func changes() throws {
     try recipes.find(\.year == 1990).update(.set(\.title, "Vodka"))
     #expect(try recipes.search("vodka").count() == 1)
@@ -56,7 +56,7 @@ struct ModelSearchTests {
     #expect(try recipes.search("vodka").count() == 0)
   }
 
-  @Test("The model's text index is made once, by the first write")
+  @Test("The full-text index of a model is created once, by the first write")
   func index() throws {
     #expect(try recipes.documents.textIndexes().map(\.name) == ["title_steps_text"])
   }

@@ -17,7 +17,7 @@ import Testing
   ]
 }
 
-@Suite("Reads of models that skip documents that do not decode")
+@Suite("Skipping model documents that do not decode")
 struct ModelSkippingTests {
   private let store: Store
   private let films: ModelCollection<Film>
@@ -29,18 +29,19 @@ struct ModelSkippingTests {
       try films.insert(Film(id: id, title: title, year: year))
     }
     try store["Film"].insert(["title": "Brazil", "year": "1985"], key: "b")
-    // Without a version it is one of version 1.
+    // A document without a version has version 1.
     try store["Film"].save(["title": "Caché", "year": 2005], key: "c")
   }
 
-  @Test("Values are returned in order, and the others reported with key, field and reason")
+  @Test(
+    "Values are returned in order, and the other documents are reported with key, field and reason")
   func values() throws {
     #expect(throws: StoreError.self) { try films.fetch() }
 
     check(try films.find().sorted(by: \.title).fetchSkippingFailures())
   }
 
-  @Test("The same with await")
+  @Test("The async form returns the same result")
   func valuesWithAwait() async throws {
     check(try await films.find().sorted(by: \.title).fetchSkippingFailures())
   }
@@ -53,7 +54,7 @@ struct ModelSkippingTests {
     #expect(errors.first?[.field] == "year" && errors.first?[.collection] == "Film")
   }
 
-  @Test("Streams skip and report them, one after the other")
+  @Test("Streams skip and report documents one at a time")
   func stream() async throws {
     let skipped = Mutex<[String?]>([])
     var titles: [String] = []
@@ -67,7 +68,7 @@ struct ModelSkippingTests {
     await #expect(throws: StoreError.self) { for try await _ in films.find().stream() {} }
   }
 
-  @Test("A closure sees them, also where it writes")
+  @Test("A closure receives skipped documents, also inside a write transaction")
   func each() throws {
     var (titles, keys): ([String], [String?]) = ([], [])
     try films.find().each(onFailure: { keys.append($0.key) }) { titles.append($0.title) }
@@ -91,7 +92,7 @@ struct ModelSkippingTests {
   var text: String
 }
 
-@Suite("Saving a model of a known revision")
+@Suite("Conditional saves by revision")
 struct ConditionalSaveTests {
   private let store: Store
   private let accounts: ModelCollection<Account>
@@ -102,7 +103,7 @@ struct ConditionalSaveTests {
   }
 
   @Test(
-    "What was inserted, saved or read can be saved again and again, each time with its revision")
+    "An inserted, saved or read value can be saved repeatedly with its current revision")
   func chain() throws {
     var stored = try accounts.insert(Account(id: "a", balance: 1))
     #expect(stored.revision == 1)
@@ -112,11 +113,11 @@ struct ConditionalSaveTests {
       #expect(stored.revision == Int64(balance))
     }
     #expect(try accounts.get("a")?.balance == 4)
-    // Any revision may have been replaced.
+    // An unconditional save does not determine the replaced revision.
     #expect(try accounts.save(stored).revision == nil)
   }
 
-  @Test("A value with its key is saved too, with await as well")
+  @Test("A value with its key can be saved conditionally, also with await")
   func value() async throws {
     let read = try await accounts.insert(Account(id: "a", balance: 1))
     let saved = try await accounts.save(
@@ -126,7 +127,7 @@ struct ConditionalSaveTests {
     #expect(last.revision == 3)
   }
 
-  @Test("If another write came between, nothing is saved, and the error has both revisions")
+  @Test("A conditional save after a concurrent write stores nothing and reports both revisions")
   func conflict() throws {
     var mine = try accounts.insert(Account(id: "a", balance: 1))
     try accounts.update("a", .set(\.balance, 10))
@@ -143,7 +144,7 @@ struct ConditionalSaveTests {
     #expect(try accounts.get("a")?.balance == 10)
   }
 
-  @Test("A deleted document is not inserted again, and an unknown revision never matches")
+  @Test("A deleted document is not inserted again, and a nil revision never matches")
   func missing() throws {
     let mine = try accounts.insert(Account(id: "a", balance: 1))
     let unknown = #expect(throws: StoreError.self) {
@@ -160,7 +161,8 @@ struct ConditionalSaveTests {
     #expect(try accounts.count() == 0)
   }
 
-  @Test("A value known by its row id alone is saved as what was read, and another key is refused")
+  @Test(
+    "A value with only a row id is saved through its stored value, and a changed key is rejected")
   func identities() throws {
     try store.createCollection("Note", identity: .rowID)
     let notes = store[Note.self]
@@ -182,7 +184,7 @@ struct ConditionalSaveTests {
     #expect(otherKey?.code == .invalidArgument)
   }
 
-  @Test("Of many tasks that count, none is lost")
+  @Test("No increments of concurrent tasks are lost")
   func counting() async throws {
     try await accounts.insert(Account(id: "a", balance: 0))
     try await withThrowingTaskGroup { group in
@@ -209,9 +211,9 @@ struct ConditionalSaveTests {
   }
 }
 
-@Suite("Models and fields that no document has")
+@Suite("Models and unknown fields")
 struct ModelUnknownFieldTests {
-  @Test("A property that no document has is listed by explain, with the most similar field")
+  @Test("explain lists a property that no document has, with the most similar field")
   func explain() throws {
     let notes = try anyStore()[Note.self]
     try notes.insert(Note(text: "one"))

@@ -5,12 +5,12 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-@Suite("Declarations that a model can be")
+@Suite("Supported model declarations")
 struct ModelSyntaxTests {
   private let store: Store
   init() throws { store = try anyStore() }
 
-  /// What a value is after it went through the store.
+  /// Returns the value after a round trip through the store.
   private func stored<M: Model>(_ value: M) throws -> M {
     let people = store[M.self]
     if let key = try value.documentKey { try people.delete(key.description) }
@@ -19,7 +19,7 @@ struct ModelSyntaxTests {
     return try #require(try people.get(rowID: rowID))
   }
 
-  /// What a value is that is read from a document with its fields in the opposite order.
+  /// Returns the value read from a document with its fields in reverse order.
   private func reversed<M: Model>(_ value: M) throws -> M {
     if let key = try value.documentKey { try store[M.self].delete(key.description) }
     let header = try store[M.self].insert(value)
@@ -36,11 +36,11 @@ struct ModelSyntaxTests {
   ) throws {
     let read = try stored(value)
     #expect(read == value, sourceLocation: location)
-    let turned = try reversed(value)
-    #expect(turned == value, sourceLocation: location)
+    let reversedValue = try reversed(value)
+    #expect(reversedValue == value, sourceLocation: location)
   }
 
-  @Test("Every access level, nested and generic types come back")
+  @Test("Models of every access level, nested and generic models round-trip")
   func declarations() throws {
     try expectSame(SyntaxPublic(name: "a", count: 2))
     try expectSame(SyntaxPackage(name: "a", tags: ["x", "y"]))
@@ -50,7 +50,7 @@ struct ModelSyntaxTests {
     try expectSame(SyntaxSpace.InExtension(name: "a"))
     try expectSame(SyntaxSpace.InPublicExtension(name: "b"))
     try expectSame(SyntaxBox(value: 1, others: [2, 3], none: nil))
-    // Types of one generic model have one collection, so each has a store of its own.
+    // All specializations of a generic model have the same collection, so each uses a separate store.
     try Self().expectSame(SyntaxBox(value: ["a": [true]], none: [:]))
     try Self().expectSame(SyntaxBox(value: SyntaxOne(only: 1)))
     try checkHiddenTypes()
@@ -63,7 +63,7 @@ struct ModelSyntaxTests {
     #expect(try store[SyntaxPair<Int, Date>.self].get("p") == pair)
   }
 
-  @Test("Objects of classes come back, and what is not stored has its first value")
+  @Test("Class models round-trip, and properties that are not stored have their defaults")
   func objects() throws {
     let object = SyntaxObject(name: "a")
     object.changes = 3
@@ -74,13 +74,13 @@ struct ModelSyntaxTests {
     #expect(nested.kind == .large && nested.mark.text == "standard")
   }
 
-  @Test("A class whose properties all have values can be made without any")
+  @Test("A class with defaults for all properties has an initializer without arguments")
   func plainInitializer() throws {
     let read = try stored(SyntaxDefaults())
     #expect(read.name == "nobody" && read.next == nil)
   }
 
-  @Test("One field, no field for sure, and forty")
+  @Test("Models with one field, only optional fields and forty fields round-trip")
   func sizes() throws {
     try expectSame(SyntaxOne(only: 1))
     try expectSame(SyntaxOptionals())
@@ -92,7 +92,7 @@ struct ModelSyntaxTests {
     #expect(SyntaxForty.modelFields.count == 40)
   }
 
-  @Test("Numbers of every width come back, also the greatest and least that are storable")
+  @Test("Numbers of every width round-trip, including the smallest and largest")
   func numbers() throws {
     try expectSame(
       SyntaxNumbers(
@@ -103,7 +103,7 @@ struct ModelSyntaxTests {
         decimal: Decimal(string: "3.14159265358979323846264338327950288")!))
   }
 
-  @Test("An integer beyond 64 bits is not stored")
+  @Test("An integer beyond 64 bits is rejected")
   func bigNumber() throws {
     var numbers = SyntaxNumbers(
       int: 0, int8: 0, int16: 0, int32: 0, int64: 0, int128: 0, uint: 0, uint8: 0, uint16: 0,
@@ -114,7 +114,7 @@ struct ModelSyntaxTests {
     #expect(try store[SyntaxNumbers.self].find().count() == 0)
   }
 
-  @Test("Values of every kind come back")
+  @Test("Values of every kind round-trip")
   func kinds() throws {
     try expectSame(
       SyntaxKinds(
@@ -136,7 +136,7 @@ struct ModelSyntaxTests {
     #expect(try reversed(full).holes == [1, nil])
   }
 
-  @Test("An optional is one however it is spelled")
+  @Test("An optional is recognized in every spelling")
   func spellings() throws {
     let empty = SyntaxSpellings(a: nil, b: nil, e: 1, g: "g", h: 1, i: 2, l: nil)
     try expectSame(empty)
@@ -152,7 +152,7 @@ struct ModelSyntaxTests {
     )
   }
 
-  @Test("Names of any characters are those of the document")
+  @Test("Property names with any characters are the field names")
   func names() throws {
     let value = SyntaxNames(
       dollar: 1, two: 2, dot: 3, quotes: 4, backslash: 5, control: 6, size: 7, family: 8, space: 9,
@@ -169,7 +169,7 @@ struct ModelSyntaxTests {
     #expect(try store[SyntaxNames.self].find(\.default == 10 && \.family == 8).count() >= 1)
   }
 
-  @Test("Values of properties mean what they mean where they are written")
+  @Test("Default values are evaluated in the context of their declaration")
   func values() throws {
     let read = try store["empty"].models(SyntaxValueNames.self).insertAndRead([:])
     let new = SyntaxValueNames()
@@ -178,7 +178,7 @@ struct ModelSyntaxTests {
     #expect(read.j == "ab" && read.k == "5" && read.l == 1)
   }
 
-  @Test("Wrapped, observed, late and unstored properties stand beside stored ones")
+  @Test("Wrapped, observed, lazy and transient properties can be combined with stored ones")
   func members() throws {
     try expectSame(SyntaxWrapped(clamped: 99, again: 98, other: 97))
     #expect(try stored(SyntaxWrapped(clamped: 99)).clamped == 10)
@@ -191,7 +191,7 @@ struct ModelSyntaxTests {
 }
 
 extension ModelCollection {
-  /// Stores a document and reads it as a value.
+  /// Inserts a document and reads it as a value.
   func insertAndRead(_ object: DocumentObject, key: String? = nil) throws -> M {
     let document = try documents.insert(object, key: key)
     guard let value = try get(rowID: try #require(document.rowID)) else {

@@ -18,7 +18,7 @@ import Testing
   @Field(renamedFrom: "years") var age: Int?
 }
 
-/// Everything that a document can lack: names of before, defaults of every kind, parts and elements.
+/// A model for documents in which anything can be missing: former names, all kinds of defaults, parts and elements.
 @Model private struct Guest: Equatable {
   @Key var id: Int
   @Field(renamedFrom: "mail") var email: String?
@@ -30,7 +30,7 @@ import Testing
   @Field(renamedFrom: "pals") var friends: [Pal] = []
 }
 
-@Suite("Documents that lack fields")
+@Suite("Documents with missing fields")
 struct ModelVariantTests {
   private let store: Store
   private var guests: ModelCollection<Guest> { store[Guest.self] }
@@ -61,7 +61,7 @@ struct ModelVariantTests {
     }
   }
 
-  @Test("They are found by what they are read as, and sorted by it")
+  @Test("Documents are found and sorted by their decoded values")
   func foundAsRead() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SplitMix(seed: seed)
@@ -141,7 +141,7 @@ struct ModelVariantTests {
     #expect(try guests.find().max(\.rank) == all.compactMap(\.rank).max())
   }
 
-  @Test("A change in a part that is not there, or has a former name, makes it as the model says")
+  @Test("Changing a part that is missing or has a former name creates it as the model defines")
   func changedPart() throws {
     try store["Guest"].insert(["place": ["city": "X", "note": "kept"]], key: "1")
     let guests = guests
@@ -156,7 +156,7 @@ struct ModelVariantTests {
     #expect(try guests.get(1)?.email == nil)
   }
 
-  @Test("Indexes that were dropped are made again by the next write")
+  @Test("Dropped indexes are created again by the next write")
   func droppedIndexes() throws {
     let people = store[Person.self]
     try people.insert(Person(firstName: "Ada", lastName: "Lovelace"))
@@ -168,8 +168,8 @@ struct ModelVariantTests {
     #expect(try people.documents.indexes().map(\.name) == ["lastName"])
   }
 
-  @Test("What has no order and no group among keys says so")
-  func keysInAggregates() throws {
+  @Test("Grouping and ordering by key are rejected")
+  func unsupportedKeyAggregates() throws {
     for work in [
       { _ = try guests.find().grouped(by: \.id, .count) },
       { _ = try guests.find().distinct(\.id) },
@@ -179,7 +179,7 @@ struct ModelVariantTests {
     }
   }
 
-  @Test("A UUID in upper case is another key than the one that a model would save under")
+  @Test("An uppercase UUID is a different key from the one that the model uses")
   func upperCaseKey() throws {
     let person = Person(firstName: "Ada", lastName: "Lovelace")
     try store["people"].insert(["FirstName": "A", "lastName": "B"], key: person.id.uuidString)
@@ -188,8 +188,8 @@ struct ModelVariantTests {
     #expect(error?[.expected] == "a UUID in lower case")
   }
 
-  @Test("A batch in which a document was refused fails as a whole, and loses no bytes")
-  func refusedInBatch() throws {
+  @Test("A batch with a rejected document fails as a whole")
+  func rejectedInBatch() throws {
     let documents = store["c"]
     try documents.insert(["n": 0], key: "taken")
     let error = #expect(throws: StoreError.self) {

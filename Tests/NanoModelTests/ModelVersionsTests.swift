@@ -5,18 +5,18 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-@Suite("Models that change")
+@Suite("Schema evolution of models")
 struct ModelVersionsTests {
   private let folder: Scratch
   init() throws { folder = try Scratch() }
 
-  /// A state of the program that writes Ada to a file, and reads her in the file of any other state.
+  /// A version of the program that writes a person to a file, and reads the person from a file of any version.
   struct Program: Sendable, CustomTestStringConvertible {
     let number: Int
     let write: @Sendable (Store) throws -> Void
-    /// The first and the last name, the points, and how many addresses there are.
+    /// Reads the first and last name, the points and the number of addresses.
     let read: @Sendable (Store) throws -> [String]
-    /// Reads her and saves her as she is.
+    /// Reads the person and saves the value unchanged.
     let save: @Sendable (Store) throws -> Void
     var testDescription: String { "program \(number)" }
   }
@@ -85,8 +85,8 @@ struct ModelVersionsTests {
       save: { try $0[V5.Person.self].save(#require(try $0[V5.Person.self].get("ada"))) }),
   ]
 
-  /// What each program (line) reads of what each program wrote (column). A program of before does not
-  /// know what became of a field that it needs, and says so.
+  /// What each program (row) reads from the file of each program (column). `nil` means that an older program reports
+  /// a required field as missing.
   static let expected: [[[String]?]] = [
     [["Ada Lovelace", "36"], ["Ada Lovelace", "36"], nil, nil, nil],
     [
@@ -110,8 +110,8 @@ struct ModelVersionsTests {
     ],
   ]
 
-  @Test("Each program reads the file of each", arguments: programs, programs)
-  func eachWithEach(reader: Program, writer: Program) throws {
+  @Test("Each program version reads the file of every other version", arguments: programs, programs)
+  func everyVersionPair(reader: Program, writer: Program) throws {
     let file = folder.file("people-\(writer.number)-\(reader.number).db")
     try Store(.file(file)).using(writer.write)
     let before = try Store(.file(file)).using { try $0["people"].get("ada")?.object() }
@@ -129,13 +129,14 @@ struct ModelVersionsTests {
       #expect(read == expected)
     }
 
-    // Reading changes nothing in the file.
+    // Reading must not change the file.
     let after = try Store(.file(file)).using { try $0["people"].get("ada")?.object() }
     #expect(after == before)
   }
 
-  @Test("Saving with an older program loses nothing that the newer one wrote", arguments: programs)
-  func savedBack(writer: Program) throws {
+  @Test(
+    "Saving with an older program preserves everything that a newer one wrote", arguments: programs)
+  func savedByOlderVersion(writer: Program) throws {
     for reader in Self.programs where Self.expected[reader.number - 1][writer.number - 1] != nil {
       let file = folder.file("back-\(writer.number)-\(reader.number).db")
       try Store(.file(file)).using(writer.write)
@@ -150,7 +151,7 @@ struct ModelVersionsTests {
     }
   }
 
-  @Test("A document that a newer version wrote stays of that version when an older one saves it")
+  @Test("A document of a newer version keeps its version when an older program saves it")
   func newerVersionStays() throws {
     let store = try anyStore()
     try Self.programs[4].write(store)
@@ -179,7 +180,7 @@ struct ModelVersionsTests {
     #expect(document["last"] == "Lovelace")
   }
 
-  @Test("Documents are found and sorted by what they are read as, whichever program wrote them")
+  @Test("Documents are found and sorted by their decoded values, whichever program wrote them")
   func foundAcrossVersions() throws {
     let store = try anyStore()
     let names = ["Ada", "Bob", "Cyd", "Dan", "Eve", "Flo"]
@@ -216,7 +217,7 @@ struct ModelVersionsTests {
     #expect(try people.find { $0.city.isEmpty }.count() == 6)
   }
 
-  @Test("A former name in a document that another program wrote counts at once", .sqlite)
+  @Test("A former name in a document written by another program is recognized immediately", .sqlite)
   func foreignDocument() throws {
     let store = try anyStore()
     let people = store[V3.Person.self]
@@ -230,7 +231,7 @@ struct ModelVersionsTests {
         == ["Bob", "Ada"])
   }
 
-  @Test("After the upgrade of a whole collection, an index finds all by the new name")
+  @Test("After a collection is upgraded, an index finds all documents by the new name")
   func upgradeAll() throws {
     let store = try anyStore()
     for number in 0..<250 {
@@ -248,8 +249,8 @@ struct ModelVersionsTests {
     #expect(try store["people"].find("[__version__] = 2").count() == 250)
   }
 
-  @Test("An upgrade that ended early goes on where it was")
-  func upgradeGoesOn() async throws {
+  @Test("An interrupted upgrade resumes")
+  func resumedUpgrade() async throws {
     struct Enough: Error {}
     let store = try anyStore()
     for number in 0..<30 {
@@ -271,8 +272,8 @@ struct ModelVersionsTests {
     #expect(found == 30)
   }
 
-  @Test("A document that an upgrade refuses stays, and the error names it")
-  func refusedUpgrade() throws {
+  @Test("A document whose upgrade fails is unchanged and named in the error")
+  func failedUpgrade() throws {
     struct Refused: Error {}
     let store = try anyStore()
     try Self.programs[0].write(store)
@@ -284,7 +285,7 @@ struct ModelVersionsTests {
     #expect(try store[V1.Person.self].get("ada")?.name == "Ada Lovelace")
   }
 
-  @Test("A change of one property upgrades the document that it is made in")
+  @Test("Changing a property also upgrades the document")
   func changeUpgrades() throws {
     let store = try anyStore()
     try Self.programs[0].write(store)

@@ -33,8 +33,8 @@ struct ModelWritingTests {
   private var accounts: ModelCollection<Account> { store[Account.self] }
   init() throws { store = try anyStore() }
 
-  @Test("A value without a key gets the one that is made for it")
-  func madeKey() throws {
+  @Test("A value without a key gets a generated key")
+  func generatedKey() throws {
     let stored = try accounts.insert(Account(email: "a@x", owner: "Ada"))
     let id = try #require(stored.id)
     #expect(id == stored.key)
@@ -43,7 +43,7 @@ struct ModelWritingTests {
     #expect(try accounts.find(\.id == id).count() == 1)
   }
 
-  @Test("A key that is there is refused by insert and replaced by save")
+  @Test("An existing key is rejected by insert and replaced by save")
   func keys() throws {
     let numbered = store[Numbered.self]
     try numbered.insert(Numbered(number: 7, text: "seven"))
@@ -60,7 +60,7 @@ struct ModelWritingTests {
     #expect(try !numbered.delete(7))
   }
 
-  @Test("A value is not stored under another key than its own")
+  @Test("A value is not stored under a different key than its own")
   func otherKey() throws {
     let error = #expect(throws: StoreError.self) {
       _ = try accounts.save(Account(id: "a", email: "a@x", owner: "Ada"), key: "b")
@@ -72,7 +72,7 @@ struct ModelWritingTests {
     #expect(try accounts.fetch().map(\.id) == ["a"])
   }
 
-  @Test("A stored value is saved in place of its document")
+  @Test("Saving a stored value replaces its document")
   func savedInPlace() throws {
     var stored = try accounts.insert(Account(email: "a@x", owner: "Ada"))
     stored.country = "FR"
@@ -83,7 +83,7 @@ struct ModelWritingTests {
     #expect(again.rowID == stored.rowID)
     #expect(again.revision == 2)
 
-    // Where documents are known by row id alone, too.
+    // Also in a collection with row ids only.
     let counters = store["counters"].models(Counter.self)
     try store.createCollection("counters", identity: .rowID)
     let counter = try counters.insert(Counter(name: "one"))
@@ -96,7 +96,7 @@ struct ModelWritingTests {
     #expect(error?.code == .notFound)
   }
 
-  @Test("Declared indexes are made by the first write, and hold", .sqlite)
+  @Test("Declared indexes are created by the first write and enforced", .sqlite)
   func indexes() throws {
     try accounts.insert(Account(email: "a@x", tags: ["x", "y"], owner: "Ada"))
     #expect(
@@ -114,8 +114,8 @@ struct ModelWritingTests {
     #expect(try accounts.documents.indexes().count == 4)
   }
 
-  @Test("Documents that collide keep a unique index from being made, and stay")
-  func collidingDocuments() throws {
+  @Test("Duplicate documents prevent the creation of a unique index, and are unchanged")
+  func duplicateDocuments() throws {
     try store["Account"].insert(["email": "a@x", "owner": "Ada"])
     try store["Account"].insert(["email": "a@x", "owner": "Bob"])
     let error = #expect(throws: StoreError.self) { try accounts.prepare() }
@@ -125,8 +125,8 @@ struct ModelWritingTests {
     #expect(try accounts.fetch().map(\.owner) == ["Ada", "Bob"])
   }
 
-  @Test("Many values are stored together or not at all")
-  func together() throws {
+  @Test("Several values are stored atomically")
+  func atomicity() throws {
     let accounts = accounts
     let many = (0..<200).map { Account(email: "\($0)@x", owner: "Ada") }
     #expect(try accounts.insert(many).count == 200)
@@ -143,8 +143,8 @@ struct ModelWritingTests {
     #expect(try accounts.count() == 200)
   }
 
-  @Test("An index that was made in a transaction which is undone is made again")
-  func undoneIndexes() throws {
+  @Test("An index created in a rolled-back transaction is created again")
+  func rolledBackIndexes() throws {
     struct Undo: Error {}
     #expect(throws: Undo.self) {
       try store.write {
@@ -156,7 +156,7 @@ struct ModelWritingTests {
     #expect(try accounts.documents.indexes().count == 4)
   }
 
-  @Test("Every call is there with await")
+  @Test("Every call has an async form")
   func asynchronous() async throws {
     let accounts = accounts
     let stored = try await accounts.insert(Account(id: "a", email: "a@x", owner: "Ada"))
@@ -182,7 +182,7 @@ struct ModelWritingTests {
     #expect(rest == 1)
   }
 
-  @Test("A live query gives values again after each change")
+  @Test("A live query delivers values after each change")
   func updates() async throws {
     let accounts = accounts
     try await accounts.insert(Account(id: "a", email: "a@x", owner: "Ada"))
@@ -199,7 +199,7 @@ struct ModelWritingTests {
     #expect(seen == [["Ada"], ["Ada", "Bob"], ["Bob"]])
   }
 
-  @Test("Pages, groups, distinct values and smaller models")
+  @Test("Pages, groups, distinct values and projections return models")
   func shapes() throws {
     let accounts = accounts
     for number in 0..<9 {
@@ -232,8 +232,8 @@ struct ModelWritingTests {
     #expect(shown == 18)
   }
 
-  @Test("A document that is no such value is an error with collection, key and field")
-  func wrongDocument() throws {
+  @Test("A document that does not decode is an error with collection, key and field")
+  func invalidDocument() throws {
     try store["Account"].insert(["email": "a@x", "owner": 5], key: "k")
     for read in [
       { _ = try accounts.fetch() }, { _ = try accounts.get("k") },
@@ -264,7 +264,7 @@ enum Suit: String, QueryValue { case clubs, hearts, spades }
 }
 
 extension ModelWritingTests {
-  @Test("Cases of enums are found, listed and told apart as the values that they are stored as")
+  @Test("Enum cases are queried, listed and distinguished by their stored values")
   func enums() throws {
     let hands = store[Hand.self]
     try hands.insert([

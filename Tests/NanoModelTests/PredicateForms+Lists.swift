@@ -45,15 +45,15 @@ extension PredicateForms {
     add("dictionary empty", #Predicate { $0.counts.isEmpty })
     add(
       "some captured value",
-      #Predicate { traveller in names.contains { $0 == traveller.lastName || $0 == traveller.id } })
+      #Predicate { traveler in names.contains { $0 == traveler.lastName || $0 == traveler.id } })
     add(
       "some captured property",
-      #Predicate { traveller in
-        wanted.contains { $0.name == traveller.lastName && $0.age <= traveller.age }
+      #Predicate { traveler in
+        wanted.contains { $0.name == traveler.lastName && $0.age <= traveler.age }
       })
     add(
       "all captured values",
-      #Predicate { traveller in names.allSatisfy { $0 > traveller.lastName || $0 == "t7" } })
+      #Predicate { traveler in names.allSatisfy { $0 > traveler.lastName || $0 == "t7" } })
   }
 
   mutating func elements() {
@@ -73,8 +73,8 @@ extension PredicateForms {
     add("some optional in a model", #Predicate { $0.past.contains { $0.number == nil } })
     add(
       "element and key",
-      #Predicate { traveller in
-        traveller.tags.contains { $0 == traveller.id || $0 == "x" }
+      #Predicate { traveler in
+        traveler.tags.contains { $0 == traveler.id || $0 == "x" }
       })
     add("none filtered", #Predicate { $0.scores.filter { $0 > 2 }.isEmpty })
     add("some filtered", #Predicate { $0.scores.filter { $0 > 2 }.count > 0 })

@@ -4,14 +4,14 @@ import Foundation
 import NanoStoreModels
 import Testing
 
-/// A way to write a predicate.
+/// A named predicate.
 struct PredicateForm: Sendable, CustomTestStringConvertible {
   let name: String
-  let predicate: Predicate<Traveller>
+  let predicate: Predicate<Traveler>
   var testDescription: String { name }
 }
 
-/// The forms that are translated, each with every variant that means something else.
+/// The supported predicate forms, including variants with a different meaning.
 struct PredicateForms {
   private(set) var all: [PredicateForm] = []
 
@@ -29,7 +29,7 @@ struct PredicateForms {
     return forms.all
   }()
 
-  mutating func add(_ name: String, _ predicate: Predicate<Traveller>) {
+  mutating func add(_ name: String, _ predicate: Predicate<Traveler>) {
     all.append(PredicateForm(name: name, predicate: predicate))
   }
 
@@ -61,7 +61,7 @@ struct PredicateForms {
     let wanted = Wanted()
     let moment = Date(timeIntervalSinceReferenceDate: 100)
     let link = URL(string: "https://a.org/")
-    let token = TravellerGenerator.token
+    let token = TravelerGenerator.token
     let (price, data, nothing) = (Decimal(string: "2.50")!, Data([1]), Int?.none)
     let (range, open, from) = (3...4, 3..<5, 4...)
     let (ages, none, keys) = ([3, 5], [Int](), ["t1", "", "t3"])

@@ -8,58 +8,60 @@ import Testing
 
 @testable import NanoModel
 
-@Suite("Predicates of Foundation on models")
+@Suite("Foundation predicates on models")
 struct PredicateTests {
-  /// Documents in a store, and the values that are read from them.
-  struct Kept: Sendable {
+  /// Documents in a store, with the values decoded from them.
+  struct Fixture: Sendable {
     let store: Store
     let documents: [(key: String, fields: DocumentObject)]
-    let values: [Traveller]
-    var collection: DocumentCollection { store[Traveller.collectionName] }
+    let values: [Traveler]
+    var collection: DocumentCollection { store[Traveler.collectionName] }
 
     init(hasFormerNames: Bool) throws {
       store = try anyStore()
-      var generator = TravellerGenerator(
+      var generator = TravelerGenerator(
         seed: hasFormerNames ? 7 : 11, hasFormerNames: hasFormerNames)
       documents = (0..<160).map { ("t\($0)", generator.document()) }
       for document in documents {
-        try store[Traveller.collectionName].save(document.fields, key: document.key)
+        try store[Traveler.collectionName].save(document.fields, key: document.key)
       }
-      values = try store[Traveller.self].fetch()
+      values = try store[Traveler.self].fetch()
     }
 
-    /// The keys of the values for which a predicate is true.
-    func evaluated(_ predicate: Predicate<Traveller>) -> [String] {
+    /// Returns the keys of the values for which Foundation evaluates the predicate to true.
+    func evaluated(_ predicate: Predicate<Traveler>) -> [String] {
       values.filter { (try? predicate.evaluate($0)) ?? false }.map(\.id)
     }
   }
 
-  static let withFormerNames = Result { try Kept(hasFormerNames: true) }
-  static let withoutFormerNames = Result { try Kept(hasFormerNames: false) }
+  static let withFormerNames = Result { try Fixture(hasFormerNames: true) }
+  static let withoutFormerNames = Result { try Fixture(hasFormerNames: false) }
 
-  @Test("A predicate finds what it is true for", arguments: PredicateForms.translated)
+  @Test(
+    "A predicate matches the values for which Foundation evaluates it to true",
+    arguments: PredicateForms.translated)
   func finds(form: PredicateForm) throws {
     let condition = ModelCondition(form.predicate)
     #expect(condition.failure == nil)
-    for (kept, asked) in [
+    for (fixture, predicate) in [
       (try Self.withFormerNames.get(), condition.condition),
       (try Self.withoutFormerNames.get(), condition.condition),
       (try Self.withoutFormerNames.get(), condition.current),
     ] {
-      let expected = kept.evaluated(form.predicate)
-      #expect(try kept.collection.find(asked).keys() == expected, "\(asked)")
-      let defined = try kept.documents.filter { document in
-        try Evaluator(DocumentSubject(document.fields, key: .string(document.key))).holds(asked)
+      let expected = fixture.evaluated(form.predicate)
+      #expect(try fixture.collection.find(predicate).keys() == expected, "\(predicate)")
+      let defined = try fixture.documents.filter { document in
+        try Evaluator(DocumentSubject(document.fields, key: .string(document.key))).holds(predicate)
       }
-      #expect(defined.map(\.key) == expected, "\(asked)")
+      #expect(defined.map(\.key) == expected, "\(predicate)")
     }
   }
 
   @Test("Nearly every form is true for some values and false for others")
-  func formsTellValuesApart() throws {
-    let kept = try Self.withFormerNames.get()
+  func formsAreSelective() throws {
+    let fixture = try Self.withFormerNames.get()
     let plain = PredicateForms.translated.filter {
-      [0, kept.values.count].contains(kept.evaluated($0.predicate).count)
+      [0, fixture.values.count].contains(fixture.evaluated($0.predicate).count)
     }
     #expect(
       Set(plain.map(\.name)) == [
@@ -69,14 +71,14 @@ struct PredicateTests {
   }
 }
 
-@Suite("Predicates that have no counterpart, and indexes")
+@Suite("Unsupported predicates, and indexes")
 struct PredicateLimitsTests {
   private let store: Store
-  private var travellers: ModelCollection<Traveller> { store[Traveller.self] }
+  private var travelers: ModelCollection<Traveler> { store[Traveler.self] }
   init() throws { store = try anyStore() }
 
-  private func failure(_ predicate: Predicate<Traveller>) -> StoreError? {
-    let error = error { _ = try travellers.find(ModelCondition(predicate)).fetch() }
+  private func failure(_ predicate: Predicate<Traveler>) -> StoreError? {
+    let error = error { _ = try travelers.find(ModelCondition(predicate)).fetch() }
     #expect(error == ModelCondition(predicate).failure)
     #expect(error?.code == .unsupported)
     #expect(error?.message == "A part of the predicate cannot be translated")
@@ -85,10 +87,10 @@ struct PredicateLimitsTests {
     return error
   }
 
-  @Test("What cannot be translated is told with its part and its field when the query runs")
+  @Test("An unsupported predicate is an error with operator and field when the query runs")
   func untranslatable() {
     func expect(
-      _ operation: String, _ field: String?, _ predicate: Predicate<Traveller>,
+      _ operation: String, _ field: String?, _ predicate: Predicate<Traveler>,
       _ location: SourceLocation = #_sourceLocation
     ) {
       let error = failure(predicate)
@@ -117,16 +119,16 @@ struct PredicateLimitsTests {
     expect("Equal", "counts", #Predicate { $0.counts == $0.counts })
     expect(
       "KeyPath", "age",
-      #Predicate { traveller in traveller.scores.contains { $0 == traveller.age } })
+      #Predicate { traveler in traveler.scores.contains { $0 == traveler.age } })
   }
 
-  @Test("A part that fails for a value does not find it, nor does its opposite")
+  @Test("A subexpression that fails for a value matches neither the predicate nor its negation")
   func failing() throws {
-    try travellers.insert(Traveller(id: "a", lastName: "Doe", age: 0, rank: nil))
-    try travellers.insert(Traveller(id: "b", lastName: "Doe", age: 2, rank: 9))
-    try travellers.insert(Traveller(id: "c", lastName: "Doe", age: .max, rank: 1, small: 100))
-    func keys(_ predicate: Predicate<Traveller>) throws -> [String] {
-      try travellers.find(ModelCondition(predicate)).keys()
+    try travelers.insert(Traveler(id: "a", lastName: "Doe", age: 0, rank: nil))
+    try travelers.insert(Traveler(id: "b", lastName: "Doe", age: 2, rank: 9))
+    try travelers.insert(Traveler(id: "c", lastName: "Doe", age: .max, rank: 1, small: 100))
+    func keys(_ predicate: Predicate<Traveler>) throws -> [String] {
+      try travelers.find(ModelCondition(predicate)).keys()
     }
     #expect(try keys(#Predicate { $0.rank! != 9 }) == ["c"])
     #expect(try keys(#Predicate { !($0.rank! != 9) }) == ["b"])
@@ -140,46 +142,46 @@ struct PredicateLimitsTests {
     #expect(try keys(#Predicate { $0.rank == nil || $0.rank! > 3 }) == ["a", "b"])
   }
 
-  @Test("Casts to the type of a property and out of its optional are understood, others are not")
+  @Test("Casts to the type of a property, or unwrapping it, are supported; other casts are not")
   func casts() throws {
-    typealias Rank = PredicateExpressions.KeyPath<PredicateExpressions.Variable<Traveller>, Int?>
-    try travellers.insert(Traveller(id: "a", lastName: "Doe", rank: nil))
-    try travellers.insert(Traveller(id: "b", lastName: "Doe", rank: 9))
-    func rank(_ variable: PredicateExpressions.Variable<Traveller>) -> Rank {
+    typealias Rank = PredicateExpressions.KeyPath<PredicateExpressions.Variable<Traveler>, Int?>
+    try travelers.insert(Traveler(id: "a", lastName: "Doe", rank: nil))
+    try travelers.insert(Traveler(id: "b", lastName: "Doe", rank: 9))
+    func rank(_ variable: PredicateExpressions.Variable<Traveler>) -> Rank {
       PredicateExpressions.build_KeyPath(
         root: PredicateExpressions.build_Arg(variable), keyPath: \.rank)
     }
-    let conditional = Predicate<Traveller> {
+    let conditional = Predicate<Traveler> {
       PredicateExpressions.build_Equal(
         lhs: PredicateExpressions.ConditionalCast<Rank, Int>(rank($0)),
         rhs: PredicateExpressions.build_Arg(9 as Int?))
     }
-    #expect(try travellers.find(ModelCondition(conditional)).keys() == ["b"])
-    let check = Predicate<Traveller> { PredicateExpressions.TypeCheck<Rank, Int>(rank($0)) }
-    #expect(try travellers.find(ModelCondition(check)).keys() == ["b"])
-    let other = Predicate<Traveller> { PredicateExpressions.TypeCheck<Rank, String>(rank($0)) }
+    #expect(try travelers.find(ModelCondition(conditional)).keys() == ["b"])
+    let check = Predicate<Traveler> { PredicateExpressions.TypeCheck<Rank, Int>(rank($0)) }
+    #expect(try travelers.find(ModelCondition(check)).keys() == ["b"])
+    let other = Predicate<Traveler> { PredicateExpressions.TypeCheck<Rank, String>(rank($0)) }
     #expect(failure(other)?[.operation] == "TypeCheck")
   }
 
-  @Test("Equality, ranges and beginnings on indexed fields use the index", .sqlite)
+  @Test("Equality, ranges and prefixes on indexed fields use the index", .sqlite)
   func indexes() throws {
     for number in 0..<50 {
-      try travellers.insert(Traveller(id: "t\(number)", lastName: "D\(number)", age: number))
+      try travelers.insert(Traveler(id: "t\(number)", lastName: "D\(number)", age: number))
     }
-    try travellers.documents.createIndex("age")
-    func explained(_ predicate: Predicate<Traveller>) throws -> Explanation {
-      try travellers.find(ModelCondition(predicate)).explain()
+    try travelers.documents.createIndex("age")
+    func explained(_ predicate: Predicate<Traveler>) throws -> Explanation {
+      try travelers.find(ModelCondition(predicate)).explain()
     }
     let both = try explained(#Predicate { $0.lastName == "D7" && $0.age > 3 })
     #expect(!both.indexes.isEmpty && both.checkedPerDocument == nil)
     let key = try explained(#Predicate { $0.id == "t7" })
     #expect(key.plan.contains { $0.contains("nano_key") } && key.checkedPerDocument == nil)
     for predicate in [
-      #Predicate<Traveller> { (3...5).contains($0.age) },
-      #Predicate<Traveller> { $0.lastName.starts(with: "D4") },
-      #Predicate<Traveller> { ["D1", "D2"].contains($0.lastName) },
-      #Predicate<Traveller> { $0.age == 3 },
-      #Predicate<Traveller> { $0.lastName == "D1" || $0.lastName == "D2" },
+      #Predicate<Traveler> { (3...5).contains($0.age) },
+      #Predicate<Traveler> { $0.lastName.starts(with: "D4") },
+      #Predicate<Traveler> { ["D1", "D2"].contains($0.lastName) },
+      #Predicate<Traveler> { $0.age == 3 },
+      #Predicate<Traveler> { $0.lastName == "D1" || $0.lastName == "D2" },
     ] {
       let explanation = try explained(predicate)
       #expect(!explanation.indexes.isEmpty, "\(explanation)")
@@ -188,7 +190,7 @@ struct PredicateLimitsTests {
   }
 }
 
-/// The ``StoreError`` that a block throws; nil if it throws none.
+/// Returns the ``StoreError`` that the closure throws, or nil if it throws none.
 private func error(_ work: () throws -> Void) -> StoreError? {
   do { try work() } catch { return error as? StoreError }
   return nil

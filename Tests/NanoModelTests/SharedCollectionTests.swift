@@ -23,12 +23,12 @@ private enum Objects {
 }
 @Model private struct Box<Content: Codable & Sendable> { var content: Content }
 
-@Suite("Models with one collection")
+@Suite("Several models for one collection")
 struct SharedCollectionTests {
   private let store: Store
   init() throws { store = try anyStore() }
 
-  /// Checks that a call fails for the type that came second.
+  /// Expects the call to fail for the type that was used second.
   private func expectConflict(
     _ second: String, _ call: () throws -> Void, location: SourceLocation = #_sourceLocation
   ) {
@@ -40,7 +40,7 @@ struct SharedCollectionTests {
     #expect(error?[.hint]?.contains("@Model(collection:") == true, sourceLocation: location)
   }
 
-  @Test("The second type of one name cannot be used, and the first one can")
+  @Test("The second type with the same collection name is rejected, and the first one works")
   func defaultNames() throws {
     let home = store[AtHome.Item.self]
     let work = store[AtWork.Item.self]
@@ -65,7 +65,7 @@ struct SharedCollectionTests {
     #expect(try store["Item"].count() == 1)
   }
 
-  @Test("So it is with await, and in a transaction")
+  @Test("The second type is also rejected with await and in a transaction")
   func asynchronously() async throws {
     _ = store[AtHome.Item.self]
     let work = store[AtWork.Item.self]
@@ -86,13 +86,13 @@ struct SharedCollectionTests {
     #expect(try await store["Item"].count() == 0)
   }
 
-  @Test("A name that only one of them says, in any case, is no agreement")
+  @Test("A collection named by only one of the types, in any letter case, is not shared")
   func oneName() throws {
     _ = store[AtHome.Item.self]
     expectConflict("AtWork.Named") { _ = try store[AtWork.Named.self].count() }
   }
 
-  @Test("A struct and a class cannot share a collection either")
+  @Test("A struct and a class cannot share a collection")
   func objects() throws {
     _ = store[AtHome.Item.self]
     let context = ObjectContext(store)
@@ -103,13 +103,13 @@ struct SharedCollectionTests {
   }
 
   @Test("Two types that both name the collection share it")
-  func agreement() throws {
+  func sharedName() throws {
     try store[Shared.Person.self].insert(Shared.Person(name: "Ada", age: 36), key: "ada")
 
     #expect(try store[Shared.Name.self].get("ada") == Shared.Name(name: "Ada"))
   }
 
-  @Test("A generic model has one collection for all its types, so one of them uses it")
+  @Test("All specializations of a generic model have the same collection, so only one can use it")
   func generics() throws {
     try store[Box<Int>.self].insert(Box(content: 1))
 
@@ -117,7 +117,7 @@ struct SharedCollectionTests {
     try store["texts"].models(Box<String>.self).insert(Box(content: "a"))
   }
 
-  @Test("Stores know nothing of each other, and a collection by name is anyone's")
+  @Test("Stores are independent, and a collection accessed by name can use any type")
   func otherStores() throws {
     _ = store[AtHome.Item.self]
 

@@ -5,12 +5,12 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-@Suite("Documents that a model reads")
+@Suite("Decoding documents as models")
 struct SyntaxDocumentTests {
   private let store: Store
   init() throws { store = try anyStore() }
 
-  /// The value of a document as another program may write it.
+  /// Decodes a document as another program might format it.
   private func read<M: Model>(_ type: M.Type = M.self, _ text: String) throws -> M {
     var bytes = Array(text.utf8)
     return try bytes.withUnsafeMutableBytes { bytes in
@@ -22,7 +22,7 @@ struct SyntaxDocumentTests {
   }
 
   @Test(
-    "Order, white space, escapes and fields said twice do not matter",
+    "Field order, white space, escapes and duplicate fields do not matter",
     arguments: [
       #"{"street":"a","country":"b"}"#, #"{"country":"b","street":"a"}"#,
       " {\n\t\"street\" : \"a\" , \"country\" : \"b\" } ", #"{"str\u0065et":"a","country":"b"}"#,
@@ -34,7 +34,7 @@ struct SyntaxDocumentTests {
     #expect(try read(Place.self, text) == Place(street: "a", country: "b"))
   }
 
-  @Test("What is missing or null is nil or has its first value")
+  @Test("A missing or null field is nil or has its default")
   func absent() throws {
     for text in [
       #"{"street":"a"}"#, #"{"street":"a","country":null}"#, #"{"country":null,"street":"a"}"#,
@@ -48,7 +48,7 @@ struct SyntaxDocumentTests {
     #expect(try read(SyntaxSpellings.self, #"{"e":1,"g":"","h":0,"i":0,"l":null}"#).l == nil)
   }
 
-  @Test("Dictionaries are read as Codable writes them too")
+  @Test("Dictionaries can also be decoded in the form that Codable writes")
   func dictionaries() throws {
     let id = UUID()
     let start =
@@ -64,7 +64,7 @@ struct SyntaxDocumentTests {
   private static let person = #"{"FirstName":"A","lastName":"B""#
 
   @Test(
-    "A value of another type is an error with collection, key and field",
+    "A value of the wrong type is an error with collection, key and field",
     arguments: [
       (#","age":"x"}"#, "age"), (#","age":1.5}"#, "age"),
       (#","home":{"street":1}}"#, "home.street"),
@@ -75,7 +75,7 @@ struct SyntaxDocumentTests {
       (#","shape":{"circle":{"radius":"x"}}}"#, "shape.circle.radius"),
       (#","shape":{"circle":{}}}"#, "shape.circle"), (#","salary":"1"}"#, "salary"),
       (#","parts":[1]}"#, "parts.0"),
-      // In an order that is not the declared one.
+      // Not in the order of declaration.
       (#","salary":"1","age":1}"#, "salary"),
       (#","past":[{"country":"x","street":1}]}"#, "past.0.street"),
     ])
@@ -90,7 +90,7 @@ struct SyntaxDocumentTests {
   }
 
   @Test(
-    "A required field that is missing is an error with its place",
+    "A missing required field is an error with its location",
     arguments: [
       (#"{"lastName":"B"}"#, "FirstName"), (#"{"FirstName":"A"}"#, "lastName"),
       (#"{"FirstName":"A","lastName":"B","home":{}}"#, "home.street"),
@@ -104,7 +104,7 @@ struct SyntaxDocumentTests {
     #expect(error?[.collection] == "people" && error?[.key] != nil)
   }
 
-  @Test("Unknown fields are saved back, in nested models and their lists too")
+  @Test("Unknown fields are preserved by a save, also in nested models and their arrays")
   func unknown() throws {
     let text =
       #"{"$a":1,"FirstName":"A","lastName":"B","home":{"street":"s","x":{"y":[1]},"z\n":2},"#
@@ -125,8 +125,8 @@ struct SyntaxDocumentTests {
     #expect(try store[Person.self].get(id) == person)
   }
 
-  @Test("Unknown fields change neither equality nor what Codable writes")
-  func unknownIsInvisible() throws {
+  @Test("Unknown fields affect neither equality nor Codable output")
+  func unknownFieldsAreIgnored() throws {
     let plain = try read(SyntaxBoth.self, #"{"text":"a","part":{"name":"n","list":[]}}"#)
     let more = try read(SyntaxBoth.self, #"{"z":1,"text":"a","part":{"name":"n","list":[],"y":2}}"#)
     #expect(plain == more)
@@ -139,7 +139,7 @@ struct SyntaxDocumentTests {
     #expect(try DocumentValue(encoding: more) == ["text": "a", "part": ["name": "n", "list": []]])
   }
 
-  @Test("A document that is damaged is an error, wherever it ends")
+  @Test("A truncated document is an error at any length")
   func damaged() throws {
     let text = #"{"street":"a","country":"b","x":[1,{"y":"\""}]}"#
     for end in 0..<text.utf8.count {
@@ -148,7 +148,7 @@ struct SyntaxDocumentTests {
   }
 }
 
-@Suite("Models that hold themselves")
+@Suite("Recursive models")
 struct SyntaxDepthTests {
   private let store: Store
   init() throws { store = try anyStore() }
@@ -157,7 +157,7 @@ struct SyntaxDepthTests {
     (1..<depth).reduce(SyntaxNode(name: "")) { node, _ in SyntaxNode(name: "", children: [node]) }
   }
 
-  @Test("A tree comes back with the fields of all its nodes")
+  @Test("A tree round-trips with all its nodes")
   func tree() throws {
     let tree = SyntaxNode(
       name: "a", children: [SyntaxNode(name: "b", children: [SyntaxNode(name: "c")]), nested(9)])
@@ -165,9 +165,9 @@ struct SyntaxDepthTests {
     #expect(try store[SyntaxNode.self].fetch() == [tree])
   }
 
-  @Test("What is written is readable as a document too, as deep as it may be")
+  @Test("The deepest permitted value can also be read as a document")
   func deepest() throws {
-    // A node and the list it stands in are two levels.
+    // A node and its array are two levels.
     let deepest = nested(255)
     try store[SyntaxNode.self].insert(deepest)
     #expect(try store[SyntaxNode.self].fetch() == [deepest])
@@ -175,7 +175,7 @@ struct SyntaxDepthTests {
     #expect(throws: StoreError.self) { try store[SyntaxNode.self].insert(nested(256)) }
   }
 
-  @Test("Too deep a value is not written", arguments: [600, 5000])
+  @Test("A value nested too deeply is not written", arguments: [600, 5000])
   func tooDeepToWrite(depth: Int) throws {
     let error = #expect(throws: StoreError.self) {
       try store[SyntaxNode.self].insert(nested(depth))
@@ -187,7 +187,7 @@ struct SyntaxDepthTests {
   }
 
   @Test(
-    "Too deep a document, as another program may write it, is not read", arguments: [600, 100_000])
+    "A document nested too deeply is not read", arguments: [600, 100_000])
   func tooDeepToRead(depth: Int) throws {
     for open in [#"{"name":"","children":["#, #"{"children":[{"name":"a"},"#] {
       let text =
@@ -205,7 +205,8 @@ struct SyntaxDepthTests {
   }
 
   @Test(
-    "Too deep a document that came in through SQL is an error, and the others are read", .sqlite)
+    "A document nested too deeply that was written with SQL is an error, and the others can be read",
+    .sqlite)
   func tooDeepInFile() throws {
     let text =
       String(repeating: #"{"name":"","next":["#, count: 600)
@@ -217,7 +218,7 @@ struct SyntaxDepthTests {
     #expect(try store[SyntaxChain.self].get("flat")?.name == "flat")
   }
 
-  @Test("Objects are no part of another document")
+  @Test("An object cannot be nested in a document")
   func objectInDocument() throws {
     let holder = SyntaxHolder(objects: [[SyntaxRing(name: "a")]])
     let error = #expect(throws: StoreError.self) { try store[SyntaxHolder.self].insert(holder) }
@@ -228,7 +229,7 @@ struct SyntaxDepthTests {
     #expect(reading?.code == .valueNotStorable)
   }
 
-  @Test("Objects that relate to what is not stored are not written without a context")
+  @Test("An object with relationships cannot be stored without a context")
   func ring() throws {
     let a = SyntaxRing(name: "a")
     let b = SyntaxRing(name: "b")

@@ -5,7 +5,7 @@ import NanoStoreModels
 import NanoTesting
 import Testing
 
-/// With many kinds of properties, and known to Codable as well.
+/// A model with many kinds of properties, which is also Codable.
 @Model struct SyntaxMany: Codable, Equatable {
   var text: String
   var int: Int
@@ -34,16 +34,17 @@ import Testing
   var holes: [Int?]
   var free: DocumentValue
 
-  /// Those that must be there.
+  /// The names of the required fields.
   static let required = modelFields.map(\.name).filter {
     !["url", "maybe", "maybeText", "maybeSuit", "free"].contains($0)
   }
 }
 
-@Suite("Random values and documents of a model")
+@Suite("Models compared with Codable on random values")
 struct SyntaxPropertyTests {
   @Test(
-    "A model is stored as Codable stores it, and each reads what the other wrote", arguments: 0..<20
+    "A model has the same stored form as with Codable, and each reads the other's output",
+    arguments: 0..<20
   )
   func sameForm(seed: UInt64) throws {
     var random = SplitMix(seed: seed)
@@ -64,7 +65,7 @@ struct SyntaxPropertyTests {
   }
 
   @Test(
-    "Fields in any order, left out, said twice or unknown are read as Codable reads them",
+    "Reordered, missing, duplicate and unknown fields are read as Codable reads them",
     arguments: 0..<20)
   func anyDocument(seed: UInt64) throws {
     var random = SplitMix(seed: seed &+ 1000)
@@ -89,7 +90,7 @@ struct SyntaxPropertyTests {
       let codable = Result { try Self.decoded(text) }
       switch (read, codable) {
       case (.success(let a), .success(let b)):
-        // Codable takes a free part that is missing for an error.
+        // Codable reports a missing `free` part as an error.
         #expect(a == b)
         #expect(try Set(a.unknownFields.map(\.name)) == Set(unknown))
         #expect(try Self.read(Self.bytes(a)) == a)
@@ -97,7 +98,8 @@ struct SyntaxPropertyTests {
         #expect(isWhole && !fields.contains { $0.0 == "free" }, "\(error)")
       case (.failure(let error), .failure):
         #expect(!isWhole && (error as? StoreError)?.code == .typeMismatch)
-      case (.failure(let error), .success): Issue.record("\(error) where Codable reads")
+      case (.failure(let error), .success):
+        Issue.record("\(error), but Codable decodes the document")
       }
     }
   }
@@ -124,7 +126,7 @@ struct SyntaxPropertyTests {
     }
   }
 
-  /// Whether both have the same fields; Codable may have them in another order, and dictionaries too.
+  /// Returns whether both have the same fields. Codable may write fields and dictionaries in a different order.
   private static func same(_ a: DocumentObject, _ b: DocumentObject) -> Bool {
     a.count == b.count
       && a.allSatisfy { field in b[field.name].map { same(field.value, $0) } ?? false }
@@ -137,7 +139,7 @@ struct SyntaxPropertyTests {
     }
   }
 
-  /// A document with these fields, with white space here and there.
+  /// Returns a document with these fields, with random white space.
   private static func text(
     _ fields: [(String, DocumentValue)], _ random: inout SplitMix
   ) -> [UInt8] {

@@ -5,7 +5,7 @@ public import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-/// Kinds of declarations that a model can be; that they compile without a warning is tested too.
+/// The kinds of declarations that a model supports. They must also compile without warnings.
 
 @Model public struct SyntaxPublic: Equatable, Sendable {
   public var name: String
@@ -35,7 +35,7 @@ import Testing
   fileprivate var some: Int? = 3
 }
 
-/// Names in the type around a model are known in it.
+/// Names in the enclosing type are visible to the model.
 enum SyntaxOuter {
   enum Kind: String { case small, large }
   struct Mark: Codable, Equatable { var text: String }
@@ -101,13 +101,13 @@ where A: FieldCodable & Equatable, B: FieldCodable & Equatable {
   init(name: String) { self.name = name }
 }
 
-/// As the compiler gives it an initializer.
+/// A class with the initializer that the compiler would synthesize.
 @Model final class SyntaxDefaults {
   var name = "nobody"
   @Relationship var next: SyntaxDefaults?
 }
 
-/// Here, where they can be seen.
+/// Tests the private types in the file where they are visible.
 func checkHiddenTypes() throws {
   let values = try anyStore()
   try values[SyntaxFileprivate.self].insert(SyntaxFileprivate(name: "a"))

@@ -3,13 +3,13 @@
 import Foundation
 import NanoStoreModels
 
-/// Kinds of properties that a model can have.
+/// The kinds of properties that a model supports.
 
 @Model struct SyntaxOne: Equatable {
   var only: Int
 }
 
-/// No field of it is sure to be in a document.
+/// A document may have none of its fields.
 @Model struct SyntaxOptionals: Equatable {
   var first: String?
   var second: Int?
@@ -38,7 +38,7 @@ import NanoStoreModels
 enum SyntaxSuit: String, FieldCodable, FieldNameConvertible, Codable, CaseIterable {
   case clubs, diamonds, hearts
 }
-/// Neither a field value nor Codable by its declaration.
+/// Conforms neither to FieldCodable nor to Codable.
 enum SyntaxPlain: Int, CaseIterable {
   case one = 1
   case two
@@ -126,7 +126,7 @@ typealias SyntaxMaybePayload = SyntaxPayload?
   var `class` = ""
 }
 
-/// Their values mention names that are also those of local variables in what is written.
+/// The defaults use names that the generated code also uses for local variables.
 private let reader = "reader"
 private let start = 5
 private let key = UUID()
@@ -195,7 +195,7 @@ private func effect() throws -> Int { throw CancellationError() }
 }
 
 @Model struct SyntaxHolder {
-  // Of one that is not nested so deeply, the compiler says that documents cannot hold it.
+  // With less nesting, the compiler reports that documents cannot store the objects.
   var objects: [[SyntaxRing]] = []
 }
 

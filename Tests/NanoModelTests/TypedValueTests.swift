@@ -57,7 +57,7 @@ struct TypedValueTests {
     try query.sorted(by: \.id).select(\.id)
   }
 
-  @Test("Types with raw values come back in every kind of property")
+  @Test("Raw-value types round-trip in every kind of property")
   func roundTrip() throws {
     let a = try #require(try cards.get("a"))
     #expect(a.suit == .clubs && a.other == .hearts && a.ranks == [.low, .high])
@@ -71,7 +71,7 @@ struct TypedValueTests {
     #expect(#expect(throws: StoreError.self) { try cards.get("a") }?.code == .typeMismatch)
   }
 
-  @Test("Conditions on types with raw values")
+  @Test("Conditions compare raw-value types")
   func rawConditions() throws {
     #expect(try ids(cards.find(\.suit == .clubs)) == ["a", "c"])
     #expect(try ids(cards.find { $0.suit.isIn([.hearts, .spades]) }) == ["b"])
@@ -87,7 +87,8 @@ struct TypedValueTests {
     #expect(c.suit == .spades && c.maybe == [.clubs] && c.suits == [.hearts])
   }
 
-  @Test("Groups by raw values, by elements of lists and sets, and by several properties")
+  @Test(
+    "Groups by raw values, by elements of arrays and sets, and by several properties are correct")
   func groups() throws {
     let bySuit = try cards.find().grouped(by: \.suit, .count)
     #expect(bySuit.map(\.group) == [.clubs, .hearts] && bySuit.map(\.values) == [2, 1])
@@ -112,7 +113,7 @@ struct TypedValueTests {
     #expect(try cards.find().distinct(\.maybe) == [.hearts])
   }
 
-  @Test("Aggregates of optionals, of lists and through optionals")
+  @Test("Aggregates of optionals, of arrays and through optionals are correct")
   func aggregates() throws {
     let all = cards.find()
     #expect(try all.sum(\.optional) == 12)
@@ -125,7 +126,7 @@ struct TypedValueTests {
     #expect(least == 3 && sum == 3 && count == 3)
   }
 
-  @Test("Conditions into dictionaries, on nil and on ranges")
+  @Test("Conditions on dictionary values, nil and ranges are correct")
   func places() throws {
     #expect(try ids(cards.find(\.readings["t"] > 3)) == ["a"])
     #expect(try ids(cards.find(\.readings["t"] >= 3 && \.n < 5)) == ["a"])
@@ -142,7 +143,7 @@ struct TypedValueTests {
     #expect(try ids(cards.find { ["a", "c"].contains($0.id) }) == ["a", "c"])
   }
 
-  @Test("Nothing is sorted by a Decimal, which is stored as text")
+  @Test("Ordering by a Decimal is rejected because it is stored as text")
   func decimals() throws {
     func code(_ query: ModelQuery<Card>) -> StoreError.Code? {
       #expect(throws: StoreError.self) { try query.fetch() }?.code

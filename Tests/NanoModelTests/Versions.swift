@@ -2,7 +2,7 @@
 
 import NanoStoreModels
 
-/// A person in five states of a program, one after the other.
+/// A person in five successive versions of a program.
 enum V1 {
   @Model(collection: "people") struct Person: Equatable {
     @Key var id: String
@@ -12,7 +12,7 @@ enum V1 {
   }
 }
 
-/// A field was removed, two were added.
+/// Removes one field and adds two.
 enum V2 {
   @Model(collection: "people") struct Person: Equatable {
     @Key var id: String
@@ -23,7 +23,7 @@ enum V2 {
   }
 }
 
-/// A field was renamed, one was widened, one became a list.
+/// Renames one field, widens one and turns one into an array.
 enum V3 {
   @Model(collection: "people") struct Person: Equatable {
     @Key var id: String
@@ -35,7 +35,7 @@ enum V3 {
   }
 }
 
-/// One field became two, which takes an upgrade.
+/// Splits one field into two, which requires an upgrade.
 enum V4 {
   @Model(collection: "people", version: 2) struct Person: Equatable {
     @Key var id: String
@@ -64,7 +64,7 @@ enum V4 {
   var isVerified = false
 }
 
-/// Values became objects, which takes a second upgrade.
+/// Turns values into objects, which requires a second upgrade.
 enum V5 {
   @Model(collection: "people", version: 3) struct Person: Equatable {
     @Key var id: String

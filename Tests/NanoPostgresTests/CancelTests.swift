@@ -6,9 +6,9 @@ import NanoStorePostgres
 import NanoTesting
 import Testing
 
-@Suite("Calls that are cancelled", .postgres)
+@Suite("Canceled calls", .postgres)
 struct CancelTests {
-  private struct Watched: Sendable {
+  private struct MonitoredStore: Sendable {
     let store: Store
     let observer: Store
     let name: String
@@ -40,32 +40,34 @@ struct CancelTests {
     error is CancellationError || (error as? StoreError)?.code == .interrupted
   }
 
-  private func cancel(_ watched: Watched, _ work: @escaping @Sendable () async throws -> Void)
+  private func cancel(
+    _ monitored: MonitoredStore, _ work: @escaping @Sendable () async throws -> Void
+  )
     async throws
   {
     let task = Task.detached { try await work() }
-    try await Faults.wait(for: "the statement runs") { try await watched.isActive() }
+    try await Faults.wait(for: "the statement runs") { try await monitored.isActive() }
     task.cancel()
     await #expect(performing: { try await task.value }, throws: isCancellation)
-    try await Faults.wait(for: "the statement ends") { try await !watched.isActive() }
+    try await Faults.wait(for: "the statement ends") { try await !monitored.isActive() }
   }
 
-  @Test("A statement of the caller's own ends on the server")
+  @Test("Canceling an SQL query ends it on the server")
   func statement() async throws {
-    let watched = try Watched()
-    defer { try? watched.close() }
-    let store = watched.store
-    try await cancel(watched) { _ = try await store.sql("SELECT pg_sleep(900)") }
+    let monitored = try MonitoredStore()
+    defer { try? monitored.close() }
+    let store = monitored.store
+    try await cancel(monitored) { _ = try await store.sql("SELECT pg_sleep(900)") }
     #expect(try await store.sql("SELECT 1 AS n").first?["n"] == 1)
   }
 
-  @Test("A block that writes is undone, and the connection serves the next call")
+  @Test("Canceling a write transaction rolls it back, and the connection serves the next call")
   func block() async throws {
-    let watched = try Watched()
-    defer { try? watched.close() }
-    let store = watched.store
+    let monitored = try MonitoredStore()
+    defer { try? monitored.close() }
+    let store = monitored.store
     try await store["items"].save(["n": 1], key: "a")
-    try await cancel(watched) {
+    try await cancel(monitored) {
       try await store.write {
         try store["items"].save(["n": 2], key: "a")
         _ = try store.sql("SELECT pg_sleep(900)")
@@ -75,12 +77,12 @@ struct CancelTests {
     try await store["items"].save(["n": 3], key: "a")
   }
 
-  @Test("A block that goes on after it was cancelled writes nothing")
+  @Test("A transaction that continues after it was canceled writes nothing")
   func caught() async throws {
-    let watched = try Watched()
-    defer { try? watched.close() }
-    let store = watched.store
-    try await cancel(watched) {
+    let monitored = try MonitoredStore()
+    defer { try? monitored.close() }
+    let store = monitored.store
+    try await cancel(monitored) {
       try await store.write {
         try store["items"].save(["n": 2], key: "a")
         _ = try? store.sql("SELECT pg_sleep(900)")
@@ -90,17 +92,17 @@ struct CancelTests {
     #expect(try await store["items"].count() == 0)
   }
 
-  @Test("Waiting for a lock ends too")
+  @Test("Canceling ends waiting for a lock")
   func waiting() async throws {
-    let watched = try Watched(connections: 2)
-    defer { try? watched.close() }
-    try await watched.store["items"].save(["n": 1], key: "a")
-    try await Faults.onThread { try cancelWhileLocked(watched) }
-    #expect(try await watched.store["items"].get("a")?["n"] == 2)
+    let monitored = try MonitoredStore(connections: 2)
+    defer { try? monitored.close() }
+    try await monitored.store["items"].save(["n": 1], key: "a")
+    try await Faults.onThread { try cancelWhileLocked(monitored) }
+    #expect(try await monitored.store["items"].get("a")?["n"] == 2)
   }
 
-  private func cancelWhileLocked(_ watched: Watched) throws {
-    let (store, observer) = (watched.store, watched.observer)
+  private func cancelWhileLocked(_ monitored: MonitoredStore) throws {
+    let (store, observer) = (monitored.store, monitored.observer)
     try observer.write {
       try observer["items"].save(["n": 2], key: "a")
       let task = Task.detached { try await store["items"].save(["n": 3], key: "a") }
@@ -109,29 +111,29 @@ struct CancelTests {
           """
           SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = ? \
           AND wait_event_type = 'Lock'
-          """, watched.name
+          """, monitored.name
         ).first?["n"]?.int == 1
       }
       task.cancel()
-      try Faults.wait(for: "the save waits no more") {
+      try Faults.wait(for: "the save stops waiting") {
         try observer.sql(
           """
           SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = ? \
           AND wait_event_type = 'Lock'
-          """, watched.name
+          """, monitored.name
         ).first?["n"]?.int == 0
       }
     }
   }
 
-  @Test("A request that comes late hits no later statement")
+  @Test("A late cancel request does not affect a later statement")
   func late() async throws {
-    let watched = try Watched()
-    defer { try? watched.close() }
-    let store = watched.store
+    let monitored = try MonitoredStore()
+    defer { try? monitored.close() }
+    let store = monitored.store
     try await store["items"].save(["n": 1], key: "a")
     var random = SplitMix(seed: Faults.seed)
-    var cancelled = 0
+    var canceled = 0
     for round in 0..<(150 * Faults.rounds) {
       let kind = random.number(0...2)
       let task = Task.detached {
@@ -143,7 +145,7 @@ struct CancelTests {
       }
       usleep(UInt32(random.number(0...2_500)))
       task.cancel()
-      // Both while the cancelled call still runs and after it.
+      // While the canceled call still runs, or after it ended.
       if random.oneIn(2) { _ = await task.result }
       do {
         #expect(try await store.sql("SELECT 1 AS n, pg_sleep(0.001)").first?["n"] == 1)
@@ -155,18 +157,18 @@ struct CancelTests {
       switch await task.result {
       case .success: break
       case .failure(let error):
-        cancelled += 1
+        canceled += 1
         if !isCancellation(error) { Issue.record(error, "round \(round), seed \(Faults.seed)") }
       }
     }
-    print("cancel: seed \(Faults.seed), \(cancelled) calls ended early")
+    print("cancel: seed \(Faults.seed), \(canceled) calls ended early")
   }
 
-  @Test("A cancelled save undoes none of those that it shares a transaction with")
+  @Test("Canceling a save does not roll back others in the same transaction")
   func shared() async throws {
-    let watched = try Watched()
-    defer { try? watched.close() }
-    let store = watched.store
+    let monitored = try MonitoredStore()
+    defer { try? monitored.close() }
+    let store = monitored.store
     let seed = Faults.seed
     let stored = await withTaskGroup(of: String?.self) { group in
       for number in 0..<(200 * Faults.rounds) {
@@ -186,7 +188,7 @@ struct CancelTests {
     }
     let found = Set(try await store["items"].find().keys())
     #expect(found.isSuperset(of: stored), "seed \(seed)")
-    // A commit may have been done by the time that its caller was told that it is cancelled.
+    // The commit of a canceled save may have completed before its caller was notified.
     #expect(try await store.verify().isEmpty)
   }
 }

@@ -7,7 +7,7 @@ import NanoServerSupport
 import NanoStorePostgres
 import Testing
 
-@Suite("What PostgreSQL cannot do is refused by name", .postgres)
+@Suite("Unsupported operations on PostgreSQL", .postgres)
 struct CapabilityTests {
   private func refusal(_ work: () throws -> Void) -> StoreError? {
     do {
@@ -19,7 +19,7 @@ struct CapabilityTests {
     }
   }
 
-  @Test("A unique index on elements")
+  @Test("A unique element index is rejected as unsupported")
   func uniqueElements() throws {
     let store = try TestDatabase.store()
     defer { try? store.close() }
@@ -30,7 +30,7 @@ struct CapabilityTests {
     #expect(try store["items"].indexes().isEmpty)
   }
 
-  @Test("A unique index by fields on partitions")
+  @Test("A unique index on a partitioned collection is rejected as unsupported")
   func uniquePartitions() throws {
     var configuration = TestDatabase.configuration()
     configuration.layout = .partitions(2)
@@ -44,7 +44,7 @@ struct CapabilityTests {
     #expect(try store["items"].indexes().isEmpty)
   }
 
-  @Test("A backup, in either way")
+  @Test("A backup is rejected as unsupported")
   func backup() throws {
     let store = try TestDatabase.store()
     defer { try? store.close() }
@@ -56,7 +56,7 @@ struct CapabilityTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("A refusal inside a block leaves the rest of it")
+  @Test("A rejected operation does not affect the rest of the transaction")
   func insideBlock() throws {
     let store = try TestDatabase.store()
     defer { try? store.close() }

@@ -7,9 +7,9 @@ import NanoTesting
 import Synchronization
 import Testing
 
-@Suite("Increments by comparing revisions", .postgres)
+@Suite("Increments with revision checks", .postgres)
 struct CounterTests {
-  @Test("None is lost and none counts twice while connections are cut anywhere")
+  @Test("No increment is lost or counted twice while connections are cut at random")
   func cuts() throws {
     let stores = try CutStore { $0.maximumConnections = 4 }
     defer { try? stores.close() }
@@ -26,7 +26,7 @@ struct CounterTests {
         default: stores.proxy.cut(afterBytesToServer: random.number(0...6_000))
         }
         cuts.add(1, ordering: .relaxed)
-        // So that however slow the machine is, writes come forward between cuts.
+        // Lets writes make progress between cuts, however slow the machine is.
         let next = counters.acknowledged + random.number(1...3)
         while counters.acknowledged < next, !isDone.load(ordering: .relaxed) { usleep(500) }
       }
@@ -43,7 +43,7 @@ struct CounterTests {
     #expect(try stores.direct.verify().isEmpty)
   }
 
-  @Test("None is lost between two stores, by blocks that read and write")
+  @Test("No increment is lost between two stores with read-modify-write transactions")
   func blocks() throws {
     let configuration = Faults.configuration()
     let stores = try [TestDatabase.store(configuration), TestDatabase.store(configuration)]

@@ -6,8 +6,8 @@ import NanoTesting
 import Synchronization
 import Testing
 
-/// Counters that several threads increment by comparing revisions, each time under an operation id that is kept
-/// until the outcome is known. None may be lost, and none counted twice.
+/// Counters that several threads increment with revision checks. Each increment has an operation id that is kept
+/// until the outcome is known. None may be lost or counted twice.
 final class CounterWorkload: Sendable {
   private struct State {
     var acknowledged: [String: Int64] = [:]
@@ -31,7 +31,7 @@ final class CounterWorkload: Sendable {
     }
   }
 
-  /// Increments counters until `wanted` says that it is enough.
+  /// Increments random counters while `wanted` returns true.
   func run(_ store: Store, _ random: SplitMix, while wanted: () -> Bool) {
     var random = random
     while wanted() {
@@ -52,14 +52,14 @@ final class CounterWorkload: Sendable {
 
   /// - Returns: Whether it was incremented.
   private func increment(_ key: String, _ store: Store) throws -> Bool {
-    let counter = try patiently { try store[name].get(key) }
+    let counter = try retrying { try store[name].get(key) }
     guard let counter, let revision = counter.revision, let value = counter["n"]?.int64 else {
       Issue.record("\(key) is gone")
       return false
     }
     let operation = UUID()
     do {
-      _ = try patiently {
+      _ = try retrying {
         try store[name].apply(
           [.replace(["n": .int(value + 1)], key: key, revision: revision)], operation: operation)
       }
@@ -70,8 +70,8 @@ final class CounterWorkload: Sendable {
     }
   }
 
-  /// Repeats what a lost server or a stuck transaction has stopped.
-  private func patiently<Result>(_ work: () throws -> Result) throws -> Result {
+  /// Retries after a lost connection, an unknown outcome or a lock timeout.
+  private func retrying<Result>(_ work: () throws -> Result) throws -> Result {
     let end = ContinuousClock.now + .seconds(120)
     while true {
       do {
@@ -86,13 +86,13 @@ final class CounterWorkload: Sendable {
     }
   }
 
-  /// That the counters are what was acknowledged.
+  /// Expects the counters to match the acknowledged increments.
   func check(_ store: Store) throws {
     let acknowledged = state.withLock(\.acknowledged)
     for key in counters {
       let counter = try store[name].get(key)
       #expect(counter?["n"]?.int64 == acknowledged[key] ?? 0, "\(key), seed \(Faults.seed)")
-      // Each increment is one revision more, and nothing else is.
+      // Only increments change the revision, each by one.
       #expect(counter?.revision == 1 + (acknowledged[key] ?? 0), "\(key), seed \(Faults.seed)")
     }
   }

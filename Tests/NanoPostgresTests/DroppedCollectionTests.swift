@@ -8,7 +8,7 @@ import NanoTesting
 import Synchronization
 import Testing
 
-@Suite("A collection that another store drops and makes again", .postgres)
+@Suite("A collection dropped and recreated by another store", .postgres)
 struct DroppedCollectionTests {
   private func stores() throws -> [Store] {
     let configuration = Faults.configuration()
@@ -17,14 +17,14 @@ struct DroppedCollectionTests {
 
   private let ten = (0..<10).map { ["n": .int(Int64($0))] as DocumentObject }
 
-  private func remake(_ store: Store) throws {
+  private func recreate(_ store: Store) throws {
     try store.write {
       try store["items"].drop()
       _ = try store["items"].insert(ten)
     }
   }
 
-  @Test("One that is made again in the same transaction is never seen empty or missing")
+  @Test("A collection recreated in the same transaction never appears empty or missing")
   func neverEmpty() throws {
     let stores = try stores()
     _ = try stores[0]["items"].insert(ten)
@@ -33,7 +33,7 @@ struct DroppedCollectionTests {
       let items = stores[1]["items"]
       do {
         if thread == 0 {
-          for _ in 0..<(30 * Faults.rounds) { try self.remake(stores[0]) }
+          for _ in 0..<(30 * Faults.rounds) { try self.recreate(stores[0]) }
           isDone.store(true, ordering: .relaxed)
           return
         }
@@ -56,7 +56,7 @@ struct DroppedCollectionTests {
           }
         }
       } catch let error as StoreError where thread == 2 && error.code == .locked {
-        // A block cannot see what was dropped before it looked; it is told so.
+        // A transaction cannot read a collection that was dropped after its snapshot, and reports this.
       } catch {
         isDone.store(true, ordering: .relaxed)
         Issue.record(error, "thread \(thread)")
@@ -66,7 +66,7 @@ struct DroppedCollectionTests {
     for store in stores { try store.close() }
   }
 
-  @Test("A block that comes too late for a collection throws and does not find it empty")
+  @Test("A transaction older than the collection throws instead of finding it empty")
   func late() throws {
     let stores = try stores()
     _ = try stores[0]["items"].insert(ten)
@@ -76,7 +76,7 @@ struct DroppedCollectionTests {
       let code = Faults.code {
         try stores[1].read {
           _ = try stores[1]["others"].count()
-          try remake(stores[0])
+          try recreate(stores[0])
           #expect(try stores[1]["items"].count() == 10)
         }
       }
@@ -95,7 +95,7 @@ struct DroppedCollectionTests {
     }
   }
 
-  @Test("One that is dropped and made again with other definitions has those")
+  @Test("A recreated collection has its new definitions")
   func otherDefinitions() throws {
     let stores = try stores()
     let (one, other) = (stores[0]["items"], stores[1]["items"])

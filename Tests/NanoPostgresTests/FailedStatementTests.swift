@@ -7,15 +7,15 @@ import NanoStorePostgres
 import NanoTesting
 import Testing
 
-@Suite("Blocks that go on after a statement has failed", .postgres)
+@Suite("Transactions that continue after a failed statement", .postgres)
 struct FailedStatementTests {
-  /// What may fail in a block, with the store as it is here: `a` and `b` with unique `n`.
+  /// The failures inside a transaction, in a store with `a` and `b` and unique `n`.
   enum Failure: String, CaseIterable, CustomTestStringConvertible {
     case statement, unknownTable, refusedStatement, duplicateKey, uniqueSave, uniqueUpdate,
       uniqueBatch, largeBatch, index, replaced, savepoint, statementInSavepoint, droppedInSavepoint
 
     var testDescription: String { rawValue }
-    /// Those that only throw the whole block away, as the server does.
+    /// The failures that abort the whole transaction, as on the server.
     var isFatal: Bool { [.statement, .unknownTable].contains(self) }
 
     func run(_ store: Store) throws {
@@ -76,7 +76,7 @@ struct FailedStatementTests {
   }
 
   @Test(
-    "A block that catches a failure goes on as on another engine, or throws as a whole",
+    "A transaction that catches a failure continues as on other engines, or fails as a whole",
     arguments: Failure.allCases, [true, false])
   func caught(failure: Failure, isLast: Bool) throws {
     let store = try TestDatabase.store(Faults.configuration())
@@ -108,8 +108,8 @@ struct FailedStatementTests {
     #expect(try store["items"].find("[n] = 100").keys() == ["later"])
   }
 
-  @Test("What fails inside a block is an error of the store there too", arguments: Failure.allCases)
-  func typed(failure: Failure) throws {
+  @Test("A failure inside a transaction is a StoreError", arguments: Failure.allCases)
+  func storeErrors(failure: Failure) throws {
     let store = try TestDatabase.store(Faults.configuration())
     defer { try? store.close() }
     try fill(store)
@@ -123,7 +123,7 @@ struct FailedStatementTests {
     }
   }
 
-  @Test("A read block throws the first failure again, as an error of the store")
+  @Test("A read transaction rethrows the first failure as a StoreError")
   func reading() throws {
     let store = try TestDatabase.store(Faults.configuration())
     defer { try? store.close() }
@@ -132,13 +132,13 @@ struct FailedStatementTests {
       let before = try store["items"].count()
       #expect(before == 2)
       #expect(Faults.code { _ = try store.sql("SELECT 1/0") } == .database)
-      // No claim on what follows but that it is either right or an error of the store.
+      // What follows is either correct or a StoreError.
       if let count = try? store["items"].count() { #expect(count == 2) }
     }
     #expect(try store["items"].count() == 2)
   }
 
-  @Test("Saves that share a transaction are undone one by one")
+  @Test("Saves that share a transaction are rolled back individually")
   func shared() async throws {
     let store = try TestDatabase.store(Faults.configuration())
     try fill(store)

@@ -8,11 +8,11 @@ import NanoTesting
 import Synchronization
 import Testing
 
-/// What the tests of failures have in common.
+/// Shared helpers of the fault tests.
 enum Faults {
   private static let environment = ProcessInfo.processInfo.environment
 
-  /// How long trials are: 1 for a suite of some minutes.
+  /// The length of the stress tests. With 1, the suite takes a few minutes.
   static let rounds = environment["NANOSTORE_ROUNDS"].flatMap { Int($0) } ?? 1
   static let seed =
     environment["NANOSTORE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: .min ... .max)
@@ -21,7 +21,7 @@ enum Faults {
     try #require(PostgresServer.shared, "no server could be started")
   }
 
-  /// A configuration whose calls do not wait long.
+  /// A configuration with a short timeout for calls.
   static func configuration(
     _ change: (inout PostgresConfiguration) -> Void = { _ in }
   ) -> PostgresConfiguration {
@@ -31,7 +31,7 @@ enum Faults {
     return configuration
   }
 
-  /// Runs a block on so many threads at once, and returns when all are done.
+  /// Runs a closure on the specified number of threads, and returns when all have finished.
   static func inThreads(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
     let group = DispatchGroup()
     for number in 0..<count {
@@ -44,8 +44,8 @@ enum Faults {
     group.wait()
   }
 
-  /// Limits a wait by time and by attempts: where other tests keep the threads busy, minutes may pass between two attempts.
-  private struct Patience {
+  /// Limits a wait by time and by attempts, because on a busy machine minutes may pass between two attempts.
+  private struct WaitLimit {
     private let end = ContinuousClock.now + .seconds(60)
     private var attempts = 0
 
@@ -55,31 +55,31 @@ enum Faults {
     }
   }
 
-  /// Waits until something holds, for as long as a slow machine may take.
+  /// Waits until a condition holds, even on a slow machine.
   static func wait(
     for what: Comment, _ location: SourceLocation = #_sourceLocation,
     until holds: () throws -> Bool
   ) throws {
-    var patience = Patience()
+    var limit = WaitLimit()
     while try !holds() {
-      if patience.isExhausted() { try #require(Bool(false), what, sourceLocation: location) }
+      if limit.isExhausted() { try #require(Bool(false), what, sourceLocation: location) }
       usleep(5_000)
     }
   }
 
-  /// The same without keeping a thread that tasks need.
+  /// Waits asynchronously, without blocking a thread of the cooperative pool.
   static func wait(
     for what: Comment, _ location: SourceLocation = #_sourceLocation,
     until holds: @Sendable () async throws -> Bool
   ) async throws {
-    var patience = Patience()
+    var limit = WaitLimit()
     while try await !holds() {
-      if patience.isExhausted() { try #require(Bool(false), what, sourceLocation: location) }
+      if limit.isExhausted() { try #require(Bool(false), what, sourceLocation: location) }
       try await Task.sleep(for: .milliseconds(5))
     }
   }
 
-  /// Runs a block that waits, on a thread of its own.
+  /// Runs a blocking closure on a separate thread.
   static func onThread<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
@@ -95,13 +95,13 @@ enum Faults {
     } catch let error as StoreError {
       return error.code
     } catch {
-      Issue.record("\(error) is no error of a store")
+      Issue.record("\(error) is not a StoreError")
       return nil
     }
   }
 }
 
-/// A store whose connections can be lost, and one beside it whose connections are not.
+/// A store whose connections can be cut, and one with direct connections.
 struct CutStore {
   let proxy: CuttingProxy
   let cut: Store
@@ -118,7 +118,7 @@ struct CutStore {
     direct = try Store.postgres(server.url(), configuration: configuration)
   }
 
-  /// The server's connections of the store that may be cut.
+  /// Returns the number of server connections of the store that can be cut.
   func connections() throws -> Int {
     let rows = try direct.sql(
       "SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = ?", name)

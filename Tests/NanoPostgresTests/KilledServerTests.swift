@@ -7,9 +7,9 @@ import NanoTesting
 import Synchronization
 import Testing
 
-@Suite("A server that is killed", .postgres)
+@Suite("Killed server", .postgres)
 struct KilledServerTests {
-  /// What became of documents that were saved, by key.
+  /// The outcomes of saved documents, by key.
   private final class Journal: Sendable {
     enum Outcome { case stored, unknown, nothing }
     private let outcomes = Mutex<[String: Outcome]>([:])
@@ -17,7 +17,7 @@ struct KilledServerTests {
     func save(_ key: String, in store: Store) {
       var outcome = Outcome.nothing
       do {
-        // Two documents, which must not be parted.
+        // Two documents that must be saved atomically.
         try store.write {
           try store["left"].save(["key": .string(key)], key: key)
           try store["right"].save(["key": .string(key)], key: key)
@@ -43,7 +43,7 @@ struct KilledServerTests {
       for (key, outcome) in outcomes {
         switch outcome {
         case .stored: #expect(left.contains(key), "\(key) was acknowledged")
-        case .nothing: #expect(!left.contains(key), "\(key) was said not to be written")
+        case .nothing: #expect(!left.contains(key), "\(key) was reported as not written")
         case .unknown: break
         }
       }
@@ -53,7 +53,8 @@ struct KilledServerTests {
     }
   }
 
-  @Test("What was acknowledged is there once, and the same store goes on", .timeLimit(.minutes(30)))
+  @Test(
+    "Acknowledged writes survive exactly once, and the store reconnects", .timeLimit(.minutes(30)))
   func killed() throws {
     let server = try PostgresServer(durable: true)
     defer { server.remove() }
@@ -89,12 +90,12 @@ struct KilledServerTests {
     for _ in 0..<kills {
       let before = counters.acknowledged
       let some = random.number(5...60)
-      try Faults.wait(for: "writes go on") { counters.acknowledged >= before + some }
+      try Faults.wait(for: "writes continue") { counters.acknowledged >= before + some }
       try server.kill()
       try server.start()
     }
     let before = counters.acknowledged
-    try Faults.wait(for: "writes go on after the last start") {
+    try Faults.wait(for: "writes continue after the last start") {
       counters.acknowledged >= before + 5
     }
     isDone.store(true, ordering: .relaxed)

@@ -7,7 +7,7 @@ import NanoStorePostgres
 import NanoTesting
 import Testing
 
-@Suite("Values at the limits, on PostgreSQL as by definition", .postgres)
+@Suite("Values at the limits on PostgreSQL", .postgres)
 struct LimitTests {
   private static func store(_ change: (inout PostgresConfiguration) -> Void = { _ in }) throws
     -> Store
@@ -15,7 +15,7 @@ struct LimitTests {
     try TestDatabase.store(Faults.configuration(change))
   }
 
-  /// Random letters, which do not shrink.
+  /// Returns random letters, which do not compress.
   private static func noise(_ count: Int, _ seed: UInt64 = 1) -> String {
     var random = SplitMix(seed: seed)
     let letters = (0x4E00..<0x9000).compactMap { Unicode.Scalar($0) }
@@ -50,7 +50,7 @@ struct LimitTests {
   ]
 
   @Test(
-    "They are stored, found by equality and range, and sorted",
+    "Extreme values are stored, found by equality and range, and sorted",
     arguments: [
       "none", "index", "unordered", "partitions", "everything", "two",
     ])
@@ -103,14 +103,14 @@ struct LimitTests {
     #expect(try store.verify().isEmpty)
   }
 
-  /// NaN is itself, and zero is not minus zero.
+  /// NaN equals itself, and zero does not equal minus zero.
   private static func isSame(_ a: DocumentValue?, _ b: DocumentValue?) -> Bool {
     if case .double(let a)? = a, case .double(let b)? = b { return a.bitPattern == b.bitPattern }
     return a == b
   }
 
   @Test(
-    "An entry that is too long for an index over several fields is refused, and nothing of it stays"
+    "A value too long for a compound index is rejected, and nothing of it is stored"
   )
   func longEntries() throws {
     let store = try Self.store()
@@ -138,7 +138,7 @@ struct LimitTests {
     try store["items"].get(key)?.object()
   }
 
-  @Test("Long keys are stored, or refused by their length")
+  @Test("Long keys are stored, or rejected because of their length")
   func keys() throws {
     let store = try Self.store()
     defer { try? store.close() }
@@ -167,7 +167,7 @@ struct LimitTests {
   }
 
   @Test(
-    "Collections may have long and strange names",
+    "Collections can have long and unusual names",
     arguments: [
       String(repeating: "n", count: 200), String(repeating: "é", count: 200), noise(160),
       "quote \" and ' and \\", "🧑‍🚀 people", "a.b", "select", " ", "x$1?:name", "%s", "ÄÖÜ",
@@ -192,7 +192,7 @@ struct LimitTests {
     }
   }
 
-  @Test("Fields may have long and strange names")
+  @Test("Fields can have long and unusual names")
   func fieldNames() throws {
     let store = try Self.store()
     let other = try Store(opening: { ReferenceEngine() })
@@ -224,7 +224,7 @@ struct LimitTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("Documents may be nested as deeply as anywhere")
+  @Test("Documents can be nested as deeply as on other engines")
   func nesting() throws {
     let store = try Self.store()
     let other = try Store(opening: { ReferenceEngine() })

@@ -7,9 +7,9 @@ import NanoStorePostgres
 import NanoTesting
 import Testing
 
-@Suite("Lost connections, wherever they are cut", .postgres)
+@Suite("Lost connections", .postgres)
 struct LostConnectionTests {
-  /// A call that writes, and how many documents it leaves.
+  /// A writing call and the number of documents that it creates.
   enum Write: String, CaseIterable, CustomTestStringConvertible {
     case save, insert, few, many, block, apply
 
@@ -36,7 +36,7 @@ struct LostConnectionTests {
     }
   }
 
-  /// - Returns: Whether the call said that it happened.
+  /// - Returns: Whether the call succeeded.
   @discardableResult
   private func check(_ write: Write, _ stores: CutStore, _ run: String) throws -> Bool {
     let operation = UUID()
@@ -49,7 +49,7 @@ struct LostConnectionTests {
     case nil: #expect(try found() == write.documents, "\(write) \(run)")
     case .connectionLost: #expect(try found() == 0, "\(write) \(run)")
     case .outcomeUnknown:
-      // The server may not have seen yet that the connection is gone.
+      // The server may not have noticed yet that the connection is lost.
       #expect(try [0, write.documents].contains(found()), "\(write) \(run)")
     default: Issue.record("\(write) \(run) threw \(String(describing: code))")
     }
@@ -69,12 +69,12 @@ struct LostConnectionTests {
   }
 
   @Test(
-    "A write happens once or not at all, as its error says", arguments: Write.allCases,
+    "A write is atomic, and its error reports whether it was committed", arguments: Write.allCases,
     [true, false])
   func everyPoint(write: Write, keeps: Bool) throws {
     let stores = try CutStore { $0.keepsStatements = keeps }
     defer { try? stores.close() }
-    // What the first call of a kind sends is more than what others do.
+    // The first call of each kind sends more bytes than later ones.
     for number in 0..<2 { try write.run(stores.cut, "before\(number)", UUID()) }
     for direction in CuttingProxy.Direction.allCases {
       let before = stores.proxy.bytes(direction)
@@ -94,7 +94,7 @@ struct LostConnectionTests {
     #expect(try stores.direct.verify().isEmpty)
   }
 
-  @Test("An insert whose key is taken is not said to have happened")
+  @Test("A rejected insert with a duplicate key is never reported as committed")
   func taken() throws {
     let stores = try CutStore()
     defer { try? stores.close() }
@@ -111,7 +111,7 @@ struct LostConnectionTests {
   }
 
   @Test(
-    "While the server cannot be asked, the outcome of a commit is unknown or nothing was written")
+    "While the server is unreachable, a commit has an unknown outcome or wrote nothing")
   func unreachable() throws {
     let stores = try CutStore { $0.busyTimeout = .milliseconds(60) }
     defer { try? stores.close() }
@@ -121,7 +121,7 @@ struct LostConnectionTests {
       try Write.block.run(stores.cut, "measured \(direction)", UUID())
       let bytes = stores.proxy.bytes(direction) - before
       for point in 0..<(12 * Faults.rounds) {
-        // A connection that is there, so that only the block can fail.
+        // Ensures a live connection, so that only the transaction can fail.
         _ = try stores.cut["items"].count()
         stores.proxy.refuseNew = true
         let at = bytes * point / (12 * Faults.rounds)
@@ -136,7 +136,7 @@ struct LostConnectionTests {
     #expect(try stores.direct.verify().isEmpty)
   }
 
-  @Test("Statements after a loss in a block throw as the first one did")
+  @Test("Later statements in a transaction throw the same error as the first one after the loss")
   func insideBlock() throws {
     let stores = try CutStore()
     defer { try? stores.close() }
@@ -157,7 +157,7 @@ struct LostConnectionTests {
     #expect(try items.count() == 1)
   }
 
-  @Test("A connection that was lost while nobody used it is replaced in silence")
+  @Test("A connection lost while idle is replaced without an error")
   func stale() throws {
     let stores = try CutStore()
     defer { try? stores.close() }
@@ -181,7 +181,7 @@ struct LostConnectionTests {
     }
   }
 
-  @Test("Connections that the server ends are replaced in silence")
+  @Test("Connections terminated by the server are replaced without an error")
   func terminated() throws {
     let stores = try CutStore()
     defer { try? stores.close() }
@@ -198,7 +198,7 @@ struct LostConnectionTests {
     }
   }
 
-  @Test("Reading on after a loss throws, and the store goes on")
+  @Test("A read that continues after a loss throws, and the store reconnects")
   func readInTheMiddle() throws {
     let stores = try CutStore()
     defer { try? stores.close() }
@@ -213,21 +213,21 @@ struct LostConnectionTests {
         _ = try items.fetch()
       }
     }
-    var shown = 0
+    var yielded = 0
     let inStream = Faults.code {
       try items.find().each { _ in
-        shown += 1
-        if shown == 1 { stores.proxy.cutAll() }
+        yielded += 1
+        if yielded == 1 { stores.proxy.cutAll() }
       }
     }
 
     #expect(inBlock == .connectionLost)
     #expect(inStream == .connectionLost)
-    #expect(shown < 2_500)
+    #expect(yielded < 2_500)
     #expect(try items.count() == 2_500)
   }
 
-  @Test("A live query goes on after its connection was lost")
+  @Test("A live query continues after its connection was lost")
   func liveQuery() async throws {
     let stores = try CutStore { $0.changeInterval = .milliseconds(10) }
     defer { try? stores.close() }
@@ -242,7 +242,7 @@ struct LostConnectionTests {
     }
   }
 
-  @Test("Lost connections leave none behind")
+  @Test("Lost connections are released on the server")
   func noLeak() throws {
     let stores = try CutStore { $0.maximumConnections = 4 }
     defer { try? stores.close() }
@@ -257,10 +257,12 @@ struct LostConnectionTests {
       }
     }
     _ = try items.count()
-    try Faults.wait(for: "more connections than the pool may have") {
+    try Faults.wait(for: "the server to close connections beyond the pool's maximum") {
       try stores.connections() <= 4
     }
     try stores.cut.close()
-    try Faults.wait(for: "connections of a closed store") { try stores.connections() == 0 }
+    try Faults.wait(for: "the server to close the connections of the closed store") {
+      try stores.connections() == 0
+    }
   }
 }

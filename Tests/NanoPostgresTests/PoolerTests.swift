@@ -9,7 +9,7 @@ import NanoTesting
 import Synchronization
 import Testing
 
-/// A pooler with few sessions of the server, for all tests here.
+/// A pooler with few server sessions, shared by these tests.
 private enum Pooler {
   static let shared: Pgbouncer? = {
     guard let server = PostgresServer.shared else { return nil }
@@ -20,10 +20,10 @@ private enum Pooler {
 }
 
 @Suite(
-  "Behind a pooler that gives each transaction another session", .postgres,
+  "Transaction pooling", .postgres,
   .enabled(if: Pgbouncer.isInstalled, "pgbouncer is not installed"), .serialized)
 struct PoolerTests {
-  @Test("The engine contract", arguments: EngineConformance.checks)
+  @Test("The engine conforms behind a pooler", arguments: EngineConformance.checks)
   func contract(check: EngineConformance.Check) throws {
     let configuration = Faults.configuration()
     let url = try Pooler.url()
@@ -35,7 +35,7 @@ struct PoolerTests {
     try EngineConformance(reopen: reopen, open).run(check)
   }
 
-  @Test("Many more clients than sessions read and write")
+  @Test("Many more clients than sessions read and write correctly")
   func workload() throws {
     let configuration = Faults.configuration { $0.busyTimeout = .seconds(30) }
     let url = try Pooler.url()
@@ -70,7 +70,7 @@ struct PoolerTests {
     for store in stores { try store.close() }
   }
 
-  @Test("Settings of one client do not reach another one")
+  @Test("Settings of one client do not leak to another")
   func settings() throws {
     let server = try Faults.server()
     let pooler = try Pgbouncer(before: server, settings: ["default_pool_size": "1"])
@@ -79,25 +79,25 @@ struct PoolerTests {
       "synchronous_commit", "lock_timeout", "search_path", "transaction_isolation",
       "transaction_read_only", "statement_timeout",
     ]
-    let question = names.map { "SHOW \($0);" }.joined()
-    let before = try server.psql(question, url: pooler.url())
+    let show = names.map { "SHOW \($0);" }.joined()
+    let before = try server.psql(show, url: pooler.url())
     let store = try Store.postgres(
       pooler.url(), configuration: Faults.configuration { $0.durability = .normal })
     let items = store["items"]
     for round in 0..<3 {
       try items.save(["n": 1], key: "a")
-      #expect(try server.psql(question, url: pooler.url()) == before, "after a save, \(round)")
+      #expect(try server.psql(show, url: pooler.url()) == before, "after a save, \(round)")
       _ = try store.sql("SELECT count(*) FROM items")
-      #expect(try server.psql(question, url: pooler.url()) == before, "after a statement, \(round)")
+      #expect(try server.psql(show, url: pooler.url()) == before, "after a statement, \(round)")
       try? store.write {
         try items.save(["n": 2], key: "a")
         throw CancellationError()
       }
-      #expect(try server.psql(question, url: pooler.url()) == before, "after a rollback, \(round)")
+      #expect(try server.psql(show, url: pooler.url()) == before, "after a rollback, \(round)")
       _ = try store.read { try items.fetch() }
-      #expect(try server.psql(question, url: pooler.url()) == before, "after a read, \(round)")
+      #expect(try server.psql(show, url: pooler.url()) == before, "after a read, \(round)")
       _ = try items.insert((0..<150).map { ["n": .int($0)] as DocumentObject })
-      #expect(try server.psql(question, url: pooler.url()) == before, "after a batch, \(round)")
+      #expect(try server.psql(show, url: pooler.url()) == before, "after a batch, \(round)")
       let prepared = try server.psql(
         "SELECT count(*) FROM pg_prepared_statements", url: pooler.url())
       #expect(prepared == "0")
@@ -105,7 +105,7 @@ struct PoolerTests {
     try store.close()
   }
 
-  @Test("A store that goes leaves no transaction in a session")
+  @Test("A closed store leaves no open transaction in a session")
   func sessions() throws {
     let server = try Faults.server()
     let pooler = try Pgbouncer(before: server, settings: ["default_pool_size": "2"])

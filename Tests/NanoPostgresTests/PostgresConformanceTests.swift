@@ -7,7 +7,7 @@ import NanoServerSupport
 import NanoTesting
 import Testing
 
-@Suite("The engine contract, on PostgreSQL", .postgres)
+@Suite("Engine conformance on PostgreSQL", .postgres)
 struct PostgresConformanceTests {
   private func check(
     _ check: EngineConformance.Check, _ database: PostgresServer.Database = .plain,
@@ -23,36 +23,38 @@ struct PostgresConformanceTests {
     try EngineConformance(reopen: reopen, open).run(check)
   }
 
-  @Test("In a database with the order of code points", arguments: EngineConformance.checks)
+  @Test("Conforms in a database with code point collation", arguments: EngineConformance.checks)
   func plain(checked: EngineConformance.Check) throws { try check(checked) }
 
-  @Test("In a database with the order of a language", arguments: EngineConformance.checks)
+  @Test("Conforms in a database with a language collation", arguments: EngineConformance.checks)
   func language(checked: EngineConformance.Check) throws { try check(checked, .icu) }
 
-  @Test("With partitions by key", arguments: EngineConformance.checks)
+  @Test("Conforms with partitions by key", arguments: EngineConformance.checks)
   func partitions(checked: EngineConformance.Check) throws {
     try check(checked) { $0.layout = .partitions(3) }
   }
 
-  @Test("Where statements are not kept", arguments: EngineConformance.checks)
+  @Test("Conforms without prepared statements", arguments: EngineConformance.checks)
   func unprepared(checked: EngineConformance.Check) throws {
     try check(checked) { $0.keepsStatements = false }
   }
 }
 
-@Suite("PostgreSQL compared with the definition", .postgres)
+@Suite("PostgreSQL compared with the reference semantics", .postgres)
 struct PostgresComparisonTests {
   private static let environment = ProcessInfo.processInfo.environment
   static let seed =
     environment["NANOSTORE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: .min ... .max)
   static let pairs = environment["NANOSTORE_PAIRS"].flatMap { Int($0) } ?? 500
 
-  @Test("In either database", arguments: TestDatabase.databases, 0..<2 as Range<UInt64>)
+  @Test(
+    "In either database, all results match", arguments: TestDatabase.databases,
+    0..<2 as Range<UInt64>)
   func generated(database: PostgresServer.Database, part: UInt64) throws {
     try compare(part) { try TestDatabase.engine(database) }
   }
 
-  @Test("With partitions, and where statements are not kept")
+  @Test("With partitions and without prepared statements, all results match")
   func partitions() throws {
     var configuration = TestDatabase.configuration()
     configuration.layout = .partitions(2)

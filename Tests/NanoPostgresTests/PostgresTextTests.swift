@@ -4,9 +4,11 @@ import NanoServerSupport
 import NanoTesting
 import Testing
 
-@Suite("Searches by text on PostgreSQL find what the definition finds", .postgres)
+@Suite("PostgreSQL full-text search compared with the reference semantics", .postgres)
 struct PostgresTextTests {
-  @Test("After any writes, in a transaction and after it, with the same ranks", arguments: 1...12)
+  @Test(
+    "After any writes, inside and outside a transaction, matches and ranks are the same",
+    arguments: 1...12)
   func writes(seed: UInt64) throws {
     let engine = try TestDatabase.engine(seed % 2 == 0 ? .plain : .icu)
     defer { try? engine.close() }

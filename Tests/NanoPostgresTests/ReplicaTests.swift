@@ -5,9 +5,9 @@ import NanoServerSupport
 import NanoStorePostgres
 import Testing
 
-@Suite("Replicas and layouts of PostgreSQL", .postgres)
+@Suite("PostgreSQL replicas and layouts", .postgres)
 struct ReplicaTests {
-  @Test("Reads that may be stale go to the replica, all others and writes to the server")
+  @Test("Stale reads use the replica; other reads and writes use the primary")
   func staleReads() throws {
     let server = try PostgresServer(durable: false)
     defer { server.remove() }
@@ -15,7 +15,7 @@ struct ReplicaTests {
     defer { standby.remove() }
     var configuration = TestDatabase.configuration()
     configuration.replicas = standby.url()
-    // A replica gets what the server has on its disk.
+    // A replica receives only what the primary has flushed to disk.
     configuration.durability = .full
     let store = try Store.postgres(server.url(), configuration: configuration)
     defer { try? store.close() }
@@ -33,7 +33,7 @@ struct ReplicaTests {
     let inBlock = try store.read { try isReplica() }
     #expect(inBlock == false)
 
-    // What is asked and known of collections there is what the replica has.
+    // Data and metadata of a stale read both come from the replica.
     try people.createIndex("n")
     try people.insert(["n": ["x"]])
     try server.waitUntilFollowed(by: standby)
@@ -44,13 +44,13 @@ struct ReplicaTests {
     }
   }
 
-  @Test("When the server is gone and its replica was promoted, the store goes on there")
+  @Test("After the primary fails and its replica is promoted, the store continues on the replica")
   func failover() throws {
     let server = try PostgresServer(durable: false)
     defer { server.remove() }
     let standby = try server.standby()
     defer { standby.remove() }
-    // Both, and whichever takes writes.
+    // Both servers; the connection uses the one that accepts writes.
     let url =
       "postgresql://postgres@127.0.0.1:\(server.port),127.0.0.1:\(standby.port)/plain"
       + "?target_session_attrs=read-write"
@@ -68,7 +68,7 @@ struct ReplicaTests {
     #expect(try store["people"].find().sorted(by: "name").keys() == ["ada", "grace"])
   }
 
-  @Test("A layout over several nodes needs a server that has them")
+  @Test("A distributed layout requires a server that supports it")
   func distributed() throws {
     var configuration = TestDatabase.configuration()
     configuration.layout = .distributed(shards: 4)
@@ -80,7 +80,7 @@ struct ReplicaTests {
     #expect(error?[.capability] == "citus")
   }
 
-  @Test("Partitions hold the documents of a collection by key")
+  @Test("Documents are partitioned by key")
   func partitions() throws {
     var configuration = TestDatabase.configuration()
     configuration.layout = .partitions(4)

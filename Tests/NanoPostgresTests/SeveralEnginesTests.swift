@@ -8,7 +8,7 @@ import NanoTesting
 import Synchronization
 import Testing
 
-@Suite("Several stores on one schema, as on several machines", .postgres)
+@Suite("Several stores on one schema", .postgres)
 struct SeveralEnginesTests {
   private func stores(
     _ count: Int = 2, _ change: (inout PostgresConfiguration) -> Void = { _ in }
@@ -17,7 +17,7 @@ struct SeveralEnginesTests {
     return try (0..<count).map { _ in try TestDatabase.store(configuration) }
   }
 
-  /// What threads threw.
+  /// Returns the errors that the threads threw.
   private func errors(_ threads: Int, _ work: @escaping @Sendable (Int) throws -> Void)
     -> [any Error]
   {
@@ -28,7 +28,7 @@ struct SeveralEnginesTests {
     return errors.withLock(\.self)
   }
 
-  @Test("The tables of a store may be made by several at once")
+  @Test("Several stores can create the tables concurrently")
   func opening() throws {
     for _ in 0..<5 {
       let configuration = Faults.configuration()
@@ -41,7 +41,7 @@ struct SeveralEnginesTests {
     }
   }
 
-  @Test("The same collection and the same index may be made by several at once")
+  @Test("Several stores can create the same collection and index concurrently")
   func definitions() throws {
     let stores = try stores()
     for round in 0..<10 {
@@ -64,7 +64,7 @@ struct SeveralEnginesTests {
     #expect(try stores[0].verify().isEmpty)
   }
 
-  @Test("Two that lock collections in opposite orders do not wait for ever; one writes nothing")
+  @Test("A deadlock between two stores is resolved, and one of them writes nothing")
   func deadlock() throws {
     let stores = try stores { $0.busyTimeout = .seconds(20) }
     for name in ["a", "b"] { try stores[0][name].save(["n": 0], key: "k") }
@@ -91,29 +91,29 @@ struct SeveralEnginesTests {
     #expect(values[0] != 0)
   }
 
-  @Test("Settings and indexes that one changes are there for the other one's next call")
+  @Test("Changed settings and indexes apply to the next call of the other store")
   func settings() throws {
     let stores = try stores()
     let (one, other) = (stores[0]["items"], stores[1]["items"])
     try one.save(["n": 1], key: "a")
-    #expect(try other.find("[colour] = 'red'").count() == 0)
-    try one.setDefaults(["colour": "red"])
-    #expect(try other.find("[colour] = 'red'").count() == 1)
+    #expect(try other.find("[color] = 'red'").count() == 0)
+    try one.setDefaults(["color": "red"])
+    #expect(try other.find("[color] = 'red'").count() == 1)
     try one.createIndex("n", unique: true)
     #expect(Faults.code { try other.save(["n": 1], key: "b") } == .uniqueViolation)
     #expect(try other.indexes().count == 1)
     try one.dropIndexes()
     try other.save(["n": 1], key: "b")
     try one.setDefaults([:])
-    #expect(try other.find("[colour] = 'red'").count() == 0)
-    // A path that one has never seen a text at.
+    #expect(try other.find("[color] = 'red'").count() == 0)
+    // A path where the other store has only seen numbers.
     try one.save(["n": "text"], key: "c")
     #expect(try other.find("[n] = 'text'").keys() == ["c"])
     #expect(try other.find().sorted(by: "n").keys() == ["a", "b", "c"])
     #expect(try other.observedPaths() == one.observedPaths())
   }
 
-  @Test("Live queries and changes of one tell what the other one commits")
+  @Test("Live queries and change feeds report commits of the other store")
   func changes() async throws {
     let stores = try stores { $0.changeInterval = .milliseconds(10) }
     var counts = stores[0]["items"].find().countUpdates().makeAsyncIterator()
@@ -123,7 +123,7 @@ struct SeveralEnginesTests {
     #expect(try await counts.next() == 1)
     _ = try await first.value
     #expect(try await feed.next()?.collection == "items")
-    // An own commit behind one of the other's that nobody has looked for.
+    // Each commit here follows one of the other store that has not been polled yet.
     for number in 0..<20 {
       try await stores[1]["items"].save(["n": 1], key: "b \(number)")
       try await stores[0]["items"].save(["n": 1], key: "c \(number)")
@@ -135,7 +135,7 @@ struct SeveralEnginesTests {
     while last > 0 { last = try #require(try await counts.next()) }
   }
 
-  @Test("Values that are unique are so for all")
+  @Test("A unique value is unique across stores")
   func unique() throws {
     let stores = try stores()
     try stores[0]["items"].createIndex("n", unique: true)

@@ -5,9 +5,9 @@ import NanoServerSupport
 import NanoStorePostgres
 import Testing
 
-@Suite("One document written by itself, on PostgreSQL", .postgres)
+@Suite("Single-statement writes on PostgreSQL", .postgres)
 struct SingleWriteTests {
-  @Test("Takes one row id, whatever indexes the collection has")
+  @Test("An insert uses one row id, whatever indexes the collection has")
   func rowIDs() throws {
     let store = try TestDatabase.store()
     defer { try? store.close() }
@@ -29,7 +29,7 @@ struct SingleWriteTests {
     #expect(try films.count() == Int(expected))
   }
 
-  @Test("Names that only another Unicode form tells apart are two collections")
+  @Test("Names in different Unicode normalization forms are two collections")
   func unicodeForms() throws {
     let store = try TestDatabase.store()
     defer { try? store.close() }

@@ -8,11 +8,11 @@ import NanoStorePostgres
 import Synchronization
 import Testing
 
-/// Stores and engines in schemas of their own on the one server of the tests.
+/// Creates stores and engines in separate schemas of the shared test server.
 enum TestDatabase {
   private static let last = Atomic(0)
 
-  /// The databases in which tests run: the server's own order of texts is another one in each.
+  /// The databases in which tests run. Each has a different default collation.
   static let databases: [PostgresServer.Database] = [.plain, .icu]
 
   static func schema() -> String {

@@ -6,9 +6,9 @@ import Testing
 
 @Suite("Fields as columns")
 struct ColumnFieldsTests {
-  /// What SQLite says of a condition over a column: true, and false or unknown.
+  /// `expected` is whether SQL evaluates the condition to true, rather than to false or unknown.
   @Test(
-    "A condition holds where SQL says that it is true",
+    "A condition holds if SQL evaluates it to true",
     arguments: [
       (#"{"a":true}"#, "[a] = 1", true), (#"{"a":false}"#, "[a] = 1", false),
       (#"{"a":false}"#, "[a] < 1", true), (#"{"a":true}"#, "[a] IN (1, 2)", true),
@@ -36,7 +36,7 @@ struct ColumnFieldsTests {
     #expect(holds == expected)
   }
 
-  @Test("They are sorted with booleans as numbers and arrays as nulls")
+  @Test("Ordering treats booleans as numbers and arrays as nulls")
   func order() throws {
     let query = try QueryText("ORDER BY [a]").query().withFieldsAsColumns
     let values = try [#"{"a":true}"#, #"{"a":[5]}"#, "{}", #"{"a":"x"}"#].map { document in

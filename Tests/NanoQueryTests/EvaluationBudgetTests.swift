@@ -4,9 +4,9 @@ import NanoDocument
 import NanoQuery
 import Testing
 
-@Suite("The budget of an evaluation")
+@Suite("Evaluation budget")
 struct EvaluationBudgetTests {
-  /// What the evaluator and the program on bytes say of a condition, which is the same.
+  /// Returns the common result of the evaluator and the compiled matcher.
   private func outcome(_ text: String, _ object: DocumentObject) throws -> Result<Bool, StoreError>
   {
     let condition = try QueryText(text).query().condition
@@ -41,7 +41,7 @@ struct EvaluationBudgetTests {
   }
 
   @Test(
-    "Too many combinations are an error instead of all memory",
+    "Too many combinations are an error instead of exhausting memory",
     arguments: [
       "[l]+[l]+[l]+[l]+[l] = -1", "[l]+[l]+[l]+[l] = -1", "max([l],[l],[l],[l]) = -1",
       "substr([t], [l], [l]) || [l] || [l] = 'x'", "ELEMENT([l], 1 = 2) OR [l]*[l]*[l]*[l] = -1",
@@ -69,7 +69,7 @@ struct EvaluationBudgetTests {
   }
 
   @Test(
-    "What grows with the document alone is computed, however large it is",
+    "An evaluation that is linear in the size of the document always completes",
     arguments: [
       ("[l] + 1 = 1200000", true), ("[l] + [n] = 1200001", true), ("[l] = [n]", true),
       ("[l] IN (5, 6)", true), ("length([t] || [t]) = 2000000", true),
@@ -83,7 +83,7 @@ struct EvaluationBudgetTests {
     #expect(try outcome(text, object).get() == holds)
   }
 
-  @Test("Each document has a budget of its own")
+  @Test("Each document has its own budget")
   func perDocument() throws {
     let condition = try QueryText("[l]*[l] = -1").query().condition
     let program = try ConditionMatcher(condition)
@@ -104,7 +104,7 @@ struct EvaluationBudgetTests {
     #expect(error?.code == .tooComplex && error?[.rowID] == "3")
   }
 
-  @Test("A document that belongs to too many groups is an error")
+  @Test("A document in too many groups is an error")
   func groups() throws {
     let field = FieldPath("l")
     let program = CompiledAggregation(
@@ -115,7 +115,7 @@ struct EvaluationBudgetTests {
     #expect(error?.code == .tooComplex)
   }
 
-  @Test("Texts are found and replaced at any position, also in texts of one letter")
+  @Test("Searching and replacing in repetitive strings takes linear time")
   func repetitive() throws {
     var numbers = SystemRandomNumberGenerator()
     for _ in 0..<300 {
@@ -132,7 +132,7 @@ struct EvaluationBudgetTests {
       #expect(try outcome("replace([t], [p], 'é') = '\(replaced)'", object).get())
       #expect(try outcome("contains([t], '\(part)')", object).get() == (place != nil))
     }
-    // Each place of the first text is the beginning of the second one, but for its end.
+    // Every position matches the second string except for its last character.
     let text = String(repeating: "a", count: 200_000)
     let part = String(repeating: "a", count: 100_000) + "b"
     let object: DocumentObject = ["t": .string(text + "b"), "u": .string(text), "p": .string(part)]

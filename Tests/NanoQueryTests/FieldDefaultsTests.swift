@@ -5,11 +5,11 @@ import NanoQuery
 import NanoTesting
 import Testing
 
-@Suite("Defaults of fields")
+@Suite("Field defaults")
 struct FieldDefaultsTests {
   private static let seed = UInt64.random(in: .min ... .max)
 
-  /// Questions about generated documents, with some fields of another document as defaults.
+  /// Calls the closure with random documents and conditions, with fields of a different document as defaults.
   private func each(
     _ count: Int, _ ask: (FieldDefaults, DocumentObject, Condition) throws -> Void
   ) throws {
@@ -24,19 +24,19 @@ struct FieldDefaultsTests {
       }
       given["missing"] = random.oneIn(2) ? 1 : nil
       conditions.documents = [document, given]
-      conditions.favourites = given.names.map { FieldPath(components: [$0]) }
+      conditions.preferredPaths = given.names.map { FieldPath(components: [$0]) }
       guard let defaults = FieldDefaults(given) else { continue }
       for _ in 0..<20 { try ask(defaults, document, conditions.condition(3)) }
     }
   }
 
-  @Test("What is asked of stored documents holds for the same ones")
+  @Test("A condition rewritten for stored documents matches the same documents")
   func rewriting() throws {
     var rewritten = 0
     try each(200) { defaults, object, condition in
       guard let stored = condition.asStored(defaults) else { return }
       let seen = DocumentSubject(object, defaults: defaults)
-      // A regular expression need not parse.
+      // A regular expression may be invalid.
       guard let expected = try? Evaluator(seen).holds(condition) else { return }
       rewritten += 1
       let actual = try Evaluator(DocumentSubject(object)).holds(stored)
@@ -47,7 +47,7 @@ struct FieldDefaultsTests {
     #expect(rewritten > 1_000)
   }
 
-  @Test("A program answers on bytes as the definition does")
+  @Test("A compiled matcher returns the same result as the evaluator")
   func program() throws {
     try each(150) { defaults, object, condition in
       let seen = DocumentSubject(object, defaults: defaults)
@@ -62,7 +62,8 @@ struct FieldDefaultsTests {
     }
   }
 
-  @Test("Where objects are objects, defaults are what filling documents in would be")
+  @Test(
+    "Defaults are equivalent to filling in missing fields, unless another type replaces an object")
   func filledIn() throws {
     let defaults: DocumentObject = ["a": 1, "o": ["k": 9, "l": ["m": [1, 2]]], "t": "x"]
     let documents: [DocumentObject] = [
@@ -90,7 +91,7 @@ struct FieldDefaultsTests {
     }
   }
 
-  @Test("An equality becomes one that an index answers")
+  @Test("An equality is rewritten so that an index can serve it")
   func equality() throws {
     let defaults = try #require(FieldDefaults(["active": true, "n": 3]))
     func stored(_ text: String) throws -> String? {
@@ -106,7 +107,7 @@ struct FieldDefaultsTests {
 }
 
 extension DocumentObject {
-  /// With each field that is not there and the other object has, at any level.
+  /// Returns the object with the missing fields of the other object, at any level.
   fileprivate func filled(with defaults: DocumentObject) -> DocumentObject {
     var filled = self
     for (name, value) in defaults {

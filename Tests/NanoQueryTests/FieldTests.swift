@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Conditions written in Swift")
 struct FieldTests {
-  @Test("Equality with nil or null asks whether there is no value")
+  @Test("Equality with nil or null matches missing values")
   func nullEquality() {
     let missing: String? = nil
     #expect((Field("a") == missing) == Condition.isNull(.field("a")))
@@ -14,13 +14,13 @@ struct FieldTests {
     #expect((Field("a") != .null) == Condition.not(.isNull(.field("a"))))
   }
 
-  @Test("A condition names the paths it reads, counted from the document")
+  @Test("A condition lists the paths that it reads, relative to the document")
   func fields() {
     let condition = Field("a.b") == 1 && Field("list").element { $0("x") > 2 || $0.value.exists }
     #expect(condition.fields.prefix(3) == ["a.b", "list", "list.x"])
   }
 
-  @Test("An open parameter and an empty path component are refused")
+  @Test("An unbound parameter and an empty path component are rejected")
   func validation() {
     #expect(throws: StoreError.self) { try (Field("a..b") == 1).validate() }
     #expect(throws: StoreError.self) {

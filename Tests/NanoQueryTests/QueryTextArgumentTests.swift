@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Query text: arguments and aliases")
 struct QueryTextArgumentTests {
-  @Test("Positions count as in SQLite")
+  @Test("Positional parameters are numbered as in SQLite")
   func positions() throws {
     let query = try QueryText("[a] = ? AND [b] = ?3 AND [c] = ? AND [a] = ?1")
     #expect(query.positionCount == 4)
@@ -16,7 +16,7 @@ struct QueryTextArgumentTests {
         == .all([equal(a, int(1)), equal(b, int(3)), equal(c, int(4)), equal(a, int(1))]))
   }
 
-  @Test("Names have three signs and do not count as positions")
+  @Test("Named parameters have three prefixes and do not count as positions")
   func names() throws {
     let query = try QueryText("[a] = :x AND [b] = @x AND [c] = ?")
     #expect(query.names == ["x"])
@@ -25,7 +25,7 @@ struct QueryTextArgumentTests {
         == .all([equal(a, text("y")), equal(b, text("y")), equal(c, int(1))]))
   }
 
-  @Test("Every place takes an argument")
+  @Test("An argument can be used in every position")
   func everywhere() throws {
     let query = try QueryText(
       """
@@ -42,7 +42,7 @@ struct QueryTextArgumentTests {
     #expect(filled.orderings == [Ordering(.arithmetic(a, .add, int(18)))])
   }
 
-  @Test("An array fills a whole list, and nothing else")
+  @Test("An array argument fills a whole list, and nothing else")
   func arrays() throws {
     #expect(
       try QueryText("[a] IN ?").query([[1, "x"]]).condition
@@ -78,13 +78,13 @@ struct QueryTextArgumentTests {
     #expect(error[.expected] == expected)
   }
 
-  @Test("Null is an argument like any other")
+  @Test("Null is a valid argument")
   func null() throws {
     #expect(try QueryText("[a] IS ?").query([.null]).condition == .same(a, .value(.null)))
   }
 
   @Test(
-    "Aliases replace whole words outside of brackets and quotes",
+    "Aliases replace whole words outside brackets and quotes",
     arguments: [
       (
         "test replace one not ones 123.45 not [one] not 'a one in here'",

@@ -18,7 +18,7 @@ struct QueryTextDepthTests {
     ("1 AND (2 OR ", "1", ")"), ("1 + (2 * ", "3", ")"), ("(((", "1", "",),
   ]
 
-  @Test("Text nested without end is refused, on a small stack as well", arguments: nested)
+  @Test("Text nested too deeply is rejected, also on a small stack", arguments: nested)
   func depth(open: String, middle: String, close: String) throws {
     for count in [10, 30, 40, 62, 63, 64, 65, 130, 5000, 20_000] {
       let text =

@@ -5,19 +5,19 @@ import NanoDocument
 import NanoQuery
 import Testing
 
-@Suite("Query text: what is refused")
+@Suite("Query text: errors")
 struct QueryTextErrorTests {
   static let operand = "a condition or a value"
   static let after = "an operator, ORDER BY, LIMIT or the end"
 
-  /// Text, column of the error, what was expected, what stands there (nil at the end).
+  /// Text, column of the error, the expected token, and the found token (nil at the end).
   static let table: [(String, Int, String, String?)] = [
-    // What is not closed
+    // Unclosed tokens
     ("[a", 1, "]", "[a"), ("[a] = [", 7, "]", "["), ("[a] = 'x", 7, "'", "'x"),
     ("[a] = 'x''", 7, "'", "'x''"), ("'", 1, "'", "'"), ("[a] /* x", 5, "*/", "/*"),
     ("/*/", 1, "*/", "/*"), ("([a]", 5, ")", nil), ("[a] IN (1", 10, ", or )", nil),
     (#"["a]"#, 2, "\"", #""a]"#), ("length([a]", 11, ", or )", nil), ("x'CA", 1, "'", "x'CA"),
-    // What is missing
+    // Missing tokens
     ("[a] =", 6, operand, nil), ("[a] AND", 8, operand, nil), ("NOT", 4, operand, nil),
     ("()", 2, operand, ")"), ("[a] = = 1", 7, operand, "="), ("WHERE", 6, operand, nil),
     ("[a] IN", 7, "a list in parentheses or a parameter", nil),
@@ -41,7 +41,7 @@ struct QueryTextErrorTests {
     ("LIMIT", 6, operand, nil), ("LIMIT 1.5", 7, "an integer or a parameter", "1.5"),
     ("LIMIT 'a'", 7, "an integer or a parameter", "'a'"), ("LIMIT 1 [a]", 9, "the end", "[a]"),
     ("OFFSET 1", 1, operand, "OFFSET"), ("LIMIT 1 OFFSET", 15, operand, nil),
-    // What is too much
+    // Unexpected tokens
     ("[a] [b]", 5, after, "[b]"), ("[a] = 1)", 8, after, ")"), ("[a] = 1 2", 9, after, "2"),
     ("[a] = 1;", 8, after, ";"), ("[a]; DROP TABLE x", 4, after, ";"), ("1..2", 3, after, ".2"),
     ("[a] GROUP BY [b]", 5, after, "GROUP"), ("[a] OVER ()", 5, after, "OVER"),
@@ -74,7 +74,7 @@ struct QueryTextErrorTests {
     ("?0", 1, "1 to 32766", "?0"), ("?99999", 1, "1 to 32766", "?99999"),
     ("?99999999999999999999", 1, "1 to 32766", "?99999999999999999999"),
     (": a", 1, "a name such as :name", ":"), ("[a] = $", 7, "a name such as :name", "$"),
-    // What is not supported
+    // Unsupported syntax
     ("[a] COLLATE NOCASE = 1", 5, "an expression without a collation", "COLLATE"),
     ("[a] MATCH 'x'", 5, "LIKE, GLOB or REGEXP", "MATCH"),
     ("[a] NOT MATCH 'x'", 9, "LIKE, GLOB or REGEXP", "MATCH"),
@@ -94,12 +94,12 @@ struct QueryTextErrorTests {
     ("like('a')", 1, "2", "like"), ("json_array([a])", 1, "literals only", "json_array"),
     ("json_object(1, 2)", 1, "a text and a value in turn", "json_object"),
     ("json_object('a')", 1, "a text and a value in turn", "json_object"),
-    // Places
+    // Positions
     ("[a] = 1\n  AND [b] ~ 2", 11, after, "~"), ("[ä🙂e\u{301}] = = 1", 9, operand, "="),
     ("-- c\n\n[a] =\r\n# 1", 1, "a field, a literal, an operator or a parameter", "#"),
   ]
 
-  @Test("An error says where, what was expected and what stands there", arguments: table)
+  @Test("An error reports its position, the expected token and the found token", arguments: table)
   func errors(text: String, column: Int, expected: String, found: String?) throws {
     let error = try #require(throws: StoreError.self) { try QueryText(text) }
     #expect(error.code == .invalidQuery || error.code == .invalidPath)
@@ -113,7 +113,7 @@ struct QueryTextErrorTests {
     if found == nil { #expect(error[.actual] == "the end of the text") }
   }
 
-  @Test("The line is given if there are several")
+  @Test("The line is reported if there are several")
   func lines() throws {
     let error = try #require(throws: StoreError.self) { try QueryText("[a]\n= 'x\ny' z") }
     #expect(error[.line] == "3")
@@ -123,7 +123,7 @@ struct QueryTextErrorTests {
   }
 
   @Test(
-    "A path that is none is told apart",
+    "An invalid path has its own error code",
     arguments: [
       ("[]", 2), ("[a.]", 4), ("[.a]", 2), ("[a..b]", 4), (#"[""]"#, 2), (#"[a.""]"#, 4),
       (#"["a"b]"#, 5), ("[a\u{0}b]", 1), ("[\"\u{0}\"]", 1), ("[a] = [b..c]", 10),
@@ -135,7 +135,7 @@ struct QueryTextErrorTests {
   }
 
   @Test(
-    "A date that does not exist is refused",
+    "An invalid date is rejected",
     arguments: [
       "", "2026", "2026-13-01", "2026-00-01", "2026-02-29", "1900-02-29", "2026-04-31",
       "2026-1-1", "2026-01-01T", "2026-01-01T24:00", "2026-01-01T23:60", "2026-01-01T23:59:60",
@@ -149,7 +149,7 @@ struct QueryTextErrorTests {
     #expect(error[.expected]?.hasPrefix("an ISO 8601 date") == true)
   }
 
-  @Test("An unknown function is named, with its neighbours")
+  @Test("An unknown function is reported with similar names")
   func functions() throws {
     let error = try #require(throws: StoreError.self) { try QueryText("1 = lenght([a])") }
     #expect(error[.text] == "lenght")
@@ -160,13 +160,13 @@ struct QueryTextErrorTests {
     #expect(far[.hint] == nil)
   }
 
-  @Test("Of two errors the first is reported")
+  @Test("The first of two errors is reported")
   func firstError() throws {
     let error = try #require(throws: StoreError.self) { try QueryText("[a] = = 1 AND 'open") }
     #expect(error[.position] == "7")
   }
 
-  @Test("What a user wrote is not in the part of an error that is logged")
+  @Test("User input is not in the part of an error that is logged")
   func privacy() throws {
     for text in [
       "[a] = secret", "[a] = 'secret", "secret([a])", "[a] 'secret'", "CAST(1 AS secret)",
@@ -177,7 +177,7 @@ struct QueryTextErrorTests {
     }
   }
 
-  @Test("An injection is text like any other")
+  @Test("An injection attempt is an ordinary string")
   func injection() throws {
     let evil = "x' OR 1=1; DROP TABLE people; --"
     let query = try QueryText("[name] = ?").query([.string(evil)])
@@ -189,8 +189,8 @@ struct QueryTextErrorTests {
     #expect(try QueryText(condition.queryText).condition == condition)
   }
 
-  @Test("Bases within bases of CASE cannot blow the tree up")
-  func bases() {
+  @Test("Nested CASE operands do not cause exponential growth")
+  func nestedCase() {
     var text = "[a]"
     for _ in 0..<20 { text = "CASE \(text) WHEN 1 THEN 1 WHEN 2 THEN 2 WHEN 3 THEN 3 END" }
     #expect(throws: StoreError.self) { try QueryText(text) }

@@ -5,9 +5,9 @@ import NanoDocument
 import NanoQuery
 import Testing
 
-@Suite("Query text: written and read again")
+@Suite("Query text: round trips")
 struct QueryTextRoundTripTests {
-  @Test("A condition written as text is read as the same condition")
+  @Test("A condition written as text parses to the same condition")
   func trees() throws {
     let seed = UInt64.random(in: .min ... .max)
     var trees = RandomTrees(random: SplitMix(state: seed))
@@ -24,7 +24,7 @@ struct QueryTextRoundTripTests {
   }
 
   @Test(
-    "The written form has no more parentheses than it needs",
+    "The written form has no unnecessary parentheses",
     arguments: [
       "[age] > 30 AND [name] = 'O''Hara'", "[a] = 1 OR [b] = 2 AND NOT [c] = 3",
       "[a] IS NOT NULL", "[a] NOT IN (1, 2)", "[a] NOT BETWEEN 1 AND 2", "[a] NOT LIKE 'x'",
@@ -47,7 +47,7 @@ struct QueryTextRoundTripTests {
     #expect(try QueryText("REAL 'nan'").condition.queryText == "REAL 'nan'")
   }
 
-  @Test("A date written as text is the same date, to the bit")
+  @Test("A date written as text parses to the same date, bit for bit")
   func dates() throws {
     let seed = UInt64.random(in: .min ... .max)
     var random = SplitMix(state: seed)
@@ -67,7 +67,7 @@ struct QueryTextRoundTripTests {
     }
   }
 
-  @Test("What only Swift can build is written with the same meaning")
+  @Test("Trees that only Swift can build are written as text with the same meaning")
   func foreignTrees() throws {
     #expect(Condition.all([]).queryText == "TRUE")
     #expect(Condition.any([]).queryText == "FALSE")
@@ -78,7 +78,7 @@ struct QueryTextRoundTripTests {
     #expect(try QueryText(nested.queryText).condition == .not(.all([.truth(a), .constant(true)])))
   }
 
-  @Test("No text crashes the parser, and what it takes it can write")
+  @Test("No input crashes the parser, and every accepted query can be written")
   func garbage() throws {
     let seed = UInt64.random(in: .min ... .max)
     var random = SplitMix(state: seed)
@@ -106,7 +106,7 @@ struct QueryTextRoundTripTests {
     "json_array(",
   ]
 
-  /// Random bytes, random words, or valid text with some bytes changed.
+  /// Returns random bytes, random words, or valid text with some bytes changed.
   private static func garbage(_ random: inout SplitMix) -> String {
     switch Int.random(in: 0..<4, using: &random) {
     case 0:

@@ -5,8 +5,6 @@ import NanoDocument
 import NanoQuery
 import Testing
 
-// Foundation has an QueryExpression as well.
-
 let a = QueryExpression.field("a")
 let b = QueryExpression.field("b")
 let c = QueryExpression.field("c")
@@ -17,7 +15,7 @@ func equal(_ left: QueryExpression, _ right: QueryExpression) -> Condition {
   .comparison(left, .equal, right)
 }
 
-/// The expression that a text is, for those that are no condition.
+/// Parses the text as an expression.
 func expression(_ text: String) throws -> QueryExpression {
   switch try QueryText(text).condition {
   case .truth(let expression): expression
@@ -25,7 +23,7 @@ func expression(_ text: String) throws -> QueryExpression {
   }
 }
 
-@Suite("Query text: what it means")
+@Suite("Query text: syntax")
 struct QueryTextTests {
   static let precedenceTable: [(String, String)] = [
     ("[a] = 1 OR [b] = 2 AND [c] = 3", "[a] = 1 OR ([b] = 2 AND [c] = 3)"),
@@ -63,7 +61,7 @@ struct QueryTextTests {
   ]
 
   @Test(
-    "Operators bind as in SQLite",
+    "Operator precedence is the same as in SQLite",
     arguments: precedenceTable)
   func precedence(plain: String, explicit: String) throws {
     #expect(try QueryText(plain).condition == QueryText(explicit).condition)
@@ -138,7 +136,7 @@ struct QueryTextTests {
   ]
 
   @Test(
-    "Every operator and form has its tree",
+    "Every operator and form parses to its tree",
     arguments: conditionsTable)
   func conditions(text: String, expected: Condition) throws {
     #expect(try QueryText(text).condition == expected)
@@ -182,7 +180,7 @@ struct QueryTextTests {
   ]
 
   @Test(
-    "Every expression has its tree",
+    "Every expression parses to its tree",
     arguments: expressionsTable)
   func expressions(text: String, expected: QueryExpression) throws {
     #expect(try expression(text) == expected)
@@ -215,7 +213,7 @@ struct QueryTextTests {
   ]
 
   @Test(
-    "Literals are values",
+    "Literals parse to values",
     arguments: literalsTable)
   func literals(text: String, expected: DocumentValue) throws {
     #expect(try expression(text) == .value(expected))
@@ -231,13 +229,13 @@ struct QueryTextTests {
   ]
 
   @Test(
-    "Brackets hold a path",
+    "Brackets contain a path",
     arguments: fieldsTable)
   func fields(text: String, components: [String]) throws {
     #expect(try expression(text) == .field(FieldPath(components: components)))
   }
 
-  @Test("A number in quotes is a name, when text is read and when it is written")
+  @Test("A quoted number is a name, when text is parsed and when it is written")
   func quotedNumbers() throws {
     for text in [#"[a."1"]"#, "[a.1]", #"["0".1."2"]"#, #"ELEMENT([a], [@."1"] = 2)"#] {
       let condition = try QueryText("EXISTS(\(text))".replacing("EXISTS(ELEMENT", with: "(ELEMENT"))
@@ -248,7 +246,7 @@ struct QueryTextTests {
     #expect(try expression(#"[a."1"]"#) != expression("[a.1]"))
   }
 
-  @Test("Orderings and the page follow the condition")
+  @Test("Orderings and limits follow the condition")
   func clauses() throws {
     let query = try QueryText(
       "where [a] = 1 order by [b] desc nulls last, length([c]) asc nulls first, [a] limit 10 offset 5"
@@ -267,7 +265,7 @@ struct QueryTextTests {
       try QueryText("ORDER BY [__added__]").query().orderings == [Ordering(.attribute(.added))])
   }
 
-  @Test("Orderings stand alone, too")
+  @Test("Orderings can also be parsed alone")
   func orderings() throws {
     #expect(try QueryText.orderings("[a] DESC, [b]") == [.reverse("a"), .forward("b")])
     #expect(try QueryText.orderings("ORDER BY [a]") == [.forward("a")])

@@ -4,7 +4,8 @@ import Foundation
 import NanoDocument
 import NanoQuery
 
-/// Trees as the parser makes them: no `all` in an `all`, no truth of a truth, no IS NULL said as IS.
+/// Generates trees as the parser produces them: no `all` inside an `all`, no truth of a truth, no `IS NULL` written
+/// as `IS`.
 struct RandomTrees {
   var random: SplitMix
   private var isInElement = false

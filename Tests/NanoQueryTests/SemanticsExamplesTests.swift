@@ -5,9 +5,9 @@ import NanoDocument
 import NanoQuery
 import Testing
 
-@Suite("The examples of docs/QUERY-SEMANTICS.md")
+@Suite("Examples in docs/QUERY-SEMANTICS.md")
 struct SemanticsExamplesTests {
-  @Test("Each line of each table is what the evaluator computes")
+  @Test("The evaluator computes the result in each table row")
   func examples() throws {
     let examples = try Example.all()
     #expect(examples.count > 100)
@@ -18,14 +18,14 @@ struct SemanticsExamplesTests {
   }
 }
 
-/// A line of a table: a document or several, a question, and the answer.
+/// A table row: one or more documents, a query and the result.
 private struct Example: CustomStringConvertible {
   let heading: [String]
   let documents: String
-  let question: String
+  let query: String
   let expected: String
 
-  var description: String { "\(documents) | \(question)" }
+  var description: String { "\(documents) | \(query)" }
 
   static func all() throws -> [Example] {
     let file = URL(filePath: #filePath).deletingLastPathComponent()
@@ -43,13 +43,13 @@ private struct Example: CustomStringConvertible {
       } else if heading[0].hasPrefix("document") {
         examples.append(
           Example(
-            heading: heading, documents: cells[0], question: cells[1], expected: cells[2]))
+            heading: heading, documents: cells[0], query: cells[1], expected: cells[2]))
       }
     }
     return examples
   }
 
-  /// The cells of a line, without the quotes of code. A bar in a cell is written `\|`.
+  /// Returns the cells of a row without backticks. A bar in a cell is written `\|`.
   private static func cells(_ line: Substring) -> [String] {
     line.replacing("\\|", with: "\u{1}").split(separator: "|", omittingEmptySubsequences: false)
       .dropFirst().dropLast().map {
@@ -58,25 +58,25 @@ private struct Example: CustomStringConvertible {
       }
   }
 
-  /// The answer as the table writes it; nil for a table of an unknown kind.
+  /// Returns the result in the notation of the table; nil for an unknown kind of table.
   func actual() throws -> String? {
     switch heading[1] {
     case "condition":
-      let condition = try QueryText(question).condition
+      let condition = try QueryText(query).condition
       return try Evaluator(subject()).holds(condition) ? "yes" : "no"
     case "condition with defaults":
-      let condition = try QueryText(question).condition
+      let condition = try QueryText(query).condition
       var subject = try subject()
       subject.defaults = FieldDefaults(Self.defaults)
       return try Evaluator(subject).holds(condition) ? "yes" : "no"
     case "expression":
-      let expression = try QueryText.orderings(question)[0].expression
+      let expression = try QueryText.orderings(query)[0].expression
       return try Evaluator(subject()).values(expression).map(Self.text).joined(separator: ", ")
     case "ascending by":
-      return Self.text(try QueryText.orderings(question)[0].value(for: subject()))
+      return Self.text(try QueryText.orderings(query)[0].value(for: subject()))
     case "aggregate", "grouped by": return try aggregated()
     case "distinct":
-      let values = DistinctValues(FieldPath(question))
+      let values = DistinctValues(FieldPath(query))
       try eachBody { try values.add($0) }
       return values.values.map(Self.text).joined(separator: ", ")
     default: return nil
@@ -90,10 +90,10 @@ private struct Example: CustomStringConvertible {
   }
 
   private func aggregated() throws -> String {
-    let words = question.split(separator: " ").map(String.init)
+    let words = query.split(separator: " ").map(String.init)
     guard heading[1] == "aggregate" else {
       let program = CompiledAggregation(
-        AggregateQuery(groups: [FieldPath(question)], aggregates: [.count]))
+        AggregateQuery(groups: [FieldPath(query)], aggregates: [.count]))
       try eachBody { try program.add($0) }
       return program.rows.map { "\(Self.text($0.group[0])): \(Self.text($0.values[0]))" }
         .joined(separator: ", ")

@@ -4,9 +4,9 @@ import NanoDocument
 import NanoQuery
 import Testing
 
-@Suite("Groups and distinct values that find no room in memory")
+@Suite("Groups and distinct values that exceed the memory limit")
 struct SpilledGroupsTests {
-  /// Keeps what it gets in memory, and says how much it was.
+  /// Sorts in memory, and counts what was spilled.
   private final class Spill: ExternalSorter {
     private var entries: [(key: [UInt8], content: [UInt8])] = []
     var count: Int { entries.count }
@@ -31,7 +31,8 @@ struct SpilledGroupsTests {
     }
   }
 
-  /// Long texts, so that a few thousand groups fill the memory; each is in several documents, in lists too.
+  /// Long strings, so that a few thousand groups exceed the memory limit. Each is in several documents, also in
+  /// arrays.
   private static func documents() -> [DocumentObject] {
     let padding = String(repeating: "long ", count: 2_000)
     var documents: [DocumentObject] = (0..<2_500).map { number in
@@ -46,7 +47,7 @@ struct SpilledGroupsTests {
     return documents
   }
 
-  @Test("Groups are the same as those that memory has room for")
+  @Test("Spilled groups are the same as groups in memory")
   func groups() throws {
     let spill = Spill()
     let query = AggregateQuery(
@@ -78,7 +79,7 @@ struct SpilledGroupsTests {
     #expect(first == Array(plain.rows.prefix(2_000)))
   }
 
-  @Test("Distinct values are the same as those that memory has room for")
+  @Test("Spilled distinct values are the same as those in memory")
   func distinct() throws {
     let spill = Spill()
     let plain = DistinctValues(FieldPath("g"))

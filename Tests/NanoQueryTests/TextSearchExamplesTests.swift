@@ -5,9 +5,9 @@ import NanoDocument
 import NanoQuery
 import Testing
 
-@Suite("The examples of docs/TEXT-SEARCH.md")
+@Suite("Examples in docs/TEXT-SEARCH.md")
 struct TextSearchExamplesTests {
-  @Test("Each line of each table is what the definition computes")
+  @Test("The reference semantics compute the result in each table row")
   func examples() throws {
     let file = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../../docs/TEXT-SEARCH.md")
@@ -26,12 +26,12 @@ struct TextSearchExamplesTests {
         continue
       }
       count += 1
-      #expect(try Self.answer(cells[0], kind, cells[1]) == (cells[2] == "yes"), "\(line)")
+      #expect(try Self.matches(cells[0], kind, cells[1]) == (cells[2] == "yes"), "\(line)")
     }
     #expect(count > 50)
   }
 
-  private static func answer(_ document: String, _ kind: String, _ text: String) throws -> Bool {
+  private static func matches(_ document: String, _ kind: String, _ text: String) throws -> Bool {
     let scope = FullTextScope(["t", "u.v"], tokens: kind == "words" ? .words : .substrings)
     let query = kind == "expression" ? FullTextQuery(bnrExpression: text) : FullTextQuery(text)
     let subject = DocumentSubject(try DocumentObject(json: document))
@@ -39,10 +39,10 @@ struct TextSearchExamplesTests {
   }
 }
 
-@Suite("Text queries")
-struct TextQueryTests {
+@Suite("Full-text queries")
+struct FullTextQueryTests {
   @Test(
-    "What people write becomes a tree",
+    "User input parses to a tree",
     arguments: [
       ("gin tonic", FullTextQuery.all([.phrase("gin"), .phrase("tonic")])),
       ("\"gin tonic\"* ", .prefix("gin tonic")), ("gin*", .prefix("gin")), ("*", .phrase("*")),
@@ -57,7 +57,7 @@ struct TextQueryTests {
     #expect(FullTextQuery(text, fields: ["title"]) == expected)
   }
 
-  @Test("Markers stand around what is found, joined where it overlaps")
+  @Test("Highlights surround matches, and overlapping ones are merged")
   func highlighted() {
     let scope = FullTextScope(["t", "u"])
     func mark(_ query: FullTextQuery, _ text: String, _ field: FieldPath = "t") -> String {
@@ -71,7 +71,7 @@ struct TextQueryTests {
     #expect(mark(.part("\"b", .anywhere), "a\"b") == "a<\"b>")
   }
 
-  @Test("A snippet is the part in which most is found")
+  @Test("A snippet is the part with the most matches")
   func snippet() {
     let highlighter = FullTextHighlighter(
       .all([.phrase("x"), .phrase("y")]), in: FullTextScope(["t"]), field: "t")

@@ -4,14 +4,14 @@ import Foundation
 import NanoServerSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite("Connection-cutting proxy", .timeLimit(.minutes(3)))
 struct CuttingProxyTests {
-  @Test func passesOnAndCounts() throws {
+  @Test("The proxy forwards and counts bytes") func forwards() throws {
     let server = try EchoServer()
     let proxy = try CuttingProxy(beforePort: server.port)
     let client = try Line(to: proxy.port)
     let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0) }
-    // What is echoed has to be read meanwhile.
+    // The echo has to be read concurrently.
     let sending = Thread { try? client.send(bytes) }
     sending.start()
     #expect(client.receive(bytes.count) == bytes)
@@ -21,8 +21,10 @@ struct CuttingProxyTests {
     #expect(proxy.openConnections == 1)
   }
 
-  @Test(arguments: [0, 1, 5, 100_000])
-  func cutsAfterSoManyBytesToTheServer(_ count: Int) throws {
+  @Test(
+    "The proxy cuts a connection after the specified bytes to the server",
+    arguments: [0, 1, 5, 100_000])
+  func cutsAfterBytesToServer(_ count: Int) throws {
     let server = try EchoServer()
     let proxy = try CuttingProxy(beforePort: server.port)
     let client = try Line(to: proxy.port)
@@ -33,14 +35,15 @@ struct CuttingProxyTests {
     _ = client.receive(.max)
     #expect(server.wait(for: 3 + count))
     #expect(proxy.bytes(.toServer) == 3 + count)
-    // The limit is used up.
+    // The limit applies only once.
     let other = try Line(to: proxy.port)
     try other.send([9])
     #expect(other.receive(1) == [9])
   }
 
-  @Test(arguments: [0, 1, 5])
-  func cutsAfterSoManyBytesToTheClient(_ count: Int) throws {
+  @Test(
+    "The proxy cuts a connection after the specified bytes to the client", arguments: [0, 1, 5])
+  func cutsAfterBytesToClient(_ count: Int) throws {
     let server = try EchoServer()
     let proxy = try CuttingProxy(beforePort: server.port)
     let client = try Line(to: proxy.port)
@@ -51,7 +54,9 @@ struct CuttingProxyTests {
     #expect(proxy.bytes(.toClient) == count)
   }
 
-  @Test(arguments: [CuttingProxy.Ending.finished, .reset])
+  @Test(
+    "The proxy finishes or resets all connections",
+    arguments: [CuttingProxy.Ending.finished, .reset])
   func cutsAll(_ ending: CuttingProxy.Ending) throws {
     let server = try EchoServer()
     let proxy = try CuttingProxy(beforePort: server.port)
@@ -70,7 +75,9 @@ struct CuttingProxyTests {
     #expect(proxy.openConnections == 0)
   }
 
-  @Test func refusesAndTakesAgain() throws {
+  @Test("The proxy refuses new connections, and accepts them again") func refusesNewConnections()
+    throws
+  {
     let server = try EchoServer()
     let proxy = try CuttingProxy(beforePort: server.port)
     proxy.refuseNew = true
@@ -82,7 +89,7 @@ struct CuttingProxyTests {
     #expect(client.receive(1) == [1])
   }
 
-  @Test func delaysBothWays() throws {
+  @Test("The proxy delays bytes in both directions") func delays() throws {
     let server = try EchoServer()
     let proxy = try CuttingProxy(beforePort: server.port)
     proxy.delay(.toServer, by: .milliseconds(100))
@@ -95,13 +102,15 @@ struct CuttingProxyTests {
     #expect(time >= .milliseconds(150))
   }
 
-  @Test(.postgres) func aCommitWhoseAnswerIsLost() throws {
+  @Test("A commit whose acknowledgment is lost is durable", .postgres) func lostAcknowledgment()
+    throws
+  {
     let server = try #require(PostgresServer.shared)
     let proxy = try CuttingProxy(before: server)
     try server.psql("CREATE TABLE lost_answer(x int)")
     try server.psql("", url: proxy.url())
     let greeting = proxy.bytes(.toClient)
-    // One byte of the answer, for as many bytes as the greeting has it would be cut before the question.
+    // One byte more than the greeting. With fewer, the connection would be cut before the query is sent.
     proxy.cut(afterBytesToClient: greeting + 1)
     #expect(throws: (any Error).self) {
       try server.psql("INSERT INTO lost_answer VALUES (1)", url: proxy.url())

@@ -5,12 +5,12 @@ import Synchronization
 
 @testable import NanoServerSupport
 
-/// Sends back what it gets, and counts it.
+/// Sends back the bytes that it receives, and counts them.
 final class EchoServer: Sendable {
   let port: Int
   private let received = Received()
 
-  /// What the threads share, which outlive the server.
+  /// State shared with the threads, which outlive the server.
   private final class Received: Sendable {
     let count = Mutex(0)
   }
@@ -37,17 +37,17 @@ final class EchoServer: Sendable {
     }
   }
 
-  /// Whether exactly so many bytes come.
+  /// Waits for bytes, and returns whether exactly the specified number arrived.
   func wait(for count: Int) -> Bool {
     let end = ContinuousClock.now + .seconds(10)
     while received.count.withLock({ $0 }) < count, ContinuousClock.now < end { usleep(1_000) }
-    // Time for those that should not come.
+    // Leaves time for excess bytes.
     usleep(20_000)
     return received.count.withLock { $0 } == count
   }
 }
 
-/// One end of a connection. It is closed with the value.
+/// One end of a connection, which is closed on deallocation.
 final class Line: Sendable {
   private let socket: Int32
   private let lastError = Mutex<Int32>(0)
@@ -58,7 +58,7 @@ final class Line: Sendable {
 
   deinit { close(socket) }
 
-  /// Whether what was received last was an error instead of the end.
+  /// Whether the last receive failed with a reset instead of the end of the stream.
   var wasReset: Bool { lastError.withLock { $0 } == ECONNRESET }
 
   func send(_ bytes: [UInt8]) throws {
@@ -77,7 +77,7 @@ final class Line: Sendable {
     }
   }
 
-  /// So many bytes, or fewer when the connection ends before.
+  /// Receives the specified number of bytes, or fewer if the connection ends.
   func receive(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < count {

@@ -4,9 +4,9 @@ import Foundation
 import NanoServerSupport
 import Testing
 
-@Suite(.postgres, .timeLimit(.minutes(3)))
+@Suite("PostgreSQL test server", .postgres, .timeLimit(.minutes(3)))
 struct PostgresServerTests {
-  @Test func bothDatabasesAnswer() throws {
+  @Test("Both databases accept queries and have their collations") func databases() throws {
     let server = try #require(PostgresServer.shared)
     let order = "SELECT string_agg(x, '' ORDER BY x) FROM (VALUES ('b'), ('a'), ('B')) AS t(x)"
     #expect(try server.psql(order) == "Bab")
@@ -15,12 +15,12 @@ struct PostgresServerTests {
     #expect(try server.psql("SELECT 1", url: server.url(socket: .icu)) == "1")
   }
 
-  @Test func aRefusedStatementIsAnError() throws {
+  @Test("A failed statement is an error") func failedStatement() throws {
     let server = try #require(PostgresServer.shared)
     #expect { try server.psql("SELECT 1 / 0") } throws: { "\($0)".contains("division by zero") }
   }
 
-  @Test func whatWasCommittedIsThereAfterAKill() throws {
+  @Test("Committed rows survive a kill") func kill() throws {
     let server = try PostgresServer(durable: true)
     #expect(try server.psql("SHOW fsync") == "on")
     try server.psql("CREATE TABLE kept(x int); INSERT INTO kept VALUES (1)")
@@ -32,7 +32,7 @@ struct PostgresServerTests {
     #expect(try server.psql("SELECT x FROM kept") == "1")
   }
 
-  @Test func aStandbyFollowsAndTakesOver() throws {
+  @Test("A standby follows its primary and can be promoted") func standby() throws {
     let server = try PostgresServer()
     let standby = try server.standby()
     try server.psql("CREATE TABLE followed(x int); INSERT INTO followed VALUES (1)")
@@ -44,7 +44,7 @@ struct PostgresServerTests {
     #expect(try standby.psql("INSERT INTO followed VALUES (2) RETURNING x") == "2")
   }
 
-  @Test func nothingIsLeftOfARemovedServer() throws {
+  @Test("Removing a server deletes its folder") func removal() throws {
     let server = try PostgresServer()
     #expect(FileManager.default.fileExists(atPath: server.folder))
     server.remove()
@@ -52,8 +52,10 @@ struct PostgresServerTests {
     #expect(throws: (any Error).self) { try server.psql("SELECT 1") }
   }
 
-  @Test(.enabled(if: Pgbouncer.isInstalled, "pgbouncer is not installed"))
-  func pgbouncerStandsBefore() throws {
+  @Test(
+    "pgbouncer forwards to both databases",
+    .enabled(if: Pgbouncer.isInstalled, "pgbouncer is not installed"))
+  func pgbouncer() throws {
     let server = try #require(PostgresServer.shared)
     let pooler = try Pgbouncer(before: server)
     for database in PostgresServer.Database.allCases {

@@ -5,14 +5,14 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Batches under operation ids")
+@Suite("Idempotent batches")
 struct ApplyTests {
   let store: Store
   var accounts: DocumentCollection { store["accounts"] }
 
   init() throws { store = try anyStore() }
 
-  @Test("A batch writes in its order and gives the revisions")
+  @Test("A batch applies its writes in order and returns the revisions")
   func writes() throws {
     let first = try accounts.apply([
       .insert(["n": 1], key: "a"), .insert(["n": 2], key: "b"), .save(["n": 3], key: "c"),
@@ -30,8 +30,8 @@ struct ApplyTests {
     #expect(try accounts.find().sorted(by: "n").fetch().map { $0["n"] } == [4, 10, 30])
   }
 
-  @Test("The same id is applied once, and its outcome is given again")
-  func once() throws {
+  @Test("A batch with a known operation ID is not applied again and returns the first outcome")
+  func idempotent() throws {
     let id = UUID()
     let writes: [DocumentWrite] = [.insert(["n": 1]), .save(["n": 2], key: "k")]
     let first = try accounts.apply(writes, operation: id)
@@ -47,7 +47,7 @@ struct ApplyTests {
     #expect(try store.collections().map(\.name) == ["accounts"])
   }
 
-  @Test("A revision that is another one refuses the whole batch, whose id stays free")
+  @Test("A stale revision rejects the whole batch, and its operation ID stays unused")
   func conflict() throws {
     try accounts.save(["n": 1], key: "a")
     try accounts.save(["n": 2], key: "a")
@@ -71,8 +71,8 @@ struct ApplyTests {
     #expect(try accounts.count() == 0)
   }
 
-  @Test("A batch in a block happens with the block, or not at all")
-  func inBlock() throws {
+  @Test("A batch in a transaction commits or rolls back with the transaction")
+  func inTransaction() throws {
     struct Undo: Error {}
     let id = UUID()
     try? store.write {
@@ -85,7 +85,7 @@ struct ApplyTests {
     #expect(try accounts.count() == 1)
   }
 
-  @Test("Compare-and-set from many tasks loses no increment")
+  @Test("Compare-and-set from concurrent tasks loses no increment")
   func increments() async throws {
     let accounts = accounts
     try await accounts.save(["n": 0], key: "counter")
@@ -109,7 +109,7 @@ struct ApplyTests {
     #expect(counter?.revision == 41)
   }
 
-  @Test("What was applied is known after the file was reopened", .sqlite)
+  @Test("Applied operation IDs survive reopening the file", .sqlite)
   func reopened() throws {
     let scratch = try Scratch()
     let id = UUID()

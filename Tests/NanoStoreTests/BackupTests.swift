@@ -10,12 +10,12 @@ struct BackupTests {
   let scratch: Scratch
   init() throws { scratch = try Scratch() }
 
-  static let places = ["memory", "temporary", "file", "journal", "readonly", "utf16"]
+  static let kinds = ["memory", "temporary", "file", "journal", "readonly", "utf16"]
 
-  private func store(_ place: String, documents: Int64 = 2_000) throws -> Store {
+  private func store(_ kind: String, documents: Int64 = 2_000) throws -> Store {
     let path = scratch.file("source/a.db")
     var store: Store
-    switch place {
+    switch kind {
     case "memory": store = try anyStore()
     case "temporary": store = try Store(.temporary)
     case "journal": store = try Store.file(path) { $0.journalMode = .delete }
@@ -31,7 +31,7 @@ struct BackupTests {
       })
     try store["a"].createIndex("n", unique: true)
     try store["a"].createIndex("tags")
-    guard place == "readonly" else { return store }
+    guard kind == "readonly" else { return store }
     try store.close()
     store = try Store.file(path) { $0.isReadOnly = true }
     return store
@@ -40,9 +40,9 @@ struct BackupTests {
   private var target: String { scratch.file("b.db") }
 
   @Test(
-    "A backup of any store is a whole store, with its progress told", .sqlite, arguments: places)
-  func whole(place: String) throws {
-    let store = try store(place)
+    "A backup of any kind of store is complete and reports progress", .sqlite, arguments: kinds)
+  func complete(kind: String) throws {
+    let store = try store(kind)
     var steps: [Double] = []
     try store.backup(to: target) { steps.append($0) }
 
@@ -60,13 +60,14 @@ struct BackupTests {
   }
 
   @Test(
-    "The store stays in use meanwhile, also from the progress itself", .sqlite, arguments: places)
-  func inUse(place: String) throws {
-    let store = try store(place)
+    "The store stays usable during a backup, even from the progress closure", .sqlite,
+    arguments: kinds)
+  func inUse(kind: String) throws {
+    let store = try store(kind)
     var writes: Int64 = 0
     try store.backup(to: target) { _ in
       #expect(try store["a"].count() == 2_000 + Int(writes))
-      guard place != "readonly" else { return }
+      guard kind != "readonly" else { return }
       writes += 1
       try store["a"].insert(["n": .int(-writes)])
     }
@@ -76,9 +77,9 @@ struct BackupTests {
     #expect(try copy.verify().isEmpty)
   }
 
-  @Test("A backup that is given up leaves nothing", .sqlite, arguments: places)
-  func givenUp(place: String) throws {
-    let store = try store(place)
+  @Test("A backup aborted by its progress closure leaves no file", .sqlite, arguments: kinds)
+  func aborted(kind: String) throws {
+    let store = try store(kind)
     #expect(throws: CancellationError.self) {
       try store.backup(to: target) { if $0 > 0.3 { throw CancellationError() } }
     }
@@ -87,8 +88,8 @@ struct BackupTests {
     try store.backup(to: target)
   }
 
-  @Test("Cancelling its task ends a backup and leaves nothing")
-  func cancelled() async throws {
+  @Test("Canceling the task ends a backup and leaves no file")
+  func canceled() async throws {
     let store = try store("file")
     let (steps, continuation) = AsyncStream.makeStream(of: Double.self)
     let gate = DispatchSemaphore(value: 0)
@@ -105,7 +106,7 @@ struct BackupTests {
     #expect(try scratch.names == ["source"])
   }
 
-  @Test("A file that is there is replaced only when that is asked for")
+  @Test("A backup replaces an existing file only if requested")
   func replacing() throws {
     let store = try store("file", documents: 10)
     _ = try scratch.write(Array("precious".utf8), "b.db")
@@ -120,7 +121,7 @@ struct BackupTests {
     #expect(try Store(.file(target))["a"].count() == 10)
   }
 
-  @Test("A store is not backed up onto itself, however its path is written")
+  @Test("A store cannot be backed up onto itself, however the path is spelled")
   func ontoItself() throws {
     let store = try store("file", documents: 10)
     let path = scratch.file("source/a.db")
@@ -140,27 +141,29 @@ struct BackupTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("In a folder the copy has the name of the source", .sqlite, arguments: ["memory", "file"])
-  func folder(place: String) throws {
-    let store = try store(place, documents: 10)
+  @Test(
+    "A backup into a folder takes the file name of the source", .sqlite,
+    arguments: ["memory", "file"])
+  func folder(kind: String) throws {
+    let store = try store(kind, documents: 10)
     try FileManager.default.createDirectory(
       atPath: scratch.file("folder"), withIntermediateDirectories: false)
     try store.backup(to: scratch.file("folder"))
     #expect(code { try store.backup(to: scratch.file("folder")) } == .alreadyExists)
-    let copy = try Store(.file(scratch.file(place == "file" ? "folder/a.db" : "folder/store.db")))
+    let copy = try Store(.file(scratch.file(kind == "file" ? "folder/a.db" : "folder/store.db")))
     #expect(try copy["a"].count() == 10)
     try copy.close()
-    // The folder of the store itself holds a file of that name: the store.
-    guard place == "file" else { return }
+    // The source's own folder contains a file of that name: the store itself.
+    guard kind == "file" else { return }
     #expect(code { try store.backup(to: scratch.file("source")) } == .invalidArgument)
   }
 
   @Test(
-    "Another folder, a missing folder and an impossible path are refused; none is ever removed",
+    "An occupied name, a missing folder, and an invalid path are rejected, and no folder is removed",
     .sqlite)
   func impossible() throws {
     let store = try store("memory", documents: 10)
-    // Both the folder and what the copy would be called in it.
+    // Create both names that the copy could take in that folder.
     let folder = scratch.file("folder")
     try FileManager.default.createDirectory(
       atPath: folder + "/store.db", withIntermediateDirectories: true)
@@ -179,8 +182,8 @@ struct BackupTests {
     #expect(FileManager.default.fileExists(atPath: scratch.file("folder/precious")))
   }
 
-  @Test("What is collected is in the backup")
-  func collected() throws {
+  @Test("A backup includes pending saves")
+  func pendingSaves() throws {
     let store = try store("file", documents: 1)
     store.saveInterval = 10
     try store["a"].save(["n": 77], key: "k")

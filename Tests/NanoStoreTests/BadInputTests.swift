@@ -13,19 +13,19 @@ struct BadInputTests {
   init() throws {
     store = try anyStore()
     people = store["people"]
-    try people.save(["n": 1], key: "there")
+    try people.save(["n": 1], key: "existing")
   }
 
-  /// Nothing was written and the store goes on.
+  /// Expects that nothing was written and that the store is still usable.
   private func expectUnchanged(_ location: SourceLocation = #_sourceLocation) throws {
     #expect(try store.collections().map(\.name) == ["people"], sourceLocation: location)
-    #expect(try people.find().keys() == ["there"], sourceLocation: location)
-    #expect(try people.get("there")?["n"] == 1, sourceLocation: location)
+    #expect(try people.find().keys() == ["existing"], sourceLocation: location)
+    #expect(try people.get("existing")?["n"] == 1, sourceLocation: location)
     #expect(try people.observedPaths().map(\.path) == ["n"], sourceLocation: location)
   }
 
   @Test(
-    "JSON that is none is refused with the place",
+    "Invalid JSON is rejected with its byte offset",
     arguments: [
       ("", 0), ("   ", 3), ("{", 1), ("{\"a\"", 4), ("{\"a\":", 5), ("{\"a\":1", 6),
       ("{\"a\":1,}", 7), ("{a:1}", 1), ("{\"a\":01}", 6), ("{\"a\":1.}", 7), ("{\"a\":+1}", 5),
@@ -39,18 +39,18 @@ struct BadInputTests {
     if error?.code == .invalidJSON, let offset = error?[.byteOffset].flatMap({ Int($0) }) {
       #expect(abs(offset - near) <= 2, "\(text): \(offset)")
     }
-    #expect(code { try people.save(json: text, key: "there") } == error?.code)
+    #expect(code { try people.save(json: text, key: "existing") } == error?.code)
     try expectUnchanged()
   }
 
-  @Test("Values that have no stored form are refused")
+  @Test("Values without a stored form are rejected")
   func notStorable() throws {
     let late = Date(timeIntervalSince1970: 300_000_000_000)
     #expect(code { try people.insert(["d": .date(late)]) } == .valueNotStorable)
-    #expect(code { try people.update("there", set: ["d": .date(late)]) } == .valueNotStorable)
+    #expect(code { try people.update("existing", set: ["d": .date(late)]) } == .valueNotStorable)
     #expect(code { try store.setMetadata(.date(late), "d") } == .valueNotStorable)
     #expect(code { try people.insert(["n": 1] as [String: UInt64]) } == nil)
-    try people.find(Condition.key(.notEqualTo, "there")).delete()
+    try people.find(Condition.key(.notEqualTo, "existing")).delete()
     #expect(
       code { try people.insert(["n": UInt64.max] as [String: UInt64]) } == .valueNotStorable)
     #expect(code { try people.insert(json: "{\"n\":9223372036854775808}") } != nil)
@@ -67,7 +67,7 @@ struct BadInputTests {
     try expectUnchanged()
   }
 
-  @Test("What is not finite is stored and comes back")
+  @Test("Non-finite numbers are stored and read back")
   func notFinite() throws {
     for value in [Double.infinity, -.infinity] {
       try people.save(["n": .double(value)], key: "x")
@@ -79,7 +79,7 @@ struct BadInputTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A type that cannot be a document is refused, and nothing is stored")
+  @Test("A type that does not encode as an object is rejected, and nothing is stored")
   func unencodable() throws {
     struct Failing: Encodable {
       func encode(to encoder: any Encoder) throws { throw CancellationError() }
@@ -91,7 +91,7 @@ struct BadInputTests {
     try expectUnchanged()
   }
 
-  @Test("A path with an empty component is refused wherever a path is taken")
+  @Test("A path with an empty component is rejected by every call that takes a path")
   func paths() throws {
     for path in ["", ".", "a.", ".a", "a..b", "\"a", "a.\"\"", "\"a\"b"] {
       let field = FieldPath(path)
@@ -112,8 +112,8 @@ struct BadInputTests {
         ("total", { _ = try query.sum(path) }),
         ("group", { _ = try query.grouped(by: path, aggregates: [.count]) }),
         ("explain", { _ = try people.find(Field(path) == 1).explain() }),
-        ("set", { try people.update("there", set: [field: 1]) }),
-        ("remove", { try people.update("there", remove: [field]) }),
+        ("set", { try people.update("existing", set: [field: 1]) }),
+        ("remove", { try people.update("existing", remove: [field]) }),
         ("setAll", { try query.update(set: [field: 1]) }),
         ("removeAll", { try people.find(Field(path) == 1).delete() }),
         ("index", { try people.createIndex(path) }),
@@ -122,7 +122,7 @@ struct BadInputTests {
         (
           "subscript",
           {
-            var document = try people.get("there")
+            var document = try people.get("existing")
             document?[path] = 1
             if let document { try people.save(document) }
           }
@@ -134,7 +134,7 @@ struct BadInputTests {
     try expectUnchanged()
   }
 
-  @Test("An error in query text tells the place and what was expected")
+  @Test("An error in query text reports its position and what was expected")
   func queryText() throws {
     for text in ["[n] =", "[n] = 1 AND", "[n", "n n", "[n] = 'x", "[n] IN (1,", "LIMIT x", ")"] {
       let error = error { _ = try people.find(text) }

@@ -4,7 +4,7 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("Bags from several tasks")
+@Suite("Bags used from several tasks")
 struct BagConcurrencyTests {
   let scratch: Scratch
   let store: Store
@@ -13,7 +13,7 @@ struct BagConcurrencyTests {
     store = try Store.file(scratch.file("a.db"))
   }
 
-  @Test("One bag that many tasks change and save has everything in it, once")
+  @Test("A bag that concurrent tasks change and save contains every member once")
   func oneBag() async throws {
     let bag = try await store.bag(named: "team")
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -41,12 +41,13 @@ struct BagConcurrencyTests {
   }
 
   @Test(
-    "What another transaction saves is not saved before it is committed", arguments: [true, false])
+    "A bag saved in another transaction stays unsaved here until the commit",
+    arguments: [true, false])
   func uncommitted(fails: Bool) async throws {
     struct Undo: Error {}
     let bag = try await store.bag(named: "team")
     try bag.add(Document(["n": 1], key: "k"), in: "people")
-    let (saved, seen) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let (saved, checked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let ended = DispatchSemaphore(value: 0)
     let store = store
     let other = Thread {
@@ -54,7 +55,7 @@ struct BagConcurrencyTests {
         try bag.save()
         #expect(!bag.hasUnsavedChanges)
         saved.signal()
-        seen.wait()
+        checked.wait()
         if fails { throw Undo() }
       }
       ended.signal()
@@ -65,9 +66,9 @@ struct BagConcurrencyTests {
       saved.wait()
       let isUnsaved = bag.hasUnsavedChanges
       let has = (try? bag.contains(key: "k")) ?? false
-      seen.signal()
+      checked.signal()
       #expect(throws: Never.self) { try bag.save() }
-      // A server may let the second one go on before the first one has heard of its commit.
+      // On a server, the second save can continue before the first reports its commit.
       ended.wait()
       return (isUnsaved, has)
     }
@@ -86,7 +87,7 @@ struct BagConcurrencyTests {
     }
   }
 
-  @Test("Several handles of one bag, and bags that hold each other, saved at once")
+  @Test("Several handles of one bag, and bags that contain each other, can be saved concurrently")
   func manyBags() async throws {
     let bags = (0..<6).map { Bag(name: "b\($0)", in: store) }
     for (n, bag) in bags.enumerated() { try bag.add(bags[(n + 1) % 6]) }
@@ -112,7 +113,7 @@ struct BagConcurrencyTests {
     #expect(try await store.sql("SELECT * FROM nano_bag_members").count == 12)
   }
 
-  @Test("Saves that fail side by side with others give their changes back")
+  @Test("Failed saves among concurrent ones leave their bags unsaved")
   func failures() async throws {
     try await store["people"].createIndex("n", unique: true)
     try await store["people"].save(["n": 0], key: "zero")

@@ -4,15 +4,15 @@ import NanoStore
 import NanoTesting
 import Testing
 
-@Suite("Bags on an engine that fails")
+@Suite("Bags on a failing engine")
 struct BagFailureTests {
   private static let full = StoreError(.full, "No space is left for the database")
 
-  @Test("Whichever call of a save fails, the bag keeps its changes and the store what it had")
+  @Test("Whichever engine call of a save fails, the bag and the store are unchanged")
   func savingFails() throws {
     var failed = 0
     for call in 1... {
-      // The reference engine knows no SQL and no indexes: bags need neither.
+      // The reference engine has neither SQL nor indexes; bags need neither.
       let engine = FailingEngine(ReferenceEngine())
       let store = try Store(opening: { engine })
       let outer = Bag(name: "outer", in: store)
@@ -49,7 +49,9 @@ struct BagFailureTests {
     #expect(failed > 20)
   }
 
-  @Test("Whichever call of a removal fails, document and memberships stay together")
+  @Test(
+    "Whichever engine call of a deletion fails, a document and its memberships are deleted together or kept"
+  )
   func removingFails() throws {
     let removals: [(DocumentCollection) throws -> Void] = [
       { try $0.delete("a") }, { try $0.delete(rowID: 1) }, { try $0.deleteAll() },
@@ -65,14 +67,14 @@ struct BagFailureTests {
         try bag.save()
 
         engine.fail(at: call, Self.full)
-        // Inside a block that goes on, a removal is still whole or not at all.
+        // In a transaction that ignores the error, the deletion is still atomic.
         let outcome = code { try store.write { try? remove(store["people"]) } }
         let calls = engine.calls
         engine.succeed()
-        let isThere = try store["people"].count() == 1
+        let exists = try store["people"].count() == 1
         let isMember = try bag.saved.count() == 1
-        let isRemoved = outcome == nil && (number == 5 ? !isMember : !isThere)
-        #expect(isThere == isMember || number == 5, "\(number), call \(call)")
+        let isRemoved = outcome == nil && (number == 5 ? !isMember : !exists)
+        #expect(exists == isMember || number == 5, "\(number), call \(call)")
         if calls < call {
           #expect(isRemoved)
           break

@@ -4,7 +4,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Bags in bags")
+@Suite("Nested bags")
 struct BagNestingTests {
   let store: Store
   init() throws { store = try anyStore() }
@@ -15,7 +15,7 @@ struct BagNestingTests {
     return bag
   }
 
-  @Test("Saving a bag saves the unsaved contents of bags within it, at any depth (Q16)")
+  @Test("Saving a bag saves the unsaved contents of nested bags at any depth (Q16)")
   func nested() throws {
     let (outer, middle, inner) = (
       try bag("outer", "a"), try bag("middle", "b"), try bag("inner", "c")
@@ -34,7 +34,7 @@ struct BagNestingTests {
     #expect(try read.contains(middle) && !read.contains(inner))
     #expect(try read.bags().first?.bags().first?.name == "inner")
 
-    // The instance that was added stays the one that is saved with the outer bag.
+    // The added instance is the one that is saved with the outer bag.
     #expect(try outer.bags().first === middle)
     try inner.add(Document(["n": 2], key: "d"), in: "people")
     try outer.save()
@@ -42,7 +42,7 @@ struct BagNestingTests {
     #expect(try store.bag(named: "inner").count() == 2)
   }
 
-  @Test("A bag may hold itself, and bags may hold each other (Q15)")
+  @Test("A bag can contain itself, and bags can contain each other (Q15)")
   func cycles() throws {
     let one = try bag("one", "a")
     try one.add(one)
@@ -70,7 +70,7 @@ struct BagNestingTests {
     #expect(try three.keys == ["c"])
   }
 
-  @Test("An error in a bag within a bag leaves all of them unsaved")
+  @Test("An error in a nested bag leaves all bags unsaved")
   func failure() throws {
     try store["people"].createIndex("n", unique: true)
     let inner = try bag("inner", "a", "b")
@@ -85,8 +85,8 @@ struct BagNestingTests {
     #expect(try store.bags().count == 2)
   }
 
-  @Test("A saved bag that was removed from the store meanwhile cannot be added")
-  func removedMeanwhile() throws {
+  @Test("A saved bag that was deleted from the store cannot be added")
+  func deletedBag() throws {
     let inner = try bag("inner", "a")
     try inner.save()
     let outer = try bag("outer")
@@ -97,7 +97,7 @@ struct BagNestingTests {
     try outer.save()
   }
 
-  @Test("Bags are let go of when nobody holds them, cycles too once they are saved")
+  @Test("Bags are deallocated when unreferenced, including cycles once they are saved")
   func memory() throws {
     weak var kept: Bag?
     do {

@@ -7,13 +7,13 @@ import Testing
 @Suite("Large bags")
 struct BagScaleTests {
   @Test(
-    "One document more in a bag of 100,000 is two rows more; questions go through indexes", .sqlite)
+    "Adding a document to a bag of 100,000 writes two rows, and queries use indexes", .sqlite)
   func hundredThousand() async throws {
     let store = try anyStore()
     let songs = store["songs"]
     let bag = try await store.bag(named: "everything")
     try bag.add((0..<100_000).map { try Document(["n": .int($0)], key: "s\($0)") }, in: "songs")
-    // Leaves the thread to other tests.
+    // The async call frees the thread for other tests.
     try await bag.save()
     try check(store, songs, bag)
   }
@@ -27,7 +27,7 @@ struct BagScaleTests {
     #expect(try store.bags(containingKey: "s77777", in: "songs").map(\.key) == [bag.key])
     #expect(try again.find(Field("n") == 55_555).keys() == ["s55555"])
 
-    // A document and a membership, the trace of neither in any other row.
+    // One row for the document and one for the membership; no other row changes.
     let changes = try changes(store) {
       try again.add(Document(["n": 100_000], key: "s100000"), in: "songs")
       try again.save()
@@ -48,7 +48,7 @@ struct BagScaleTests {
     #expect(try bag.count() == 0)
   }
 
-  /// Rows that a block inserts, changes and deletes.
+  /// Returns the number of rows that a block inserts, updates, and deletes.
   private func changes(_ store: Store, _ work: () throws -> Void) throws -> Int64 {
     func total() throws -> Int64 {
       try store.write { try store.sql("SELECT total_changes() AS n")[0]["n"]?.int64 ?? 0 }
@@ -58,7 +58,7 @@ struct BagScaleTests {
     return try total() - before
   }
 
-  @Test("Each question about members is answered by an index alone", .sqlite)
+  @Test("Queries for members use a single index and no scan", .sqlite)
   func indexes() throws {
     let store = try anyStore()
     try store.createCollection("log", identity: .rowID)
@@ -68,7 +68,7 @@ struct BagScaleTests {
     try bag.save()
     let inBag = Field("bag") == 1
     let ofMember = Field("collection") == "people" && Field("key") == "a"
-    let questions: [(Query, String)] = [
+    let queries: [(Query, String)] = [
       (Query(inBag, orderings: [.forward("position")], limit: 9, offset: 5), "bag_position"),
       (
         Query(inBag && Field("position") > 7, orderings: [.forward("position")], limit: 9),
@@ -83,7 +83,7 @@ struct BagScaleTests {
         "bag_collection_key_unique"
       ),
     ]
-    for (query, index) in questions {
+    for (query, index) in queries {
       let explanation = try store.engine().read(.snapshot, nil) {
         try $0.explain(query, in: InternalCollection.bagMembers.rawValue)
       }

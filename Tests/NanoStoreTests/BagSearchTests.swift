@@ -9,7 +9,7 @@ struct BagSearchTests {
   let store: Store
   init() throws { store = try anyStore() }
 
-  @Test("A search finds the saved members only, in all collections, with or without criteria (Q18)")
+  @Test("A search finds only saved members, in all collections, with or without criteria (Q18)")
   func restriction() throws {
     for (key, value) in [("o1", "x"), ("o2", "x"), ("o3", "y")] {
       try store["objects"].save(["n": .string(value)], key: key)
@@ -35,7 +35,8 @@ struct BagSearchTests {
     #expect(try Bag().find().fetch().isEmpty)
   }
 
-  @Test("What is found is sorted across collections, then cut; ties keep the order of the bag")
+  @Test(
+    "Results are sorted across collections before the limit applies, and ties keep the bag's order")
   func sorting() throws {
     let bag = try store.bag(named: "b")
     let years: [(String, String, DocumentValue)] = [
@@ -60,9 +61,11 @@ struct BagSearchTests {
         == [5, .double(6001.0 / 3), "e"])
   }
 
-  @Test("Every way of searching finds what the definition says", arguments: [10, 900, 3000])
-  func ways(size: Int) async throws {
-    // 900 members are few of what is there, 3,000 are many.
+  @Test(
+    "Every search strategy returns the results of the reference evaluator",
+    arguments: [10, 900, 3000])
+  func strategies(size: Int) async throws {
+    // 900 members are a small part of the collection; 3,000 are a large one.
     let all = store["all"]
     for start in stride(from: 0, to: 6000, by: 2000) {
       try await all.save(

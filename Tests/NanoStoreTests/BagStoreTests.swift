@@ -3,7 +3,7 @@
 import NanoStore
 import Testing
 
-@Suite("Bags and what happens in the store")
+@Suite("Bags and changes in the store")
 struct BagStoreTests {
   let scratch: Scratch
   let store: Store
@@ -27,7 +27,7 @@ struct BagStoreTests {
     }
   }
 
-  @Test("However a document is removed, it is in no bag any more")
+  @Test("Every way to delete a document removes it from all bags")
   func removingDocuments() throws {
     let steps: [(String, (Document) throws -> Void)] = [
       ("key", { _ = try people.delete($0.key!) }),
@@ -56,7 +56,7 @@ struct BagStoreTests {
     }
   }
 
-  @Test("A document known by its row id leaves its bags too")
+  @Test("Deleting a document identified by row ID removes it from its bags")
   func removingByRowID() throws {
     try store.createCollection("log", identity: .rowID)
     let bag = try store.bag(named: "log")
@@ -68,8 +68,8 @@ struct BagStoreTests {
     #expect(try memberships == 1)
   }
 
-  @Test("A removal that is undone leaves the document in its bags")
-  func undoneRemoval() throws {
+  @Test("A rolled-back deletion leaves the document in its bags")
+  func rolledBackDeletion() throws {
     let bag = try bag("team", "a", "b")
     struct Stop: Error {}
     #expect(throws: Stop.self) {
@@ -91,7 +91,9 @@ struct BagStoreTests {
     #expect(try bag.count() == 2)
   }
 
-  @Test("A document that another program removed is passed over and forgotten at the next save")
+  @Test(
+    "A member deleted by another program is skipped, and its membership is removed at the next save"
+  )
   func foreignRemoval() throws {
     let bag = try bag("team", "a", "b", "c")
     let other = try Store.file(scratch.file("a.db"))
@@ -103,7 +105,7 @@ struct BagStoreTests {
     #expect(!bag.hasUnsavedChanges)
     #expect(try memberships == 3)
 
-    // Added again it counts once, and is the same member.
+    // After it is added again, it counts once and is the same member.
     let fresh = try store.bag(named: "team")
     try fresh.add(Document(["n": 2], key: "b"), in: "people")
     #expect(try fresh.count() == 3)
@@ -115,7 +117,7 @@ struct BagStoreTests {
     #expect(try bag.members().map(\.key) == ["a", "c", "d"])
   }
 
-  @Test("What was read and found missing is forgotten at the next save, wherever it stands")
+  @Test("A member that a read found missing is removed at the next save, whatever its position")
   func foreignRemovalInLargeBag() throws {
     let bag = Bag(in: store)
     try bag.add((0..<1000).map { try Document([:], key: "k\($0)") }, in: "people")
@@ -125,7 +127,7 @@ struct BagStoreTests {
     bag.name = "seen"
     try bag.save()
     #expect(try bag.count() == 998)
-    // Not seen by anybody: found within sixteen saves, 64 members each.
+    // Members that were never read: each save checks 64, so 16 saves check all.
     try store.execute("DELETE FROM people WHERE key = 'k990'")
     for n in 1...16 {
       bag.name = "unseen \(n)"
@@ -134,7 +136,7 @@ struct BagStoreTests {
     #expect(try bag.count() == 997)
   }
 
-  @Test("A removed bag is gone from the store and from other bags, its documents are not")
+  @Test("A deleted bag leaves the store and other bags, and its documents stay")
   func removingBags() throws {
     let inner = try bag("inner", "a")
     let outer = try store.bag(named: "outer")
@@ -163,7 +165,7 @@ struct BagStoreTests {
     try outer.reload()
   }
 
-  @Test("Bags that hold a document are found by it, and by nothing else (Q17)")
+  @Test("Only the bags that contain a document are found by it (Q17)")
   func containing() throws {
     let one = try bag("a", "x")
     let two = try bag("b", "x", "y")
@@ -180,7 +182,7 @@ struct BagStoreTests {
     #expect(try store.bags(containingKey: one.key).map(\.key) == [two.key])
   }
 
-  @Test("Saving a bag writes what is collected first; unsaved members play no part in discarding")
+  @Test("Saving a bag writes pending saves first, and unsaved members are not discarded")
   func saveInterval() throws {
     store.saveInterval = 100
     let other = try Store.file(scratch.file("a.db"))
@@ -199,13 +201,13 @@ struct BagStoreTests {
     #expect(bag.hasUnsavedChanges)
     try bag.save()
     #expect(try people.get("b")?["n"] == 2)
-    // Read with documents still collected.
+    // Reads while saves are still pending.
     try people.save(["n": 3], key: "a")
     #expect(try bag.documents().map { $0["n"] } == [3, 2])
     #expect(try store.bags().count == 1)
   }
 
-  @Test("A save that fails leaves store and bag as they were")
+  @Test("A failed save leaves the store and the bag unchanged")
   func failedSave() throws {
     try people.createIndex("n", unique: true)
     let bag = try store.bag(named: "team")
@@ -226,8 +228,8 @@ struct BagStoreTests {
     #expect(try store.bag(named: "crew").keys == ["b", "c"])
   }
 
-  @Test("A save in a block that fails later is unsaved again, and saved within the block")
-  func undoneSave() throws {
+  @Test("A bag saved in a transaction is saved inside it and unsaved again after a rollback")
+  func rolledBackSave() throws {
     struct Stop: Error {}
     let bag = Bag(name: "team")
     try bag.add(Document(["n": 1], key: "a"), in: "people")
@@ -270,7 +272,7 @@ struct BagStoreTests {
     #expect(code { try store.read { try bag.save() } } == .readOnly)
   }
 
-  @Test("Bags are there again when the file is opened again")
+  @Test("Bags persist when the file is reopened")
   func reopening() throws {
     let key = try bag("team", "a", "b").key
     try store.close()
@@ -284,14 +286,15 @@ struct BagStoreTests {
   }
 
   @Test(
-    "Two stores on one file see each other's bags, and removals reach bags that are new to them")
+    "Two stores on one file see each other's bags, and deletions reach bags the deleting store never read"
+  )
   func twoStores() throws {
     let other = try Store.file(scratch.file("a.db"))
     try people.save(["n": 1], key: "z")
     try people.delete("z")
     try other["people"].save(["n": 1], key: "z")
     try other["people"].delete("z")
-    // Both have removed documents while there were no bags.
+    // Both stores deleted documents before any bag existed.
     let mine = try bag("team", "a", "b")
     try other["people"].delete("a")
     #expect(try mine.keys == ["b"])
@@ -310,8 +313,8 @@ struct BagStoreTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A store without bags has no tables for them, and reading makes none")
-  func nothingForNothing() throws {
+  @Test("A store without bags has no bag tables, and reading creates none")
+  func noTablesWithoutBags() throws {
     try people.save(["n": 1], key: "a")
     _ = try store.bag(named: "x").documents()
     _ = try store.bags(containingKey: "a")

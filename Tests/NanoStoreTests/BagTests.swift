@@ -13,7 +13,7 @@ struct BagTests {
     people = store["people"]
   }
 
-  /// A saved bag with the saved people a, b and c.
+  /// Returns a saved bag with the saved people a, b, and c.
   private func saved(_ name: String? = "team") throws -> Bag {
     let bag = Bag(name: name, in: store)
     for key in ["a", "b", "c"] {
@@ -40,7 +40,7 @@ struct BagTests {
     try bag.reload()
   }
 
-  @Test("A bag by name is the stored one, or a new one of that name")
+  @Test("bag(named:) returns the stored bag, or a new one with that name")
   func byName() throws {
     let first = try store.bag(named: "007")
     #expect(first.hasUnsavedChanges)
@@ -62,7 +62,7 @@ struct BagTests {
       try store.bags(keys: [second.key, "x", first.key]).map(\.key) == [second.key, first.key])
   }
 
-  @Test("Saving a bag saves its documents; read again it is clean and has them in order")
+  @Test("Saving a bag saves its documents; a bag read again has no changes and the same order")
   func saving() throws {
     let bag = try saved()
     #expect(!bag.hasUnsavedChanges)
@@ -79,7 +79,7 @@ struct BagTests {
     #expect(try again.document("x") == nil)
   }
 
-  @Test("A new document gets its key when it is added, and needs a collection")
+  @Test("A new document receives its key when it is added, and requires a collection")
   func newDocuments() throws {
     let bag = Bag(in: store)
     #expect(code { try bag.add(try Document(["n": 1])) } == .invalidArgument)
@@ -93,7 +93,7 @@ struct BagTests {
     #expect(try !bag.contains(Document(["n": 1])))
   }
 
-  @Test("A document that is stored and not edited is not written again")
+  @Test("A stored document without edits is not written again")
   func unedited() throws {
     let ada = try people.save(["name": "Ada"], key: "ada")
     let bag = Bag(in: store)
@@ -104,7 +104,7 @@ struct BagTests {
     #expect(try bag.count() == 1)
   }
 
-  @Test("Adding an edited member marks it unsaved; it keeps its place when it is saved")
+  @Test("Adding an edited member marks it unsaved, and saving keeps its position")
   func editing() throws {
     let bag = try saved()
     var b = try #require(try bag.document("b"))
@@ -121,7 +121,7 @@ struct BagTests {
     #expect(try store.bag(named: "team").documents().map { $0["name"] } == ["a", "B", "c"])
   }
 
-  @Test("An edited document of which only some fields were read is refused (Q19)")
+  @Test("An edited partial document is rejected (Q19)")
   func partial() throws {
     try people.save(["name": "Ada", "born": 1815], key: "ada")
     var some = try #require(try people.find().select("name").first())
@@ -135,7 +135,7 @@ struct BagTests {
   }
 
   @Test(
-    "What is removed is listed as removed, also what was never saved; unknown keys change nothing")
+    "Removed members are listed even if they were never saved, and unknown keys change nothing")
   func removing() throws {
     let bag = try saved()
     #expect(try !bag.remove(key: "nope"))
@@ -157,7 +157,7 @@ struct BagTests {
     #expect(try people.get("d") == nil)
   }
 
-  @Test("A removed document that is added again is in the bag once, as the last")
+  @Test("A removed document that is added again occurs once, at the end")
   func addingBack() throws {
     let bag = try saved()
     let a = try #require(try bag.document("a"))
@@ -169,7 +169,7 @@ struct BagTests {
     #expect(try store.bag(named: "team").keys == ["b", "c", "a"])
   }
 
-  @Test("Remove all lists everything as removed, saved or not (Q11)")
+  @Test("removeAll() lists every member as removed, saved or not (Q11)")
   func removeAll() throws {
     let bag = try saved()
     try bag.add(Document([:], key: "d"), in: "people")
@@ -191,7 +191,7 @@ struct BagTests {
     #expect(try sizes(detached) == [0, 0, 0])
   }
 
-  @Test("Undo brings back what is stored, the name too (Q12)")
+  @Test("undo() restores the stored members and the name (Q12)")
   func undo() throws {
     let bag = try saved()
     bag.name = "crew"
@@ -225,7 +225,7 @@ struct BagTests {
     #expect(new.hasUnsavedChanges)
   }
 
-  @Test("A changed name is in the store when the bag is saved, not before")
+  @Test("A changed name is stored when the bag is saved, not before")
   func renaming() throws {
     let bag = try saved("old")
     bag.name = "new"
@@ -237,7 +237,7 @@ struct BagTests {
     #expect(!bag.hasUnsavedChanges)
   }
 
-  @Test("Reload keeps what is unsaved and removed, and brings nothing back (Q13)")
+  @Test("reload() keeps unsaved and removed members and restores nothing (Q13)")
   func reload() throws {
     let bag = try saved()
     var b = try #require(try bag.document("b"))
@@ -264,7 +264,9 @@ struct BagTests {
     #expect(try sizes(bag)[1] == 1)
   }
 
-  @Test("Inflating holds documents in memory, deflating lets go of them; the bag stays the same")
+  @Test(
+    "Inflating loads documents into memory and deflating releases them; the bag's content is unchanged"
+  )
   func inflation() throws {
     let bag = try store.bag(key: saved().key)!
     #expect(bag.loadedCount == 0)
@@ -286,7 +288,8 @@ struct BagTests {
     #expect(try bag.documents().map { $0["name"] } == ["A", "C"])
   }
 
-  @Test("Bags are equal if they hold the same in the same states; names and keys do not count")
+  @Test(
+    "Bags are equal if they have the same members in the same states; names and keys are ignored")
   func equality() throws {
     let bag = try saved()
     let again = try store.bag(named: "team")
@@ -301,7 +304,7 @@ struct BagTests {
     #expect(try Bag().isEqual(to: Bag()))
   }
 
-  @Test("A copy has the same name and contents under another key, and can be saved (Q14)")
+  @Test("A copy has the same name and contents under a new key, and can be saved (Q14)")
   func copying() throws {
     let bag = try saved()
     var copy = try bag.copy()
@@ -318,7 +321,7 @@ struct BagTests {
     try copy.save()
     #expect(try store.bag(key: copy.key)?.keys == ["b", "c", "d"])
     #expect(try people.get("d")?["name"] == "d")
-    // The original is as it was.
+    // The original is unchanged.
     #expect(try sizes(bag) == [2, 1, 1])
     #expect(try store.bag(key: bag.key)?.keys == ["a", "b", "c"])
 
@@ -330,7 +333,7 @@ struct BagTests {
     #expect(try people.get("e") != nil)
   }
 
-  @Test("A bag without a store gets one when it is saved, and keeps it")
+  @Test("A bag without a store is attached when it is saved, and stays attached")
   func attaching() throws {
     let bag = Bag(name: "x")
     try bag.add(Document([:], key: "a"), in: "people")
@@ -348,7 +351,7 @@ struct BagTests {
     #expect(outer.store == nil && bag.store === store)
   }
 
-  @Test("Members come from any collections, with keys or row ids")
+  @Test("Members can come from any collections, with keys or row IDs")
   func heterogeneous() throws {
     try store.createCollection("log", identity: .rowID)
     let line = try store["log"].insert(["text": "hello"])
@@ -377,7 +380,7 @@ struct BagTests {
     #expect(try bag.representation()["members"] == [1])
   }
 
-  @Test("Objects of your own come back as their class")
+  @Test("Custom objects are returned as their class")
   func objects() throws {
     store.register(Car.self)
     let bag = try store.bag(named: "garage")
@@ -395,7 +398,7 @@ struct BagTests {
     var storedKey: String? { key }
   }
 
-  @Test("A bag describes itself as JSON, and in logs without its name")
+  @Test("A bag describes itself as JSON, and omits its name in logs")
   func description() throws {
     let bag = try saved("secret")
     try bag.remove(key: "a")
@@ -410,7 +413,7 @@ struct BagTests {
     #expect(try bag.representation().names == ["key", "name", "members"])
   }
 
-  @Test("Members and documents come in pages, and one after the other")
+  @Test("Members and documents can be read in pages or as a stream")
   func paging() async throws {
     let bag = Bag(in: store)
     let new = try (0..<600).map { try Document(["n": .int($0)], key: "k\($0)") }
@@ -433,7 +436,7 @@ struct BagTests {
     #expect(seen == Array(0..<600))
   }
 
-  @Test("A collection that indexes everything keeps its documents in their bags")
+  @Test("A collection that indexes every field keeps its documents in their bags")
   func everything() throws {
     try people.setIndexing(.everything)
     let bag = try saved()
@@ -443,7 +446,7 @@ struct BagTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("The internal collections are neither listed nor open")
+  @Test("The internal collections are neither listed nor accessible")
   func internalCollections() throws {
     for name in ["nano_bags", "NANO_bag_members"] {
       #expect(code { try store[name].save(["n": 1], key: "k") } == .invalidName)

@@ -5,10 +5,12 @@ import NanoStore
 import NanoTesting
 import Testing
 
-/// Random programs on a file, read through a cache and by SQL that knows of none.
+/// Random operations on a file, read both through a cache and by SQL, which bypasses it.
 @Suite("Cached reads compared with the file", .timeLimit(.minutes(3)))
 struct CacheComparisonTests {
-  @Test("They agree, and documents are current as long as their rows hold them", arguments: 0..<24)
+  @Test(
+    "Cached reads match the file, and documents are current while their rows are unchanged",
+    arguments: 0..<24)
   func programs(seed: Int) throws {
     var program = try CacheProgram(seed: UInt64(seed) &+ 1, size: [-1, 0, 3, 1_000][seed % 4])
     for step in 0..<150 {
@@ -25,7 +27,7 @@ private struct CacheProgram {
   let other: Store
   var random: SplitMix
   var size: Int
-  /// Documents that were read through the cache, and the incarnation they were read in.
+  /// Documents read through the cache, each with the incarnation it was read in.
   var held: [(document: Document, incarnation: Int64)] = []
   struct Undone: Error {}
 
@@ -95,7 +97,7 @@ private struct CacheProgram {
     }
   }
 
-  /// What is read through the cache is what stands in the rows.
+  /// Checks that reads through the cache match the rows.
   private mutating func compare(_ store: Store, _ context: String) throws {
     let n = number()
     let rows = try store.sql(

@@ -21,7 +21,7 @@ struct CacheTests {
     try people.save(["n": 0], key: "ada")
   }
 
-  @Test("There is none unless it is asked for, and -1 switches it off again")
+  @Test("The cache is off by default, and a size of -1 turns it off again")
   func off() throws {
     #expect(people.cacheSize == -1)
     #expect(store.defaultCacheSize == -1)
@@ -40,7 +40,7 @@ struct CacheTests {
     #expect(!store.isCurrent(second))
   }
 
-  @Test("The size is of the collection, in any spelling, else that of the store")
+  @Test("The size applies to a collection, whatever its spelling, and defaults to the store's size")
   func sizes() throws {
     store.defaultCacheSize = 7
     #expect(people.cacheSize == 7)
@@ -55,7 +55,8 @@ struct CacheTests {
     #expect(other.cacheLimit == 1_000)
   }
 
-  @Test("A document that is held is given again, however it is asked for, also with the size 0")
+  @Test(
+    "A referenced document is returned again by every kind of read, even with a cache size of 0")
   func identity() throws {
     people.cacheSize = 0
     let ada = try #require(try people.get("ada"))
@@ -74,7 +75,7 @@ struct CacheTests {
     #expect(store.cacheUse.documents == 0)
   }
 
-  @Test("The same with await")
+  @Test("Async reads return cached documents")
   func asynchronous() async throws {
     people.cacheSize = 2
     let ada = try #require(try await people.get("ada"))
@@ -86,13 +87,13 @@ struct CacheTests {
     #expect(await !store.isCurrent(ada))
   }
 
-  @Test("Documents that are not held are kept up to the size, those used last")
+  @Test("Unreferenced documents are cached up to the size, and the least recently used are evicted")
   func leastRecentlyUsed() throws {
     people.cacheSize = 3
     for n in [1, 2, 3] as [Int64] { _ = try people.get(rowID: n) }
     #expect(store.cacheUse.documents == 3)
     _ = try people.get(rowID: 1)
-    _ = try people.get(rowID: 4)  // in place of 2
+    _ = try people.get(rowID: 4)  // evicts 2
     #expect(store.cacheUse.documents == 3)
     let all = try people.fetch()
     #expect(all.count == 21)
@@ -104,7 +105,7 @@ struct CacheTests {
     #expect(try people.fetch().elementsEqual(all) { $0.hasSameStorage(as: $1) })
   }
 
-  @Test("A flush lets go of what is not held, and what is held stays the one")
+  @Test("A flush releases unreferenced documents, and referenced ones are still returned")
   func flush() throws {
     people.cacheSize = 100
     let ada = try #require(try people.get("ada"))
@@ -118,7 +119,7 @@ struct CacheTests {
     #expect(store.cacheUse == CacheUse())
   }
 
-  @Test("All collections together keep no more bytes than the limit")
+  @Test("All collections together cache no more bytes than the limit")
   func limit() throws {
     store.defaultCacheSize = 1_000
     store.cacheLimit = 40_000
@@ -137,8 +138,8 @@ struct CacheTests {
     #expect(store.isCurrent(first))
   }
 
-  @Test("A document is current until its row is written or removed, in any way")
-  func currency() throws {
+  @Test("A document is current until its row is written or deleted, by any means")
+  func isCurrent() throws {
     people.cacheSize = 10
     func check(_ change: (Document) throws -> Void, line: Int = #line) throws {
       let key = "k\(line)"
@@ -161,7 +162,7 @@ struct CacheTests {
     try check { _ in try people.deleteAll() }
     try check { _ in
       try people.drop()
-      // The first document of another collection has the same row id and revision.
+      // The first document of the new collection has the same row ID and revision.
       try people.insert((0..<30).map { ["n": .int($0)] })
     }
     try check { try store.execute("UPDATE people SET type = 'x' WHERE id = ?", $0.rowID!) }
@@ -171,7 +172,9 @@ struct CacheTests {
     }
   }
 
-  @Test("What a transaction changed is not current inside of it, and is again when it is undone")
+  @Test(
+    "A document changed in a transaction is not current inside it, and is current again after a rollback"
+  )
   func rollback() throws {
     struct Undone: Error {}
     people.cacheSize = 10
@@ -191,8 +194,8 @@ struct CacheTests {
     #expect(try people.get("ada")?["n"] == 8)
   }
 
-  @Test("Documents that were changed, that are partial, from a write, or of another store are not")
-  func foreign() throws {
+  @Test("Edited, partial, and saved documents and those of other stores are not current")
+  func notCurrent() throws {
     people.cacheSize = 10
     var changed = try #require(try people.get("ada"))
     let ada = changed
@@ -214,8 +217,8 @@ struct CacheTests {
     #expect(!store.isCurrent(ada))
   }
 
-  @Test("Saves that are collected are seen, and make what was read before not current")
-  func collected() throws {
+  @Test("Pending saves are visible and make previously read documents not current")
+  func pendingSaves() throws {
     people.cacheSize = 10
     let ada = try #require(try people.get("ada"))
     store.saveInterval = 100
@@ -228,36 +231,36 @@ struct CacheTests {
     #expect(try people.get("ada")?["n"] == 0)
   }
 
-  @Test("Writes of another store and another process are seen at once")
-  func others() throws {
+  @Test("Writes by another store and another process are visible immediately")
+  func otherWriters() throws {
     people.cacheSize = 100
     try people.createIndex("n")
     let query = people.find(Field("n") >= 0)
     for _ in 0..<4 { _ = try query.fetch() }
     let other = try Store(.file(scratch.file("a.db")))
-    let process = try OtherProcess()
-    #expect(try process.ask("open", scratch.file("a.db")) == "ok")
+    let process = try HelperProcess()
+    #expect(try process.send("open", scratch.file("a.db")) == "ok")
     let ada = try #require(try people.get("ada"))
 
     try other["people"].update("ada", set: ["n": 30])
     #expect(!store.isCurrent(ada))
     #expect(try query.fetch().last?["n"] == 30)
     for _ in 0..<4 { _ = try query.fetch() }
-    #expect(try process.ask("save", "people", "ada", #"{"n":31}"#) == "ok")
+    #expect(try process.send("save", "people", "ada", #"{"n":31}"#) == "ok")
     #expect(try query.fetch().last?["n"] == 31)
     #expect(try people.get("ada")?["n"] == 31)
     let third = try #require(try people.get("ada"))
-    #expect(try process.ask("remove", "people", "ada") == "ok true")
+    #expect(try process.send("remove", "people", "ada") == "ok true")
     #expect(!store.isCurrent(third))
     #expect(try query.fetch().count == 20)
-    #expect(try process.ask("drop", "people") == "ok true")
+    #expect(try process.send("drop", "people") == "ok true")
     #expect(try query.fetch().count == 0)
-    #expect(try process.ask("save", "people", "new", #"{"n":1}"#) == "ok")
+    #expect(try process.send("save", "people", "new", #"{"n":1}"#) == "ok")
     #expect(try people.get(rowID: 1)?["n"] == 1)
     #expect(try query.fetch().map(\.key) == ["new"])
   }
 
-  @Test("Rows that another program wrote are read each time, and cached once they are adopted")
+  @Test("Rows written by another program are not cached until they are adopted")
   func foreignRows() throws {
     people.cacheSize = 10
     let before = try #require(try people.get("ada"))
@@ -275,7 +278,8 @@ struct CacheTests {
     #expect(again["n"] == 1001 && again.revision != revision && again.revision != 1)
   }
 
-  @Test("A read block with an old snapshot neither gives new documents nor spoils the cache")
+  @Test(
+    "A read transaction on an old snapshot neither returns newer documents nor corrupts the cache")
   func oldSnapshot() throws {
     people.cacheSize = 10
     try store.read {
@@ -298,7 +302,7 @@ struct CacheTests {
     #expect(now["n"] == 60 && store.isCurrent(now))
   }
 
-  @Test("Many threads that read and write agree with the file")
+  @Test("Concurrent reads and writes match the file")
   func threads() throws {
     people.cacheSize = 8
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
@@ -322,7 +326,7 @@ struct CacheTests {
   }
 
   @Test(
-    "Stores with one connection for everything are cached as well",
+    "Stores with a single connection use the cache",
     arguments: [Store.Location.memory, .temporary])
   func oneConnection(location: Store.Location) throws {
     let store = try Store(location)
@@ -342,7 +346,8 @@ struct CacheTests {
     #expect(try store["a"].fetch().map { $0["n"] } == (5..<10).map { .int($0) })
   }
 
-  @Test("A read block in a file without a log sees one state while another store wants to write")
+  @Test(
+    "A read transaction on a file without WAL sees one state while another store tries to write")
   func oneState() throws {
     func open() throws -> Store {
       try Store.file(scratch.file("delete.db")) {
@@ -363,7 +368,7 @@ struct CacheTests {
     #expect(try store["a"].get("a")?["n"] == 2)
   }
 
-  @Test("Another engine that tells of contents and states is cached as well")
+  @Test("An engine that reports content versions and committed states can be cached")
   func plainEngine() throws {
     let store = try Store(opening: { ReferenceEngine() })
     store["a"].cacheSize = 10

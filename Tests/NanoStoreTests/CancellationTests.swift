@@ -5,9 +5,9 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Calls with await: order, company and cancellation", .timeLimit(.minutes(2)))
+@Suite("Async calls: order, group commit, and cancellation", .timeLimit(.minutes(2)))
 struct CancellationTests {
-  /// Would run for hours.
+  /// A statement that would run for hours.
   static let endless = """
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
     SELECT count(*) FROM n AS a, n AS b, n AS c WHERE a.i + b.i + c.i = 0
@@ -22,7 +22,8 @@ struct CancellationTests {
   }
 
   @Test(
-    "A cancelled query stops with CancellationError, and the store goes on", arguments: locations)
+    "A canceled query stops with CancellationError, and the store stays usable",
+    arguments: locations)
   func query(inFile: Bool) async throws {
     let scratch = try Scratch()
     let store = try await store(inFile: inFile, scratch)
@@ -33,7 +34,7 @@ struct CancellationTests {
     #expect(try await store["a"].count() == 500)
   }
 
-  @Test("A task cancelled before its call never runs it", arguments: locations)
+  @Test("A task canceled before its call never runs it", arguments: locations)
   func before(inFile: Bool) async throws {
     let scratch = try Scratch()
     let store = try await store(inFile: inFile, scratch)
@@ -46,7 +47,9 @@ struct CancellationTests {
     #expect(try await store["a"].count() == 500)
   }
 
-  @Test("A write that waits is taken back at once, while another one runs", arguments: locations)
+  @Test(
+    "A canceled waiting write returns immediately, even while another write runs",
+    arguments: locations)
   func waiting(inFile: Bool) async throws {
     let scratch = try Scratch()
     let store = try await store(inFile: inFile, scratch)
@@ -58,20 +61,21 @@ struct CancellationTests {
         gate.wait()
       }
     }
-    // Not a sleep: the block is to be running before the other waits.
+    // A stream rather than a sleep: the block must run before the second write waits.
     for await _ in hasStarted { break }
     let waiting = Task { _ = try await store["a"].deleteAll() }
     try await Task.sleep(for: .milliseconds(50))
     waiting.cancel()
-    // Comes back although the first one still holds the store.
+    // Returns although the first task still occupies the store.
     await #expect(throws: CancellationError.self) { try await waiting.value }
     gate.signal()
     try await running.value
     #expect(try await store["a"].count() == 500)
   }
 
-  @Test("So is one that waited together with the block that runs now", arguments: locations)
-  func waitedTogether(inFile: Bool) async throws {
+  @Test(
+    "A write queued together with the block that now runs can be canceled", arguments: locations)
+  func queuedTogether(inFile: Bool) async throws {
     let scratch = try Scratch()
     let store = try await store(inFile: inFile, scratch)
     let (first, second) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -97,7 +101,9 @@ struct CancellationTests {
     #expect(try await store["a"].count() == 500)
   }
 
-  @Test("Cancelling a call that waits for the connection stops nobody else's", arguments: locations)
+  @Test(
+    "Canceling a call that waits for the connection does not stop other calls", arguments: locations
+  )
   func otherCalls(inFile: Bool) async throws {
     let scratch = try Scratch()
     let store = try await store(inFile: inFile, scratch)
@@ -121,7 +127,7 @@ struct CancellationTests {
     #expect(try await store["a"].count() == 800)
   }
 
-  @Test("A cancelled write block is undone wholly", arguments: locations)
+  @Test("A canceled write transaction is rolled back completely", arguments: locations)
   func writeBlock(inFile: Bool) async throws {
     let scratch = try Scratch()
     let store = try await store(inFile: inFile, scratch)
@@ -137,7 +143,7 @@ struct CancellationTests {
     #expect(try await store.verify().isEmpty)
   }
 
-  @Test("A cancelled stream ends its query too", arguments: locations)
+  @Test("A canceled stream ends its query", arguments: locations)
   func stream(inFile: Bool) async throws {
     let scratch = try Scratch()
     let store = try await store(inFile: inFile, scratch)
@@ -150,11 +156,11 @@ struct CancellationTests {
       return count
     }
     _ = await task.result
-    // Would wait for a query that still runs.
+    // Closing would wait for a query that is still running.
     try store.close()
   }
 
-  @Test("Writes of one task happen in their order", arguments: locations)
+  @Test("Writes of one task run in order", arguments: locations)
   func order(inFile: Bool) async throws {
     let scratch = try Scratch()
     let store = try await store(inFile: inFile, scratch)
@@ -175,7 +181,7 @@ struct CancellationTests {
     #expect(try await store["b"].find(Field("n") < 39).count() == 0)
   }
 
-  @Test("Many readers beside writers each see a whole state", arguments: locations)
+  @Test("Concurrent readers see consistent states while writers commit", arguments: locations)
   func readersAndWriters(inFile: Bool) async throws {
     let scratch = try Scratch()
     let store = try await store(inFile: inFile, scratch)
@@ -203,8 +209,8 @@ struct CancellationTests {
     #expect(try await store["a"].count() == 660)
   }
 
-  @Test("Of writes that are put together, one that fails or throws harms no other")
-  func company() async throws {
+  @Test("A write that fails in a group commit does not affect the others")
+  func groupCommit() async throws {
     let store = try anyStore()
     try await store["a"].createIndex("n", unique: true)
     try await withThrowingTaskGroup(of: (Int, Bool).self) { group in
@@ -223,7 +229,7 @@ struct CancellationTests {
       }
       var done: [Int] = []
       for try await (index, isDone) in group where isDone { done.append(index) }
-      // Of each two with one number one is there; those that threw are not.
+      // Of each two writes with the same number, one succeeded; those that threw did not.
       #expect(Set(done.map { $0 / 2 }) == Set(0..<60))
       #expect(done.count == 60)
       #expect(done.allSatisfy { $0 % 10 != 0 })

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Closed stores")
 struct ClosedStoreTests {
-  @Test("Every call on a closed store says that it is closed")
+  @Test("Every call on a closed store throws .closed")
   func everyCall() throws {
     let store = try anyStore()
     let a = store["a"]
@@ -27,8 +27,8 @@ struct ClosedStoreTests {
       ("verify", { _ = try store.verify() }),
       ("statistics", { _ = try store.statistics() }),
       ("flush", { try store.flush() }),
-      ("read", { try store.read { _ = Issue.record("It runs") } }),
-      ("write", { try store.write { _ = Issue.record("It runs") } }),
+      ("read", { try store.read { _ = Issue.record("A block ran") } }),
+      ("write", { try store.write { _ = Issue.record("A block ran") } }),
       ("sql", { _ = try store.sql("SELECT 1") }),
       ("execute", { try store.execute("DELETE FROM a") }),
       ("engine", { _ = try store.engine() }),
@@ -76,7 +76,7 @@ struct ClosedStoreTests {
     #expect(!store.hasUnsavedChanges)
   }
 
-  @Test("So do calls with await")
+  @Test("Async calls on a closed store throw .closed")
   func everyAsyncCall() async throws {
     let store = try anyStore()
     try store.close()
@@ -90,7 +90,7 @@ struct ClosedStoreTests {
     #expect(await asyncCode { for try await _ in store["a"].find().stream() {} } == .closed)
   }
 
-  @Test("A file holds what it held when it is reopened; reopening an open store does nothing")
+  @Test("A reopened file contains the same documents, and reopening an open store does nothing")
   func reopen() throws {
     let scratch = try Scratch()
     let store = try Store.file(scratch.file("a.db"))
@@ -107,7 +107,7 @@ struct ClosedStoreTests {
     #expect(store.isClosed)
   }
 
-  @Test("A store cannot be closed inside a block that needs it", arguments: [false, true])
+  @Test("A store cannot be closed inside a block that uses it", arguments: [false, true])
   func closeInBlock(inFile: Bool) throws {
     let scratch = try Scratch()
     let store = try Store(inFile ? .file(scratch.file("a.db")) : .memory)
@@ -122,7 +122,8 @@ struct ClosedStoreTests {
   }
 
   @Test(
-    "Closing waits for calls that run; those that wait fail as closed", arguments: [false, true])
+    "Closing waits for running calls, and waiting calls fail with .closed",
+    arguments: [false, true])
   func closeWhileUsed(inFile: Bool) async throws {
     let scratch = try Scratch()
     let store = try Store(inFile ? .file(scratch.file("a.db")) : .memory)

@@ -5,13 +5,13 @@ import NanoTestSupport
 import NanoTesting
 import Testing
 
-@Suite("Settings of a collection")
+@Suite("Collection settings")
 struct CollectionSettingsTests {
   private let store: Store
   private var people: DocumentCollection { store["people"] }
   init() throws { store = try anyStore() }
 
-  @Test("Defaults take part in conditions, orders, aggregates and pages, and not in documents")
+  @Test("Defaults apply to conditions, orderings, aggregates, and pages, but not to documents")
   func defaults() throws {
     for document in [["n": 1], ["n": 2, "o": ["k": 5]], ["n": 3, "o": ["k": nil]]]
       as [DocumentObject]
@@ -43,7 +43,7 @@ struct CollectionSettingsTests {
     #expect(try people.find("[o.k] = 9").delete() == 2)
   }
 
-  @Test("An index answers an equality with a default, and gives no other answer", .sqlite)
+  @Test("An index is used for equality with a default and returns the same results", .sqlite)
   func indexed() throws {
     try people.insert((0..<200).map { ["n": .int($0), "active": .bool($0 % 40 == 0)] })
     try people.insert([["n": 1000], ["n": 1001, "active": nil]])
@@ -60,7 +60,7 @@ struct CollectionSettingsTests {
     #expect(try missing.count() == 195)
   }
 
-  @Test("A bag finds its members with the defaults of their collections")
+  @Test("A bag search applies the defaults of its members' collections")
   func bags() throws {
     let document = try people.insert(["n": 1])
     let other = try store["other"].insert(["n": 1])
@@ -73,7 +73,7 @@ struct CollectionSettingsTests {
     #expect(found.map(\.key) == [document.key])
   }
 
-  @Test("Aliases are replaced in conditions, orders and keys of indexes")
+  @Test("Aliases are replaced in conditions, orderings, and index keys")
   func aliases() throws {
     try people.setAliases([
       "last": "[user.last_name]", "order": "[user.number]", "isOld": "[age] > 60",
@@ -95,8 +95,8 @@ struct CollectionSettingsTests {
     #expect(try people.replacingAliases(in: "last and 'last'") == "[user.last_name] and 'last'")
   }
 
-  @Test("A text that is wrong is reported as it was written if no alias is in it")
-  func wrongText() throws {
+  @Test("Invalid text without an alias is reported as it was written")
+  func invalidText() throws {
     try people.setAliases(["last": "[a] ="])
     #expect(error { _ = try people.find("name = 1") }?[.text] == "name")
     #expect(code { _ = try people.find("last") } == .invalidQuery)
@@ -108,7 +108,7 @@ struct CollectionSettingsTests {
     #expect(code { _ = try people.find("[last] = 1") } == nil)
   }
 
-  @Test("An index of the same fields is the same, however it is written and named")
+  @Test("An index on the same fields is the same index, whatever its spelling and name")
   func sameIndex() throws {
     try people.createIndex("a", "-b", name: "mine")
     #expect(try people.createIndex(keys: "[a],[b]  desc").name == "mine")
@@ -120,25 +120,25 @@ struct CollectionSettingsTests {
     #expect(try people.count() == 2)
   }
 
-  @Test("Hints are kept in order, once each")
-  func hints() async throws {
+  @Test("Queryable fields are stored in order and without duplicates")
+  func queryableFields() async throws {
     try await people.addQueryableFields("[a], [b.c]")
     try await people.addQueryableFields("[b.c], [\"x.y\"]")
     #expect(try await people.queryableFields() == ["a", "b.c", FieldPath(components: ["x.y"])])
     #expect(try await people.indexes().isEmpty)
   }
 
-  @Test("They outlast the store and are seen by other processes at once")
+  @Test("Settings are persistent and immediately visible to other processes")
   func persistence() async throws {
     let folder = try Scratch()
     let store = try Store.file(folder.file("a"))
     try await store["c"].insert(["n": 1])
     try await store["c"].setDefaults(["v": 1])
     try await store["c"].setAliases(["u": "[uid]"])
-    let other = try OtherProcess()
-    try other.ask("open", folder.file("a"))
-    #expect(try other.ask("count", "c", "[v] = 1 AND u IS NULL") == "ok 1")
-    try other.ask("defaults", "C", #"{"v":2,"uid":7}"#)
+    let other = try HelperProcess()
+    try other.send("open", folder.file("a"))
+    #expect(try other.send("count", "c", "[v] = 1 AND u IS NULL") == "ok 1")
+    try other.send("defaults", "C", #"{"v":2,"uid":7}"#)
     #expect(try await store["c"].find("[v] = 2 AND u = 7").count() == 1)
     #expect(try await store["c"].defaults() == ["v": 2, "uid": 7])
     try store.close()
@@ -149,7 +149,7 @@ struct CollectionSettingsTests {
     #expect(try await store["c"].defaults() == [:])
   }
 
-  @Test("Nothing of the store's own stands among the program's metadata")
+  @Test("The store's internal entries do not appear among the program's metadata")
   func metadata() throws {
     try people.setDefaults(["v": 1])
     try people.setAliases(["u": "[uid]"])
@@ -165,7 +165,7 @@ struct CollectionSettingsTests {
     #expect(try store.metadata("people/defaults") == nil)
   }
 
-  @Test("A setting that cannot be written is not made, and the old one stays")
+  @Test("A setting that cannot be written leaves the previous one unchanged")
   func failure() throws {
     let failing = FailingEngine(ReferenceEngine())
     let store = try Store(opening: { failing })

@@ -15,7 +15,7 @@ struct CollectionTests {
     people = store["people"]
   }
 
-  @Test("What is saved comes back whole, with its key and its moment")
+  @Test("A saved document is read back with its content, key, and date")
   func roundTrip() throws {
     let object: DocumentObject = [
       "name": "Ada", "born": 1815, "height": 1.65, "living": false, "nickname": nil,
@@ -37,8 +37,8 @@ struct CollectionTests {
     #expect(read["works.1.year"] == 1843)
   }
 
-  @Test("A key that is made is a UUID that sorts after the one before")
-  func madeKeys() throws {
+  @Test("Generated keys are UUIDs in ascending order")
+  func generatedKeys() throws {
     let keys = try (0..<100).map { try #require(try people.insert(["n": .int($0)]).key) }
 
     #expect(keys == keys.sorted())
@@ -46,7 +46,9 @@ struct CollectionTests {
     #expect(try people.get(keys[7])?["n"] == 7)
   }
 
-  @Test("Inserting a key twice is an error that names collection and key; saving replaces")
+  @Test(
+    "Inserting a duplicate key throws an error with collection and key; saving replaces the document"
+  )
   func insertAndSave() throws {
     try people.insert(["n": 1], key: "a")
     let error = #expect(throws: StoreError.self) { try people.insert(["n": 2], key: "a") }
@@ -64,7 +66,7 @@ struct CollectionTests {
     #expect(try people.count() == 1)
   }
 
-  @Test("An update changes some fields and leaves the others")
+  @Test("An update changes the specified fields and keeps the others")
   func update() throws {
     try people.save(["name": "Ada", "address": ["city": "London", "zip": "1"]], key: "ada")
 
@@ -80,8 +82,8 @@ struct CollectionTests {
     #expect(error?.code == .typeMismatch)
   }
 
-  @Test("Changes that were kept are made to what is found, with await and without")
-  func keptChanges() async throws {
+  @Test("FieldChanges can be reused for several updates, with and without await")
+  func fieldChanges() async throws {
     let changes = FieldChanges(set: ["seen": true], remove: ["n"])
     try await people.insert([["n": 1], ["n": 2], ["n": 3]])
     let some = people.find(Field("n") > 1)
@@ -92,7 +94,7 @@ struct CollectionTests {
     #expect(try await some.update(changes) == 0)
   }
 
-  @Test("A removed last row id is not used again")
+  @Test("The row ID of a deleted last document is not reused")
   func rowIDs() throws {
     try people.save(["n": 1], key: "a")
     try people.save(["n": 2], key: "b")
@@ -104,7 +106,7 @@ struct CollectionTests {
     #expect(try people.insert(["n": 4]).rowID == 4)
   }
 
-  @Test("A batch is stored wholly or not at all")
+  @Test("A batch is atomic")
   func batches() throws {
     try people.insert([["n": 1], ["n": 2]])
     let documents = try [
@@ -116,7 +118,7 @@ struct CollectionTests {
     #expect(try people.get("x")?["n"] == 5)
   }
 
-  @Test("Reading a collection that does not exist finds nothing and makes nothing")
+  @Test("Reading a nonexistent collection returns nothing and creates nothing")
   func unknownCollection() throws {
     let nothing = store["nothing"]
     #expect(try nothing.get("a") == nil)
@@ -130,7 +132,7 @@ struct CollectionTests {
     #expect(try store.collections().isEmpty)
   }
 
-  @Test("A document with chosen fields cannot replace the whole one")
+  @Test("A partial document cannot replace the complete one")
   func partialDocuments() throws {
     try people.save(["name": "Ada", "address": ["city": "London", "zip": "1"]], key: "ada")
     var partial = try #require(try people.find().select("address.city").first())
@@ -140,7 +142,7 @@ struct CollectionTests {
     #expect(error?.code == .partialDocument)
   }
 
-  @Test("Codable values are stored and read")
+  @Test("Codable values are stored and read back")
   func codable() async throws {
     struct Person: Codable, Equatable, Sendable {
       var name: String

@@ -4,12 +4,12 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("What docs/COMING-FROM-NTJSONSTORE.md says")
+@Suite("Code in docs/COMING-FROM-NTJSONSTORE.md")
 struct ComingFromNTJsonStoreTests {
-  @Test("Its code runs, in one program") func code() async throws {
+  @Test("The guide's code runs as one program") func code() async throws {
     let scratch = try Scratch()
     let folder = scratch.path
-    try await plainly(folder)
+    try await basicCalls(folder)
     let store = try Store(.file(folder + "/library.db"))
     let users = store["users"]
     users.enqueue { try $0.insert(["name": "first"]) }
@@ -32,7 +32,7 @@ struct ComingFromNTJsonStoreTests {
     #expect(try await users.count() == 4)
   }
 
-  private func plainly(_ folder: String) async throws {
+  private func basicCalls(_ folder: String) async throws {
     let store = try Store(.file(folder + "/library.db"))
     let users = try await store.createCollection("users", identity: .rowID)
     let ada = try await users.insert(["name": "Ada", "address": ["country": "GB"], "age": 36])
@@ -81,7 +81,7 @@ struct ComingFromNTJsonStoreTests {
     try store.close()
   }
 
-  @Test("Its code is the code above") func same() throws {
-    try expectCode(ofDocument: "COMING-FROM-NTJSONSTORE.md")
+  @Test("The guide contains the code that runs above") func guideMatches() throws {
+    try expectCode(ofGuide: "COMING-FROM-NTJSONSTORE.md")
   }
 }

@@ -4,9 +4,9 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("What docs/COMING-FROM-NANOSTORE.md says")
+@Suite("Code in docs/COMING-FROM-NANOSTORE.md")
 struct ComingFromNanoStoreTests {
-  @Test("Its code runs, in one program") func code() async throws {
+  @Test("The guide's code runs as one program") func code() async throws {
     let store = try Store(.memory)
     let objects = store["objects"]
     try await store.write {
@@ -45,14 +45,14 @@ struct ComingFromNanoStoreTests {
     #expect(keys == ["ada"])
     #expect(average == [2.5])
 
-    let bag = try await store.bag(named: "favourites")
+    let bag = try await store.bag(named: "favorites")
     try bag.add(ada)
     try await bag.save()
     let inBag = try await Search(value: "Paris").count(in: bag)
     bag.name = "best"
     bag.undo()
     #expect(inBag == 1)
-    #expect(bag.name == "favourites")
+    #expect(bag.name == "favorites")
 
     try await store.execute("CREATE TABLE tariff (name TEXT, price REAL)")
     try await store.execute("INSERT INTO tariff VALUES ('a', 5), ('b', 12.5)")
@@ -63,7 +63,7 @@ struct ComingFromNanoStoreTests {
     #expect(cheap.map(\.key) == ["b"])
   }
 
-  @Test("Its code is the code above") func same() throws {
-    try expectCode(ofDocument: "COMING-FROM-NANOSTORE.md")
+  @Test("The guide contains the code that runs above") func guideMatches() throws {
+    try expectCode(ofGuide: "COMING-FROM-NANOSTORE.md")
   }
 }

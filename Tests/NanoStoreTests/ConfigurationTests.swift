@@ -9,7 +9,7 @@ struct ConfigurationTests {
   let scratch: Scratch
   init() throws { scratch = try Scratch() }
 
-  /// What the database itself says of a setting.
+  /// Returns a setting's value as reported by the database.
   private func setting(
     _ name: String, _ change: (inout Store.Configuration) -> Void
   ) throws -> String? {
@@ -18,14 +18,14 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "Durability is SQLite's synchronous",
+    "Durability sets SQLite's synchronous level",
     arguments: zip(Store.Configuration.Durability.allCases, ["0", "1", "2"]))
   func durability(durability: Store.Configuration.Durability, expected: String) throws {
     #expect(try setting("synchronous") { $0.durability = durability } == expected)
   }
 
   @Test(
-    "With a rollback journal a power loss needs more, or the file would be damaged",
+    "With a rollback journal, protection against power loss requires synchronous EXTRA",
     arguments: [Store.Configuration.JournalMode.delete, .truncate, .persist])
   func durabilityOfJournals(mode: Store.Configuration.JournalMode) throws {
     for (durability, expected) in zip(Store.Configuration.Durability.allCases, ["0", "3", "3"]) {
@@ -37,7 +37,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("Each journal mode is in force", arguments: Store.Configuration.JournalMode.allCases)
+  @Test("Every journal mode takes effect", arguments: Store.Configuration.JournalMode.allCases)
   func journalModes(mode: Store.Configuration.JournalMode) throws {
     let store = try Store.file(scratch.file("a.db")) { $0.journalMode = mode }
     try store["a"].save(["n": 1], key: "k")
@@ -54,7 +54,7 @@ struct ConfigurationTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("Sizes, times and places are in force")
+  @Test("Sizes, timeouts, and storage locations take effect")
   func numbers() throws {
     #expect(try setting("cache_size") { $0.cacheSize = 3 << 20 } == "-3072")
     #expect(try setting("busy_timeout") { $0.busyTimeout = 1.5 } == "1500")
@@ -65,13 +65,13 @@ struct ConfigurationTests {
     #expect(try setting("max_page_count") { $0.maximumSize = 4 << 20 } == "1024")
   }
 
-  @Test("The page size is that of the file, once it is made", arguments: [512, 4096, 65_536])
+  @Test("The page size of an existing file does not change", arguments: [512, 4096, 65_536])
   func pageSize(size: Int) throws {
     #expect(try setting("page_size") { $0.pageSize = size } == "\(size)")
     #expect(try setting("page_size") { $0.pageSize = 1024 } == "\(size)")
   }
 
-  @Test("A setting out of its range is refused by name before anything is made")
+  @Test("An out-of-range setting is rejected by name before a file is created")
   func outOfRange() throws {
     let changes: [(String, (inout Store.Configuration) -> Void)] = [
       ("pageSize", { $0.pageSize = 1000 }), ("pageSize", { $0.pageSize = 131_072 }),
@@ -88,7 +88,7 @@ struct ConfigurationTests {
     #expect(try scratch.names.isEmpty)
   }
 
-  @Test("Memory and temporary stores leave no file and begin empty when they are reopened")
+  @Test("In-memory and temporary stores create no file and are empty when reopened")
   func withoutFile() throws {
     for location in [Store.Location.memory, .temporary] {
       let store = try Store(location)
@@ -102,7 +102,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("A store opened for reading reads, and refuses every write")
+  @Test("A read-only store reads and rejects every write")
   func readOnly() throws {
     let path = scratch.file("a.db")
     #expect(code { _ = try Store.file(path) { $0.isReadOnly = true } } == .cannotOpen)
@@ -123,7 +123,7 @@ struct ConfigurationTests {
   }
 }
 
-@Suite("Databases in UTF-16")
+@Suite("UTF-16 databases")
 struct UTF16Tests {
   static let words = ["a", "b", "Ā", "ā", "é", "z", "ß", "€", "日本", "😀", "\u{FF21}", "aĀ", "a€"]
 
@@ -140,13 +140,13 @@ struct UTF16Tests {
     return store
   }
 
-  @Test("The encoding is in force")
+  @Test("The encoding takes effect")
   func encoding() throws {
     #expect(try store(.utf16).statistics().settings["encoding"] == "UTF-16le")
     #expect(try store(.utf8).statistics().settings["encoding"] == "UTF-8")
   }
 
-  @Test("Every query finds what it finds in UTF-8", arguments: [false, true])
+  @Test("Every query returns the same results as in UTF-8", arguments: [false, true])
   func queries(indexed: Bool) throws {
     let stores = try [store(.utf8), store(.utf16)]
     for store in stores where indexed {
@@ -187,7 +187,7 @@ struct UTF16Tests {
     }
   }
 
-  @Test("Keys and collections with any letters are found")
+  @Test("Keys and collection names can contain any letters")
   func names() throws {
     let store = try store(.utf16)
     try store["Größe"].save(["n": 1], key: "schlüssel-😀")
@@ -196,8 +196,10 @@ struct UTF16Tests {
     #expect(code { try store["w"].insert(["word": "é"], key: "日") } == .duplicateKey)
   }
 
-  @Test("A character that would not come back is refused", arguments: [0xFFFE, 0xFFFF] as [UInt32])
-  func unkept(character: UInt32) throws {
+  @Test(
+    "A character that UTF-16 storage does not preserve is rejected",
+    arguments: [0xFFFE, 0xFFFF] as [UInt32])
+  func unpreserved(character: UInt32) throws {
     let text = "a" + String(try #require(Unicode.Scalar(character)))
     let store = try store(.utf16)
     #expect(code { try store["a"].save(["t": .string(text)], key: "k") } == .valueNotStorable)

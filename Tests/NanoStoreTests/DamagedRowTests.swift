@@ -4,7 +4,7 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("Damage to the store's own tables")
+@Suite("Damaged internal tables")
 struct DamagedRowTests {
   let scratch: Scratch
   init() throws { scratch = try Scratch() }
@@ -41,15 +41,15 @@ struct DamagedRowTests {
   ]
 
   @Test(
-    "A row that makes no sense is an error that names it, and other collections go on",
+    "A corrupt row throws an error that names it, and other collections stay usable",
     arguments: rows)
   func row(table: String, column: String, value: String) throws {
     let name = table == "nano_collections" ? "name" : "collection"
-    let one =
+    let rowCondition =
       table == "nano_indexes"
       ? " AND name = 'n_unique'" : table == "nano_paths" ? " AND path = 'n'" : ""
     let store = try damagedStore(
-      "UPDATE \(table) SET \(column) = \(value) WHERE \(name) = 'a'\(one)")
+      "UPDATE \(table) SET \(column) = \(value) WHERE \(name) = 'a'\(rowCondition)")
     for call in [
       { _ = try store["a"].find(Field("n") == 1).fetch() }, { try store["a"].save(["n": 2]) },
       { _ = try store["a"].indexes() },
@@ -69,7 +69,7 @@ struct DamagedRowTests {
     #expect(report.collections.map(\.saved) == [1, 2])
   }
 
-  @Test("A row id that was used before and cannot be read is an error before anything is written")
+  @Test("A corrupt high-water mark throws before anything is written")
   func highWater() throws {
     let store = try damagedStore("UPDATE nano_collections SET high_water = 'x' WHERE name = 'a'")
     let thrown = try #require(error { try store["a"].save(["n": 2]) })
@@ -79,7 +79,7 @@ struct DamagedRowTests {
   }
 
   @Test(
-    "What the ledger of indexes says may be any number",
+    "The index cost model accepts any numbers in its stored rows",
     arguments: [
       ("measured", #"{"documents":9223372036854775807,"scan":1e300,"fields":1e308}"#),
       ("measured", #"{"documents":-9223372036854775808,"scan":{"$numberDouble":"NaN"}}"#),
@@ -103,7 +103,7 @@ struct DamagedRowTests {
     try store.close()
   }
 
-  @Test("A value of the metadata that does not decode is an error that names it")
+  @Test("A metadata value that does not decode throws an error that names its table")
   func metadata() throws {
     let store = try damagedStore("UPDATE nano_metadata SET value = '1 x'")
     let thrown = try #require(error { _ = try store.metadata("m") })
@@ -112,7 +112,7 @@ struct DamagedRowTests {
     #expect(try store.verify().map(\.subject) == ["nano_metadata"])
   }
 
-  @Test("A table of the store's own that is missing is named")
+  @Test("A missing internal table is named")
   func missing() throws {
     let store = try damagedStore("DROP TABLE nano_paths")
     let thrown = try #require(error { _ = try store["a"].fetch() })
@@ -155,7 +155,7 @@ struct DamagedRowTests {
   ]
 
   @Test(
-    "Verifying finds definitions and rows that are not as the store makes them",
+    "verify() finds definitions and rows that differ from the store's own",
     arguments: definitions)
   func definition(statement: String, subject: String, message: String) throws {
     let store = try damagedStore(statement)
@@ -164,7 +164,7 @@ struct DamagedRowTests {
       problems.contains { $0.subject == subject && $0.message == message }, "\(problems)")
   }
 
-  @Test("A trigger with another text is found, where a plain one has its name")
+  @Test("verify() finds a trigger whose definition was replaced")
   func changedTrigger() throws {
     let store = try damagedStore(
       "DROP TRIGGER nano_foreign_a",

@@ -21,7 +21,7 @@ struct DateTextTests {
   }()
 
   @Test(
-    "A date is found by the text that it is shown as, with and without an index",
+    "A date matches its exported text, with and without an index",
     arguments: ["", "elements", "fields", "everything"])
   func found(by index: String) throws {
     let dates = try anyStore()["dates"]

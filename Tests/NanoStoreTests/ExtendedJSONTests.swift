@@ -4,9 +4,9 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("The table of docs/EXTENDED-JSON.md")
+@Suite("Table in docs/EXTENDED-JSON.md")
 struct ExtendedJSONTests {
-  /// A line of the table.
+  /// A row of the table.
   private struct Form: CustomStringConvertible {
     let type: String
     let text: String
@@ -37,13 +37,13 @@ struct ExtendedJSONTests {
     case .date: "date"
     case .data: "data"
     case .url: "url"
-    case .bool, .array: "none of the table"
+    case .bool, .array: "not in the table"
     case .object: "object"
     }
   }
 
   @Test(
-    "Each form is stored, exported or refused as the table says, and an export is read back exactly"
+    "Each form is stored, exported, or rejected as documented, and every export is read back exactly"
   )
   func table() throws {
     let forms = try Form.all()
@@ -66,7 +66,7 @@ struct ExtendedJSONTests {
       #expect(value.jsonString() == form.exported, "\(form)")
       #expect(try DocumentValue(json: form.exported) == value, "\(form)")
       if form.outcome == "object" {
-        // With the names and the content that it is written with.
+        // The value keeps the names of its plain JSON text, with `$$` unescaped.
         let plain = try DocumentValue(json: form.text, dialect: .plain)
         #expect(
           value.object?.names

@@ -4,14 +4,14 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("Fields given with variables")
+@Suite("Fields from variables")
 struct FieldVariableTests {
   private let title = "Alien"
   private let year = 1979
   private let score = 8.5
   private let nothing: Int? = nil
 
-  @Test("A literal with variables makes the document that the same values make")
+  @Test("A literal with variables yields the same document as literal values")
   func sameDocument() throws {
     let films = try anyStore()["films"]
     try films.insert(
@@ -27,7 +27,7 @@ struct FieldVariableTests {
     #expect(DocumentObject(["title": title, "year": year]) == ["title": "Alien", "year": 1979])
   }
 
-  @Test("Updates take variables, of one document and of what a query finds")
+  @Test("Updates accept variables, for a single document and for a query")
   func updates() throws {
     let films = try anyStore()["films"]
     try films.insert(["title": "?"], key: "a")
@@ -38,7 +38,7 @@ struct FieldVariableTests {
         == ["title": "Alien", "by": ["name": "Alien"], "year": 1979, "score": 8.5])
   }
 
-  @Test("A store opens at a URL, and not at one that is no file's")
+  @Test("A store opens at a file URL and rejects other URLs")
   func url() throws {
     let scratch = try Scratch()
     let url = URL(filePath: scratch.path).appending(path: "with space.db")

@@ -4,19 +4,19 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("Who may read the files")
+@Suite("File permissions")
 struct FileModeTests {
   let scratch: Scratch
   init() throws { scratch = try Scratch() }
 
-  /// The modes of the database, its companions and a backup, made by a process with this umask.
+  /// Returns the modes of the database, its WAL files, and a backup, created by a process with this umask.
   private func modes(umask: String, _ words: String...) throws -> [String: Int] {
-    let other = try OtherProcess(shell: "umask \(umask)")
+    let other = try HelperProcess(shell: "umask \(umask)")
     let path = scratch.file("a.db")
-    try other.tell((["open", path] + words).joined(separator: "\t"))
-    #expect(try other.answer() == "ok")
-    #expect(try other.ask("save", "a", "k", "{\"n\":1}") == "ok")
-    #expect(try other.ask("backup", scratch.file("b.db")) == "ok")
+    try other.write((["open", path] + words).joined(separator: "\t"))
+    #expect(try other.readReply() == "ok")
+    #expect(try other.send("save", "a", "k", "{\"n\":1}") == "ok")
+    #expect(try other.send("backup", scratch.file("b.db")) == "ok")
     var modes: [String: Int] = [:]
     for name in try scratch.names {
       let attributes = try FileManager.default.attributesOfItem(atPath: scratch.file(name))
@@ -25,21 +25,22 @@ struct FileModeTests {
     return modes
   }
 
-  @Test("On request they are for their owner alone, with log, shared memory and backup")
-  func privately() throws {
+  @Test(
+    "A private store's database, WAL, shared memory, and backup are accessible only to their owner")
+  func privateFiles() throws {
     let modes = try modes(umask: "022", "private")
     #expect(modes == ["a.db": 0o600, "a.db-wal": 0o600, "a.db-shm": 0o600, "b.db": 0o600])
   }
 
   @Test(
-    "Otherwise the umask is honoured", arguments: [("022", 0o644), ("027", 0o640), ("077", 0o600)])
+    "Otherwise the umask applies", arguments: [("022", 0o644), ("027", 0o640), ("077", 0o600)])
   func umask(umask: String, expected: Int) throws {
     let modes = try modes(umask: umask)
     #expect(Set(modes.keys) == ["a.db", "a.db-wal", "a.db-shm", "b.db"])
     #expect(Set(modes.values) == [expected])
   }
 
-  @Test("A backup is not readable for more people than its source, and a file keeps its mode")
+  @Test("A backup is not more accessible than its source, and an existing file keeps its mode")
   func backupOfPrivate() throws {
     let store = try Store.file(scratch.file("a.db")) { $0.isPrivate = true }
     try store["a"].save(["n": 1], key: "k")
@@ -49,7 +50,7 @@ struct FileModeTests {
     #expect(try modes(umask: "000")["a.db"] == 0o600)
   }
 
-  @Test("What is recovered is not readable for more people than the damaged file")
+  @Test("A recovered file is not more accessible than the damaged one")
   func recovered() throws {
     let store = try Store.file(scratch.file("a.db")) { $0.isPrivate = true }
     try store["a"].save(["n": 1], key: "k")
@@ -59,13 +60,13 @@ struct FileModeTests {
     #expect(attributes[.posixPermissions] as? Int == 0o600)
   }
 
-  @Test("A temporary store leaves no file, also when its process is killed")
+  @Test("A temporary store leaves no file, even if its process is killed")
   func temporary() throws {
-    let other = try OtherProcess(
+    let other = try HelperProcess(
       shell: "cd '\(scratch.path)'; export TMPDIR='\(scratch.path)' SQLITE_TMPDIR='\(scratch.path)'"
     )
-    #expect(try other.ask("temporary") == "ok")
-    #expect(try other.ask("count", "a", "[n] < 10") == "ok 10")
+    #expect(try other.send("temporary") == "ok")
+    #expect(try other.send("count", "a", "[n] < 10") == "ok 10")
     other.kill()
     #expect(try scratch.names.isEmpty)
   }

@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-/// The caller's SQL writes rows as other programs do.
+/// Uses SQL to write rows the way other programs do.
 @Suite("Rows of other programs", .sqlite, .timeLimit(.minutes(2)))
 struct ForeignRowTests {
   private let scratch: Scratch
@@ -22,7 +22,7 @@ struct ForeignRowTests {
       "INSERT INTO c(key, body) VALUES (?, ?)", key.map { DocumentValue.string($0) } ?? .null, body)
   }
 
-  @Test("A live query reports what another program wrote once, and its adoption not at all")
+  @Test("A live query reports a row of another program once, and its adoption not at all")
   func adoption() async throws {
     let c = store["c"]
     var updates = c.find().sorted(by: "n").updates().differences().makeAsyncIterator()
@@ -57,7 +57,7 @@ struct ForeignRowTests {
     #expect(try other["c"].count() == 1)
   }
 
-  @Test("A store is copied in stored form, or the row that has none is named")
+  @Test("A copy brings rows into stored form, and names a row that has none")
   func copiedStore() throws {
     try store["c"].createIndex("ä", unique: true)
     try insertForeign(#"{ "\u00e4" : 1 }"#, key: "0199a1b2-0000-7000-8000-000000000001")
@@ -89,7 +89,7 @@ struct ForeignRowTests {
     #expect(try saved.verify().count == 1)
   }
 
-  @Test("A field __rowid__ in JSON text is a field like any other, and updates leave it alone")
+  @Test("A __rowid__ field in JSON text is an ordinary field, and updates do not change it")
   func rowIDField() throws {
     let c = store["c"]
     try c.insert(json: #"{"__rowid__":99,"n":5}"#, key: "a")

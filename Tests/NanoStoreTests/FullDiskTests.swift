@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Disk full")
+@Suite("Full disk")
 struct FullDiskTests {
   static let big = DocumentValue.string(String(repeating: "x", count: 10_000))
 
@@ -19,7 +19,7 @@ struct FullDiskTests {
     (0..<count).map { ["n": .int($0), "big": Self.big, "tags": [.int($0)]] }
   }
 
-  @Test("A batch that does not fit leaves nothing, and the store goes on")
+  @Test("A batch that does not fit is rolled back, and the store stays usable")
   func batch() throws {
     let store = try limited(1 << 20)
     try store["a"].insert(documents(10))
@@ -36,7 +36,7 @@ struct FullDiskTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A block that catches the error cannot write on: nothing of it stays")
+  @Test("A transaction that catches the error is still rolled back completely")
   func caught() throws {
     let store = try limited(1 << 20)
     try store["a"].save(["n": 0], key: "before")
@@ -56,7 +56,7 @@ struct FullDiskTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("Of writes that are put together, only those that are too large fail")
+  @Test("In a group commit, only the writes that are too large fail")
   func coalesced() async throws {
     let store = try limited(1 << 20)
     let (small, large) = (documents(1), documents(500))
@@ -77,7 +77,7 @@ struct FullDiskTests {
     #expect(try await store["a"].count() == 35)
   }
 
-  @Test("On a file too: readers go on, and room that is freed is used")
+  @Test("A full file stays readable, and freed space is reused")
   func file() throws {
     let scratch = try Scratch()
     let store = try Store.file(scratch.file("a.db")) { $0.maximumSize = 1 << 20 }
@@ -93,8 +93,8 @@ struct FullDiskTests {
   }
 
   @Test(
-    "A disk that is really full",
-    .enabled(if: SmallDisk.isPossible, "No small disk can be mounted"),
+    "Stores recover from a full file system",
+    .enabled(if: SmallDisk.isPossible, "A small file system cannot be mounted"),
     arguments: Store.Configuration.JournalMode.allCases.filter { $0 != .off })
   func realDisk(mode: Store.Configuration.JournalMode) throws {
     let disk = try SmallDisk()
@@ -117,8 +117,8 @@ struct FullDiskTests {
   }
 
   @Test(
-    "A backup that does not fit leaves nothing behind", .sqlite,
-    .enabled(if: SmallDisk.isPossible, "No small disk can be mounted"))
+    "A backup that does not fit leaves no file", .sqlite,
+    .enabled(if: SmallDisk.isPossible, "A small file system cannot be mounted"))
   func backup() throws {
     let disk = try SmallDisk()
     let store = try anyStore()
@@ -129,8 +129,8 @@ struct FullDiskTests {
   }
 
   @Test(
-    "No store is made where there is no room",
-    .enabled(if: SmallDisk.isPossible, "No small disk can be mounted"))
+    "A store cannot be created on a full file system, and can be once space is freed",
+    .enabled(if: SmallDisk.isPossible, "A small file system cannot be mounted"))
   func opening() throws {
     let disk = try SmallDisk()
     try? Data(count: 2_000_000).write(to: URL(fileURLWithPath: disk.path + "/filler"))
@@ -140,7 +140,7 @@ struct FullDiskTests {
   }
 }
 
-/// A file system of one megabyte.
+/// A file system of 1 MB.
 final class SmallDisk {
   private let scratch: Scratch
   var path: String { scratch.path }

@@ -5,8 +5,8 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Searches by text")
-struct TextSearchTests {
+@Suite("Full-text search")
+struct FullTextSearchTests {
   let scratch: Scratch
   let store: Store
   let films: DocumentCollection
@@ -24,7 +24,8 @@ struct TextSearchTests {
     try films.createTextIndex("title", "plot")
   }
 
-  @Test("All words must be there, the best fit comes first, other conditions and orders hold too")
+  @Test(
+    "A search requires all words, ranks its results, and combines with conditions and orderings")
   func search() throws {
     #expect(try films.search("gin tonic").keys() == ["gt", "sloe"])
     #expect(try films.search("creme BRULEE").keys() == ["creme"])
@@ -38,8 +39,8 @@ struct TextSearchTests {
     #expect(try films.search("nothing").first() == nil)
   }
 
-  @Test("The same with await, and one after the other")
-  func ways() async throws {
+  @Test("Async searches and streams return the same results")
+  func asynchronous() async throws {
     #expect(try await films.search("gin").fetch().count == 2)
     #expect(try await films.search("gin").results().map(\.document.key) == ["sloe", "gt"])
     var keys: [String?] = []
@@ -47,7 +48,7 @@ struct TextSearchTests {
     #expect(keys == ["sloe", "gt"])
   }
 
-  @Test("What a transaction wrote is found in it")
+  @Test("A search in a transaction finds the transaction's writes")
   func transaction() throws {
     try store.write {
       try films.save(["title": "Gin gin gin"], key: "new")
@@ -55,7 +56,7 @@ struct TextSearchTests {
     }
   }
 
-  @Test("Results have ranks and show where something was found")
+  @Test("Results have ranks, highlights, and snippets")
   func results() throws {
     let results = try films.search("gin slow* -bottles").results()
     let result = try #require(results.first)
@@ -69,7 +70,7 @@ struct TextSearchTests {
     #expect(result.snippet(of: "year") == nil)
   }
 
-  @Test("Weights decide which field counts")
+  @Test("Weights change the ranking")
   func weights() throws {
     try films.save(["title": "x", "plot": "tonic tonic tonic"], key: "plot")
 
@@ -78,7 +79,7 @@ struct TextSearchTests {
   }
 
   @Test(
-    "A part of a text is found in an index of substrings, also one shorter than three characters")
+    "A substring index finds any part of a text, even one shorter than three characters")
   func substrings() throws {
     try films.createTextIndex("title", tokens: .substrings, name: "parts")
 
@@ -90,7 +91,7 @@ struct TextSearchTests {
     #expect(try films.search("gin", in: "title_plot_text").count() == 2)
   }
 
-  @Test("What stands behind a NUL is found, and the text of its escape is no NUL")
+  @Test("Text after a NUL is searchable, and the literal text of its escape is not a NUL")
   func nul() throws {
     let texts = try anyStore()["texts"]
     try texts.createTextIndex("t")
@@ -113,8 +114,8 @@ struct TextSearchTests {
     #expect(try texts.store.verify().isEmpty)
   }
 
-  @Test("The character between two texts of a list is found where a text holds it")
-  func border() throws {
+  @Test("The separator character of list elements is found where a text contains it")
+  func separator() throws {
     let texts = try anyStore()["texts"]
     try texts.createTextIndex("t", tokens: .substrings)
     try texts.save(["t": "gin\u{E000}tonic"], key: "one")
@@ -123,7 +124,7 @@ struct TextSearchTests {
     #expect(try texts.search(.phrase("n\u{E000}t")).keys() == ["one"])
   }
 
-  @Test("Without a text index a search is an error, and so is a page position of what is ranked")
+  @Test("Searching without a text index throws, and so does paging ranked results")
   func errors() throws {
     #expect(code { _ = try store["other"].search("x").count() } == nil)
     try store["other"].save(["a": "x"])
@@ -142,7 +143,7 @@ struct TextSearchTests {
     #expect(try store.verify() == [])
   }
 
-  @Test("The plan goes through the index and reads the documents that it finds")
+  @Test("The plan uses the text index and reads only the matching documents")
   func explained() throws {
     let plain = try films.search("gin").where(Field("year") > 2000).explain()
 
@@ -152,21 +153,21 @@ struct TextSearchTests {
     #expect(plain.checkedPerDocument == "[year] > 2000")
   }
 
-  @Test("The index is in the file: another process keeps it, and finds it gone")
+  @Test("The index is stored in the file: other processes update it and see that it was dropped")
   func processes() throws {
-    let other = try OtherProcess()
-    try other.ask("open", scratch.file("a.db"))
-    #expect(try other.ask("search", "films", "gin") == "ok sloe,gt")
-    try other.ask("save", "films", "third", #"{"title":"Gin fizz"}"#)
+    let other = try HelperProcess()
+    try other.send("open", scratch.file("a.db"))
+    #expect(try other.send("search", "films", "gin") == "ok sloe,gt")
+    try other.send("save", "films", "third", #"{"title":"Gin fizz"}"#)
     #expect(try films.search("gin").count() == 3)
     try films.save(["title": "Rum"], key: "gt")
-    #expect(try other.ask("search", "films", "gin") == "ok third,sloe")
+    #expect(try other.send("search", "films", "gin") == "ok third,sloe")
     try films.dropIndex("title_plot_text")
-    #expect(try other.ask("search", "films", "gin") == "error invalidArgument")
+    #expect(try other.send("search", "films", "gin") == "error invalidArgument")
     #expect(try store.verify() == [])
   }
 
-  @Test("Programs with SQL can write documents and ask the index")
+  @Test("SQL writes update the index, and SQL can query it")
   func sql() throws {
     try store.execute(
       "INSERT INTO films(key, body) VALUES ('sql', ?)", #"{"title":"Gin by SQL"}"#)
@@ -184,7 +185,7 @@ struct TextSearchTests {
     #expect(try store.verify() == [])
   }
 
-  @Test("Damage to the index is found, and rebuilding mends it")
+  @Test("verify() finds a damaged index, and rebuilding repairs it")
   func damage() throws {
     try store.close()
     let path = scratch.file("a.db")
@@ -202,7 +203,7 @@ struct TextSearchTests {
     #expect(try permissive.tables().filter { $0.name.contains("nano_text") }.isEmpty)
   }
 
-  @Test("Dropping the collection drops what the index is made of")
+  @Test("Dropping the collection drops the tables of its text index")
   func drop() throws {
     try films.drop()
     #expect(try store.tables().filter { $0.name.contains("nano_text") }.isEmpty)
@@ -210,7 +211,7 @@ struct TextSearchTests {
     #expect(code { _ = try films.search("gin").count() } == .invalidArgument)
   }
 
-  @Test("A setup declares text indexes, once")
+  @Test("A setup declares text indexes idempotently")
   func setup() throws {
     let setup = try CollectionSetup(
       DocumentObject(json: #"{"textIndexes":["[a], [b.c]"],"substringIndexes":"[a]"}"#))
@@ -220,7 +221,7 @@ struct TextSearchTests {
     #expect(try CollectionSetup(setup.object) == setup)
   }
 
-  @Test("A live query gives the answer again when it is another one")
+  @Test("A live query reports a result when it changes")
   func updates() async throws {
     var updates = films.search("gin").updates().makeAsyncIterator()
     #expect(try await updates.next()?.compactMap(\.key) == ["sloe", "gt"])
@@ -230,8 +231,8 @@ struct TextSearchTests {
     #expect(try await updates.next()?.compactMap(\.key) == ["new", "sloe"])
   }
 
-  @Test("A cancelled search ends")
-  func cancelled() async throws {
+  @Test("A canceled search ends")
+  func canceled() async throws {
     let task = Task { [films] in
       while true { _ = try await films.search("gin").results() }
     }
@@ -241,7 +242,7 @@ struct TextSearchTests {
     #expect(try await films.search("gin").count() == 2)
   }
 
-  @Test("No text breaks the syntax", arguments: 1...2 as ClosedRange<UInt64>)
+  @Test("No search text causes a syntax error", arguments: 1...2 as ClosedRange<UInt64>)
   func fuzz(seed: UInt64) throws {
     try films.createTextIndex("title", tokens: .substrings, name: "parts")
     var random = SystemRandomNumberGenerator()
@@ -275,9 +276,9 @@ struct TextSearchTests {
   }
 }
 
-extension TextSearchTests {
-  @Test("A file in UTF-16 is searched alike")
-  func wideTexts() throws {
+extension FullTextSearchTests {
+  @Test("Search works the same in a UTF-16 file")
+  func utf16() throws {
     let wide = try Store.file(scratch.file("wide.db")) { $0.encoding = .utf16 }
     try wide["c"].createTextIndex("t")
     try wide["c"].insert(["t": ["Crème 𐌰", "brûlée"]])

@@ -28,7 +28,7 @@ struct ImportTests {
   }
 
   @Test(
-    "Arrays, lines and documents one after the other are stored, with what was done",
+    "JSON arrays, JSON lines, and concatenated documents are imported with a complete report",
     arguments: [
       #"[{"n":1},{"n":2}]"#, "{\"n\":1}\n{\"n\":2}\n", "{\n \"n\": 1\n}\n{\n \"n\": 2\n}",
       #"{"n":1}{"n":2}"#,
@@ -42,7 +42,7 @@ struct ImportTests {
     #expect(try films.get(keys: ["1", "2"]).map { $0["n"]?.int } == [1, 2])
   }
 
-  @Test("Extended JSON becomes values, unless it is taken as it stands")
+  @Test("Extended JSON is converted to typed values, except in the plain dialect")
   func dialects() throws {
     let file = try self.file(#"{"at":{"$date":"2026-11-20T21:17:00Z"}}"#)
     try films.importDocuments(from: file)
@@ -51,7 +51,7 @@ struct ImportTests {
     #expect(try films.fetch().map { $0["at"]?.date != nil } == [true, false])
   }
 
-  @Test("Progress is reported after each batch and adds up to the report")
+  @Test("Progress is reported after each batch, and the last report is the result")
   func progress() throws {
     var seen: [ImportReport] = []
     let report = try films.importDocuments(from: file(numbers(0..<3_500))) { seen.append($0) }
@@ -64,7 +64,7 @@ struct ImportTests {
   }
 
   @Test(
-    "The error of a record names file, record, line and byte, and nothing is stored",
+    "An invalid record's error names file, record, line, and byte, and nothing is stored",
     arguments: [
       ("{\"n\":1}\n{\"n\":2,}\n", StoreError.Code.invalidJSON, 2, 2, 14),
       ("{\"n\":1}\n\n{\"n\":1}\n", .duplicateKey, 2, 3, 9),
@@ -89,7 +89,7 @@ struct ImportTests {
     #expect(try films.store.collections().isEmpty)
   }
 
-  @Test("An invalid record after several batches leaves nothing of them")
+  @Test("An invalid record rolls back the batches before it")
   func allOrNothing() throws {
     try films.insert(["n": -1])
     let file = try self.file(numbers(0..<2_500) + "\n{")
@@ -100,7 +100,7 @@ struct ImportTests {
     #expect(try films.count() == 1)
   }
 
-  @Test("Invalid records are left out and reported where that is asked for, up to 100 of them")
+  @Test("Invalid records are skipped on request and reported, up to 100 of them")
   func skipping() throws {
     let text = numbers(0..<10) + "\n" + String(repeating: "{\"n\":0}\nnull\n", count: 80)
     let report = try films.importDocuments(
@@ -114,7 +114,7 @@ struct ImportTests {
     #expect(try films.count() == 10)
   }
 
-  @Test("Documents with the same key are replaced where that is asked for")
+  @Test("Documents with the same key are replaced on request")
   func replacing() throws {
     try films.importDocuments(
       from: file(#"{"k":{"x":1},"n":1}"#), options: ImportOptions(keyField: "k.x"))
@@ -125,7 +125,7 @@ struct ImportTests {
     #expect(try films.fetch().map { $0["n"]?.int } == [2])
   }
 
-  @Test("A record over the limit ends the import, also where invalid records are left out")
+  @Test("A record over the length limit ends the import, even if invalid records are skipped")
   func tooLong() throws {
     let text = numbers(0..<5) + "\n{\"long\":\"" + String(repeating: "x", count: 5_000) + "\"}"
     let file = try self.file(text)
@@ -138,7 +138,7 @@ struct ImportTests {
     #expect(try films.count() == 0)
   }
 
-  @Test("What cannot be read is an error, and no collection is made")
+  @Test("An unreadable file throws, and no collection is created")
   func unreadable() throws {
     let nowhere = URL(filePath: scratch.file("nowhere.json"))
     for file in [nowhere, nowhere.deletingLastPathComponent()] {
@@ -151,7 +151,9 @@ struct ImportTests {
     #expect(try films.store.collections().isEmpty)
   }
 
-  @Test("An error in progress ends the import; in a write block only the import is undone")
+  @Test(
+    "An error in the progress closure ends the import, and a surrounding transaction loses only the import"
+  )
   func errorInProgress() throws {
     struct Enough: Error {}
     let file = try self.file(numbers(0..<2_500))
@@ -168,27 +170,27 @@ struct ImportTests {
     #expect(try films.count() == 2)
   }
 
-  @Test("Cancelling the task ends the import, and nothing is stored")
-  func cancelling() async throws {
+  @Test("Canceling the task ends the import, and nothing is stored")
+  func canceling() async throws {
     let file = try self.file(numbers(0..<5_000))
     let (started, signal) = AsyncStream<Void>.makeStream()
-    let mayGoOn = DispatchSemaphore(value: 0)
+    let resume = DispatchSemaphore(value: 0)
     let task = Task { [films] in
       try await films.importDocuments(from: file) { _ in
         signal.yield()
-        mayGoOn.wait()
+        resume.wait()
       }
     }
     for await _ in started { break }
     task.cancel()
-    for _ in 0..<10 { mayGoOn.signal() }
+    for _ in 0..<10 { resume.signal() }
 
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(try await films.count() == 0)
   }
 
-  @Test("With await the import is the same")
-  func async() async throws {
+  @Test("An async import has the same result")
+  func asynchronous() async throws {
     let documents = Mutex(0)
     let report = try await films.importDocuments(from: file(numbers(0..<1_500))) { report in
       documents.withLock { $0 = report.documents }

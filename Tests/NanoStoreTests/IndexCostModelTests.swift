@@ -6,14 +6,14 @@ import Testing
 
 @testable import NanoStoreCore
 
-/// The policy alone, with times that are made up.
-@Suite("Ledger of indexes")
-struct TuningLedgerTests {
+/// The cost model in isolation, with fixed times.
+@Suite("Index cost model")
+struct IndexCostModelTests {
   private static let city = IndexCandidate(equalities: ["city"])
   private static let byAge = IndexCandidate(
     equalities: ["city"], tail: .order([.init("age", descending: true)]))
 
-  /// 100,000 documents at 0.2 microseconds each, of which a scan finds 10.
+  /// Returns a report of a scan over 100,000 documents at 0.2 µs each, 10 of which match.
   private func scan(
     _ condition: [IndexCandidate] = [city], order: IndexCandidate? = nil, rows: Int = 100_000,
     matched: Int = 10, found: Int = 10
@@ -26,13 +26,13 @@ struct TuningLedgerTests {
       matched: matched, found: found)
   }
 
-  /// How many scans it takes until something is due, and what.
+  /// Charges scans until an index is due. Returns the number of scans and the decisions.
   private func scansUntilDue(
-    _ ledger: inout IndexCostModel, _ report: ScanReport
+    _ model: inout IndexCostModel, _ report: ScanReport
   ) -> (Int, [TuningDecision]) {
     for count in 1...1_000 {
-      ledger.charge(report)
-      let due = ledger.takeDue("c")
+      model.charge(report)
+      let due = model.takeDue("c")
       if !due.isEmpty { return (count, due) }
     }
     return (0, [])
@@ -43,188 +43,188 @@ struct TuningLedgerTests {
     return plan
   }
 
-  @Test("An index is due when scans have cost as much as building it, and is told once")
+  @Test("An index is due once scans have cost as much as building it, and is reported once")
   func skiRental() throws {
-    var ledger = IndexCostModel()
-    let (scans, decisions) = scansUntilDue(&ledger, scan())
+    var model = IndexCostModel()
+    let (scans, decisions) = scansUntilDue(&model, scan())
     let plan = try #require(buildPlan(decisions))
 
     #expect(plan.index.columns == [.init("city")] && plan.index.origin == .adaptive)
-    // What looking the documents up costs is no saving.
+    // Looking up the matching documents is not a saving.
     let saved = 0.02 - 10 * CollectionCostModel.lookUpFactor * 0.2e-6
     let due = plan.seconds * CollectionCostModel.dueShare
     #expect(scans == max(CollectionCostModel.minimumScans, Int(due / saved) + 1))
     #expect(plan.index.reason?.contains("100000 documents") == true)
-    ledger.charge(scan())
-    #expect(ledger.takeDue("c").isEmpty)
+    model.charge(scan())
+    #expect(model.takeDue("c").isEmpty)
   }
 
-  @Test("Small collections, single scans and scans that find most of it make nothing")
-  func notWorthIt() {
-    var ledger = IndexCostModel()
-    ledger.charge(scan())
-    #expect(ledger.takeDue("c").isEmpty)
-    ledger = IndexCostModel()
-    #expect(scansUntilDue(&ledger, scan(rows: 900)).1.isEmpty)
-    ledger = IndexCostModel()
-    #expect(scansUntilDue(&ledger, scan(matched: 50_000, found: 50_000)).1.isEmpty)
-    // Sorting all of it is no cheaper with an index.
-    ledger = IndexCostModel()
+  @Test("Small collections, single scans, and scans that match most documents justify no index")
+  func notJustified() {
+    var model = IndexCostModel()
+    model.charge(scan())
+    #expect(model.takeDue("c").isEmpty)
+    model = IndexCostModel()
+    #expect(scansUntilDue(&model, scan(rows: 900)).1.isEmpty)
+    model = IndexCostModel()
+    #expect(scansUntilDue(&model, scan(matched: 50_000, found: 50_000)).1.isEmpty)
+    // Sorting the whole collection is no cheaper with an index.
+    model = IndexCostModel()
     let sorted = scan([], order: Self.byAge, matched: 100_000, found: 100_000)
-    #expect(scansUntilDue(&ledger, sorted).1.isEmpty)
+    #expect(scansUntilDue(&model, sorted).1.isEmpty)
   }
 
-  @Test("The estimate learns from builds")
+  @Test("Build estimates are calibrated by measured builds")
   func calibration() throws {
-    var ledger = IndexCostModel()
-    let first = try #require(buildPlan(scansUntilDue(&ledger, scan()).1))
-    ledger.collections["c"]?.made(first, seconds: first.seconds * 3, documents: 100_000)
+    var model = IndexCostModel()
+    let first = try #require(buildPlan(scansUntilDue(&model, scan()).1))
+    model.collections["c"]?.made(first, seconds: first.seconds * 3, documents: 100_000)
     let other = IndexCandidate(equalities: ["name"])
-    let second = try #require(buildPlan(scansUntilDue(&ledger, scan([other])).1))
+    let second = try #require(buildPlan(scansUntilDue(&model, scan([other])).1))
     #expect((second.seconds / first.seconds * 100).rounded() == 200)
   }
 
-  @Test("A page that is sorted is served by one index on both, if sorting is what costs")
+  @Test("A sorted page is served by one compound index if sorting dominates the cost")
   func compound() throws {
-    var ledger = IndexCostModel()
+    var model = IndexCostModel()
     let costly = scan(order: Self.byAge, matched: 20_000, found: 10)
-    let both = try #require(buildPlan(scansUntilDue(&ledger, costly).1))
+    let both = try #require(buildPlan(scansUntilDue(&model, costly).1))
     #expect(both.index.columns == [.init("city"), .init("age", descending: true)])
     #expect(Set(both.candidates) == [Self.city, Self.byAge])
 
-    ledger = IndexCostModel()
+    model = IndexCostModel()
     let cheap = scan(order: Self.byAge, matched: 20, found: 10)
-    let one = try #require(buildPlan(scansUntilDue(&ledger, cheap).1))
+    let one = try #require(buildPlan(scansUntilDue(&model, cheap).1))
     #expect(one.index.columns == [.init("city")])
   }
 
-  @Test("Fields that are asked for alone come first")
+  @Test("Fields that are queried alone lead a compound index")
   func leading() throws {
-    var ledger = IndexCostModel()
+    var model = IndexCostModel()
     let pair = IndexCandidate(equalities: ["city", "name"])
-    ledger.charge(scan([IndexCandidate(equalities: ["name"])]))
-    let plan = try #require(buildPlan(scansUntilDue(&ledger, scan([pair])).1))
+    model.charge(scan([IndexCandidate(equalities: ["name"])]))
+    let plan = try #require(buildPlan(scansUntilDue(&model, scan([pair])).1))
     #expect(plan.index.columns == [.init("name"), .init("city")])
     #expect(plan.candidates.count == 2)
   }
 
-  @Test("A choice has every branch made")
+  @Test("An OR condition needs an index for every branch")
   func branches() {
-    var ledger = IndexCostModel()
+    var model = IndexCostModel()
     let name = IndexCandidate(equalities: ["name"])
-    let (_, due) = scansUntilDue(&ledger, scan([Self.city, name]))
+    let (_, due) = scansUntilDue(&model, scan([Self.city, name]))
     #expect(due.count == 2)
   }
 
-  @Test("Writes count against an index that is missing")
+  @Test("Writes count against a missing index")
   func writes() {
-    var ledger = IndexCostModel()
+    var model = IndexCostModel()
     for _ in 0..<100 {
-      ledger.charge(scan())
-      ledger.wrote("c", 40_000, commits: 1)
-      #expect(ledger.takeDue("c").isEmpty)
+      model.charge(scan())
+      model.wrote("c", 40_000, commits: 1)
+      #expect(model.takeDue("c").isEmpty)
     }
   }
 
-  @Test("An index that writes pay for and no query uses is dropped; one that is used stays")
+  @Test("An index with costly writes and no queries is dropped, and one in use is kept")
   func dropping() throws {
-    var ledger = IndexCostModel()
-    let plan = try #require(buildPlan(scansUntilDue(&ledger, scan()).1))
-    ledger.collections["c"]?.made(plan, seconds: plan.seconds, documents: 100_000)
+    var model = IndexCostModel()
+    let plan = try #require(buildPlan(scansUntilDue(&model, scan()).1))
+    model.collections["c"]?.made(plan, seconds: plan.seconds, documents: 100_000)
     for _ in 0..<100 {
-      ledger.wrote("c", 20_000, commits: 1)
-      ledger.used("c", plan.index.name, 5)
-      #expect(ledger.takeDue("c").isEmpty)
+      model.wrote("c", 20_000, commits: 1)
+      model.used("c", plan.index.name, 5)
+      #expect(model.takeDue("c").isEmpty)
     }
     var written = 0
-    while ledger.takeDue("c").isEmpty {
-      ledger.wrote("c", 10_000, commits: 1)
+    while model.takeDue("c").isEmpty {
+      model.wrote("c", 10_000, commits: 1)
       written += 10_000
     }
-    // Twice what building took: 10,000 writes cost a quarter of it for their entries, and as much again for
-    // 1,000 pages.
+    // Twice the cost of the build: for 10,000 writes, the index entries cost a quarter of a build, and the
+    // 1,000 pages as much again.
     #expect((20_000...40_000).contains(written))
   }
 
-  @Test("Workloads in turn do not have an index made and dropped for ever")
+  @Test("Alternating workloads do not create and drop an index forever")
   func hysteresis() throws {
-    var ledger = IndexCostModel()
+    var model = IndexCostModel()
     var made = 0
     var drops = 0
     for _ in 0..<200 {
-      for _ in 0..<5 { ledger.charge(scan()) }
-      ledger.wrote("c", 10_000, commits: 1)
-      for _ in 0..<15 { ledger.wrote("c", 20_000, commits: 1) }
-      for _ in 0..<8 { ledger.charge(scan()) }
-      for decision in ledger.takeDue("c") {
+      for _ in 0..<5 { model.charge(scan()) }
+      model.wrote("c", 10_000, commits: 1)
+      for _ in 0..<15 { model.wrote("c", 20_000, commits: 1) }
+      for _ in 0..<8 { model.charge(scan()) }
+      for decision in model.takeDue("c") {
         switch decision {
         case .build(let plan):
           made += 1
-          ledger.collections["c"]?.made(plan, seconds: plan.seconds, documents: 100_000)
+          model.collections["c"]?.made(plan, seconds: plan.seconds, documents: 100_000)
         case .drop(let plan):
           drops += 1
-          ledger.collections["c"]?.dropped(plan.index)
+          model.collections["c"]?.dropped(plan.index)
         }
       }
     }
     #expect(made <= 7 && drops <= 7, "\(made) \(drops)")
   }
 
-  @Test("What was refused or dropped has to show more")
-  func hurdles() throws {
-    var ledger = IndexCostModel()
-    let (first, due) = scansUntilDue(&ledger, scan())
-    ledger.collections["c"]?.refused(try #require(buildPlan(due)))
-    let (second, again) = scansUntilDue(&ledger, scan())
+  @Test("A rejected or dropped index has a higher threshold")
+  func raisedThreshold() throws {
+    var model = IndexCostModel()
+    let (first, due) = scansUntilDue(&model, scan())
+    model.collections["c"]?.refused(try #require(buildPlan(due)))
+    let (second, again) = scansUntilDue(&model, scan())
     #expect(second >= 2 * first)
-    ledger.collections["c"]?.made(try #require(buildPlan(again)), seconds: 0.1, documents: 100_000)
-    ledger.collections["c"]?.dropped(try #require(buildPlan(again)).index.name)
-    #expect(scansUntilDue(&ledger, scan()).0 >= 2 * second)
+    model.collections["c"]?.made(try #require(buildPlan(again)), seconds: 0.1, documents: 100_000)
+    model.collections["c"]?.dropped(try #require(buildPlan(again)).index.name)
+    #expect(scansUntilDue(&model, scan()).0 >= 2 * second)
   }
 
-  @Test("A scan that began before the index was made does not take it for dropped; many do")
-  func late() throws {
-    var ledger = IndexCostModel()
-    let plan = try #require(buildPlan(scansUntilDue(&ledger, scan()).1))
-    ledger.collections["c"]?.made(plan, seconds: 0.1, documents: 100_000)
-    for _ in 0..<8 { ledger.charge(scan()) }
-    ledger.used("c", plan.index.name, 1)
-    for _ in 0..<8 { ledger.charge(scan()) }
-    #expect(ledger.collections["c"]?.built[ExactName(plan.index.name)] != nil)
-    for _ in 0..<8 { ledger.charge(scan()) }
-    #expect(ledger.collections["c"]?.built.isEmpty == true)
+  @Test("A few scans that began before the build do not mark the index as dropped, but many do")
+  func lateScans() throws {
+    var model = IndexCostModel()
+    let plan = try #require(buildPlan(scansUntilDue(&model, scan()).1))
+    model.collections["c"]?.made(plan, seconds: 0.1, documents: 100_000)
+    for _ in 0..<8 { model.charge(scan()) }
+    model.used("c", plan.index.name, 1)
+    for _ in 0..<8 { model.charge(scan()) }
+    #expect(model.collections["c"]?.built[ExactName(plan.index.name)] != nil)
+    for _ in 0..<8 { model.charge(scan()) }
+    #expect(model.collections["c"]?.built.isEmpty == true)
   }
 
-  @Test("There are never more than a few")
+  @Test("The number of pending indexes is limited")
   func maximum() {
-    var ledger = IndexCostModel()
+    var model = IndexCostModel()
     for number in 0..<30 {
-      _ = scansUntilDue(&ledger, scan([IndexCandidate(equalities: [FieldPath("f\(number)")])]))
+      _ = scansUntilDue(&model, scan([IndexCandidate(equalities: [FieldPath("f\(number)")])]))
     }
     #expect(
-      ledger.collections["c"]?.accounts.values.count { $0.isPending }
+      model.collections["c"]?.accounts.values.count { $0.isPending }
         == CollectionCostModel.maximumIndexes)
   }
 
-  @Test("What is kept in rows is read back")
+  @Test("The model is restored from its rows")
   func rows() throws {
-    var ledger = IndexCostModel()
-    let plan = try #require(buildPlan(scansUntilDue(&ledger, scan()).1))
-    ledger.collections["c"]?.made(plan, seconds: 0.1, documents: 100_000)
-    ledger.charge(scan([], order: Self.byAge, matched: 50_000))
-    ledger.used("c", plan.index.name, 7)
-    ledger.wrote("c", 1_000, commits: 1)
-    let rows = ledger.rows(of: "c")
+    var model = IndexCostModel()
+    let plan = try #require(buildPlan(scansUntilDue(&model, scan()).1))
+    model.collections["c"]?.made(plan, seconds: 0.1, documents: 100_000)
+    model.charge(scan([], order: Self.byAge, matched: 50_000))
+    model.used("c", plan.index.name, 7)
+    model.wrote("c", 1_000, commits: 1)
+    let rows = model.rows(of: "c")
     #expect(rows.count == 4)
     #expect(IndexCostModel(rows: rows).rows(of: "c") == rows)
 
     var other = IndexCostModel()
     other.charge(scan([], order: Self.byAge, matched: 50_000))
-    let account = ledger.collections["c"]?.accounts[Self.byAge]
-    ledger.add(other)
-    #expect(ledger.collections["c"]?.accounts[Self.byAge]?.scans == (account?.scans ?? 0) + 1)
+    let account = model.collections["c"]?.accounts[Self.byAge]
+    model.add(other)
+    #expect(model.collections["c"]?.accounts[Self.byAge]?.scans == (account?.scans ?? 0) + 1)
   }
-  @Test("docs/INDEXING.md states what a write costs an index")
+  @Test("docs/INDEXING.md states the write cost of an index")
   func documented() throws {
     let page = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../../docs/INDEXING.md")

@@ -21,7 +21,7 @@ struct IndexTests {
       ["name": "Bob", "address": ["city": "Paris", "zip": 2], "tags": ["z"]], key: "bob")
   }
 
-  @Test("An index on one element by its number holds whole values; a number in quotes is a name")
+  @Test("An index on a numbered element contains whole values; a quoted number is a field name")
   func numberedElements() throws {
     try people.save(["tags": [["1": "x"]]], key: "deep")
     let numbered = try people.createIndex("tags.0")
@@ -50,7 +50,8 @@ struct IndexTests {
     ("scalarElement", ["tags"], true, ["tags": "x"]),
   ]
 
-  @Test("A violation names index and document, and changes nothing", arguments: kinds.indices)
+  @Test(
+    "A unique violation names index and document, and changes nothing", arguments: kinds.indices)
   func violations(kind: Int) throws {
     let (name, paths, elements, clash) = Self.kinds[kind]
     try people.createIndex(paths: paths, unique: true, elements: elements, name: name)
@@ -88,7 +89,7 @@ struct IndexTests {
     #expect(try people.fetch().map { try $0.object() } == before)
     #expect(try people.find(Field("tags") == "new").count() == 0)
     #expect(try store.verify().isEmpty)
-    // A document may keep its own values, and take those that were given up.
+    // A document can keep its own values and reuse values that were deleted.
     try people.save(before[0], key: "ada")
     try people.delete("ada")
     try people.insert(clash)
@@ -100,14 +101,14 @@ struct IndexTests {
     return try copy.withBytes { String(decoding: $0, as: UTF8.self) }
   }
 
-  @Test("The document named is the other one, where both share elements")
+  @Test("A violation names the other document, even if both share elements")
   func sharedElements() throws {
     try people.createIndex("tags", unique: true, elements: true)
     let error = error { try people.save(["tags": ["x", "y", "z"]], key: "ada") }
     #expect(error?[.key] == "bob")
   }
 
-  @Test("No index is made over documents that collide")
+  @Test("A unique index is not created over documents that violate it")
   func collidingData() throws {
     try people.save(["name": "Ada", "tags": ["y"]], key: "ada2")
     for (paths, elements) in [(["name"], false), (["tags"], true)] {
@@ -122,7 +123,7 @@ struct IndexTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("Missing values and nulls never collide")
+  @Test("Missing and null values never violate a unique index")
   func missing() throws {
     try people.createIndex("email", unique: true, elements: false)
     try people.createIndex("emails", unique: true, elements: true)
@@ -145,7 +146,7 @@ struct IndexTests {
     #expect(try people.find(Field(path) == 1).count() == 1)
   }
 
-  @Test("Index names that run together or differ in case are different indexes")
+  @Test("Index names that differ only in case or in where their parts join are different indexes")
   func namesDoNotCollide() throws {
     try store["a"].createIndex("n", name: "b_c")
     try store["a_b"].createIndex("n", name: "c")
@@ -167,7 +168,7 @@ struct IndexTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A field named like the key of its collection is not mistaken for the key")
+  @Test("A field named like the collection's key column is not mistaken for the key")
   func keyLikeField() throws {
     try people.createIndex("people.key", unique: true)
     try people.insert(["people": ["key": 1]])
@@ -176,8 +177,8 @@ struct IndexTests {
     #expect(error?[.index] == "people.key_unique")
   }
 
-  @Test("An index is made once; another definition under its name is refused")
-  func twice() throws {
+  @Test("Creating an index is idempotent, and a different definition with its name is rejected")
+  func creatingTwice() throws {
     let index = try people.createIndex("name", name: "i")
     #expect(try people.createIndex("name", name: "i") == index)
     #expect(code { try people.createIndex("address.city", name: "i") } == .alreadyExists)
@@ -188,7 +189,7 @@ struct IndexTests {
     #expect(try people.indexes() == [index])
   }
 
-  @Test("A dropped index is used no more, a dropped collection leaves nothing")
+  @Test("A dropped index is no longer used, and a dropped collection leaves nothing")
   func dropping() throws {
     try people.createIndex("name")
     try people.createIndex("tags")
@@ -207,7 +208,7 @@ struct IndexTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("Indexes and what they promise survive reopening")
+  @Test("Indexes and their constraints persist when the store is reopened")
   func reopening() throws {
     try people.createIndex("name", unique: true)
     try people.createIndex("tags", "address.zip", name: "both")

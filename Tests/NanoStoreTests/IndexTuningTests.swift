@@ -10,8 +10,8 @@ import Testing
 
 @testable import NanoStoreCore
 
-/// Indexes that are made without being declared. What queries cost is made up, so that nothing depends
-/// on how long anything takes.
+/// Tests of indexes that are created automatically. The reported query costs are constants, so no
+/// result depends on timing.
 @Suite("Adaptive indexes")
 struct IndexTuningTests {
   let scratch: Scratch
@@ -34,12 +34,12 @@ struct IndexTuningTests {
     return store
   }
 
-  /// As if queries had looked through 100,000 documents until somebody had to do something about it.
+  /// Charges scans of 100,000 documents until an index is due.
   private func charge(_ store: Store, _ query: DocumentQuery) throws {
     var candidates = IndexCandidates(query.query) {
       PathSummary(types: $0 == "age" ? [.int] : [.string], entersArray: $0 == "tags")
     }
-    // What the file knows is read first.
+    // Load the stored cost model first.
     let isDue = { try store.indexAdvice().contains(where: \.isDue) }
     let tuner = try #require(store.tuner)
     try store.finishIndexTuning()
@@ -59,7 +59,7 @@ struct IndexTuningTests {
     try store["people"].indexes().map(\.name)
   }
 
-  @Test("What costs is made, used, told, and still there after reopening")
+  @Test("An index for costly queries is created, used, reported, and persistent")
   func making() throws {
     let store = try filled()
     let people = store["people"]
@@ -86,7 +86,7 @@ struct IndexTuningTests {
     #expect(try again.indexUses(in: "people")["adaptive_city"] ?? 0 >= 1)
   }
 
-  @Test("Only a query that scans for want of an index which is nearly there waits for it")
+  @Test("Only a scan that a nearly finished index would serve waits for it")
   func waiting() throws {
     struct Stopped: Error {}
     let store = try filled(.manual)
@@ -102,35 +102,35 @@ struct IndexTuningTests {
         collection: "people", index: candidates.condition[0].definition(),
         candidates: candidates.condition, seconds: seconds)
     }
-    /// How often the query looked whether it is there.
-    func looks(_ asked: IndexCandidates, _ collection: String = "people") throws -> Int {
+    /// Returns how often the query polled for the index.
+    func pollCount(_ requested: IndexCandidates, _ collection: String = "people") throws -> Int {
       var count = 0
-      try tuner.wait(in: collection, for: asked) {
+      try tuner.wait(in: collection, for: requested) {
         count += 1
         if count == 3 { tuner.withdraw(plan(0)) }
       }
       return count
     }
 
-    #expect(try looks(candidates) == 0)
+    #expect(try pollCount(candidates) == 0)
     tuner.announce(plan(10))
-    #expect(try looks(candidates) == 0, "It would take longer than to scan")
+    #expect(try pollCount(candidates) == 0, "The build would take longer than the scan")
     tuner.withdraw(plan(10))
 
     tuner.announce(plan(0.001))
-    #expect(try looks(candidates, "others") == 0)
+    #expect(try pollCount(candidates, "others") == 0)
     let age = IndexCandidates(store["people"].find(Field("age") == 3).query) { _ in
       PathSummary(types: .int, entersArray: false)
     }
-    #expect(try looks(age) == 0)
+    #expect(try pollCount(age) == 0)
     #expect(throws: Stopped.self) {
       try tuner.wait(in: "people", for: candidates) { throw Stopped() }
     }
-    #expect(try looks(candidates) == 3)
+    #expect(try pollCount(candidates) == 3)
     #expect(tuner.observer.withLock { $0 }?.isBuilding.load(ordering: .relaxed) == false)
   }
 
-  @Test("Elements are indexed in steps, beside writers")
+  @Test("An elements index is built in steps while others write")
   func elements() throws {
     let store = try filled(count: 3_000)
     let query = store["people"].find(Field("tags") == "t3")
@@ -146,7 +146,7 @@ struct IndexTuningTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A longer index takes the place of a shorter one, and a choice gets all of its branches")
+  @Test("A longer index replaces a shorter one, and an OR condition gets an index for every branch")
   func replacing() throws {
     let store = try filled()
     let people = store["people"]
@@ -157,7 +157,7 @@ struct IndexTuningTests {
     #expect(try names(store) == ["adaptive_city_age"])
 
     let choice = people.find(Field("name") == "n3" || Field("tags") == "t1")
-    // Elements cost more, and come later.
+    // An elements index costs more and is due later.
     try charge(store, choice)
     try charge(store, choice)
     try store.finishIndexTuning()
@@ -167,7 +167,7 @@ struct IndexTuningTests {
       try people.find(Field("name") == "n3" || Field("tags") == "t1").explain().indexes.count == 2)
   }
 
-  @Test("Real scans are charged, and the time of the caller is not")
+  @Test("Real scans are charged without the time spent in the caller's closure")
   func realScans() throws {
     let store = try filled(.manual, count: 3_000)
     let query = store["people"].find(Field("city") == "c3")
@@ -180,7 +180,7 @@ struct IndexTuningTests {
     #expect(try store.indexAdvice().count == 2)
   }
 
-  @Test("By hand nothing is made before it is applied")
+  @Test("In manual mode, no index is created before the advice is applied")
   func manual() throws {
     let store = try filled(.manual)
     let query = store["people"].find(Field("city") == "c3")
@@ -197,7 +197,7 @@ struct IndexTuningTests {
     #expect(try store.indexAdvice().isEmpty)
   }
 
-  @Test("What was found out by one run is advice for the next, also where tuning is off")
+  @Test("Advice persists across runs, even if tuning is off")
   func keptAdvice() throws {
     let store = try filled(.manual)
     try charge(store, store["people"].find(Field("city") == "c3"))
@@ -214,14 +214,14 @@ struct IndexTuningTests {
     #expect(try reading.indexAdvice().map(\.isDue) == [true])
     try reading.close()
 
-    // The next run makes it as soon as it is told of anything.
+    // The next run creates the index at its first event.
     let automatic = try open()
     try #require(automatic.tuner).wrote("people", 1, commits: 1)
     try automatic.finishIndexTuning()
     #expect(try names(automatic) == ["adaptive_city"])
   }
 
-  @Test("A declared index takes the place of an adaptive one")
+  @Test("A declared index replaces an adaptive one")
   func adopting() throws {
     let store = try filled()
     let people = store["people"]
@@ -236,19 +236,19 @@ struct IndexTuningTests {
     #expect(try people.indexes().map(\.name) == ["adaptive_name", "city"])
     #expect(try store.sql(tables) == before)
     #expect(try people.find(Field("city") == "c3").explain().indexes == ["city"])
-    // A name is taken from an index that nobody declared.
+    // A declared index can take over the name of an adaptive one.
     try people.createIndex("age", name: "adaptive_name")
     #expect(try people.indexes().map(\.origin) == [.declared, .declared])
     #expect(try store.verify().isEmpty)
 
-    // Declared ones are never dropped.
+    // Declared indexes are never dropped.
     let tuner = try #require(store.tuner)
     tuner.wrote("people", 100_000_000, commits: 1)
     try store.finishIndexTuning()
     #expect(try names(store) == ["adaptive_name", "city"])
   }
 
-  @Test("What only costs is dropped")
+  @Test("An index that only costs is dropped")
   func dropping() throws {
     let store = try filled()
     try charge(store, store["people"].find(Field("city") == "c3"))
@@ -260,7 +260,7 @@ struct IndexTuningTests {
     #expect(try store.sql("SELECT name FROM sqlite_schema WHERE name LIKE '%adaptive%'").isEmpty)
   }
 
-  @Test("An index that would find most documents before the rest is checked is not made")
+  @Test("An index that matches most documents before the remaining conditions apply is not created")
   func probing() throws {
     let store = try filled()
     let people = store["people"]
@@ -273,7 +273,7 @@ struct IndexTuningTests {
     #expect(try names(store) == ["adaptive_age"])
   }
 
-  @Test("Two stores on one file make an index once")
+  @Test("Two stores on one file create an index once")
   func twoStores() throws {
     let one = try filled()
     let two = try open()
@@ -283,7 +283,7 @@ struct IndexTuningTests {
     #expect(try names(one) == ["adaptive_city"] && names(two) == ["adaptive_city"])
     #expect(
       try one.sql("SELECT name FROM sqlite_schema WHERE name LIKE 'nano_index_people%'").count == 1)
-    // Who made it, or found it made when it wanted to, keeps account of it and drops it for both.
+    // The store that created the index, or found it already created, tracks its cost and drops it for both.
     let owner = try #require(
       [one, two].first { store in
         store.tuner?.state.withLock { $0.ledger.collections["people"]?.built["adaptive_city"] }
@@ -294,7 +294,7 @@ struct IndexTuningTests {
     #expect(try names(one).isEmpty && names(two).isEmpty)
   }
 
-  @Test("An index on elements that was left unfinished is finished by the next run")
+  @Test("An unfinished elements index is completed by the next run")
   func resuming() throws {
     let store = try filled(.off, count: 500)
     let index = IndexDefinition(
@@ -314,7 +314,7 @@ struct IndexTuningTests {
     #expect(try again.verify().isEmpty)
   }
 
-  @Test("Nothing is made inside of a caller's transaction, but after it")
+  @Test("An index that is due in a transaction is created after the commit")
   func afterTransaction() throws {
     let store = try filled()
     try store.write {
@@ -335,11 +335,11 @@ struct IndexTuningTests {
     #expect(try store["people"].find(Field("city") == "c3").count() == 11)
   }
 
-  @Test("An index gives way to a writer who waits, and is made in the end")
-  func givingWay() throws {
+  @Test("An index build yields to a waiting writer, and completes later")
+  func yieldingToWriter() throws {
     let store = try filled(count: 5_000)
     let tuner = try #require(store.tuner)
-    // As if one were being made that takes a minute more.
+    // Simulates a build with a minute left.
     let interruption = Interruption()
     let build = RunningBuild(
       interruption: interruption, end: .now + .seconds(60), givesWay: true)
@@ -348,7 +348,7 @@ struct IndexTuningTests {
     while !interruption.isTriggered { Thread.sleep(forTimeInterval: 0.001) }
     tuner.state.withLock { $0.build = nil }
 
-    // One that is stopped in its middle is undone, and tried again.
+    // A build that is interrupted is rolled back and tried again.
     try charge(store, store["people"].find(Field("city") == "c3"))
     while tuner.state.withLock({ $0.outstanding }) > 0 {
       if let running = tuner.state.withLock({ $0.build }), running.givesWay {
@@ -361,7 +361,7 @@ struct IndexTuningTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("Closing waits for nothing, and leaves no half of an index")
+  @Test("Closing does not wait for a build, and leaves no partial index")
   func closing() throws {
     let store = try filled(count: 20_000)
     try charge(store, store["people"].find(Field("tags") == "t3"))
@@ -374,7 +374,7 @@ struct IndexTuningTests {
     #expect(try store["people"].find(Field("city") == "c3").count() == 1_000)
   }
 
-  @Test("A collection that is gone gets no index, and one made anew begins anew")
+  @Test("A dropped collection receives no index, and its successor starts without advice")
   func droppedCollection() throws {
     let store = try filled(.manual)
     try charge(store, store["people"].find(Field("city") == "c3"))
@@ -386,8 +386,8 @@ struct IndexTuningTests {
     #expect(try store.indexAdvice().isEmpty)
   }
 
-  @Test("Stores in memory, in temporary files and those that only read look at nothing")
-  func offElsewhere() throws {
+  @Test("Tuning is off for in-memory, temporary, and read-only stores")
+  func offForOtherStores() throws {
     #expect(try anyStore().indexTuning == .off)
     #expect(try Store(.temporary).indexTuning == .off)
     try filled(.off).close()
@@ -399,7 +399,7 @@ struct IndexTuningTests {
     #expect(try Store(.file(scratch.file("a.db"))).indexTuning == .automatic)
   }
 
-  @Test("What is done is logged with its reason, and no value")
+  @Test("Index changes are logged with their reason and without values")
   func logging() throws {
     let memory = LoggingTests.Memory()
     let store = try Store.file(scratch.file("a.db")) {

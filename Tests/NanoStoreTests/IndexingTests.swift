@@ -7,9 +7,9 @@ import NanoTestSupport
 import Synchronization
 import Testing
 
-@Suite("What of a collection is indexed", .timeLimit(.minutes(2)))
+@Suite("Indexing policy of a collection", .timeLimit(.minutes(2)))
 struct IndexingTests {
-  private static let sought = Condition.leaf(Field(.element) == "x7")
+  private static let condition = Condition.leaf(Field(.element) == "x7")
 
   private func filled(_ path: String) throws -> Store {
     let store = try Store.file(path)
@@ -18,7 +18,9 @@ struct IndexingTests {
     return store
   }
 
-  @Test("A filled store is switched with progress, keeps it when reopened, and is switched back")
+  @Test(
+    "The indexing policy of an existing collection changes with progress, persists, and can be reverted"
+  )
   func switching() throws {
     let scratch = try Scratch()
     let store = try filled(scratch.file("a.db"))
@@ -28,14 +30,15 @@ struct IndexingTests {
     try store.close()
     try store.reopen()
     #expect(try store["a"].indexing() == .everything)
-    #expect(try store["a"].find(Self.sought).explain().indexes == ["everything"])
-    #expect(try store["a"].find(Self.sought).count() == 500)
+    #expect(try store["a"].find(Self.condition).explain().indexes == ["everything"])
+    #expect(try store["a"].find(Self.condition).count() == 500)
     try store["a"].setIndexing(.declared)
-    #expect(try store["a"].find(Self.sought).explain().indexes == [])
-    #expect(try store["a"].find(Self.sought).count() == 500)
+    #expect(try store["a"].find(Self.condition).explain().indexes == [])
+    #expect(try store["a"].find(Self.condition).count() == 500)
   }
 
-  @Test("Progress that throws undoes the switch, and cannot use the store")
+  @Test(
+    "An error in the progress closure rolls back the change, and the closure cannot use the store")
   func progress() throws {
     struct Enough: Error {}
     let scratch = try Scratch()
@@ -53,36 +56,36 @@ struct IndexingTests {
       #expect(refused == .invalidArgument)
       try store["a"].insert(["list": "x7"])
     }
-    #expect(try store["a"].find(Self.sought).count() == 501)
+    #expect(try store["a"].find(Self.condition).count() == 501)
     #expect(try store.verify() == [])
   }
 
-  @Test("A cancelled task leaves the collection as it was")
+  @Test("Canceling the task leaves the collection unchanged")
   func cancellation() async throws {
     let scratch = try Scratch()
     let store = try filled(scratch.file("a.db"))
     let (stream, begun) = AsyncStream.makeStream(of: Void.self)
-    let cancelled = DispatchSemaphore(value: 0)
+    let canceled = DispatchSemaphore(value: 0)
     let task = Task {
       try await store["a"].setIndexing(.everything) { _ in
         begun.yield()
-        // Goes on when the task is cancelled, and lets those that follow go on too.
-        cancelled.wait()
-        cancelled.signal()
+        // Resumes once the task is canceled, and lets the following calls resume too.
+        canceled.wait()
+        canceled.signal()
       }
     }
     for await _ in stream { break }
     task.cancel()
-    cancelled.signal()
+    canceled.signal()
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(try await store["a"].indexing() == .declared)
-    #expect(try await store["a"].find(Self.sought).count() == 500)
+    #expect(try await store["a"].find(Self.condition).count() == 500)
     try await store["a"].setIndexing(.everything)
     #expect(try await store["a"].indexing() == .everything)
     #expect(try await store.verify() == [])
   }
 
-  @Test("Indexes are made anew and dropped")
+  @Test("Indexes can be rebuilt and dropped")
   func rebuild() throws {
     let scratch = try Scratch()
     let store = try filled(scratch.file("a.db"))
@@ -104,7 +107,7 @@ struct IndexingTests {
     #expect(try store.verify() == [])
   }
 
-  @Test("The same with await")
+  @Test("Indexes can be rebuilt and dropped with await")
   func rebuildAsync() async throws {
     let scratch = try Scratch()
     let store = try filled(scratch.file("a.db"))
@@ -117,8 +120,8 @@ struct IndexingTests {
     #expect(try await store["a"].indexing() == .declared)
   }
 
-  @Test("A document that a unique index refuses leaves no trace")
-  func refused() throws {
+  @Test("A document rejected by a unique index leaves no index entries")
+  func rejected() throws {
     let store = try anyStore()
     let a = store["a"]
     try a.setIndexing(.everything)

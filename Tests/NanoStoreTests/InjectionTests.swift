@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-/// A store with a collection that nothing of what is tried may touch.
+/// A store with a collection that no hostile string may affect.
 private struct Target {
   let store: Store
   private let schema: [SQLRow]
@@ -28,10 +28,10 @@ private struct Target {
     try store.sql("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name")
   }
 
-  /// Everything that was there is as it was; if nothing was to be made, nothing else is there.
-  func expectUnharmed(_ what: String, made: Bool) throws {
+  /// Expects that existing data is unchanged, and that nothing else exists unless it was to be created.
+  func expectUnharmed(_ what: String, created: Bool) throws {
     let now = try Self.schema(of: store)
-    if made {
+    if created {
       #expect(Set(schema).isSubset(of: Set(now)), "\(what) changed the schema")
     } else {
       #expect(schema == now, "\(what) changed the schema")
@@ -49,7 +49,7 @@ private struct Target {
   }
 }
 
-/// The string came back exactly, byte by byte.
+/// Expects the string to be read back exactly, byte for byte.
 private func expectSame(_ a: String?, _ b: String, _ what: String) {
   #expect(a.map { $0.utf8.elementsEqual(b.utf8) } == true, "\(what): \(b.debugDescription)")
 }
@@ -58,8 +58,8 @@ private func expect(_ holds: Bool) { #expect(holds) }
 
 @Suite("Hostile strings")
 struct InjectionTests {
-  /// What is said when a string is refused: never that SQL went wrong.
-  private static let refusals: Set<StoreError.Code> = [
+  /// Error codes of a rejected string; an SQL error is never among them.
+  private static let rejectionCodes: Set<StoreError.Code> = [
     .invalidPath, .invalidQuery, .invalidArgument, .invalidKey, .invalidName, .unsupported,
     .notPermitted, .alreadyExists, .notFound,
   ]
@@ -69,20 +69,20 @@ struct InjectionTests {
       try work()
     } catch let error as StoreError {
       #expect(
-        Self.refusals.contains(error.code),
+        Self.rejectionCodes.contains(error.code),
         "\(what) \(text.debugDescription): \(error.debugDescription)")
     } catch {
       Issue.record("\(what) \(text.debugDescription): \(error)")
     }
   }
 
-  @Test("In a question: nothing changes", .sqlite, arguments: HostileStrings.all)
-  func questions(text: String) throws {
+  @Test("A hostile string in a query changes nothing", .sqlite, arguments: HostileStrings.all)
+  func queries(text: String) throws {
     let target = try Target()
     let victim = target.store["victim"]
     let path = FieldPath(text)
     let literal = FieldPath(components: [text])
-    let questions: [(String, () throws -> Void)] = [
+    let queries: [(String, () throws -> Void)] = [
       ("query text", { _ = try victim.find(text).fetch() }),
       ("literal in query text", { _ = try victim.find("[n] = '\(text)'").fetch() }),
       ("field in query text", { _ = try victim.find("[\(text)] = 1").fetch() }),
@@ -128,13 +128,14 @@ struct InjectionTests {
       ("index", { expect(try victim.dropIndex(text) == false) }),
       ("value of SQL", { _ = try target.store.sql("SELECT ?", text) }),
     ]
-    for (what, work) in questions { attempt(what, text, work) }
-    try target.expectUnharmed(text.debugDescription, made: false)
+    for (what, work) in queries { attempt(what, text, work) }
+    try target.expectUnharmed(text.debugDescription, created: false)
     #expect(try target.store.verify().isEmpty)
   }
 
   @Test(
-    "As what is kept: it comes back exactly or is refused", .sqlite, arguments: HostileStrings.all)
+    "A hostile string in stored content is read back exactly or rejected", .sqlite,
+    arguments: HostileStrings.all)
   func contents(text: String) throws {
     let target = try Target()
     let store = target.store
@@ -186,12 +187,12 @@ struct InjectionTests {
       try bag.save()
       expectSame(try store.bag(key: bag.key)?.name, text, "bag")
     }
-    try target.expectUnharmed(text.debugDescription, made: true)
+    try target.expectUnharmed(text.debugDescription, created: true)
     #expect(try store.verify().isEmpty)
   }
 
   @Test(
-    "As a name of what is made: it has the name exactly or is refused", .sqlite,
+    "A hostile string as an index or collection name is used exactly or rejected", .sqlite,
     arguments: HostileStrings.all)
   func names(text: String) throws {
     let target = try Target()
@@ -208,7 +209,7 @@ struct InjectionTests {
       #expect(try other.dropIndex(index.name))
     }
     attempt("index as text", text) { try other.createIndex(keys: text) }
-    attempt("index of a name", text) {
+    attempt("named index", text) {
       try other.createIndex("n", name: text)
       #expect(try other.indexes().contains { $0.name.utf8.elementsEqual(text.utf8) })
       #expect(try other.find(Field("n") == 1).keys() == ["k"])
@@ -218,23 +219,23 @@ struct InjectionTests {
       let index = try other.createTextIndex(text)
       #expect(try other.dropIndex(index.name))
     }
-    attempt("text index of a name", text) {
+    attempt("named text index", text) {
       try other.createTextIndex("text", name: text)
       #expect(try other.search("gin", in: text).keys() == ["k"])
       #expect(try other.dropIndex(text))
     }
     attempt("collection", text) {
       guard text.lowercased() != "victim" else { return }
-      let made = store[text]
-      try made.save(["n": 1, "tags": ["a"], "text": "gin"], key: "k")
-      try made.createIndex("n", unique: true)
-      try made.createIndex("tags", unique: true, elements: true)
-      try made.createTextIndex("text")
-      #expect(try made.find(Field("tags") == "a" && Field("n") == 1).keys() == ["k"])
-      #expect(try made.search("gin").keys() == ["k"])
+      let created = store[text]
+      try created.save(["n": 1, "tags": ["a"], "text": "gin"], key: "k")
+      try created.createIndex("n", unique: true)
+      try created.createIndex("tags", unique: true, elements: true)
+      try created.createTextIndex("text")
+      #expect(try created.find(Field("tags") == "a" && Field("n") == 1).keys() == ["k"])
+      #expect(try created.search("gin").keys() == ["k"])
       #expect(try store.collections().contains { $0.name.utf8.elementsEqual(text.utf8) })
       #expect(try store.verify().isEmpty)
-      #expect(try made.drop())
+      #expect(try created.drop())
     }
     attempt("setup", text) {
       guard text.lowercased() != "victim" else { return }
@@ -242,13 +243,13 @@ struct InjectionTests {
         StoreSetup(collections: [text: CollectionSetup(indexes: [text], textIndexes: [text])]))
       _ = try store[text].drop()
     }
-    try target.expectUnharmed(text.debugDescription, made: true)
+    try target.expectUnharmed(text.debugDescription, created: true)
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("As a name of a file: it is this file and no other", arguments: HostileStrings.all)
+  @Test("A hostile string as a file name names exactly that file", arguments: HostileStrings.all)
   func files(text: String) throws {
-    // Other characters make it another place; `~` alone is the home folder by promise.
+    // Other characters change the folder; a leading `~` is documented to mean the home folder.
     guard !text.contains("/"), !text.contains(".."), !text.hasPrefix("~"), !text.isEmpty,
       text != "."
     else { return }

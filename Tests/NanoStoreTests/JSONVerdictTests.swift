@@ -5,26 +5,26 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Verdicts on JSON")
+@Suite("JSON verdicts")
 struct JSONVerdictTests {
-  @Test("Each text is taken or refused as the table says, in both dialects")
+  @Test("Each text is accepted or rejected as listed, in both dialects")
   func parser() throws {
     for verdict in try JSONVerdict.all() {
       for dialect in [JSONDialect.plain, .extended] {
         let outcome = Result { try DocumentValue(json: verdict.bytes, dialect: dialect) }
         switch outcome {
-        case .success: #expect(verdict.isAccepted, "\(verdict) is taken")
+        case .success: #expect(verdict.isAccepted, "\(verdict) is accepted")
         case .failure(let error):
-          #expect(!verdict.isAccepted, "\(verdict) is refused: \(error)")
+          #expect(!verdict.isAccepted, "\(verdict) is rejected: \(error)")
           #expect((error as? StoreError)?.code == .invalidJSON, "\(verdict)")
-          let place = (error as? StoreError)?[.byteOffset].flatMap { Int($0) }
-          #expect(place.map { (0...verdict.bytes.count).contains($0) } == true, "\(verdict)")
+          let offset = (error as? StoreError)?[.byteOffset].flatMap { Int($0) }
+          #expect(offset.map { (0...verdict.bytes.count).contains($0) } == true, "\(verdict)")
         }
       }
     }
   }
 
-  @Test("What must be accepted is, but for names that come twice; what must be refused is")
+  @Test("Valid JSON is accepted except for duplicate names, and invalid JSON is rejected")
   func table() throws {
     let verdicts = try JSONVerdict.all()
     #expect(verdicts.filter { $0.name.hasPrefix("y_") }.count == 95)
@@ -38,28 +38,28 @@ struct JSONVerdictTests {
     }
   }
 
-  @Test("A store keeps what is taken, and nothing of what is refused")
+  @Test("A store contains accepted documents, and nothing of rejected ones")
   func save() throws {
     let store = try anyStore()
     let values = store["values"]
-    var kept = 0
+    var stored = 0
     for verdict in try JSONVerdict.all() {
-      // Text from outside is a String here, so that bytes which are none have no way in.
+      // JSON text is passed as a String, so invalid UTF-8 cannot occur.
       guard let text = String(validating: verdict.inObject, as: UTF8.self) else { continue }
       let outcome = Result { try values.save(json: text, key: verdict.name) }
       switch outcome {
       case .success:
-        kept += 1
-        #expect(verdict.isAccepted, "\(verdict) is kept")
+        stored += 1
+        #expect(verdict.isAccepted, "\(verdict) is stored")
         let value = try DocumentValue(json: verdict.bytes)
         #expect(try values.get(verdict.name)?["v"] == value, "\(verdict)")
       case .failure(let error):
-        #expect(!verdict.isAccepted, "\(verdict) is refused: \(error)")
+        #expect(!verdict.isAccepted, "\(verdict) is rejected: \(error)")
         #expect((error as? StoreError)?.code == .invalidJSON, "\(verdict)")
-        #expect(try values.get(verdict.name) == nil, "\(verdict) left something")
+        #expect(try values.get(verdict.name) == nil, "\(verdict) left a document")
       }
     }
-    #expect(try values.count() == kept)
+    #expect(try values.count() == stored)
     #expect(try store.verify().isEmpty)
   }
 }

@@ -24,7 +24,7 @@ struct LargeBatchTests {
   }
 
   @Test(
-    "Each document has the row id that was given for it", arguments: [59, 60, 61, 80, 81, 1234])
+    "Each document has the row ID that was returned for it", arguments: [59, 60, 61, 80, 81, 1234])
   func rowIDs(count: Int) throws {
     let ids = try people.insert(documents(count))
 
@@ -36,7 +36,7 @@ struct LargeBatchTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A row id that belonged to a removed document is not given again")
+  @Test("The row ID of a deleted document is not reused")
   func highWater() throws {
     try people.insert(documents(100))
     try people.deleteAll()
@@ -46,7 +46,7 @@ struct LargeBatchTests {
     #expect(ids == Array(101...300))
   }
 
-  @Test("Documents without keys, with classes and of any size stand beside each other")
+  @Test("A batch can mix documents with and without keys, with types, and of any size")
   func mixed() throws {
     let long = String(repeating: "x", count: 300_000)
     let objects = (0..<200).map { n -> DocumentObject in
@@ -66,8 +66,8 @@ struct LargeBatchTests {
   }
 
   @Test(
-    "The document that is refused is told, and nothing is stored", arguments: [61, 79, 150, 199])
-  func refused(at n: Int) throws {
+    "A rejected document is named, and nothing is stored", arguments: [61, 79, 150, 199])
+  func rejected(at n: Int) throws {
     var batch = try documents(200)
     batch[n] = try Document(["again": true], key: "k13")
 
@@ -79,7 +79,7 @@ struct LargeBatchTests {
     #expect(try people.count() == 0)
   }
 
-  @Test("After a refused batch the transaction goes on without it")
+  @Test("After a rejected batch, the transaction continues without it")
   func insideTransaction() throws {
     try store.write {
       try people.insert(["n": -1], key: "before")
@@ -94,8 +94,8 @@ struct LargeBatchTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("Of two faults the one of the earlier document is told")
-  func firstFault() throws {
+  @Test("Of two errors, the one of the earlier document is reported")
+  func firstError() throws {
     let late = Date.distantFuture.addingTimeInterval(1e12)
     var batch = try documents(200)
     batch[170] = try Document([:], key: "k3")
@@ -107,7 +107,7 @@ struct LargeBatchTests {
     #expect(error?[.position] == "document 171 of the batch")
   }
 
-  @Test("Code that runs within a batch sees the documents before")
+  @Test("Code that runs during a batch sees the documents before it")
   func visible() throws {
     let people = people
     let objects = (0..<150).lazy.map { n -> DocumentObject in
@@ -119,14 +119,14 @@ struct LargeBatchTests {
     #expect(try people.fetch().allSatisfy { $0["n"] == $0["before"] })
   }
 
-  @Test("A document that is refused when other code looks fails the batch")
-  func refusedMeanwhile() throws {
-    struct Looking: DocumentRepresentable {
+  @Test("A document that is rejected when other code reads the collection fails the batch")
+  func rejectedDuringRead() throws {
+    struct ReadingDocument: DocumentRepresentable {
       let n: Int
       let people: DocumentCollection
       func write(to writer: inout JSONWriter) {
         if n == 133 { _ = try? people.count() }
-        // 1 and 130 have one value of a field that must be unique.
+        // Documents 1 and 130 have the same value in a unique field.
         writer.literal(#"{"n":"#)
         writer.integer(Int64(n == 130 ? 1 : n))
         writer.literal("}")
@@ -139,7 +139,7 @@ struct LargeBatchTests {
     try people.createIndex("n", unique: true)
 
     let error = error {
-      try people.insert((0..<200).map { Looking(n: $0, people: people) })
+      try people.insert((0..<200).map { ReadingDocument(n: $0, people: people) })
     }
 
     #expect(error?.code == .uniqueViolation)
@@ -147,7 +147,7 @@ struct LargeBatchTests {
     #expect(try people.count() == 0)
   }
 
-  @Test("A batch within a batch comes before what follows")
+  @Test("A nested batch is written before the documents that follow")
   func nested() throws {
     let (people, store) = (people, store)
     let objects = (0..<150).lazy.map { n -> DocumentObject in
@@ -164,7 +164,7 @@ struct LargeBatchTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A trigger of another program does what it does for single documents", .sqlite)
+  @Test("A custom trigger works for a batch as it does for single documents", .sqlite)
   func triggers() throws {
     try people.insert(["n": -1])
     try store.execute(

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Logging")
 struct LoggingTests {
-  /// Keeps what is logged.
+  /// Collects log lines.
   final class Memory: Sendable {
     let lines = Mutex<[String]>([])
   }
@@ -25,7 +25,7 @@ struct LoggingTests {
     }
   }
 
-  @Test("Statements are logged at the level trace, and never a value")
+  @Test("Statements are logged at the trace level, without values")
   func statements() throws {
     let memory = Memory()
     var configuration = Store.Configuration()
@@ -42,7 +42,7 @@ struct LoggingTests {
     #expect(!lines.contains { $0.contains("secret") })
   }
 
-  @Test("Each statement is logged with the time it took, one of your own and one that fails too")
+  @Test("Every statement is logged with its duration, including SQL calls and failed statements")
   func durations() throws {
     let memory = Memory()
     var configuration = Store.Configuration()

@@ -4,7 +4,7 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("Verifying, compacting, statistics")
+@Suite("Verification, compaction, and statistics")
 struct MaintenanceTests {
   let scratch: Scratch
   let store: Store
@@ -17,8 +17,8 @@ struct MaintenanceTests {
     try store["a"].createIndex("tags")
   }
 
-  @Test("A sound store has no problems, whoever wrote it")
-  func sound() throws {
+  @Test("An intact store has no problems, including rows of other programs")
+  func intact() throws {
     #expect(try store.verify().isEmpty)
     try store.execute("INSERT INTO a(body) VALUES ('{\"n\":[\"new\",{\"deep\":1}]}')")
     try store.execute("UPDATE a SET body = '{\"m\":1}' WHERE id < 10")
@@ -29,10 +29,10 @@ struct MaintenanceTests {
   static let damages: [(String, String, String)] = [
     ("a document", "UPDATE a SET body = '{\"n\":' WHERE id = 7", "a"),
     ("an array as document", "UPDATE a SET body = '[1]' WHERE id = 7", "a"),
-    ("the catalogue", "DELETE FROM nano_paths WHERE path = 'n' AND collection = 'a'", "a"),
-    ("an entry of an index", "DELETE FROM nano_elements_a_tags_elements WHERE id = 7", "a"),
+    ("the path catalog", "DELETE FROM nano_paths WHERE path = 'n' AND collection = 'a'", "a"),
+    ("an index entry", "DELETE FROM nano_elements_a_tags_elements WHERE id = 7", "a"),
     (
-      "a superfluous entry", "INSERT INTO nano_elements_a_tags_elements(value, id) VALUES (9, 7)",
+      "an extra entry", "INSERT INTO nano_elements_a_tags_elements(value, id) VALUES (9, 7)",
       "a"
     ),
     ("a dropped index", "DROP INDEX nano_index_a_n", "a"),
@@ -40,7 +40,7 @@ struct MaintenanceTests {
     ("a dropped collection", "DROP TABLE a", "a"),
   ]
 
-  @Test("Damage is found and named; what can be read is read", arguments: damages.indices)
+  @Test("Damage is found and named, and the rest stays readable", arguments: damages.indices)
   func damage(index: Int) throws {
     let (what, statement, subject) = Self.damages[index]
     try store["b"].save(["n": 1], key: "k")
@@ -55,7 +55,7 @@ struct MaintenanceTests {
     #expect(try store["b"].get("k")?["n"] == 1)
   }
 
-  @Test("Bytes changed in the file are found, and reading them is no crash")
+  @Test("Changed bytes in the file are detected, and reading them does not crash")
   func damagedFile() throws {
     try store.close()
     var bytes = try scratch.bytes("a.db")
@@ -73,7 +73,7 @@ struct MaintenanceTests {
     #expect([nil, .corruptFile].contains(result))
   }
 
-  @Test("A document that does not decode is an error with its place, and the others are read")
+  @Test("A document that does not decode throws .corruptDocument, and the others are readable")
   func corruptDocument() throws {
     try store["a"].dropIndex("n")
     try store["a"].dropIndex("tags_elements")
@@ -89,7 +89,7 @@ struct MaintenanceTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("Compacting gives room back and keeps ids, indexes and documents")
+  @Test("Compacting frees space and keeps row IDs, indexes, and documents")
   func compact() throws {
     let before = try store["a"].find(Field("n") > 400).rowIDs()
     try store["b"].insert(
@@ -110,7 +110,7 @@ struct MaintenanceTests {
     for location in [Store.Location.memory, .temporary] { try Store(location).compact() }
   }
 
-  @Test("Statistics count documents and indexes, with what is collected")
+  @Test("Statistics count documents and indexes, including pending saves")
   func statistics() throws {
     store.saveInterval = 10
     try store["b"].save(["n": 1], key: "k")

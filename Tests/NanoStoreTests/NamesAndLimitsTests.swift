@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Names, keys and sizes")
+@Suite("Names, keys, and size limits")
 struct NamesAndLimitsTests {
   let store: Store
   init() throws { store = try anyStore() }
@@ -15,7 +15,8 @@ struct NamesAndLimitsTests {
     String(repeating: "x", count: 501),
   ]
 
-  @Test("A name that a collection cannot have reads empty and is not made", arguments: badNames)
+  @Test(
+    "A collection with an invalid name reads as empty and is never created", arguments: badNames)
   func badCollections(name: String) throws {
     let bad = store[name]
     #expect(code { try bad.save(["n": 1], key: "k") } == .invalidName)
@@ -29,7 +30,7 @@ struct NamesAndLimitsTests {
     #expect(try store.collections().isEmpty)
   }
 
-  @Test("Observed paths name fields as documents do, whatever is in a name")
+  @Test("Observed paths spell field names exactly as the documents do")
   func observedNames() throws {
     let odd = store["odd"]
     try odd.insert(["q\"t": 1, "b\\s": 2, "$d": 3, "\u{1}": ["x.y": 4]])
@@ -48,7 +49,7 @@ struct NamesAndLimitsTests {
     #expect(paths.first { $0.path.utf8.elementsEqual("e\u{301}".utf8) }?.types == .int)
   }
 
-  @Test("Lists of names have one order, whatever the encoding of the file")
+  @Test("Lists of names have the same order in every file encoding")
   func orderOfNames() throws {
     var configuration = Store.Configuration()
     configuration.encoding = .utf16
@@ -69,7 +70,7 @@ struct NamesAndLimitsTests {
   }
 
   @Test(
-    "Any other name works", .sqlite,
+    "A collection name can contain any other characters", .sqlite,
     arguments: [
       "a b", "a\"b", "a'b", "a.b", "é", "SELECT", "日本", "a;--", "%_", "x[y]", "\u{1F600}", "\\",
     ])
@@ -90,7 +91,7 @@ struct NamesAndLimitsTests {
     #expect(try store.sql("SELECT count(*) AS n FROM nano_indexes")[0]["n"] == 0)
   }
 
-  @Test("Names that differ in ASCII case are one collection, in one transaction too")
+  @Test("Names that differ only in ASCII case refer to one collection, even within a transaction")
   func cases() throws {
     try store["People"].save(["n": 1], key: "a")
     try store["people"].save(["n": 2], key: "b")
@@ -99,7 +100,7 @@ struct NamesAndLimitsTests {
       try store["People"].save(["n": 3], key: "b")
       try store["people"].save(["tags": [1]], key: "c")
       #expect(try store["PEOPLE"].delete("c"))
-      // The id of the last row, removed under another spelling, is not used again.
+      // The row ID of the last document, deleted under a different spelling, is not reused.
       #expect(try store["People"].save(["n": 4], key: "d").rowID == 4)
     }
     #expect(try store.collections().map(\.name) == ["People"])
@@ -110,7 +111,7 @@ struct NamesAndLimitsTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("Names of indexes and metadata are refused when they are empty, long or hold a NUL")
+  @Test("Index and metadata names that are empty, too long, or contain NUL are rejected")
   func otherNames() throws {
     for name in ["", "a\0b", String(repeating: "x", count: 501)] {
       #expect(code { try store["a"].createIndex("n", name: name) } == .invalidName)
@@ -123,7 +124,7 @@ struct NamesAndLimitsTests {
     #expect(try store.metadata("it's \"odd\"") == nil)
   }
 
-  @Test("A key that is empty, too long or holds a NUL is refused by every call", .sqlite)
+  @Test("A key that is empty, too long, or contains NUL is rejected by every call", .sqlite)
   func keys() throws {
     for key in ["", "a\0b", String(repeating: "k", count: 1_000_001)] {
       #expect(code { try store["a"].insert(["n": 1], key: key) } == .invalidKey)
@@ -142,7 +143,9 @@ struct NamesAndLimitsTests {
     #expect(try store["a"].get(long)?["n"] == 1)
   }
 
-  @Test("A document over the limit is refused by every call, and what is there stays")
+  @Test(
+    "A document over the size limit is rejected by every call, and existing documents are unchanged"
+  )
   func documentSize() throws {
     #expect(store.maximumDocumentSize == 1_000_000_000)
     store.maximumDocumentSize = 100
@@ -167,7 +170,7 @@ struct NamesAndLimitsTests {
     try store["a"].save(large, key: "k")
   }
 
-  @Test("An error in a batch tells which document")
+  @Test("An error in a batch reports the document's position")
   func batchPosition() throws {
     try store["a"].createIndex("n", unique: true)
     let error = error { try store["a"].insert([["n": 1], ["n": 2], ["n": 1]]) }

@@ -4,7 +4,7 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("Opening")
+@Suite("Opening stores")
 struct OpeningTests {
   let scratch: Scratch
   init() throws { scratch = try Scratch() }
@@ -19,7 +19,7 @@ struct OpeningTests {
     Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0xFF, count: 5_000),
   ]
 
-  @Test("A file that is no database is refused and stays as it is", arguments: others.indices)
+  @Test("A file that is not a database is rejected and unchanged", arguments: others.indices)
   func notADatabase(index: Int) throws {
     let bytes = Self.others[index]
     let path = try scratch.write(bytes, "a.db")
@@ -42,7 +42,7 @@ struct OpeningTests {
     #expect(try Store.file(path)["a"].get("k")?["n"] == 1)
   }
 
-  @Test("A file that ends too early gives typed errors and what is still there, never a crash")
+  @Test("A truncated file yields its readable documents and typed errors, never a crash")
   func truncated() throws {
     let path = scratch.file("whole.db")
     let store = try Store.file(path) { $0.pageSize = 512 }
@@ -56,7 +56,7 @@ struct OpeningTests {
       let path = try scratch.write(whole.prefix(size), "cut-\(size).db")
       _ = code {
         let store = try Store.file(path)
-        // Whatever can be read is right, and looking for damage finds it.
+        // Readable documents are intact, and verification detects the damage.
         let readable = code { for note in try store["notes"].fetch() { _ = try note.object() } }
         #expect([nil, .corruptFile, .corruptDocument, .database].contains(readable))
         let problems = try store.verify()
@@ -67,7 +67,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("A folder, an empty path and one with a NUL are refused with a reason")
+  @Test("A folder, an empty path, and a path with NUL are rejected with a reason")
   func impossiblePaths() throws {
     #expect(code { _ = try Store(.file(scratch.path)) } == .cannotOpen)
     #expect(code { _ = try Store(.file("")) } == .invalidArgument)
@@ -76,7 +76,7 @@ struct OpeningTests {
     #expect(code { _ = try Store(.file(file + "/below.db")) } == .cannotOpen)
   }
 
-  @Test("A tilde is the home folder, and missing folders are made")
+  @Test("A tilde expands to the home folder, and missing folders are created")
   func tildeAndParents() throws {
     let deep = scratch.file("a/b/c/d.db")
     try Store(.file(deep)).close()
@@ -90,7 +90,8 @@ struct OpeningTests {
   }
 
   @Test(
-    "Names that mean something to SQLite are plain files", arguments: [":memory:", "file:a?x=1"])
+    "Names with a special meaning in SQLite are ordinary files",
+    arguments: [":memory:", "file:a?x=1"])
   func plainNames(name: String) throws {
     let path = scratch.file(name)
     let store = try Store.file(path)
@@ -99,10 +100,10 @@ struct OpeningTests {
     #expect(FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("A database of another program is refused and stays the same byte for byte")
+  @Test("A database of another program is rejected and unchanged byte for byte")
   func otherProgram() throws {
     let path = scratch.file("other.db")
-    // Made from a store: its tables stay, but it says that another program wrote it.
+    // A store whose application ID is cleared, so that it looks like another program's database.
     let store = try Store.file(path) {
       $0.journalMode = .delete
       $0.allowsInternalWrites = true
@@ -122,7 +123,7 @@ struct OpeningTests {
     #expect(try scratch.names == ["other.db"])
   }
 
-  @Test("A newer format is refused, by number, and the file stays as it is")
+  @Test("A newer format is rejected by number, and the file is unchanged")
   func newerFormat() throws {
     let path = scratch.file("new.db")
     let store = try Store.file(path) {
@@ -140,7 +141,7 @@ struct OpeningTests {
     #expect(try scratch.bytes("new.db") == before)
   }
 
-  @Test("A store that is opened again continues its row ids")
+  @Test("A reopened store continues its row IDs")
   func rowIDsSurvive() throws {
     let path = scratch.file("a.db")
     let store = try Store.file(path)

@@ -8,37 +8,37 @@ import Testing
 struct ProcessTests {
   let scratch: Scratch
   let path: String
-  let other: OtherProcess
+  let other: HelperProcess
 
   init() throws {
     scratch = try Scratch()
     path = scratch.file("a.db")
-    other = try OtherProcess()
+    other = try HelperProcess()
   }
 
-  @Test("A lock held past the busy timeout is an error; readers go on, and so does the store")
+  @Test("A lock held past the busy timeout throws, and readers and the store stay usable")
   func locked() throws {
     let store = try Store.file(path) { $0.busyTimeout = 0.05 }
     try store["a"].save(["n": 1], key: "k")
-    #expect(try other.ask("open", path) == "ok")
-    #expect(try other.ask("hold", "a") == "ok held")
+    #expect(try other.send("open", path) == "ok")
+    #expect(try other.send("hold", "a") == "ok held")
 
     #expect(code { try store["a"].save(["n": 2], key: "k") } == .locked)
     #expect(code { try store.write {} } == .locked)
     #expect(try store["a"].get("k")?["n"] == 1)
     #expect(try store["a"].get("held") == nil)
 
-    #expect(try other.ask("go on") == "ok")
+    #expect(try other.send("go on") == "ok")
     try store["a"].save(["n": 2], key: "k")
     #expect(try store["a"].get("held")?["held"] == true)
   }
 
-  @Test("Async writes that find the file locked all fail alike and can be tried again")
+  @Test("Async writes on a locked file all fail with .locked and can be retried")
   func lockedTogether() async throws {
     let store = try Store.file(path) { $0.busyTimeout = 0.05 }
     try await store["a"].save(["n": 1], key: "k")
-    try other.ask("open", path)
-    try other.ask("hold", "a")
+    try other.send("open", path)
+    try other.send("hold", "a")
     await withTaskGroup(of: Void.self) { group in
       for index in 0..<10 {
         group.addTask {
@@ -47,50 +47,50 @@ struct ProcessTests {
         }
       }
     }
-    try other.ask("go on")
+    try other.send("go on")
     try await store["a"].save(["n": 2], key: "k0")
     #expect(try await store["a"].count() == 3)
   }
 
-  @Test("Documents, collections and indexes of the other are seen, and row ids never collide")
+  @Test("Changes of another process are visible, and row IDs never collide")
   func alternating() throws {
     let store = try Store.file(path)
-    try other.ask("open", path)
+    try other.send("open", path)
     var ids: [Int64] = []
     for round in 0..<20 as Range<Int64> {
       ids.append(try #require(try store["a"].insert(["n": .int(round)]).rowID))
-      let answer = try other.ask("insert", "a", "{\"n\":\(round)}")
-      ids.append(try #require(Int64(answer.dropFirst(3))))
+      let reply = try other.send("insert", "a", "{\"n\":\(round)}")
+      ids.append(try #require(Int64(reply.dropFirst(3))))
       #expect(try store["a"].count() == ids.count)
-      #expect(try other.ask("count", "a", "[n] = \(round)") == "ok 2")
+      #expect(try other.send("count", "a", "[n] = \(round)") == "ok 2")
     }
     #expect(ids == ids.sorted() && Set(ids).count == ids.count)
 
-    #expect(try other.ask("index", "a", "n") == "ok")
+    #expect(try other.send("index", "a", "n") == "ok")
     #expect(try store["a"].find(Field("n") == 7).explain().indexes == ["n"])
     #expect(try store["a"].find(Field("n") == 7).count() == 2)
     try store["a"].dropIndex("n")
-    #expect(try other.ask("indexes", "a") == "ok")
-    #expect(try other.ask("count", "a", "[n] = 7") == "ok 2")
+    #expect(try other.send("indexes", "a") == "ok")
+    #expect(try other.send("count", "a", "[n] = 7") == "ok 2")
 
-    #expect(try other.ask("save", "b", "k", "{\"n\":1}") == "ok")
+    #expect(try other.send("save", "b", "k", "{\"n\":1}") == "ok")
     #expect(try store["b"].get("k")?["n"] == 1)
     #expect(try store["b"].drop())
-    #expect(try other.ask("count", "b", "") == "ok 0")
-    #expect(try other.ask("get", "b", "k") == "ok nil")
+    #expect(try other.send("count", "b", "") == "ok 0")
+    #expect(try other.send("get", "b", "k") == "ok nil")
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A row id that the other process removed is not used again")
+  @Test("The row ID of a document deleted by another process is not reused")
   func removedRowIDs() throws {
     let store = try Store.file(path)
     try store["a"].save(["n": 1], key: "x")
-    try other.ask("open", path)
-    #expect(try other.ask("remove", "a", "x") == "ok true")
+    try other.send("open", path)
+    #expect(try other.send("remove", "a", "x") == "ok true")
     #expect(try store["a"].save(["n": 2], key: "y").rowID == 2)
   }
 
-  @Test("A field that becomes a list in the other process is found here all the same")
+  @Test("A field that becomes an array in another process is still found")
   func newList() throws {
     let store = try Store.file(path)
     try store["a"].save(["tag": "x"], key: "1")
@@ -98,42 +98,42 @@ struct ProcessTests {
     let query = store["a"].find(Field("tag") == "x")
     #expect(try query.count() == 1)
     #expect(try query.explain().indexes == ["tag"])
-    try other.ask("open", path)
+    try other.send("open", path)
 
-    #expect(try other.ask("save", "a", "2", "{\"tag\":[\"x\",\"y\"]}") == "ok")
+    #expect(try other.send("save", "a", "2", "{\"tag\":[\"x\",\"y\"]}") == "ok")
 
     #expect(try query.keys() == ["1", "2"])
     #expect(try store.read { try query.count() } == 2)
     #expect(try store.write { try query.count() } == 2)
   }
 
-  @Test("A collection dropped and made again elsewhere is not taken for the old one")
-  func remade() throws {
+  @Test("A collection that another process dropped and recreated is not mistaken for the old one")
+  func recreated() throws {
     let store = try Store.file(path)
     try store["a"].save(["tag": "x"], key: "1")
     try store["a"].createIndex("tag", elements: false)
     let query = store["a"].find(Field("tag") == "x")
     #expect(try query.count() == 1)
-    try other.ask("open", path)
+    try other.send("open", path)
 
-    #expect(try other.ask("drop", "a") == "ok true")
-    try other.ask("save", "a", "1", "{\"tag\":[\"x\"]}")
-    try other.ask("index", "a", "tag")
+    #expect(try other.send("drop", "a") == "ok true")
+    try other.send("save", "a", "1", "{\"tag\":[\"x\"]}")
+    try other.send("index", "a", "tag")
 
     #expect(try query.keys() == ["1"])
     #expect(try store["a"].observedPaths().map(\.path) == ["tag", "tag[]"])
   }
 
-  @Test("A process killed while it writes leaves whole transactions", arguments: 1...3)
+  @Test("A process killed during writes leaves only complete transactions", arguments: 1...3)
   func killed(attempt: Int) throws {
     let store = try Store.file(path)
     try store["a"].createIndex("tags", elements: true)
     try store.close()
-    try other.ask("open", path)
-    try other.tell("flood\ta")
+    try other.send("open", path)
+    try other.write("flood\ta")
     for _ in 0..<(attempt * 3) {
-      let answer = try other.answer()
-      try #require(answer.hasPrefix("ok"), "\(answer)")
+      let reply = try other.readReply()
+      try #require(reply.hasPrefix("ok"), "\(reply)")
     }
     other.kill()
 

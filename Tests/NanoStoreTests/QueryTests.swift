@@ -25,7 +25,7 @@ struct QueryTests {
     try query.fetch().compactMap { $0["title"]?.string }
   }
 
-  @Test("Conditions in Swift and as text find the same", arguments: [false, true])
+  @Test("Conditions in Swift and in query text return the same results", arguments: [false, true])
   func conditions(indexed: Bool) throws {
     if indexed {
       try films.createIndex("year")
@@ -49,7 +49,7 @@ struct QueryTests {
     #expect(try titles(films.find("ORDER BY [year] DESC LIMIT 2 OFFSET 1")) == ["Alien", "Duel"])
   }
 
-  @Test("Aggregates, groups and distinct values")
+  @Test("Queries return aggregates, groups, and distinct values")
   func aggregates() throws {
     #expect(try films.find().average("year") == (1979 + 1985 + 1942 + 1971) / 4.0)
     #expect(try films.find().min("title") == "Alien")
@@ -61,7 +61,8 @@ struct QueryTests {
   }
 
   @Test(
-    "Pages by position cover everything once", arguments: ["year", "-year", "genres", "-title"])
+    "Keyset pages cover every document exactly once",
+    arguments: ["year", "-year", "genres", "-title"])
   func pages(order: String) throws {
     let query = films.find().sorted(by: order)
     var seen: [Int64?] = []
@@ -75,7 +76,7 @@ struct QueryTests {
     #expect(seen.count == 5)
   }
 
-  @Test("A stream gives everything and can be left early")
+  @Test("A stream returns every document and can be left early")
   func streams() async throws {
     try await films.insert((0..<1000).map { ["n": .int(Int64($0))] })
     var count = 0
@@ -88,7 +89,7 @@ struct QueryTests {
     #expect(try await films.count() == 1005)
   }
 
-  @Test("Explain names the index and what is checked beside it", .sqlite)
+  @Test("explain() names the index and the conditions checked per document", .sqlite)
   func explanation() throws {
     let query = films.find(Field("year") > 1975 && Field("title").contains("a"))
     #expect(try query.explain().indexes.isEmpty)
@@ -99,7 +100,7 @@ struct QueryTests {
     #expect(explained.checkedPerDocument?.contains("year") == false)
   }
 
-  @Test("Update and remove by condition")
+  @Test("Documents can be updated and deleted by condition")
   func changes() throws {
     #expect(try films.find(Field("year") < 1980).update(set: ["old": true]) == 3)
     #expect(try films.find(Field("old") == true).count() == 3)

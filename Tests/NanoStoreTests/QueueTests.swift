@@ -8,44 +8,44 @@ import NanoTesting
 import Synchronization
 import Testing
 
-/// What happened, in order.
+/// Records events in order.
 private final class Journal: Sendable {
   private let entries = Mutex<[String]>([])
   func note(_ entry: String) { entries.withLock { $0.append(entry) } }
   var all: [String] { entries.withLock { $0 } }
 }
 
-/// Runs calls without `await` in asynchronous code.
-private func plainly(_ work: () throws -> Void) rethrows { try work() }
+/// Runs synchronous calls in asynchronous code.
+private func synchronously(_ work: () throws -> Void) rethrows { try work() }
 
-/// Lets a queued call go on.
+/// Blocks a queued call until opened.
 private final class Gate: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
   func open() { semaphore.signal() }
   func pass() { semaphore.wait() }
 }
 
-@Suite("Calls that are queued on a collection")
+@Suite("Queued calls on a collection")
 struct QueueTests {
   private let store: Store
   private var people: DocumentCollection { store["people"] }
   init() throws { store = try anyStore() }
 
-  @Test("They happen in the order in which they were started, and what is called later waits")
+  @Test("Queued calls run in order, and later calls wait for them")
   func order() throws {
     for number in 0..<50 { people.enqueue { try $0.insert(["n": .int(Int64(number))]) } }
     #expect(try people.count() == 50)
     #expect(try people.fetch().map { $0["n"]?.int } == (0..<50).map { $0 })
   }
 
-  @Test("A call with await waits for them too, and blocks no thread of Swift's concurrency")
+  @Test("An async call waits for queued calls without blocking a thread of the cooperative pool")
   func asynchronous() async throws {
     let gate = Gate()
     people.enqueue {
       gate.pass()
       try $0.insert(["n": 1])
     }
-    // More than there are threads: none of them may be the one that opens the gate.
+    // More tasks than threads: if they blocked threads, the task that opens the gate could not run.
     try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<64 { group.addTask { try await people.count() } }
       group.addTask {
@@ -56,7 +56,7 @@ struct QueueTests {
     }
   }
 
-  @Test("Calls with await go on while plain ones keep all threads of Swift's concurrency waiting")
+  @Test("Async calls proceed while synchronous calls block every thread of the cooperative pool")
   func mixedOnAllThreads() async throws {
     let (gate, journal, people) = (Gate(), Journal(), people)
     people.enqueue { _ in gate.pass() }
@@ -66,10 +66,10 @@ struct QueueTests {
       for _ in 0..<2 * threads {
         group.addTask {
           journal.note("begun")
-          try plainly { _ = try people.count() }
+          try synchronously { _ = try people.count() }
         }
       }
-      // A thread that is not one of theirs.
+      // Opened from a thread outside the cooperative pool.
       DispatchQueue(label: "opener").async {
         while journal.all.count < threads { Thread.sleep(forTimeInterval: 0.001) }
         gate.open()
@@ -78,8 +78,8 @@ struct QueueTests {
     }
   }
 
-  @Test("What is queued behind a waiting call comes after it")
-  func turns() async throws {
+  @Test("A call queued after an awaited call runs after it")
+  func callAfterAwait() async throws {
     let (gate, journal) = (Gate(), Journal())
     people.enqueue { _ in
       gate.pass()
@@ -109,7 +109,7 @@ struct QueueTests {
     #expect(store.finishQueued())
   }
 
-  @Test("Waiting has a limit and can be cancelled, and the queue goes on")
+  @Test("Waiting supports timeouts and cancellation, and the queue continues")
   func waiting() async throws {
     let gate = Gate()
     let call = people.enqueue { _ in
@@ -118,11 +118,11 @@ struct QueueTests {
     }
     #expect(try await !people.finishQueued(within: .milliseconds(1)))
     let waiting = Task { try await people.finishQueued() }
-    let asking = Task { try await people.count() }
+    let counting = Task { try await people.count() }
     waiting.cancel()
-    asking.cancel()
+    counting.cancel()
     await #expect(throws: CancellationError.self) { try await waiting.value }
-    await #expect(throws: CancellationError.self) { try await asking.value }
+    await #expect(throws: CancellationError.self) { try await counting.value }
     #expect(!call.isFinished)
     gate.open()
     #expect(try await call.value == 7)
@@ -131,7 +131,9 @@ struct QueueTests {
     #expect(try await people.finishQueued())
   }
 
-  @Test("Calls inside of a call run at once, of other collections too, and in transactions")
+  @Test(
+    "Calls inside a queued call run immediately, including those on other collections and in transactions"
+  )
   func inside() throws {
     let store = store
     let call = people.enqueue { people in
@@ -149,8 +151,8 @@ struct QueueTests {
     #expect(try store["other"].count() == 2)
   }
 
-  @Test("A call cannot wait for one behind it")
-  func behind() throws {
+  @Test("A queued call cannot wait for a later one")
+  func waitingForLaterCall() throws {
     let people = people
     let call = people.enqueue { _ in
       let next = people.enqueue { _ in 1 }
@@ -160,7 +162,7 @@ struct QueueTests {
     people.finishQueued()
   }
 
-  @Test("An error is the call's own, and the next one runs")
+  @Test("An error fails only its own call, and the next one runs")
   func failure() async throws {
     let first = people.enqueue { try $0.insert(["n": 1], key: "k") }
     let second = people.enqueue { try $0.insert(["n": 2], key: "k") }
@@ -171,15 +173,15 @@ struct QueueTests {
     #expect(try third.wait() == 1)
   }
 
-  @Test("A cancelled call that waits never runs; one that runs is undone")
-  func cancelling() throws {
+  @Test("A canceled waiting call never runs, and a canceled running call is rolled back")
+  func canceling() throws {
     let (gate, started) = (Gate(), Gate())
     let running = people.enqueue { people in
       started.open()
       gate.pass()
       try people.insert(["n": 1])
     }
-    let waiting = people.enqueue { _ in Issue.record("It was cancelled.") }
+    let waiting = people.enqueue { _ in Issue.record("A canceled call ran") }
     started.pass()
     waiting.cancel()
     #expect(waiting.isFinished)
@@ -191,7 +193,7 @@ struct QueueTests {
     running.cancel()
   }
 
-  @Test("A completion in line comes before the next call and may use the store")
+  @Test("An inline completion runs before the next call and can use the store")
   func inLine() throws {
     let (journal, people) = (Journal(), people)
     people.enqueue(completingOn: .inLine) {
@@ -205,26 +207,26 @@ struct QueueTests {
     #expect(journal.all == ["completed 1 of 1", "next"])
   }
 
-  @Test("A completion runs on the queue, the executor or the closure that was given")
-  func places() async throws {
+  @Test("A completion runs on the specified queue, executor, or closure")
+  func completionTargets() async throws {
     let key = DispatchSpecificKey<String>()
     let queue = DispatchQueue(label: "mine")
     queue.setSpecific(key: key, value: "mine")
     DispatchQueue.main.setSpecific(key: key, value: "main")
     let people = people
-    func place(_ place: CompletionTarget) async -> String? {
+    func label(of target: CompletionTarget) async -> String? {
       await withCheckedContinuation { continuation in
-        people.enqueue(completingOn: place) { _ in
+        people.enqueue(completingOn: target) { _ in
         } completion: { _ in
           continuation.resume(returning: DispatchQueue.getSpecific(key: key))
         }
       }
     }
-    #expect(await place(.queue(queue)) == "mine")
-    #expect(await place(.queue(.main)) == "main")
-    #expect(await place(.calling { completion in queue.async(execute: completion) }) == "mine")
-    #expect(await place(.executor(globalConcurrentExecutor)) == nil)
-    #expect(await place(.automatic) == nil)
+    #expect(await label(of: .queue(queue)) == "mine")
+    #expect(await label(of: .queue(.main)) == "main")
+    #expect(await label(of: .calling { completion in queue.async(execute: completion) }) == "mine")
+    #expect(await label(of: .executor(globalConcurrentExecutor)) == nil)
+    #expect(await label(of: .automatic) == nil)
     let onMain = await Task { @MainActor in
       await withCheckedContinuation { continuation in
         people.enqueue { _ in
@@ -236,7 +238,7 @@ struct QueueTests {
     #expect(onMain == "main")
   }
 
-  @Test("Closing waits for what is queued, and later calls say that the store is closed")
+  @Test("Closing waits for queued calls, and later calls fail with .closed")
   func closing() throws {
     let folder = try Scratch()
     let store = try Store.file(folder.file("a"))
@@ -253,7 +255,7 @@ struct QueueTests {
     #expect(try store["b"].count() == 20)
   }
 
-  @Test("A queued call may close the store")
+  @Test("A queued call can close the store")
   func closingInside() throws {
     let store = store
     let call = people.enqueue { people in
@@ -266,7 +268,7 @@ struct QueueTests {
     #expect(store.isClosed)
   }
 
-  @Test("A store that nobody keeps lives until its calls are done")
+  @Test("An unreferenced store stays alive until its queued calls finish")
   func release() throws {
     let folder = try Scratch()
     var store: Store? = try Store.file(folder.file("a"))
@@ -275,7 +277,7 @@ struct QueueTests {
     #expect(try call.wait() == 1)
   }
 
-  @Test("A full disk fails the calls that write, in order, and leaves the rest")
+  @Test("A full disk fails queued writes without losing stored documents")
   func full() throws {
     let failing = FailingEngine(ReferenceEngine())
     let store = try Store(opening: { failing })
@@ -293,12 +295,12 @@ struct QueueTests {
     #expect(isFinished == [true, true, true])
   }
 
-  @Test("Every kind of call keeps the order among tasks and threads")
+  @Test("All kinds of calls keep their order across tasks and threads")
   func mixed() async throws {
     let (journal, people, store) = (Journal(), people, store)
     for round in 0..<20 {
       people.enqueue { _ in journal.note("\(round) a") }
-      try plainly {
+      try synchronously {
         try people.insert(["n": 1])
         journal.note("\(round) b")
       }
@@ -308,7 +310,7 @@ struct QueueTests {
       people.enqueue { _ in journal.note("\(round) e") }
       try await store.write { journal.note("\(round) f") }
       people.enqueue { _ in journal.note("\(round) g") }
-      try plainly { try store.read { journal.note("\(round) h") } }
+      try synchronously { try store.read { journal.note("\(round) h") } }
       people.enqueue { _ in journal.note("\(round) i") }
       for try await _ in people.find().limit(1).stream() {}
     }

@@ -4,7 +4,7 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("Files that are deleted or replaced while a store has them open", .timeLimit(.minutes(1)))
+@Suite("Files deleted or replaced while open", .timeLimit(.minutes(1)))
 struct ReplacedFileTests {
   let scratch: Scratch
   let path: String
@@ -29,7 +29,7 @@ struct ReplacedFileTests {
     }
   }
 
-  @Test("A write is refused instead of being committed to a lost file", arguments: Change.allCases)
+  @Test("A write is rejected instead of committed to a lost file", arguments: Change.allCases)
   func writes(change: Change) throws {
     try apply(change)
 
@@ -37,18 +37,18 @@ struct ReplacedFileTests {
     #expect(code { _ = try store["a"].get("k") } == .fileReplaced)
   }
 
-  @Test("A backup is refused instead of copying another file", arguments: Change.allCases)
+  @Test("A backup is rejected instead of copying a different file", arguments: Change.allCases)
   func backups(change: Change) throws {
     try apply(change)
 
     let code = code { try store.backup(to: scratch.file("c.db")) }
 
-    // A connection of its own, which cannot be opened where there is no file.
+    // A backup opens a separate connection, which fails if the file does not exist.
     #expect(code == (change == .replace ? .fileReplaced : .cannotOpen))
     #expect(try !scratch.names.contains { $0.hasPrefix("c.db") })
   }
 
-  @Test("A store that is closed and reopened uses the file that has the path now")
+  @Test("A closed and reopened store uses the file that is now at the path")
   func reopening() throws {
     try apply(.replace)
     #expect(code { try store["a"].save(["n": 2], key: "k") } == .fileReplaced)
@@ -73,9 +73,9 @@ struct ReplacedFileTests {
     #expect(await asyncCode { while try await feed.next() != nil {} } == .fileReplaced)
   }
 
-  @Test("Readers of one store never read two files")
+  @Test("Readers of one store never read two different files")
   func readers() throws {
-    // The first read opens one connection; the ones below open more, by path.
+    // The first read opens one connection; the reads below open more, by path.
     #expect(try store["a"].get("k")?["n"] == 1)
     try apply(.replace)
 
@@ -85,13 +85,13 @@ struct ReplacedFileTests {
     try store.close()
   }
 
-  /// Reads on as many connections as there are levels; each must show the same document.
+  /// Reads on one connection per level; each must return the same document.
   private func nested(_ levels: Int) throws {
     #expect(try store["a"].get("k")?["n"] == 1)
     if levels > 0 { try store.read { try nested(levels - 1) } }
   }
 
-  @Test("A read-only store in WAL mode sees commits of other stores and leaves no log")
+  @Test("A read-only store in WAL mode sees commits of other stores and leaves no WAL")
   func readOnly() throws {
     try store.close()
     let reader = try Store.file(path) { $0.isReadOnly = true }
@@ -103,14 +103,15 @@ struct ReplacedFileTests {
     try writer.close()
     try reader.close()
 
-    // The log still holds the commit, since the reader could not check it in.
+    // The WAL still contains the commit, because the read-only store could not checkpoint it.
     #expect(try Store.file(path)["a"].get("k")?["n"] == 2)
     let again = try Store.file(path) { $0.isReadOnly = true }
     try again.close()
     #expect(try scratch.names == ["a.db"])
   }
 
-  @Test("An immutable open needs no log, refuses writes, and is refused beside a log with commits")
+  @Test(
+    "An immutable store needs no WAL, rejects writes, and cannot be opened if a WAL has commits")
   func immutable() throws {
     #expect(code { _ = try Store.file(path) { $0.isImmutable = true } } == .cannotOpen)
     try store.close()
@@ -122,7 +123,7 @@ struct ReplacedFileTests {
     #expect(code { try frozen["a"].save([:], key: "k") } == .readOnly)
   }
 
-  @Test("A symbolic link leads to the log of the file")
+  @Test("Opening through a symbolic link uses the file's WAL")
   func symbolicLink() throws {
     let link = scratch.file("link.db")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)

@@ -7,7 +7,7 @@ import Testing
 struct SaveIntervalTests {
   let scratch: Scratch
   let store: Store
-  /// Sees only what is written.
+  /// A second store, which sees only written documents.
   let other: Store
   let notes: DocumentCollection
 
@@ -20,7 +20,7 @@ struct SaveIntervalTests {
 
   private var written: [String] { get throws { try other["notes"].find().keys() } }
 
-  @Test("Saves are written when so many are there, all at once")
+  @Test("Saves are written together once the interval is reached")
   func interval() throws {
     store.saveInterval = 3
     for (key, count) in zip(["a", "b", "c", "d", "e", "f", "g"], [0, 0, 3, 3, 3, 6, 6]) {
@@ -43,7 +43,7 @@ struct SaveIntervalTests {
     #expect(try written == ["a"])
   }
 
-  @Test("A batch, a block, an update or a removal writes what is collected first")
+  @Test("A batch, transaction, update, or deletion first writes the pending saves")
   func writtenFirst() throws {
     store.saveInterval = 10
     let steps: [(String, () throws -> Void)] = [
@@ -64,7 +64,7 @@ struct SaveIntervalTests {
     }
   }
 
-  @Test("Saves in a block belong to it and are not collected")
+  @Test("Saves in a transaction belong to it and are not deferred")
   func insideBlocks() throws {
     store.saveInterval = 10
     try store.write { _ = try notes.save(["n": 1], key: "a") }
@@ -80,8 +80,8 @@ struct SaveIntervalTests {
     #expect(try notes.find().keys() == ["a"])
   }
 
-  @Test("Every query of the same store sees what is collected")
-  func seen() throws {
+  @Test("Every query of the same store sees pending saves")
+  func visible() throws {
     try notes.save(["n": 1, "list": [1]], key: "a")
     try notes.createIndex("list")
     store.saveInterval = 10
@@ -111,7 +111,7 @@ struct SaveIntervalTests {
     #expect(try other["notes"].get("a")?["n"] == 1)
   }
 
-  @Test("Nothing can be written in a read that sees what is collected")
+  @Test("A read that includes pending saves cannot write")
   func readOnly() throws {
     store.saveInterval = 10
     try notes.save(["n": 1], key: "a")
@@ -124,7 +124,7 @@ struct SaveIntervalTests {
     #expect(try written == ["a"])
   }
 
-  @Test("Two saves of one key are one, also under two spellings of the collection")
+  @Test("Repeated saves of a key count as one, even under two spellings of the collection")
   func collapse() throws {
     store.saveInterval = 3
     try notes.save(["n": 1], key: "a")
@@ -140,7 +140,7 @@ struct SaveIntervalTests {
     #expect(try store["é"].get("a")?["n"] == 2)
   }
 
-  @Test("What is discarded was never saved")
+  @Test("Discarded saves are never written")
   func discard() throws {
     try notes.save(["n": 1], key: "a")
     store.saveInterval = 10
@@ -153,7 +153,7 @@ struct SaveIntervalTests {
     #expect(try written == ["a"])
   }
 
-  @Test("A failing flush writes nothing and keeps everything")
+  @Test("A failed flush writes nothing and keeps every pending save")
   func failure() throws {
     try notes.createIndex("n", unique: true)
     try notes.save(["n": 1], key: "a")
@@ -175,7 +175,7 @@ struct SaveIntervalTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("Closing writes what is collected; if that fails it says so and the store is closed")
+  @Test("Closing writes the pending saves; if that fails, it throws and the store is closed")
   func closing() throws {
     store.saveInterval = 10
     try notes.save(["n": 1], key: "a")
@@ -190,7 +190,7 @@ struct SaveIntervalTests {
     #expect(try notes.count() == 1)
   }
 
-  @Test("A save without a key collects one only where documents have keys")
+  @Test("A save without a key is deferred only if documents have keys")
   func withoutKey() throws {
     try store.createCollection("rows", identity: .rowID)
     store.saveInterval = 10
@@ -200,7 +200,7 @@ struct SaveIntervalTests {
     #expect(try store["rows"].find().keys().isEmpty)
   }
 
-  @Test("Many threads save, read and flush at once, and nothing is lost")
+  @Test("Concurrent saves, reads, and flushes lose nothing")
   func concurrent() async throws {
     store.saveInterval = 7
     await withTaskGroup(of: Void.self) { group in

@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Searching wherever values stand")
+@Suite("Searches by attribute and value")
 struct SearchTests {
   private func objects(_ indexing: IndexingPolicy = .declared) throws -> DocumentCollection {
     let objects = try anyStore()["objects"]
@@ -33,7 +33,8 @@ struct SearchTests {
     #expect(try path.keys(in: objects) == ["tito"])
   }
 
-  @Test("A value without an attribute is found anywhere, and means itself", arguments: policies)
+  @Test(
+    "A value without an attribute is found in any field, without wildcards", arguments: policies)
   func value(policy: IndexingPolicy) throws {
     let objects = try objects(policy)
     func keys(_ value: DocumentValue, _ match: Match = .contains) throws -> [String] {
@@ -49,7 +50,7 @@ struct SearchTests {
     #expect(try keys(["Ann", "Bo"], .equalTo) == ["ann", "bo"])
   }
 
-  @Test("Greater and less than digits are numbers, not texts")
+  @Test("Strings of digits are compared as numbers in order comparisons")
   func order() throws {
     let objects = try objects()
     let above = Search(attribute: "Age", match: .greaterThan, value: "9")
@@ -58,7 +59,7 @@ struct SearchTests {
     #expect(try below.keys(in: objects) == ["bo"])
   }
 
-  @Test("Expressions hold on one leaf each, and binds tighter than or")
+  @Test("An expression must match on a single leaf, and AND binds tighter than OR")
   func expressions() throws {
     let objects = try objects()
     var search = Search(expressions: [
@@ -68,14 +69,14 @@ struct SearchTests {
     #expect(try search.keys(in: objects) == ["ann", "bo"])
     search.expressions.append(SearchExpression(.value(.equalTo, "Good")))
     #expect(try search.keys(in: objects) == ["ann"])
-    // Name and value on different leaves is no match within one expression.
+    // A name and a value on different leaves do not match within one expression.
     search.expressions = [
       SearchExpression(.attribute(.equalTo, "FirstName")).and(.value(.equalTo, "Good"))
     ]
     #expect(try search.count(in: objects) == 0)
   }
 
-  @Test("It sorts first and cuts then, groups by value, and chooses fields")
+  @Test("Results are sorted before the limit applies, grouped by value, and restricted to fields")
   func results() throws {
     let objects = try objects()
     var search = Search(limit: 1, offset: 1, orderings: [try SearchOrdering("FirstName")])
@@ -88,7 +89,7 @@ struct SearchTests {
     #expect(found[0].isPartial)
   }
 
-  @Test("Totals count texts that read as numbers")
+  @Test("Aggregates include strings that read as numbers")
   func aggregates() throws {
     let objects = try objects()
     let all: [Aggregate] = [
@@ -100,7 +101,7 @@ struct SearchTests {
     #expect(try tito.aggregate([.sum("Age")], in: objects) == [40])
   }
 
-  @Test("Days and moments at which documents were added")
+  @Test("Documents can be searched by the day or time they were added")
   func added() throws {
     let objects = try anyStore()["objects"]
     let document = try objects.save(["a": 1], key: "a")
@@ -121,8 +122,8 @@ struct SearchTests {
     #expect(try count(.before, moment.addingTimeInterval(86_400), zone) == 1)
   }
 
-  @Test("It can be kept as JSON and reset")
-  func kept() throws {
+  @Test("A search can be serialized as JSON and reset")
+  func serialization() throws {
     var search = Search(
       attribute: "Age", match: .lessThan, value: 41, type: "Car",
       added: AddedDateMatch(.before, Date(timeIntervalSince1970: 0)), limit: 3,

@@ -5,21 +5,21 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Setups of stores and collections")
+@Suite("Store and collection setups")
 struct SetupTests {
   private let folder: Scratch
   init() throws { folder = try Scratch() }
 
-  private static let whole = """
+  private static let complete = """
     {"storeName": "cfg.db", "collections": {"Users": {"identity": "rowID", "cacheSize": 0,
     "defaultJson": {"active": true}, "aliases": {"last": "[name.last]"},
     "indexes": ["last, [name.first]", "[age] DESC"], "uniqueIndexes": "[email]",
     "queryableFields": "[address.country]"}}}
     """
 
-  @Test("A file makes the store and its collections, and again nothing")
-  func whole() throws {
-    try Data(Self.whole.utf8).write(to: URL(filePath: folder.file("setup.json")))
+  @Test("A setup file creates a store and its collections, and applying it again changes nothing")
+  func complete() throws {
+    try Data(Self.complete.utf8).write(to: URL(filePath: folder.file("setup.json")))
     var setup = try StoreSetup(contentsOf: folder.file("setup.json"))
     setup.path = folder.path
     for _ in 0..<2 {
@@ -43,9 +43,9 @@ struct SetupTests {
     #expect(!Store.Location.file(folder.file("other.db")).exists)
   }
 
-  @Test("A setup is what it writes")
+  @Test("A setup equals the setup decoded from its own JSON")
   func codable() throws {
-    let setup = try StoreSetup(DocumentObject(json: Self.whole))
+    let setup = try StoreSetup(DocumentObject(json: Self.complete))
     #expect(try StoreSetup(setup.object) == setup)
     let data = try JSONEncoder().encode(setup)
     #expect(try JSONDecoder().decode(StoreSetup.self, from: data) == setup)
@@ -54,7 +54,7 @@ struct SetupTests {
     #expect(StoreSetup(path: "CACHES").file == StoreSetup().file)
   }
 
-  @Test("An entry that cannot be used is an error with its place, or is left out and told")
+  @Test("An invalid entry throws with its field, or is ignored and reported")
   func strictness() throws {
     let json = """
       {"storeName": 5, "collections": {"c": {"cacheSize": "x", "indexes": [3, "[a]"], "zzz": 1}, "d": 7}}
@@ -75,7 +75,7 @@ struct SetupTests {
     #expect(code { _ = try StoreSetup(contentsOf: bad) } == .invalidJSON)
   }
 
-  @Test("A setup that fails in one collection changes none")
+  @Test("A setup that fails for one collection changes none")
   func failure() async throws {
     let store = try anyStore()
     try await store["b"].insert([["n": 1], ["n": 1]])
@@ -96,9 +96,9 @@ struct SetupTests {
   }
 }
 
-@Suite("Row ids as fields of documents")
+@Suite("Row IDs as document fields")
 struct RowIDFieldTests {
-  @Test("A document tells its row id, whatever was stored, and is not stored with it")
+  @Test("A document returns its row ID instead of a stored value, and the row ID is not stored")
   func field() throws {
     let people = try anyStore().createCollection("people", identity: .rowID)
     let given: DocumentObject = ["n": 1, "__rowid__": 99]
@@ -122,7 +122,7 @@ struct RowIDFieldTests {
     #expect(try foreign.object() == ["n": 5])
   }
 
-  @Test("Replacing takes the row id of the document, which must be there")
+  @Test("Replacing by row ID requires an existing document")
   func replacing() async throws {
     let people = try await anyStore().createCollection("people", identity: .rowID)
     try await people.insert(["n": 1, "old": true])

@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Reads that skip documents that do not decode")
+@Suite("Skipping documents that do not decode")
 struct SkippedDocumentTests {
   private struct Film: Codable, Equatable, Sendable { var title: String, year: Int }
   private struct Year: DocumentRepresentable, Equatable, Sendable {
@@ -33,7 +33,7 @@ struct SkippedDocumentTests {
   }
 
   @Test(
-    "Codable values that decode are returned in order, and the others reported with key and reason")
+    "Decodable values are returned in order, and the others are reported with key and reason")
   func codable() throws {
     let query = films.find().sorted(by: "-title")
     #expect(throws: DecodingError.self) { try query.decoded(as: Film.self) }
@@ -41,7 +41,7 @@ struct SkippedDocumentTests {
     try check(query.decodedSkippingFailures(as: Film.self))
   }
 
-  @Test("The same with await")
+  @Test("Async decoding skips and reports the same documents")
   func codableWithAwait() async throws {
     let query = films.find().sorted(by: "-title")
     check(try await query.decodedSkippingFailures(as: Film.self))
@@ -54,7 +54,7 @@ struct SkippedDocumentTests {
     #expect(result.skipped.allSatisfy { $0.error is DecodingError })
   }
 
-  @Test("Values with a codec of their own are skipped with the error of the codec")
+  @Test("Values with a custom codec are skipped with the codec's error")
   func representable() async throws {
     let (values, skipped) = try await films.find().decodedSkippingFailures(as: Year.self)
 
@@ -66,7 +66,7 @@ struct SkippedDocumentTests {
   }
 
   @Test(
-    "One after the other they are shown without being kept, and an error of the closure ends it")
+    "each(as:onFailure:) reports failures one by one, and an error in a closure ends it")
   func each() throws {
     var (titles, failures): ([String], [Int64]) = ([], [])
     try films.find().each(as: Film.self, onFailure: { failures.append($0.rowID) }) {
@@ -83,7 +83,7 @@ struct SkippedDocumentTests {
     }
   }
 
-  @Test("Bytes that are not JSON are skipped too", .sqlite)
+  @Test("Bytes that are not JSON are skipped", .sqlite)
   func corrupt() throws {
     try store.execute(#"INSERT INTO films(key, body) VALUES ('x', '{"title":"X","year":')"#)
 
@@ -92,7 +92,7 @@ struct SkippedDocumentTests {
     #expect(values.count == 2 && skipped.map(\.key) == ["brazil", "untitled", "x"])
   }
 
-  @Test("A query that fails is an error, not a skipped document")
+  @Test("A failed query throws and is not reported as a skipped document")
   func queryFails() throws {
     #expect(throws: StoreError.self) {
       try films.find(Field("") == 1).decodedSkippingFailures(as: Film.self)
@@ -100,7 +100,7 @@ struct SkippedDocumentTests {
   }
 }
 
-@Suite("Replacing a document of a known revision")
+@Suite("Conditional replacement by revision")
 struct ConditionalReplaceTests {
   private let store: Store
   private let films: DocumentCollection
@@ -111,7 +111,7 @@ struct ConditionalReplaceTests {
     try films.insert(["n": 1], key: "a")
   }
 
-  @Test("A document is replaced if it has the revision, and returned with the next one")
+  @Test("A document with the expected revision is replaced and returned with the next revision")
   func replaces() throws {
     var document = try #require(try films.get("a"))
     for n in 2...4 {
@@ -123,7 +123,7 @@ struct ConditionalReplaceTests {
     #expect(try films.get("a")?.revision == 4)
   }
 
-  @Test("Another revision is a conflict, and the document stays")
+  @Test("A different revision throws a conflict, and the document is unchanged")
   func conflicts() throws {
     let mine = try #require(try films.get("a"))
     try films.save(["n": 7], key: "a")
@@ -145,7 +145,7 @@ struct ConditionalReplaceTests {
     #expect(try films.count() == 0)
   }
 
-  @Test("In a write block a conflict that is caught leaves the transaction open")
+  @Test("A caught conflict leaves the transaction open")
   func insideTransaction() async throws {
     let mine = try #require(try await films.get("a"))
     try await store.write { [films] in
@@ -159,7 +159,7 @@ struct ConditionalReplaceTests {
     #expect(replaced.revision == 3)
   }
 
-  @Test("Without a condition the returned revision is unknown, not the one that was read")
+  @Test("An unconditional replacement returns no revision")
   func unconditional() throws {
     let mine = try #require(try films.get("a"))
     try films.save(["n": 2], key: "a")

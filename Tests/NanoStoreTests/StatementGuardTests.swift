@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("SQL of one's own and what the store keeps for itself", .timeLimit(.minutes(2)))
+@Suite("SQL statements and the store's internal tables", .timeLimit(.minutes(2)))
 struct StatementGuardTests {
   let scratch: Scratch
   let store: Store
@@ -21,7 +21,7 @@ struct StatementGuardTests {
   }
 
   @Test(
-    "A statement that would damage the store is refused, and nothing has changed",
+    "A statement that would damage the store is rejected and changes nothing",
     arguments: [
       ("DELETE FROM nano_paths", "nano_paths"),
       ("delete from NANO_PATHS", "nano_paths"),
@@ -48,7 +48,7 @@ struct StatementGuardTests {
       ("CREATE TEMP TABLE people (id, body)", "people"),
       ("CREATE TEMP VIEW people AS SELECT 1 AS id", "people"),
     ])
-  func refused(statement: String, table: String) throws {
+  func rejected(statement: String, table: String) throws {
     let before = try state()
 
     let error = error { try store.execute(statement) }
@@ -67,7 +67,7 @@ struct StatementGuardTests {
   }
 
   @Test(
-    "Settings of the file and the connection cannot be changed, inside or outside of a transaction",
+    "Settings of the file and the connection cannot be changed, inside or outside a transaction",
     arguments: [
       "PRAGMA writable_schema = ON", "PRAGMA writable_schema(1)", "PRAGMA journal_mode = delete",
       "PRAGMA schema_version = 9", "PRAGMA user_version = 9", "PRAGMA application_id = 0",
@@ -83,7 +83,7 @@ struct StatementGuardTests {
     try store["people"].insert(["n": 3])
   }
 
-  @Test("What does no harm is permitted")
+  @Test("Harmless statements are permitted")
   func permitted() throws {
     try store.execute("INSERT INTO tariff VALUES ('a', 1), ('b', 9)")
     try store.execute("UPDATE people SET body = json_set(body, '$.n', 5) WHERE id = 1")
@@ -102,7 +102,7 @@ struct StatementGuardTests {
     #expect(try store.verify() == [])
   }
 
-  @Test("A trigger of one's own cannot write for its owner, whoever sets it off")
+  @Test("A custom trigger cannot write to internal tables, whichever write fires it")
   func triggers() throws {
     try store.execute(
       "CREATE TRIGGER mine AFTER INSERT ON people BEGIN DELETE FROM nano_metadata; END")
@@ -116,7 +116,7 @@ struct StatementGuardTests {
     #expect(try store["people"].count() == 3)
   }
 
-  @Test("A file that is attached under another name is protected as well")
+  @Test("An attached file is protected under any schema name")
   func attached() throws {
     let other = try Store(.file(scratch.file("b.db")))
     try other["people"].insert(["n": 1])
@@ -131,7 +131,9 @@ struct StatementGuardTests {
     #expect(try other.verify() == [])
   }
 
-  @Test("The configuration permits it, and so does a store in memory that says so", .sqlite)
+  @Test(
+    "allowsInternalWrites permits internal writes, and an in-memory store rejects them by default",
+    .sqlite)
   func allowed() throws {
     try store.close()
     let open = try Store.file(scratch.file("a.db")) { $0.allowsInternalWrites = true }
@@ -144,16 +146,16 @@ struct StatementGuardTests {
     #expect(try memory["a"].count() == 1)
   }
 
-  @Test("The same with await", .sqlite)
+  @Test("Async calls apply the same checks", .sqlite)
   func asynchronous() async throws {
     #expect(await asyncCode { try await store.execute("DELETE FROM nano_paths") } == .notPermitted)
     #expect(try await store.execute("DELETE FROM people") == 2)
   }
 }
 
-@Suite("Tables and plans of SQL", .timeLimit(.minutes(1)))
+@Suite("Tables and query plans", .timeLimit(.minutes(1)))
 struct TablesTests {
-  @Test("Tables are listed with whose they are, their columns in order, and their indexes", .sqlite)
+  @Test("Tables are listed with their kind, columns in order, and indexes", .sqlite)
   func tables() throws {
     let store = try anyStore()
     try store["People"].insert(["n": 1])
@@ -191,7 +193,7 @@ struct TablesTests {
   }
 
   @Test(
-    "A statement of one's own is explained and not run, without values, also one that writes",
+    "A statement is explained without values and without running, even one that writes",
     .sqlite)
   func explain() throws {
     let store = try anyStore()
@@ -208,7 +210,7 @@ struct TablesTests {
     #expect(code { _ = try store.explain(sql: "SELECT 1; SELECT 2") } == .invalidArgument)
   }
 
-  @Test("The same with await", .sqlite)
+  @Test("Tables and plans are available with await", .sqlite)
   func asynchronous() async throws {
     let store = try anyStore()
     try await store["a"].insert(["n": 1])

@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Objects of one's own classes")
+@Suite("Objects of custom classes")
 struct StorableObjectTests {
   struct Car: StorableObject, Codable, Equatable {
     var key: String
@@ -47,7 +47,7 @@ struct StorableObjectTests {
     return store
   }
 
-  @Test("What is stored as a class comes back as it, mixed with others")
+  @Test("An object is returned as its class from a mixed collection")
   func mixed() throws {
     let store = try store()
     let all = store["all"]
@@ -66,7 +66,7 @@ struct StorableObjectTests {
     #expect(try all.find().objects(of: Shape.self, includingSubclasses: false).map(\.name) == ["s"])
   }
 
-  @Test("A program that does not know a class keeps its name and every field")
+  @Test("A program without the class preserves its name and all fields")
   func unknown() throws {
     let scratch = try Scratch()
     let known = try Store.file(scratch.file("a.db"))
@@ -87,7 +87,7 @@ struct StorableObjectTests {
     try known.close()
   }
 
-  @Test("A renamed class reads what was stored under its old name, and stores the new one")
+  @Test("A renamed class reads objects stored under its old name, and stores the new name")
   func renamed() throws {
     struct Automobile: StorableObject, Codable {
       var key: String
@@ -107,8 +107,10 @@ struct StorableObjectTests {
     try store.close()
   }
 
-  @Test("Fields that do not fit the class are an error, and nothing else happens")
-  func misfit() throws {
+  @Test(
+    "Fields that do not match the class throw when the object is read, and the document is unchanged"
+  )
+  func mismatchedFields() throws {
     let store = try store()
     try store["all"].insert(Document(["other": 1], key: "c", type: "Car"))
     #expect(throws: (any Error).self) { try store["all"].object("c") }

@@ -4,7 +4,7 @@ import NanoStore
 @_exported import NanoTestSupport
 import Testing
 
-/// The code of the ``StoreError`` that a block throws; nil if it throws none.
+/// Returns the code of the ``StoreError`` that a closure throws, or nil.
 func code(
   _ location: SourceLocation = #_sourceLocation, _ work: () throws -> Void
 ) -> StoreError.Code? {

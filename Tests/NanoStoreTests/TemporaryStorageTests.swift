@@ -4,12 +4,12 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("What finds no room in memory", .sqlite)
+@Suite("Temporary storage", .sqlite)
 struct TemporaryStorageTests {
   let scratch: Scratch
   init() throws { scratch = try Scratch() }
 
-  /// Texts of 10 kB: a few thousand groups by them take more than memory has room for.
+  /// Opens a store with 10 kB strings; a few thousand groups of them exceed the memory limit.
   private func store(_ storage: Store.Configuration.TemporaryStorage) throws -> Store {
     let store = try Store.file(scratch.file("\(storage).db")) { $0.temporaryStorage = storage }
     let padding = String(repeating: "long ", count: 2_000)
@@ -23,7 +23,7 @@ struct TemporaryStorageTests {
     return store
   }
 
-  @Test("Groups, distinct values and orders are the same in files and in memory")
+  @Test("Groups, distinct values, and orderings are the same in files and in memory")
   func same() throws {
     let (files, memory) = (try store(.file), try store(.memory))
     let aggregates: [Aggregate] = [
@@ -38,7 +38,7 @@ struct TemporaryStorageTests {
       try files["a"].find().sorted(by: "g").select(["n"]).fetch().map(\.rowID) == order)
   }
 
-  @Test("Nothing is left in the folder of temporary files, nor beside the store")
+  @Test("No file is left in the temporary folder or beside the store")
   func leftovers() throws {
     let before = try FileManager.default.contentsOfDirectory(atPath: NSTemporaryDirectory())
     try store(.file).using { store in
@@ -50,7 +50,7 @@ struct TemporaryStorageTests {
     #expect(try scratch.names == ["file.db"])
   }
 
-  @Test("A condition that combines too many values is an error with the collection and the row")
+  @Test("A condition with too many value combinations throws with collection and row ID")
   func budget() throws {
     let store = try anyStore()
     let list = DocumentValue.array((0..<100).map { .int($0) })
@@ -69,7 +69,7 @@ struct TemporaryStorageTests {
     #expect(try store["a"].count() == 2)
   }
 
-  @Test("What a statement removes of a table with far row ids is what the condition finds")
+  @Test("Deletions by condition work with widely spaced row IDs")
   func farRowIDs() throws {
     let store = try anyStore()
     let ids: [Int64] = [1, 2, 999_999, 1_000_001, 5_000_000, 1 << 40, .max - 1]

@@ -15,7 +15,7 @@ struct TransactionTests {
   }
   struct Oops: Error {}
 
-  @Test("A block that throws leaves nothing, an inner one only undoes itself")
+  @Test("A transaction that throws is rolled back, and a nested one rolls back only itself")
   func rollback() throws {
     #expect(throws: Oops.self) {
       try store.write {
@@ -39,7 +39,7 @@ struct TransactionTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("Many tasks write at once, each sees its own result")
+  @Test("Concurrent writes each return their own result")
   func coalescing() async throws {
     try await withThrowingTaskGroup(of: Bool.self) { group in
       for index in 0..<200 {
@@ -58,7 +58,7 @@ struct TransactionTests {
     #expect(try await notes.count() == 150)
   }
 
-  @Test("Inner blocks are savepoints, however deep")
+  @Test("Nested transactions are savepoints at any depth")
   func nesting() throws {
     try store.write {
       try notes.save(["n": 1], key: "a")
@@ -80,7 +80,7 @@ struct TransactionTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A call that fails in a block undoes only itself", .sqlite)
+  @Test("A failed call in a transaction rolls back only itself", .sqlite)
   func failingCalls() throws {
     try notes.save(["tags": [1, 2]], key: "a")
     try notes.save(["tags": [2]], key: "b")
@@ -98,7 +98,7 @@ struct TransactionTests {
   }
   static let late = DocumentValue.date(Date(timeIntervalSince1970: 300_000_000_000))
 
-  @Test("What is written in a block is seen there, and by other stores when it is done")
+  @Test("Writes are visible in their transaction, and to other stores after the commit")
   func isolation() throws {
     let scratch = try Scratch()
     let (one, two) = try (Store.file(scratch.file("a.db")), Store.file(scratch.file("a.db")))
@@ -112,7 +112,7 @@ struct TransactionTests {
     #expect(try two["a"].get("k")?["n"] == 2)
   }
 
-  @Test("A read block keeps its snapshot while others write, and cannot write itself")
+  @Test("A read transaction keeps its snapshot while others write, and cannot write")
   func snapshot() throws {
     let scratch = try Scratch()
     let (one, two) = try (Store.file(scratch.file("a.db")), Store.file(scratch.file("a.db")))
@@ -135,7 +135,7 @@ struct TransactionTests {
     #expect(try one["a"].find(Field("n") == 3).count() == 1)
   }
 
-  @Test("Statements can neither begin nor end a transaction, and come one by one", .sqlite)
+  @Test("SQL can neither begin nor end a transaction, and runs one statement at a time", .sqlite)
   func statements() throws {
     try notes.save(["n": 1], key: "a")
     for text in [
@@ -154,7 +154,7 @@ struct TransactionTests {
     #expect(try notes.count() == 1)
   }
 
-  @Test("A statement of one's own between writes is seen by the queries that follow", .sqlite)
+  @Test("SQL between writes is visible to the queries that follow", .sqlite)
   func mixedWithSQL() throws {
     try notes.save(["tag": "x"], key: "a")
     try notes.createIndex("tag", elements: false)

@@ -3,7 +3,7 @@
 import NanoStore
 import Testing
 
-/// Two stores on one file, each with a connection of its own that writes, as two processes have.
+/// Two stores on one file, each with a separate writing connection, like two processes.
 @Suite("Two writers on one file")
 struct TwoWritersTests {
   let scratch: Scratch
@@ -16,16 +16,17 @@ struct TwoWritersTests {
     two = try Store.file(scratch.file("a.db"))
   }
 
-  /// One knows the collection, two changes it, one writes elsewhere in between.
-  private func between(_ change: (DocumentCollection) throws -> Void) throws {
+  /// Changes a collection in the second store between two writes of the first store, which has it cached.
+  private func betweenWrites(_ change: (DocumentCollection) throws -> Void) throws {
     try one["a"].save(["text": "old"], key: "first")
     try change(two["a"])
     try one["b"].save(["n": 1], key: "k")
   }
 
-  @Test("A text index of the other is kept, also after a transaction about something else")
+  @Test(
+    "A text index created by the other store is maintained, even after an unrelated transaction")
   func textIndex() throws {
-    try between { try $0.createTextIndex("text", name: "words") }
+    try betweenWrites { try $0.createTextIndex("text", name: "words") }
 
     try one["a"].save(["text": "gin"], key: "second")
     #expect(try two["a"].search("gin").keys() == ["second"])
@@ -38,9 +39,9 @@ struct TwoWritersTests {
     #expect(try two.verify() == [])
   }
 
-  @Test("The index of everything of the other is kept")
+  @Test("Full indexing enabled by the other store is maintained")
   func everything() throws {
-    try between { try $0.setIndexing(.everything) }
+    try betweenWrites { try $0.setIndexing(.everything) }
 
     try one["a"].save(["text": "gin"], key: "second")
     #expect(try Search(match: .equalTo, value: "gin").keys(in: two["a"]) == ["second"])
@@ -52,7 +53,7 @@ struct TwoWritersTests {
     #expect(try two.verify() == [])
   }
 
-  @Test("Row ids that the other gave are not given again")
+  @Test("Row IDs assigned by the other store are not reused")
   func rowIDs() throws {
     try one["a"].save([:], key: "first")
     try one["a"].delete("first")

@@ -4,7 +4,7 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("Files that a backup or a recovery makes", .sqlite)
+@Suite("Unfinished files of backups and recoveries", .sqlite)
 struct UnfinishedFileTests {
   let scratch: Scratch
   init() throws {
@@ -27,11 +27,11 @@ struct UnfinishedFileTests {
   }
 
   @Test(
-    "What a killed process left beside the same destination is removed, and nothing else",
+    "Files that a killed process left for the same destination are removed, and no others",
     arguments: ["backup", "recover"])
   func leftovers(operation: String) throws {
     for part in Self.parts { _ = try scratch.write([1, 2, 3], Self.name + part) }
-    // Only parts are left of this one.
+    // A leftover of which only the WAL exists.
     _ = try scratch.write([1], "b.db.nanostore-\(UUID().uuidString).damaged-wal")
     let others = ["b.db.nanostore-notes", "bb.db.nanostore-\(UUID().uuidString)", "b.db-notes"]
     for other in others { _ = try scratch.write([1], other) }
@@ -43,7 +43,7 @@ struct UnfinishedFileTests {
   }
 
   @Test(
-    "The unfinished file of a process that runs stays", arguments: ["backup", "recover"])
+    "The unfinished file of a running process stays", arguments: ["backup", "recover"])
   func running(operation: String) throws {
     let unfinished = try scratch.write([1], Self.name)
     let file = open(unfinished, O_RDONLY)
@@ -56,7 +56,7 @@ struct UnfinishedFileTests {
   }
 
   @Test(
-    "An error of the destination names the destination, its reason and what to do",
+    "An error at the destination reports its path, the reason, and a hint",
     arguments: ["backup", "recover"])
   func destination(operation: String) throws {
     let noFolder = error { try make(operation, "none/b.db") }
@@ -75,7 +75,7 @@ struct UnfinishedFileTests {
     #expect(try scratch.names == ["a.db"])
   }
 
-  @Test("A file that is no store is named as what cannot be recovered")
+  @Test("Recovering a file that is not a store names that file in the error")
   func notAStore() throws {
     let source = try scratch.write("no store at all".utf8, "text")
     let failure = error { try Store.recover(from: source, to: scratch.file("b.db")) }
@@ -84,7 +84,7 @@ struct UnfinishedFileTests {
     #expect(try scratch.names == ["a.db", "text"])
   }
 
-  @Test("A folder that cannot be made is an error in words")
+  @Test("A folder that cannot be created throws a readable error")
   func folder() throws {
     let failure = error { _ = try Store.file(scratch.file("a.db/folder/b.db")) }
     #expect(failure?.code == .cannotOpen)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Unique indexes on elements")
 struct UniqueElementTests {
-  @Test("Another program's OR IGNORE and OR REPLACE cannot get around them", .sqlite)
+  @Test("OR IGNORE and OR REPLACE by other programs cannot bypass a unique index", .sqlite)
   func conflictClauses() throws {
     let store = try anyStore()
     let people = store["people"]
@@ -21,7 +21,7 @@ struct UniqueElementTests {
     }
     #expect(try people.find(Field("emails") == "b").keys() == ["ada"])
 
-    // The row is replaced, and with it what it held: its value is free again.
+    // Replacing the row also releases its indexed values.
     try store.execute(
       "INSERT OR REPLACE INTO people(key, body) VALUES ('ada', '{\"emails\":[\"c\"]}')")
     try people.save(["emails": ["b"]], key: "eve")
@@ -29,7 +29,7 @@ struct UniqueElementTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A leaf inside of an element may be the element itself")
+  @Test("A leaf inside an element can be the element itself")
   func leavesOfElements() throws {
     let store = try anyStore()
     try store["c"].save(["a": [1, ["b": 2]]], key: "k")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NanoStoreCore
 
-@Suite("Queries on fields that no document has")
+@Suite("Queries on unknown fields")
 struct UnknownFieldTests {
   private let memory = LoggingTests.Memory()
   private let store: Store
@@ -36,7 +36,7 @@ struct UnknownFieldTests {
     memory.lines.withLock { $0.filter { $0.contains("no document has") } }
   }
 
-  @Test("A misspelled field is logged once for its collection, with the nearest known one")
+  @Test("A misspelled field is logged once per collection, with the nearest known field")
   func once() throws {
     for _ in 1...3 { #expect(try people.find(Field("emial") == "a@x").count() == 0) }
     _ = try people.find("[emial] = 'a@x'").fetch()
@@ -52,16 +52,16 @@ struct UnknownFieldTests {
     #expect(warnings.count == 2)
   }
 
-  @Test("Known fields, elements, defaults, indexes and empty collections are not logged")
+  @Test("Known fields, elements, defaults, indexes, and empty collections are not logged")
   func known() throws {
     for text in [
       "[name] = 1", "[address.country] = 1", "[friends.name] = 1", "[friends.0.since] = 1",
       "[friends] IS NULL", "[tags.3] = 'x'", #"["a.b"] = 1"#, "[age] > 1",
-      "[city] = 'Bonn'", "[asked] = 1",
+      "[city] = 'Bonn'", "[hint] = 1",
     ] {
       if text == "[age] > 1" { try people.setDefaults(["age": 30]) }
       if text == "[city] = 'Bonn'" { try people.createIndex("city") }
-      if text == "[asked] = 1" { try people.addQueryableFields("[asked]") }
+      if text == "[hint] = 1" { try people.addQueryableFields("[hint]") }
       _ = try people.find(text).fetch()
     }
     _ = try people.find(.key(.equalTo, "x")).count()
@@ -74,7 +74,7 @@ struct UnknownFieldTests {
     #expect(warnings == [])
   }
 
-  @Test("A field that came with a later document is not logged")
+  @Test("A field added by a later document is not logged")
   func later() throws {
     _ = try people.find(Field("name") == 1).count()
     try people.insert(["nickname": "Amazing Grace"])
@@ -88,7 +88,8 @@ struct UnknownFieldTests {
   }
 
   @Test(
-    "Orders, groups, aggregates, distinct values, selections, pages and live queries are looked at")
+    "Orderings, groups, aggregates, distinct values, selections, pages, and live queries are checked"
+  )
   func kinds() async throws {
     let all = people.find()
     _ = try await all.sorted(by: "nam").fetch()
@@ -114,7 +115,7 @@ struct UnknownFieldTests {
     #expect(warnings.count == 10)
   }
 
-  @Test("A name that holds line breaks or is long stays one short line")
+  @Test("A field name with line breaks or excessive length is logged as one short line")
   func hostile() throws {
     let name = "x\nfake: entry\u{202E}" + String(repeating: "y", count: 1_000)
 
@@ -126,7 +127,7 @@ struct UnknownFieldTests {
     #expect(warning.contains("fake: entry"))
   }
 
-  @Test("With the setting off, nothing is logged")
+  @Test("Nothing is logged if the setting is off")
   func off() throws {
     let quiet = try Self.store(memory, warns: false)
     try quiet["people"].insert(["email": 1])
@@ -136,7 +137,7 @@ struct UnknownFieldTests {
     #expect(warnings == [] && quiet.unknownFieldWarnings == nil)
   }
 
-  @Test("The setting is on in debug builds alone")
+  @Test("The setting defaults to on in debug builds only")
   func byDefault() throws {
     #if DEBUG
       let isDebug = true
@@ -148,7 +149,7 @@ struct UnknownFieldTests {
     #expect(try (Store(.memory).unknownFieldWarnings != nil) == isDebug)
   }
 
-  @Test("explain lists unknown fields, each once, whatever the setting")
+  @Test("explain() lists each unknown field once, whatever the setting")
   func explain() throws {
     let store = try Self.store(memory, warns: false)
     let people = store["people"]
@@ -166,7 +167,7 @@ struct UnknownFieldTests {
     #expect(try people.find("[email] = 1").explain().unknownFields == [])
   }
 
-  @Test("What a write block asks is answered, and what it wrote is known afterwards")
+  @Test("A query in a transaction finds its writes, and new fields are known after the commit")
   func transactions() throws {
     try store.write {
       try people.insert(["city": "London"])
@@ -177,7 +178,7 @@ struct UnknownFieldTests {
     #expect(warnings == [])
   }
 
-  @Test("Rows of another program count", .sqlite)
+  @Test("Fields in rows of other programs are known", .sqlite)
   func foreign() throws {
     try store.execute(#"INSERT INTO people(key, body) VALUES ('f', '{"foreign":1}')"#)
 
@@ -187,10 +188,10 @@ struct UnknownFieldTests {
   }
 }
 
-@Suite("The distance between two names")
+@Suite("Edit distance of two names")
 struct EditDistanceTests {
   @Test(
-    "Inserted, removed, replaced and exchanged letters count",
+    "Insertions, deletions, substitutions, and transpositions count",
     arguments: [
       ("emial", "email", 1), ("name", "nme", 1), ("name", "names", 1), ("kitten", "sitting", 3),
       ("", "abc", 3), ("same", "same", 0), ("a", "", 1),
@@ -201,7 +202,7 @@ struct EditDistanceTests {
     if expected > 1 { #expect(distance.distance(from: b, limit: expected - 1) == nil) }
   }
 
-  @Test("Only similar names are proposed")
+  @Test("Only similar names are suggested")
   func tolerance() {
     #expect(EditDistance(to: "id").tolerance == 0)
     #expect(EditDistance(to: "name").tolerance == 1)

@@ -4,11 +4,11 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("Many tasks of several processes")
+@Suite("Many tasks in several processes")
 struct ConcurrencyTests {
-  @Test("They find one file as if each came after the other")
+  @Test("Concurrent calls on one file appear to run one after the other")
   func concurrency() throws {
-    let run = try TrialRun(
+    let run = try StressTestRun(
       "concurrency", "--tasks", "4", "--processes", "2", "--seconds", "3")
     #expect(run.status == 0, "\(run.report)")
     #expect((run.figures["appends checked"]?.int ?? 0) > 0)

@@ -3,22 +3,22 @@
 import Foundation
 import Synchronization
 
-/// Stands before a server and loses connections when a test wants that.
+/// A proxy in front of a server that cuts connections on demand.
 ///
 /// ```swift
 /// let proxy = try CuttingProxy(before: server)
-/// proxy.cut(afterBytesToClient: 0)   // the server commits, and nobody hears of it
+/// proxy.cut(afterBytesToClient: 0)   // the server commits, and the acknowledgment is lost
 /// ```
 public final class CuttingProxy: Sendable {
   public enum Direction: Sendable, CaseIterable {
     case toServer, toClient
   }
 
-  /// How a connection ends for those at its ends.
+  /// How a cut connection ends for both sides.
   public enum Ending: Sendable {
-    /// As if the other side had closed it. What was passed on before is delivered.
+    /// As if the other side had closed it. Bytes that were already forwarded are delivered.
     case finished
-    /// With an error, as if the other side's machine had started anew. What was passed on before may be lost.
+    /// With an error, as if the other machine had restarted. Bytes that were already forwarded may be lost.
     case reset
   }
 
@@ -30,7 +30,7 @@ public final class CuttingProxy: Sendable {
     try self.init(beforePort: server.port)
   }
 
-  /// - Parameter serverPort: On this machine. Connections are reset while nobody listens there.
+  /// - Parameter serverPort: A port on this machine. Connections are reset while no server listens there.
   public init(beforePort serverPort: Int) throws {
     (listener, port) = try Loopback.listen(on: 0)
     Thread.detachNewThread { [traffic, listener] in
@@ -40,50 +40,50 @@ public final class CuttingProxy: Sendable {
 
   deinit { close() }
 
-  /// What libpq takes for a connection through the proxy.
+  /// Returns the libpq URL of a connection through the proxy.
   public func url(_ database: PostgresServer.Database = .plain) -> String {
     "postgresql://postgres@127.0.0.1:\(port)/\(database)"
   }
 
-  /// Ends all connections that there are now.
+  /// Ends all open connections.
   public func cutAll(_ ending: Ending = .reset) { traffic.cutAll(ending) }
 
-  /// Passes so many more bytes to the server, of all connections together, and then ends the one that sent the last
-  /// of them: at once, or for 0 when there is something to pass. What was passed is delivered.
+  /// Forwards the specified number of bytes to the server, over all connections, and then ends the connection that
+  /// sent the last of them: immediately, or if 0, once there is something to forward. Forwarded bytes are delivered.
   ///
-  /// The limit is used up by this. Giving another one replaces it, and nil takes it away.
+  /// The limit applies once. A new limit replaces it, and nil removes it.
   public func cut(afterBytesToServer bytes: Int?) { traffic.limit(.toServer, bytes) }
 
-  /// The same for bytes to the client. With 0 the server has done what it was asked for, and its answer is lost.
+  /// Does the same for bytes to the client. With 0, the server has executed the request, and its response is lost.
   public func cut(afterBytesToClient bytes: Int?) { traffic.limit(.toClient, bytes) }
 
-  /// Whether new connections are reset before a byte has passed.
+  /// Whether new connections are reset before any byte is forwarded.
   public var refuseNew: Bool {
     get { traffic.state.withLock { $0.refusesNew } }
     set { traffic.state.withLock { $0.refusesNew = newValue } }
   }
 
-  /// How long each piece of what is passed, of at most 64 KB, waits before it is passed on.
+  /// Delays each forwarded chunk of at most 64 KB.
   public func delay(_ direction: Direction, by time: Duration) {
     traffic.state.withLock { $0.delays[direction] = time }
   }
 
-  /// The bytes that were passed on since the proxy was made.
+  /// Returns the number of bytes forwarded since the proxy was created.
   public func bytes(_ direction: Direction) -> Int {
     traffic.state.withLock { $0.bytes[direction] ?? 0 }
   }
 
-  /// The connections that were accepted since the proxy was made, without those refused.
+  /// The number of connections accepted since the proxy was created, excluding refused ones.
   public var connections: Int { traffic.state.withLock { $0.connections } }
 
-  /// Those that are there now.
+  /// The number of open connections.
   public var openConnections: Int { traffic.state.withLock { $0.open.count } }
 
-  /// Ends all connections, and takes no more.
+  /// Ends all connections and accepts no more.
   public func close() {
     guard traffic.end() else { return }
     cutAll()
-    // Wakes the thread that accepts, which closes it.
+    // Wakes the accepting thread, which then closes the listener.
     if let socket = try? Loopback.connect(to: port) { _ = Foundation.close(socket) }
   }
 }

@@ -3,26 +3,27 @@
 import Foundation
 import Synchronization
 
-/// Ends what a test process started, and removes its folder, even if that process is killed.
+/// Ends the processes that a test process started, and removes their folder, even if the test process is killed.
 ///
-/// It is a shell that waits for the end of its input. We hold the other end of the pipe, and the system closes it
-/// with us.
+/// The guardian is a shell that waits for the end of its input. This process holds the other end of the pipe, which
+/// the system closes with it.
 final class Guardian: Sendable {
   private let process: pid_t
   private let input: Mutex<FileHandle?>
 
   /// - Parameters:
-  ///   - beginning: What the shell does first. `$1` is the folder; the arguments follow.
-  ///   - ending: Ends what runs in the folder.
+  ///   - beginning: The first commands of the shell. `$1` is the folder, followed by the arguments.
+  ///   - ending: Ends the processes that run in the folder.
   init(
     of folder: String, beginning: String = "", ending: String, _ arguments: [String],
     as user: ServerUser
   ) throws {
     let pipe = Pipe()
-    // Or a program that is started meanwhile keeps it open beyond our end.
+    // Otherwise a program started in the meantime would keep the pipe open after this process ends.
     _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
     let nothing = try FileHandle(forUpdating: URL(filePath: "/dev/null"))
-    // A killed process may have left a program that still makes the folder, or starts the server: again then.
+    // A killed process may leave behind a program that is still creating the folder or starting the server, so
+    // repeat.
     let whole = """
       trap '' HUP INT TERM
       \(beginning)
@@ -43,14 +44,14 @@ final class Guardian: Sendable {
 
   deinit { finish() }
 
-  /// Returns when everything is gone.
+  /// Ends the processes, and returns when they have ended and the folder is removed.
   func finish() {
     let last = input.withLock { input in
       defer { input = nil }
       return input
     }
     guard let last else { return }
-    // Not only by closing it, for a program that was started just before it was marked.
+    // Also write, because a program started just before the descriptor was marked may keep the pipe open.
     try? last.write(contentsOf: Data("\n".utf8))
     try? last.close()
     Program.wait(for: process)

@@ -2,15 +2,15 @@
 
 import Foundation
 
-/// Where the server's programs are. Version 15 is the first whose databases can order text by ICU.
+/// The location of the server programs. Version 15 is the first that supports ICU database collations.
 public struct Installation: Sendable {
   public let folder: String
   public let version: Int
 
-  /// Of the search path, else the newest of those that are where packages put them.
+  /// The installation in the search path, or else the newest one in the package managers' folders.
   static let found: Installation? = {
     guard ServerUser.current != nil else { return nil }
-    // Debian's search path has psql alone, and Homebrew's only links the version it was told to.
+    // Debian's search path contains only psql, and Homebrew links only the selected version.
     let others = ["/usr/lib/postgresql", "/opt/homebrew/opt", "/usr/local/opt"].flatMap { parent in
       ((try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [])
         .map { "\(parent)/\($0)/bin" }
@@ -20,12 +20,12 @@ public struct Installation: Sendable {
       ?? candidates.compactMap { Installation(folder: $0) }.max { $0.version < $1.version }
   }()
 
-  /// Nil if the folder does not have all the programs, or has those of a version that is too old.
+  /// Returns nil if the folder lacks any of the programs, or if their version is too old.
   private init?(folder: String) {
     let programs = ["pg_ctl", "initdb", "psql", "pg_basebackup"]
     guard programs.allSatisfy({ Self.firstProgram($0, in: [folder]) != nil }),
-      let answer = try? Program.run([folder + "/pg_ctl", "--version"]),
-      let version = answer.split(whereSeparator: { !$0.isNumber }).first.flatMap({ Int($0) }),
+      let output = try? Program.run([folder + "/pg_ctl", "--version"]),
+      let version = output.split(whereSeparator: { !$0.isNumber }).first.flatMap({ Int($0) }),
       version >= 15
     else { return nil }
     self.folder = folder

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What a call of the system refused.
+/// A failed system call.
 struct SocketFailure: Error, CustomStringConvertible {
   let call: String
   let code: Int32
@@ -15,7 +15,7 @@ struct SocketFailure: Error, CustomStringConvertible {
   var description: String { "\(call): \(String(cString: strerror(code)))" }
 }
 
-/// TCP on this machine alone, by the system's own calls.
+/// TCP connections on the local machine, using system calls directly.
 enum Loopback {
   #if canImport(Darwin)
     private static let stream = SOCK_STREAM
@@ -23,14 +23,14 @@ enum Loopback {
     private static let stream = Int32(SOCK_STREAM.rawValue)
   #endif
 
-  /// A port that nobody listens on. Somebody may, by the time it is used.
+  /// Returns an unused port. Another process may use it before the caller does.
   static func freePort() throws -> Int {
     let (socket, port) = try listen(on: 0)
     close(socket)
     return port
   }
 
-  /// - Parameter port: 0 for one that is free.
+  /// - Parameter port: The port, or 0 for any unused one.
   static func listen(on port: Int) throws -> (socket: Int32, port: Int) {
     let socket = try make()
     var yes: Int32 = 1
@@ -65,7 +65,7 @@ enum Loopback {
     return socket
   }
 
-  /// Whether somebody answers at a port.
+  /// Returns whether a server accepts connections on the port.
   static func isOpen(_ port: Int) -> Bool {
     guard let socket = try? connect(to: port) else { return false }
     close(socket)

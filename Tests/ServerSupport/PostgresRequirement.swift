@@ -3,9 +3,10 @@
 import Foundation
 public import Testing
 
-/// Whether tests that need a server run.
+/// Whether tests that require a server run.
 public enum PostgresRequirement {
-  /// With NANOSTORE_REQUIRE_POSTGRES they run, and fail, where there is no server.
+  /// True if a server is installed. With NANOSTORE_REQUIRE_POSTGRES, the tests always run, and fail if there is no
+  /// server.
   public static var isMet: Bool {
     ProcessInfo.processInfo.environment["NANOSTORE_REQUIRE_POSTGRES"] != nil
       || PostgresServer.installation != nil
@@ -13,7 +14,7 @@ public enum PostgresRequirement {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Only where a PostgreSQL server is installed.
+  /// Enables a test only if a PostgreSQL server is installed.
   ///
   /// ```swift
   /// @Suite(.postgres) struct SavingTests {

@@ -3,17 +3,17 @@
 import Foundation
 
 extension PostgresServer {
-  /// Starts it again on the same port, with what it kept, and returns when it answers.
+  /// Starts the server again on the same port with its data, and returns when it accepts connections.
   public func start() throws {
     do {
       try run("pg_ctl", "-D", data, "-l", log, "-w", "-t", "60", "start")
     } catch {
-      let told = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-      throw ServerFailure(description: "\(error)\n\(told.suffix(2_000))")
+      let logText = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+      throw ServerFailure(description: "\(error)\n\(logText.suffix(2_000))")
     }
   }
 
-  /// Ends it in order; connections are closed.
+  /// Shuts the server down cleanly and closes its connections.
   public func stop() throws { try run("pg_ctl", "-D", data, "-w", "-m", "fast", "stop") }
 
   public func restart() throws {
@@ -21,31 +21,31 @@ extension PostgresServer {
     try start()
   }
 
-  /// Ends all its processes at once, as a machine that loses power does, and returns when they are gone.
+  /// Kills all server processes at once, as in a power loss, and returns when they have ended.
   public func kill() throws {
     let postmaster = try process()
-    // Its children would end by themselves, but one that is busy not before it has an answer.
+    // The child processes would exit on their own, but a busy one only after finishing its query.
     Foundation.kill(postmaster, SIGSTOP)
     let all = try [postmaster] + Self.children(of: postmaster)
     for process in all { Foundation.kill(process, SIGKILL) }
     let end = ContinuousClock.now + .seconds(120)
     while all.contains(where: Self.isRunning) {
       guard ContinuousClock.now < end else {
-        throw ServerFailure(description: "the server's processes do not end")
+        throw ServerFailure(description: "the server processes did not end")
       }
       usleep(2_000)
     }
-    // Where nobody waits for the dead, their numbers stay taken, and the next server would believe in this one.
+    // Without a reaper, the process id stays taken, and the next server would mistake it for a running one.
     for name in ["data/postmaster.pid", ".s.PGSQL.\(port).lock"] {
       try? FileManager.default.removeItem(atPath: folder + "/" + name)
     }
   }
 
-  /// The number of the server's first process.
+  /// Returns the id of the server's main process.
   func process() throws -> pid_t {
     let lines = try String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8)
     guard let process = lines.split(separator: "\n").first.flatMap({ pid_t($0) }) else {
-      throw ServerFailure(description: "the server has not started")
+      throw ServerFailure(description: "the server is not running")
     }
     return process
   }
@@ -61,7 +61,7 @@ extension PostgresServer {
     #endif
   }
 
-  /// Not one that is dead and that nobody has waited for yet.
+  /// Returns false for a zombie process.
   private static func isRunning(_ process: pid_t) -> Bool {
     #if canImport(Darwin)
       return Foundation.kill(process, 0) == 0 || errno == EPERM
@@ -70,7 +70,7 @@ extension PostgresServer {
     #endif
   }
 
-  /// What Linux tells of a process: behind its name, which is in parentheses and may hold anything.
+  /// Parses the process state on Linux, which follows the name. The name is in parentheses and can contain anything.
   private static func status(of process: pid_t) -> (state: Substring, parent: pid_t)? {
     let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
     let words = text?.split(separator: ")").last?.split(separator: " ")

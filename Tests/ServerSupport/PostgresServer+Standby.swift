@@ -3,9 +3,9 @@
 import Foundation
 
 extension PostgresServer {
-  /// A second server that follows this one, and answers what only reads.
+  /// Creates a standby that follows this server and accepts read-only queries.
   ///
-  /// It follows by itself when this one comes back, and asks for what it missed as long as this one still has it.
+  /// It reconnects when this server restarts, and requests the missing log while this server still has it.
   public func standby() throws -> PostgresServer {
     try PostgresServer(settings: [:]) { standby in
       try standby.run(
@@ -14,16 +14,16 @@ extension PostgresServer {
     }
   }
 
-  /// Makes a standby a server that is written to.
+  /// Promotes a standby to a primary.
   public func promote() throws { try run("pg_ctl", "-D", data, "-w", "promote") }
 
-  /// Waits until a standby has everything that this one has committed.
+  /// Waits until a standby has replayed everything that this server has committed.
   public func waitUntilFollowed(by standby: PostgresServer) throws {
     let written = try psql("SELECT pg_current_wal_flush_lsn()")
     let end = ContinuousClock.now + .seconds(120)
     while try standby.psql("SELECT pg_last_wal_replay_lsn() >= '\(written)'") != "t" {
       guard ContinuousClock.now < end else {
-        throw ServerFailure(description: "the standby does not follow")
+        throw ServerFailure(description: "the standby did not catch up")
       }
       usleep(10_000)
     }

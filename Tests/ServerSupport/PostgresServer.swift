@@ -2,23 +2,23 @@
 
 import Foundation
 
-/// A PostgreSQL server in a temporary folder, which goes with it, or with the process however that ends.
+/// A PostgreSQL server in a temporary folder, which is removed with this object or when the process ends in any way.
 ///
 /// ```swift
 /// let server = try #require(PostgresServer.shared)
 /// try server.psql("SELECT 1")   // "1"
 /// ```
 public final class PostgresServer: Sendable {
-  /// The databases of each server. Text is ordered by code points in one and by a language in the other.
+  /// The databases of each server. One has code point collation, the other a language collation.
   public enum Database: String, Sendable, CaseIterable {
     case plain, icu
   }
 
-  /// The server's programs, if they are installed.
+  /// The server programs, if they are installed.
   public static var installation: Installation? { Installation.found }
 
-  /// One for all tests of the process, which do not kill it. Nil if no server is installed, or if it did not start:
-  /// the reason is written to the standard error.
+  /// The server shared by all tests of the process, which must not kill it. Nil if no server is installed or it did
+  /// not start; the reason is written to standard error.
   public static let shared: PostgresServer? = {
     guard installation != nil else { return nil }
     do {
@@ -31,9 +31,9 @@ public final class PostgresServer: Sendable {
     }
   }()
 
-  /// Only on 127.0.0.1. The same for as long as the server is there, also while it is stopped.
+  /// The port on 127.0.0.1. It stays the same for the lifetime of the server, also while it is stopped.
   public let port: Int
-  /// Where the server's socket is, `log`, and what it keeps: `data`.
+  /// The folder with the server's socket, its `log` and its `data`.
   public let folder: String
 
   let installation: Installation
@@ -43,9 +43,9 @@ public final class PostgresServer: Sendable {
   var data: String { folder + "/data" }
   var log: String { folder + "/log" }
 
-  /// A new server that has started.
+  /// Creates and starts a server.
   ///
-  /// - Parameter durable: For tests that kill it: what is committed is on the disk. Others are faster without.
+  /// - Parameter durable: True for tests that kill the server: commits are flushed to disk. False is faster.
   public convenience init(durable: Bool = false) throws {
     try self.init(settings: durable ? [:] : ["fsync": "off", "full_page_writes": "off"]) { server in
       #if canImport(Darwin)
@@ -65,7 +65,7 @@ public final class PostgresServer: Sendable {
     }
   }
 
-  /// - Parameter fill: Makes the folder `data`.
+  /// - Parameter fill: Creates the folder `data`.
   init(settings: [String: String], _ fill: (PostgresServer) throws -> Void) throws {
     guard let installation = Installation.found, let user = ServerUser.current else {
       throw ServerFailure(description: "no PostgreSQL server is installed")
@@ -87,7 +87,7 @@ public final class PostgresServer: Sendable {
     try start()
   }
 
-  /// Also of a server that does not answer.
+  /// Also stops a server that does not respond.
   private static let ending = """
     pid=$(head -n 1 "$1/data/postmaster.pid")
     "$2" -D "$1/data" -m immediate -t 10 stop || { [ -n "$pid" ] && kill -9 "$pid"; }
@@ -96,29 +96,29 @@ public final class PostgresServer: Sendable {
   /// Stops the server and removes its folder.
   public func remove() { guardian.finish() }
 
-  /// What libpq takes, for a connection by TCP.
+  /// Returns the libpq URL of a TCP connection.
   public func url(_ database: Database = .plain) -> String {
     "postgresql://postgres@127.0.0.1:\(port)/\(database)"
   }
 
-  /// The same by the server's socket.
+  /// Returns the libpq URL of a connection through the Unix domain socket.
   public func url(socket database: Database) -> String {
     let host = folder.replacing("/", with: "%2F")
     return "postgresql://postgres@\(host):\(port)/\(database)"
   }
 
-  /// Runs statements, each by itself, and answers their rows as lines: columns with `|` between them.
+  /// Executes statements individually, and returns their rows as lines with columns separated by `|`.
   @discardableResult
   public func psql(_ sql: String, database: Database = .plain) throws -> String {
     try psql(sql, url: url(database))
   }
 
-  /// The same on any URL, such as that of what stands before the server.
+  /// Executes statements on any URL, such as that of a proxy.
   @discardableResult
   public func psql(_ sql: String, url: String) throws -> String {
-    let answer = try Program.run(
+    let output = try Program.run(
       [installation.program("psql"), "-XAtq", "-v", "ON_ERROR_STOP=1", url], input: sql)
-    return answer.hasSuffix("\n") ? String(answer.dropLast()) : answer
+    return output.hasSuffix("\n") ? String(output.dropLast()) : output
   }
 
   @discardableResult
@@ -126,7 +126,7 @@ public final class PostgresServer: Sendable {
     try Program.run([installation.program(program)] + arguments, as: user)
   }
 
-  /// Writes settings behind those that are there. The last ones count.
+  /// Appends settings to the configuration file. Later settings take precedence.
   func append(_ settings: [String: String]) throws {
     let file = try FileHandle(forWritingTo: URL(filePath: data + "/postgresql.conf"))
     try file.seekToEnd()
@@ -136,7 +136,7 @@ public final class PostgresServer: Sendable {
   }
 }
 
-/// Why a server could not do what was asked.
+/// A failure to start or use a server.
 public struct ServerFailure: Error, CustomStringConvertible {
   public let description: String
 }

@@ -2,11 +2,11 @@
 
 import Foundation
 
-/// Programs that are run with files for what they read and write: a server that is started meanwhile would
-/// inherit the end of a pipe, and whoever reads from it would wait for ever. For the same reason not with
-/// Foundation's `Process`, which sees the end of a program by a socket that servers inherit.
+/// Runs programs with files for standard input and output. With a pipe, a server started in the meantime would
+/// inherit its end, and the reader would wait forever. Foundation's `Process` has the same problem, because it
+/// detects the end of a program with a socket that servers inherit.
 enum Program {
-  /// What a program that failed said.
+  /// The diagnostics of a failed program.
   struct Failure: Error, CustomStringConvertible {
     let arguments: [String]
     let status: Int32
@@ -17,7 +17,7 @@ enum Program {
     }
   }
 
-  /// Runs a program and answers what it wrote.
+  /// Runs a program and returns its output.
   @discardableResult
   static func run(
     _ arguments: [String], as user: ServerUser? = nil, input: String = ""
@@ -42,11 +42,11 @@ enum Program {
     return texts[0]
   }
 
-  /// Starts a program in a group of its own, so that what ends a group of processes leaves it alone.
+  /// Starts a program in a separate process group, so that signals to our group do not reach it.
   ///
-  /// - Parameter files: What are its standard input, output and error; it inherits no others.
+  /// - Parameter files: Its standard input, output and error. It inherits no other descriptors.
   static func launch(_ arguments: [String], as user: ServerUser?, files: [Int32]) throws -> pid_t {
-    // A program that may not look into the folder it starts in says so, or refuses.
+    // A program without permission for its working directory would warn or fail.
     let words =
       (user?.prefix ?? []) + ["/bin/sh", "-c", "cd / && exec \"$@\"", "sh"] + arguments
     #if canImport(Darwin)
@@ -73,7 +73,8 @@ enum Program {
         posix_spawn_file_actions_addclose(&actions, file)
       }
     #endif
-    // The threads of Dispatch block signals, and a program would inherit that: a shell would not see its children end.
+    // Dispatch threads block signals, and the program would inherit the mask. A shell would then not notice the end
+    // of its children.
     var signals = sigset_t()
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
@@ -93,7 +94,7 @@ enum Program {
     return process
   }
 
-  /// The exit status, or the number of the signal that ended the program, below zero.
+  /// Returns the exit status, or the negated number of the signal that ended the program.
   @discardableResult
   static func wait(for process: pid_t) -> Int32 {
     var status: Int32 = 0
@@ -103,7 +104,7 @@ enum Program {
     return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
   }
 
-  /// Ours without what would change where the server's programs connect to.
+  /// The environment without variables that affect which server the programs connect to.
   private static let environment: [String] =
     ProcessInfo.processInfo.environment
     .filter { !$0.key.hasPrefix("PG") && !$0.key.hasPrefix("LC_") && $0.key != "LANG" }

@@ -3,7 +3,8 @@
 import Foundation
 import Synchronization
 
-/// One connection of a proxy: a thread for each direction. All that they wait in is `poll`, so that a cut ends it.
+/// One connection of a proxy, with a thread for each direction. Both wait only in `poll`, so that a cut can wake
+/// them.
 final class ProxyConnection: Sendable {
   private typealias Direction = CuttingProxy.Direction
 
@@ -14,12 +15,12 @@ final class ProxyConnection: Sendable {
 
   private let client: Int32
   private let server: Int32
-  /// Can be read from, and never is, when the connection is cut.
+  /// A pipe that becomes readable, and is never read, once the connection is cut.
   private let signal: (reading: Int32, writing: Int32)
   private let state = Mutex(State())
   private let traffic: ProxyTraffic
 
-  /// Takes the sockets. Nil if there are no more descriptors.
+  /// Takes ownership of the sockets. Returns nil if there are no more descriptors.
   init?(client: Int32, server: Int32, _ traffic: ProxyTraffic) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else {
@@ -52,7 +53,7 @@ final class ProxyConnection: Sendable {
 
   func cut(_ ending: CuttingProxy.Ending) {
     state.withLock { state in
-      // The last thread closes what is written to here, after it has left.
+      // The last thread to finish closes this pipe.
       guard state.cut == nil, state.threads > 0 else { return }
       state.cut = ending
       var byte: UInt8 = 0
@@ -60,7 +61,7 @@ final class ProxyConnection: Sendable {
     }
   }
 
-  /// Passes what comes until there is no more, or the connection is cut.
+  /// Forwards bytes until the end of the stream or until the connection is cut.
   private func pass(_ direction: Direction) {
     let (source, target) = direction == .toServer ? (client, server) : (server, client)
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -101,7 +102,7 @@ final class ProxyConnection: Sendable {
     return true
   }
 
-  /// False when the connection is cut.
+  /// Waits for a socket event. Returns false if the connection is cut.
   private func wait(for socket: Int32, _ event: Int32) -> Bool {
     var both = [
       pollfd(fd: signal.reading, events: Int16(POLLIN), revents: 0),
@@ -111,7 +112,7 @@ final class ProxyConnection: Sendable {
     return both[0].revents == 0
   }
 
-  /// The same after some time.
+  /// Waits for the specified time. Returns false if the connection is cut.
   private func pause(_ time: Duration) -> Bool {
     guard time > .zero else { return true }
     var one = pollfd(fd: signal.reading, events: Int16(POLLIN), revents: 0)
@@ -120,7 +121,7 @@ final class ProxyConnection: Sendable {
     return one.revents == 0
   }
 
-  /// The last thread that leaves closes everything.
+  /// Closes everything when the last thread finishes.
   private func leave() {
     let last = state.withLock { state in
       state.threads -= 1
@@ -131,7 +132,7 @@ final class ProxyConnection: Sendable {
       if last == .reset {
         Self.reset(socket)
       } else {
-        // Closing alone would reset a connection whose last bytes we have not read.
+        // Closing alone would reset a connection with unread bytes.
         shutdown(socket, Int32(SHUT_WR))
         close(socket)
       }
@@ -141,7 +142,7 @@ final class ProxyConnection: Sendable {
     traffic.forget(self)
   }
 
-  /// Closes a socket so that the other side meets an error.
+  /// Closes a socket so that the other side gets an error.
   static func reset(_ socket: Int32) {
     set(socket, SOL_SOCKET, SO_LINGER, linger(l_onoff: 1, l_linger: 0))
     close(socket)

@@ -3,7 +3,7 @@
 import Foundation
 import Synchronization
 
-/// What a proxy's connections have in common.
+/// The state shared by the connections of a proxy.
 final class ProxyTraffic: Sendable {
   typealias Direction = CuttingProxy.Direction
 
@@ -19,7 +19,7 @@ final class ProxyTraffic: Sendable {
 
   let state = Mutex(State())
 
-  /// Accepts connections until the end.
+  /// Accepts connections until the proxy is closed.
   func accept(from listener: Int32, to port: Int) {
     while true {
       let client = Foundation.accept(listener, nil, nil)
@@ -29,7 +29,7 @@ final class ProxyTraffic: Sendable {
         break
       }
       if client < 0 {
-        // Somebody who went before we looked, or no more descriptors for now.
+        // The client disconnected already, or there are no more descriptors at the moment.
         usleep(1_000)
         continue
       }
@@ -50,7 +50,7 @@ final class ProxyTraffic: Sendable {
     close(listener)
   }
 
-  /// False if it had ended already.
+  /// Marks the proxy as closed. Returns false if it already was.
   func end() -> Bool {
     state.withLock { state in
       defer { state.hasEnded = true }
@@ -66,7 +66,8 @@ final class ProxyTraffic: Sendable {
     state.withLock { $0.limits[direction] = bytes }
   }
 
-  /// How many of so many bytes may pass, and whether the connection is then cut. Takes them from the limit.
+  /// Returns how many of the bytes may be forwarded, and whether the connection is then cut. Deducts them from the
+  /// limit.
   func allowance(_ direction: Direction, for count: Int) -> (count: Int, isLast: Bool) {
     state.withLock { state in
       guard let limit = state.limits[direction] else { return (count, false) }

@@ -2,14 +2,14 @@
 
 import Foundation
 
-/// Whom the server runs as: PostgreSQL refuses to run as root.
+/// The user that runs the server, because PostgreSQL refuses to run as root.
 struct ServerUser: Sendable {
-  /// What is put before a command.
+  /// The words before a command that switch the user.
   let prefix: [String]
-  /// To whom the server's folder is given, if it is not ours.
+  /// The owner of the server's folder, if it is a different user.
   private let owner: (user: uid_t, group: gid_t)?
 
-  /// Nil for root on a machine without a user `postgres`, or without a program that changes the user.
+  /// Nil for root without a user `postgres`, or without a program to switch the user.
   static let current: ServerUser? = {
     guard getuid() == 0 else { return ServerUser(prefix: [], owner: nil) }
     guard let entry = getpwnam("postgres"),
@@ -20,9 +20,9 @@ struct ServerUser: Sendable {
       owner: (entry.pointee.pw_uid, entry.pointee.pw_gid))
   }()
 
-  /// Makes a folder that the server may use. Its path is short, since that of a socket may not be long.
+  /// Creates a folder for the server. Its path is short, because socket paths are limited in length.
   func makeFolder() throws -> String {
-    // Root's own temporary folder may be closed to others.
+    // Root's temporary folder may be inaccessible to other users.
     let parent = owner == nil ? NSTemporaryDirectory() : "/tmp/"
     let name = "nanostore-pg-" + String(UInt32.random(in: .min ... .max), radix: 36)
     let path = (parent.hasSuffix("/") ? parent : parent + "/") + name
@@ -32,7 +32,7 @@ struct ServerUser: Sendable {
     return path
   }
 
-  /// Gives a file that we made to the server.
+  /// Changes the owner of a file to the server's user.
   func own(_ path: String) throws {
     guard let owner else { return }
     guard chown(path, owner.user, owner.group) == 0 else {

@@ -3,7 +3,7 @@
 import Foundation
 public import NanoStore
 
-/// One acceptance case, as the files of Tests/Cases describe it.
+/// One acceptance case from the files in Tests/Cases.
 public struct AcceptanceCase: Sendable, CustomStringConvertible {
   public let id: String
   public let title: String
@@ -12,7 +12,7 @@ public struct AcceptanceCase: Sendable, CustomStringConvertible {
   public var description: String { "\(id): \(title)" }
   public var steps: [DocumentObject] { (fields["steps"]?.array ?? []).compactMap(\.object) }
 
-  /// Every case of a system in the folder that NANOSTORE_CASES names, or in ours.
+  /// Returns every case of a system from the folder in NANOSTORE_CASES, or from Tests/Cases.
   public static func all(of system: String) throws -> [AcceptanceCase] {
     let ours = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../Cases").standardizedFileURL
@@ -36,7 +36,7 @@ public struct AcceptanceCase: Sendable, CustomStringConvertible {
   }
 }
 
-/// Something that a case says must hold and does not.
+/// An expectation of a case that does not hold.
 public struct CaseFailure: Error, CustomStringConvertible {
   public let description: String
 
@@ -44,7 +44,7 @@ public struct CaseFailure: Error, CustomStringConvertible {
 }
 
 extension DocumentValue {
-  /// Equal as the cases mean it: numbers by value, objects whatever their order.
+  /// Compares as the cases require: numbers by value, objects regardless of order.
   public func matches(_ other: DocumentValue) -> Bool {
     switch (self, other) {
     case (.int, .double), (.double, .int): double == other.double
@@ -57,7 +57,7 @@ extension DocumentValue {
     }
   }
 
-  /// Whether two lists have the same values, in whatever order.
+  /// Returns whether two arrays have the same values in any order.
   public static func isSameSet(_ wanted: DocumentValue, _ found: DocumentValue) -> Bool {
     guard let wanted = wanted.array, var rest = found.array, rest.count == wanted.count else {
       return false

@@ -3,18 +3,19 @@
 import Foundation
 import NanoStore
 
-/// Bytes, and whether they are JSON: the cases of JSONTestSuite by Nicolas Seriot under its names, in which `y_`
-/// must be accepted, `n_` refused, and `i_` is left to who reads; those of ours are `own_`.
+/// Bytes and whether they are valid JSON. The cases of JSONTestSuite by Nicolas Seriot keep their names, in which
+/// `y_` must be accepted, `n_` must be rejected, and `i_` is implementation-defined. Additional cases start with
+/// `own_`.
 public struct JSONVerdict: Sendable, CustomStringConvertible {
   public let name: String
   public let bytes: [UInt8]
   public let isAccepted: Bool
-  /// Why ours does what it does, where it had a choice.
+  /// The reason for the verdict where the standard leaves a choice.
   public let reason: String?
 
   public var description: String { name }
 
-  /// The bytes as the value of the field `v`: what a store keeps is an object.
+  /// The bytes as the value of the field `v`, because a document is an object.
   public var inObject: [UInt8] { Array(#"{"v":"#.utf8) + bytes + Array("}".utf8) }
 
   public static func all() throws -> [JSONVerdict] {
@@ -37,7 +38,7 @@ public struct JSONVerdict: Sendable, CustomStringConvertible {
     reason = fields["why"]?.string
   }
 
-  /// A character below U+0100 stands for a byte.
+  /// A character below U+0100 represents a byte.
   private static func bytes(_ text: String) -> [UInt8] {
     text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
   }

@@ -3,11 +3,11 @@
 import Foundation
 public import NanoStore
 
-/// A store with something of everything that the format can keep, and what a store holds in words.
+/// A store with every kind of content that the file format supports, and its description as text.
 public enum SampleStore {
   /// Fills a new store.
   ///
-  /// - Parameter isPlain: False for an encrypted store, which takes no indexes.
+  /// - Parameter isPlain: False for an encrypted store, which does not support these indexes.
   public static func fill(_ store: Store, isPlain: Bool = true) throws {
     try fillValues(store["values"])
     try fillFilms(store["films"], isPlain)
@@ -69,7 +69,7 @@ public enum SampleStore {
     try films.insert(["title": "Red Desert", "year": 1964, "code": "d-1"], key: "desert")
   }
 
-  /// What a store holds, and what its indexes find, the same for the same content.
+  /// Returns the content of a store and the results of its indexes. The description is the same for the same content.
   public static func description(of store: Store) throws -> DocumentObject {
     var collections = DocumentObject()
     for collection in try store.collections().map(\.name).sorted() {
@@ -92,7 +92,7 @@ public enum SampleStore {
     let documents = try collection.fetch().map { document in
       DocumentValue.object([
         "rowID": document.rowID.map { .int($0) } ?? nil,
-        // One that was made is another one each time.
+        // A generated key differs each time.
         "key": document.key.map { $0.hasPrefix("0199") || $0.count < 30 ? .string($0) : "made" }
           ?? nil,
         "type": document.type.map { .string($0) } ?? nil,

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// A folder of its own for a test, gone with it.
+/// A temporary folder that is deleted with this object.
 public final class Scratch: Sendable {
   public let path: String
 

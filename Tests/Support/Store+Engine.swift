@@ -7,8 +7,8 @@ import NanoStorePostgres
 import Synchronization
 public import Testing
 
-/// A store of its own for a test that works on any engine: in memory, or in a schema of its own on the tests'
-/// server where NANOSTORE_TEST_ENGINE is `postgres`.
+/// Returns a separate store for a test that works on any engine: in memory, or in a new schema on the test server if
+/// NANOSTORE_TEST_ENGINE is `postgres`.
 public func anyStore() throws -> Store {
   guard TestEngine.isServer else { return try Store(.memory) }
   guard let url = TestEngine.url else {
@@ -17,17 +17,17 @@ public func anyStore() throws -> Store {
   var configuration = PostgresConfiguration()
   configuration.schema = TestEngine.schema()
   configuration.durability = .normal
-  // A store is held for as long as its test; there are many at once.
+  // A store lives as long as its test, and many tests run at once.
   configuration.maximumConnections = 4
   return try Store.postgres(url, configuration: configuration)
 }
 
 public enum TestEngine {
-  /// Whether tests on any engine run on a server.
+  /// Whether engine-independent tests run on a server.
   public static let isServer =
     ProcessInfo.processInfo.environment["NANOSTORE_TEST_ENGINE"] == "postgres"
 
-  /// Of a server that runs already, where NANOSTORE_TEST_POSTGRES names one.
+  /// The URL of a running server, if NANOSTORE_TEST_POSTGRES is set.
   static var url: String? {
     ProcessInfo.processInfo.environment["NANOSTORE_TEST_POSTGRES"]
       ?? PostgresServer.shared?.url(.icu)
@@ -41,6 +41,6 @@ public enum TestEngine {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// About what is SQLite's own, or its statements: not where tests on any engine run on a server.
+  /// Restricts a test to SQLite. It is skipped if engine-independent tests run on a server.
   public static var sqlite: Self { .enabled(if: !TestEngine.isServer, "about SQLite") }
 }

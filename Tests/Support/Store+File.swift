@@ -3,7 +3,7 @@
 public import NanoStore
 
 extension Store {
-  /// A store that makes no index by itself, so that plans do not depend on how fast a machine is.
+  /// Opens a store without adaptive indexing, so that query plans do not depend on the speed of the machine.
   public static func file(
     _ path: String, _ change: (inout Configuration) -> Void = { _ in }
   ) throws -> Store {
@@ -13,7 +13,7 @@ extension Store {
     return try Store(.file(path), configuration: configuration)
   }
 
-  /// Closes the store when the work with it is done.
+  /// Closes the store after the closure returns.
   @discardableResult
   public func using<Result>(_ work: (Store) throws -> Result) throws -> Result {
     let result = try work(self)

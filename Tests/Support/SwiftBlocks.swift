@@ -2,15 +2,15 @@
 
 import Foundation
 
-/// The blocks of Swift in an article, and where they stand in code that is compiled.
+/// The Swift code blocks of an article, and a search for them in compiled sources.
 public struct SwiftBlocks {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The lines of each block between fences that are marked as Swift.
+  /// The lines of each fenced code block marked as Swift.
   public let blocks: [[String]]
 
-  /// - Parameter article: The path of the page, from the package's folder on.
+  /// - Parameter article: The path of the page, relative to the package folder.
   public init(of article: String) {
     var blocks: [[String]] = []
     var block: [String]?
@@ -25,14 +25,14 @@ public struct SwiftBlocks {
     self.blocks = blocks
   }
 
-  /// Those that stand in none of the files word for word.
+  /// Returns the blocks that appear verbatim in none of the files.
   public func missing(in files: [String]) -> [String] {
     let sources = files.map { Self.text($0).components(separatedBy: "\n") }
     return blocks.filter { block in !sources.contains { Self.contains($0, block) } }
       .map { $0.joined(separator: "\n") }
   }
 
-  /// The paths of the files in a folder, from the package's folder on.
+  /// Returns the paths of the files in a folder, relative to the package folder.
   public static func files(in folder: String, _ suffix: String) -> [String] {
     let names = try? FileManager.default.contentsOfDirectory(
       atPath: root.appending(path: folder).path)
@@ -43,7 +43,7 @@ public struct SwiftBlocks {
     (try? String(contentsOf: root.appending(path: path), encoding: .utf8)) ?? ""
   }
 
-  /// Whether the lines stand in a row, all of them behind the same blanks.
+  /// Returns whether the source contains the consecutive lines of the block, all with the same indentation.
   private static func contains(_ source: [String], _ block: [String]) -> Bool {
     guard let first = block.first, source.count >= block.count else { return false }
     return (0...(source.count - block.count)).contains { start in

@@ -9,35 +9,36 @@ import GRDBSQLite
 struct NanoBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "nanobench",
-    abstract: "What NanoStore costs against raw SQLite and GRDB records.",
+    abstract: "Measures NanoStore against SQLite's C API and GRDB records.",
     discussion: "Databases go to a temporary folder; set TMPDIR to measure another disk.")
 
-  @Option(help: "How many documents.")
+  @Option(help: "Number of documents.")
   var documents = 100_000
 
-  @Option(help: "How many rounds; each variant runs once in every one.")
+  @Option(help: "Number of rounds; each variant runs once per round.")
   var rounds = 5
 
   @Option(help: "Only these scenarios, separated by commas.", transform: ScenarioNames.init)
   var only: ScenarioNames?
 
-  @Option(help: "Only raw SQLite and variants whose name contains this, for profiling.")
+  @Option(
+    help: "Only the SQLite baseline and variants whose name contains this text, for profiling.")
   var variant: String?
 
   @Flag(
-    help: "Replay workloads without indexes, with the best ones, and with those the store makes.")
+    help: "Replay workloads without indexes, with the best ones, and with adaptive indexing.")
   var adaptive = false
 
-  @Flag(help: "Measure objects in a context, as BNRPersistence's speed tests do.")
+  @Flag(help: "Measure objects in a context with BNRPersistence's speed tests.")
   var graph = false
 
-  @Option(help: "With --graph, how many objects: 1 for as many as the original's tests have.")
+  @Option(help: "With --graph, the number of objects relative to the original tests.")
   var scale = 1.0
 
   @Option(help: "Write all measurements to this file.")
   var json: String?
 
-  @Option(help: "Write the table for the README to this file.")
+  @Option(help: "Write the Markdown table to this file.")
   var markdown: String?
 
   func validate() throws {

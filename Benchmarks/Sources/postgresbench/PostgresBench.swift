@@ -64,7 +64,7 @@ struct PostgresBench: AsyncParsableCommand {
 }
 
 extension Contest {
-  /// Every scenario, in the order they run and stand in the table.
+  /// Returns every scenario in the order of execution and of the table.
   func scenarios(_ members: MemberSet) -> [any Scenario] {
     writing(members) + getting(members) + finding(members) + counting(members)
   }

@@ -7,14 +7,14 @@ import Testing
 @testable import nanobench
 
 @Suite struct GraphTests {
-  /// What every way to do the work answers, with 1,000 songs and one playlist of 100.
+  /// The results of every scenario with 1,000 songs and one playlist of 100.
   static let answers = [
     "songs-insert": 1000, "songs-fetch": 1000, "songs-fetch-release": 1000, "songs-update": 34,
     "lists-insert": 101, "first-titles": 1, "text-index": 1000,
   ]
   private let set = SongSet(scale: 0.001)
 
-  @Test("Every way to do the work answers what it should, again and again", arguments: answers)
+  @Test("Every variant returns the correct result repeatedly", arguments: answers)
   func answer(name: String, expected: Int) async throws {
     let scenario = try #require(graphScenarios(set).first { $0.name == name })
 
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "Searches find the same with each index, and something",
+    "Searches return the same nonempty result with each index",
     arguments: ["text-search", "text-substrings"])
   func search(name: String) async throws {
     let scenario = try #require(graphScenarios(set).first { $0.name == name })
@@ -36,7 +36,7 @@ import Testing
     #expect(answers[0] > 0)
   }
 
-  @Test("Objects are stored in the bodies that raw SQLite gets")
+  @Test("Objects are stored with the same bodies that raw SQLite gets")
   func sameBodies() throws {
     let folder = try Folder.temporary()
     let ours = try set.oursFilled(folder, set.insertLists)
@@ -52,7 +52,7 @@ import Testing
     try folder.remove()
   }
 
-  @Test("Objects that are fetched have their content")
+  @Test("Fetched objects have their content")
   func content() throws {
     let folder = try Folder.temporary()
     let store = try set.oursFilled(folder, set.insertLists)
@@ -67,7 +67,7 @@ import Testing
     try folder.remove()
   }
 
-  @Test("A record of the original is the length and bytes of the title, and the seconds")
+  @Test("A record of the original consists of the length and bytes of the title, and the seconds")
   func record() {
     var record = TokyoRecord()
     TokyoSong(rowID: 2, title: "Gin", seconds: 258).write(to: &record)
@@ -82,7 +82,7 @@ import Testing
     #expect(read.title == "Gin" && read.seconds == 258)
   }
 
-  /// The answers of all variants in two rounds.
+  /// Returns the results of all variants in two rounds.
   private func twice(_ scenario: any Scenario) async throws -> [Int] {
     let folder = try Folder.temporary()
     var answers: [Int] = []

@@ -20,7 +20,7 @@ import Testing
     #expect(result.variants[1].missesTarget)
   }
 
-  @Test("The README gets one line for each of our variants")
+  @Test("The report has one row per NanoStore variant")
   func markdown() {
     let measurements = [
       measurement(.raw, milliseconds: [10]),
@@ -35,7 +35,7 @@ import Testing
 
     #expect(
       run.markdownReport == """
-        | work | raw SQLite C (ns) | ours ratio | target | GRDB Codable record ratio |
+        | operation | SQLite C API (ns) | NanoStore | target | GRDB Codable records |
         | --- | ---: | ---: | ---: | ---: |
         | scan all (ours), per document | 10000 | 1.20 | 1.30 | 9.00 |
         | scan all (ours), per document | 10000 | **2.00** missed | 1.30 | 9.00 |
@@ -45,7 +45,7 @@ import Testing
         """)
   }
 
-  @Test("A benchmark of an older library stands in a table of its own, beside that library's ratio")
+  @Test("A benchmark of another library is in a separate table with that library's ratio")
   func originals() {
     let measured = [
       measurement(.raw, milliseconds: [10]), measurement(.ours, milliseconds: [12], target: 1.3),
@@ -55,13 +55,13 @@ import Testing
       machine: machine, documents: 1000, rounds: 1,
       scenarios: [ScenarioResult(TestScenario(answers: [0, 0], original: 65), measured)])
 
-    #expect(!run.markdownReport.contains("GRDB Codable record ratio"))
+    #expect(!run.markdownReport.contains("GRDB Codable records"))
     #expect(
       run.markdownReport.contains(
         "| scan all (ours), per document | 10000 | 1.20 | 1.30 | 65.0 |"))
   }
 
-  @Test("The table of the object graph tells what is measured from what is quoted")
+  @Test("The object graph table separates measured and quoted ratios")
   func graph() {
     let measured = [
       measurement(.raw, milliseconds: [10]), measurement(.other, milliseconds: [30]),
@@ -74,23 +74,23 @@ import Testing
 
     #expect(
       run.graphReport == """
-        | work | raw SQLite C (ns) | ours ratio | target | Tokyo Cabinet ratio | the original's ratio (quoted) |
+        | operation | SQLite C API (ns) | NanoStore | target | Tokyo Cabinet | BNRPersistence (quoted) |
         | --- | ---: | ---: | ---: | ---: | ---: |
         | scan all (ours), per document | 10000 | 1.20 | 1.40 | 3.00 | 1.75 |
         | scan all (ours), per document | 10000 | 2.00 |  | 3.00 | 1.75 |
 
-        Processor time, median of 1 rounds, 1000 songs without playlists; Test, 2 processors, SQLite 3.40.1. All but \
-        the last column is measured in this run.
+        Processor time, median of 1 rounds, 1000 songs without playlists; Test, 2 processors, SQLite 3.40.1. All \
+        columns but the last were measured in this run.
 
         """)
   }
 
-  @Test("The median of an even number of rounds lies between the middle two")
+  @Test("The median of an even number of rounds is the mean of the middle two")
   func evenMedian() {
     #expect([4.0, 1, 3, 2].median == 2.5)
   }
 
-  @Test("A variant that answers something else stops the run")
+  @Test("A variant with a wrong result stops the run")
   func wrongAnswer() async throws {
     let folder = try Folder.temporary()
     let runner = Runner(rounds: 1, folder: folder)

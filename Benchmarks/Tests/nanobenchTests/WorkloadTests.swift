@@ -7,8 +7,8 @@ import Testing
 @testable import nanobench
 
 @Suite struct WorkloadTests {
-  @Test("A stored body reads back as the person it was made from")
-  func bodyIsThePerson() throws {
+  @Test("A stored body decodes to the person from which it was created")
+  func bodyRoundTrip() throws {
     let person = Person(number: 7)
 
     let object = try JSONSerialization.jsonObject(with: Data(person.storedJSON.utf8))
@@ -29,7 +29,7 @@ import Testing
     #expect((245...265).contains(mean))
   }
 
-  @Test("A person with a number is always the same")
+  @Test("The person with a given number is always the same")
   func deterministic() {
     #expect(
       Person(number: 1).storedJSON == """
@@ -40,7 +40,7 @@ import Testing
         """)
   }
 
-  @Test("A thousand last names are a thousand")
+  @Test("The thousand last names are distinct")
   func lastNames() {
     #expect(Set(Names.last).count == 1000)
   }

@@ -4,13 +4,16 @@ import Foundation
 import NanoFuzzTargets
 import Synchronization
 
-/// `nanofuzz TARGET …` runs libFuzzer with its own arguments on a target; `nanofuzz list` names the targets;
-/// `nanofuzz unpack FILE FOLDER` and `pack FOLDER FILE` go between a corpus in one file and libFuzzer's folders.
+/// The fuzzer.
+///
+/// `nanofuzz TARGET …` runs libFuzzer with its own arguments on a target. `nanofuzz list` lists the targets.
+/// `nanofuzz unpack FILE FOLDER` and `nanofuzz pack FOLDER FILE` convert between a corpus file and libFuzzer's
+/// folders.
 @main
 enum NanoFuzz {
   static func main() throws {
     let arguments = CommandLine.arguments
-    // The processes that libFuzzer begins get its arguments and nothing else.
+    // Child processes of libFuzzer get only its arguments.
     if let name = ProcessInfo.processInfo.environment[variable] {
       exit(fuzz(name, Array(arguments.dropFirst())))
     }
@@ -38,7 +41,7 @@ enum NanoFuzz {
     try Data(text.utf8).write(to: URL(filePath: file))
   }
 
-  /// The target that runs; libFuzzer calls a function without a context.
+  /// The selected target. libFuzzer calls a function without a context.
   private static let chosen = Mutex<FuzzTarget?>(nil)
 
   private static func fuzz(_ name: String, _ given: [String]) -> Int32 {
@@ -70,7 +73,7 @@ enum NanoFuzz {
   }
 }
 
-/// libFuzzer as a library: `FuzzerInterface.h`.
+/// libFuzzer's library interface, declared in `FuzzerInterface.h`.
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runDriver(
   _ count: UnsafeMutablePointer<Int32>,

@@ -15,7 +15,7 @@ public struct CollectionDescription: Sendable, Hashable {
   /// Whether it is one of the store's own, see ``InternalCollection``. Engines make a collection of
   /// such a name only if this is set, and set it in what they list.
   public var isInternal: Bool
-  public init(name: String, identity: CollectionIdentity = .key, isInternal: Bool = false) {
+  package init(name: String, identity: CollectionIdentity = .key, isInternal: Bool = false) {
     exactName = ExactName(name)
     self.identity = identity
     self.isInternal = isInternal
@@ -79,7 +79,7 @@ public struct IndexDefinition: Sendable, Hashable {
   }
 
   /// - Parameter name: made from the columns if nil.
-  public init(
+  package init(
     name: String? = nil, columns: [Column], isUnique: Bool = false, kind: Kind = .fields,
     origin: Origin = .declared, reason: String? = nil
   ) {
@@ -98,12 +98,12 @@ public struct IndexDefinition: Sendable, Hashable {
   }
 
   /// Whether both have the same entries, whatever they are called and whoever wanted them.
-  public func isSame(as other: IndexDefinition) -> Bool {
+  package func isSame(as other: IndexDefinition) -> Bool {
     columns == other.columns && isUnique == other.isUnique && kind == other.kind
   }
 
   /// Throws if there is no column, a path is not one, or a path stands twice.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     guard !columns.isEmpty else {
       throw StoreError(.invalidArgument, "An index needs a field", [.index: name])
     }
@@ -127,7 +127,7 @@ public struct ObservedPath: Sendable, Hashable {
   private var exactPath: ExactName
   /// Every type ever seen there.
   public var types: ObservedTypes
-  public init(path: String, types: ObservedTypes) {
+  package init(path: String, types: ObservedTypes) {
     exactPath = ExactName(path)
     self.types = types
   }
@@ -177,7 +177,7 @@ public struct Explanation: Sendable, Hashable {
   /// The fields that the query uses and that no document has, each with the most similar one; empty for an
   /// empty collection.
   public var unknownFields: [UnknownField] = []
-  public init(
+  package init(
     statement: String, plan: [String], indexes: [String], checkedPerDocument: String?
   ) {
     self.statement = statement
@@ -201,7 +201,7 @@ public struct VerificationProblem: Sendable, Hashable {
     set { exactMessage = ExactName(newValue) }
   }
   private var exactMessage: ExactName
-  public init(subject: String, message: String) {
+  package init(subject: String, message: String) {
     exactSubject = ExactName(subject)
     exactMessage = ExactName(message)
   }
@@ -216,7 +216,7 @@ public struct EngineStatistics: Sendable, Hashable {
     public var documents: Int
     /// How many indexes it has.
     public var indexes: Int
-    public init(name: String, documents: Int, indexes: Int) {
+    package init(name: String, documents: Int, indexes: Int) {
       self.name = name
       self.documents = documents
       self.indexes = indexes
@@ -232,7 +232,7 @@ public struct EngineStatistics: Sendable, Hashable {
   public var engine: String
   /// Settings in force, by name.
   public var settings: [String: String]
-  public init(
+  package init(
     collections: [Collection], size: Int, unused: Int, engine: String, settings: [String: String]
   ) {
     self.collections = collections

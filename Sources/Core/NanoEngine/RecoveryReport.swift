@@ -12,7 +12,7 @@ public struct RecoveryReport: Sendable, Hashable {
     /// Documents that were found and could not be saved. Those of which nothing was left to be found are
     /// not counted.
     public var skipped: Int
-    public init(name: String, saved: Int = 0, skipped: Int = 0) {
+    package init(name: String, saved: Int = 0, skipped: Int = 0) {
       self.name = name
       self.saved = saved
       self.skipped = skipped
@@ -27,7 +27,7 @@ public struct RecoveryReport: Sendable, Hashable {
     public var key: String?
     /// Why, as a sentence.
     public var reason: String
-    public init(collection: String, rowID: Int64, key: String?, reason: String) {
+    package init(collection: String, rowID: Int64, key: String?, reason: String) {
       self.collection = collection
       self.rowID = rowID
       self.key = key
@@ -44,9 +44,9 @@ public struct RecoveryReport: Sendable, Hashable {
   public var losses: [VerificationProblem] = []
 
   /// Arbitrary: more than anybody reads, and no matter for memory.
-  public static let maximumListed = 10_000
+  package static let maximumListed = 10_000
 
-  public init() {}
+  package init() {}
 
   /// Documents that are in the new database.
   public var saved: Int { collections.reduce(0) { $0 + $1.saved } }
@@ -56,7 +56,7 @@ public struct RecoveryReport: Sendable, Hashable {
   public var isComplete: Bool { skipped.isEmpty && losses.isEmpty }
 
   /// Notes something that was lost, unless the list is full.
-  public mutating func note(_ subject: String, _ message: String) {
+  package mutating func note(_ subject: String, _ message: String) {
     guard losses.count < Self.maximumListed else { return }
     losses.append(VerificationProblem(subject: subject, message: message))
   }

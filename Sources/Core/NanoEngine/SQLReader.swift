@@ -34,7 +34,7 @@ public struct SQLRow: Sendable, Hashable {
   public var columns: [String]
   /// Null, integers, doubles, texts and data.
   public var values: [DocumentValue]
-  public init(columns: [String], values: [DocumentValue]) {
+  package init(columns: [String], values: [DocumentValue]) {
     self.columns = columns
     self.values = values
   }
@@ -49,7 +49,7 @@ public struct SQLSummary: Sendable, Hashable {
   public var columns: [String]
   /// Rows that the statement inserted, changed or removed.
   public var changes: Int
-  public init(columns: [String], changes: Int) {
+  package init(columns: [String], changes: Int) {
     self.columns = columns
     self.changes = changes
   }

@@ -25,7 +25,7 @@ public struct SQLTable: Sendable, Hashable {
     /// The place in the primary key, from 1; nil for a column that is not part of it.
     public var primaryKeyPosition: Int?
 
-    public init(
+    package init(
       name: String, type: String, isRequired: Bool, defaultValue: String?, primaryKeyPosition: Int?
     ) {
       self.name = name
@@ -47,7 +47,7 @@ public struct SQLTable: Sendable, Hashable {
     /// The statement that made it; nil for one that a table brought.
     public var definition: String?
 
-    public init(
+    package init(
       name: String, isUnique: Bool, isPartial: Bool, columns: [String?], definition: String?
     ) {
       self.name = name
@@ -66,7 +66,7 @@ public struct SQLTable: Sendable, Hashable {
   /// The statement that made it.
   public var definition: String
 
-  public init(
+  package init(
     name: String, kind: Kind, columns: [Column], indexes: [Index], definition: String
   ) {
     self.name = name

@@ -6,7 +6,7 @@ public import NanoDocument
 ///
 /// It holds no reference to anything, so that handing it from closure to closure counts none.
 @usableFromInline package struct StoredDocument {
-  package var rowID: Int64
+  @usableFromInline package var rowID: Int64
   @usableFromInline package var borrowedKey: BorrowedKey
   /// The class name as UTF-8, nil for the collection's own.
   @usableFromInline package var borrowedType: UnsafeRawBufferPointer?
@@ -106,7 +106,7 @@ package struct NewDocument {
   @usableFromInline package var added: Int64
   /// The row id that a new document is to have; the next one if nil. See
   /// ``EngineWriter/nextRowID(in:)``.
-  package var rowID: Int64?
+  @usableFromInline package var rowID: Int64?
   /// Replaces only a document of this revision; any if nil.
   package var replacedRevision: Int64?
   package var body: UnsafeRawBufferPointer

@@ -9,7 +9,7 @@ public struct UnknownField: Sendable, Hashable {
   /// A field of documents with a similar name; nil if there is none.
   public var nearest: FieldPath?
 
-  public init(path: FieldPath, nearest: FieldPath? = nil) {
+  package init(path: FieldPath, nearest: FieldPath? = nil) {
     self.path = path
     self.nearest = nearest
   }

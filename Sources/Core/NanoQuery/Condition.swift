@@ -48,7 +48,7 @@ public enum Comparison: String, Sendable, Hashable, CaseIterable {
   case greaterOrEqual = ">="
 
   /// The comparison that says the same with the sides exchanged.
-  public var mirrored: Comparison {
+  package var mirrored: Comparison {
     switch self {
     case .equal, .notEqual: self
     case .less: .greater
@@ -90,7 +90,7 @@ public enum Match: String, Sendable, Hashable, CaseIterable {
 extension Condition {
   /// Every path in this condition, in order of appearance, repetitions included; paths inside
   /// ``element(_:_:)`` count from the document.
-  public var fields: [FieldPath] {
+  package var fields: [FieldPath] {
     switch self {
     // A leaf stands anywhere, so no path is named.
     case .constant, .leaf: []
@@ -110,7 +110,7 @@ extension Condition {
   }
 
   /// The same condition with other leaves in its expressions, where the closure gives one.
-  public func replacingLeaves<E: Error>(
+  package func replacingLeaves<E: Error>(
     _ replacement: (QueryExpression) throws(E) -> QueryExpression?
   ) throws(E) -> Condition {
     switch self {
@@ -142,7 +142,7 @@ extension Condition {
   }
 
   /// Throws if a path is not a path or a parameter has no argument.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     for path in fields { try path.validate() }
     _ = try replacingLeaves { (leaf) throws(StoreError) in
       guard case .parameter(let parameter) = leaf else { return nil }
@@ -156,7 +156,7 @@ extension Condition {
 
 extension Condition {
   /// Whether the condition asks for leaves wherever they stand.
-  public var asksForLeaves: Bool {
+  package var asksForLeaves: Bool {
     switch self {
     case .leaf: true
     case .all(let parts), .any(let parts): parts.contains(where: \.asksForLeaves)

@@ -79,9 +79,9 @@ public struct Field: Sendable, Hashable {
 
 extension FieldPath {
   /// Inside ``Condition/element(_:_:)``: the element itself. No document can have such a name.
-  public static let element = FieldPath(components: ["\u{0}"])
+  package static let element = FieldPath(components: ["\u{0}"])
   /// Whether this is the path that stands for the element itself.
-  public var isElement: Bool { components == ["\u{0}"] }
+  package var isElement: Bool { components == ["\u{0}"] }
 }
 
 extension Condition {

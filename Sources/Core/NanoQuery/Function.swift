@@ -10,7 +10,7 @@ public enum Function: String, Sendable, Hashable, CaseIterable {
   case year, month, day, hour, minute, second
 
   /// How many operands it takes.
-  public var arity: ClosedRange<Int> {
+  package var arity: ClosedRange<Int> {
     switch self {
     case .pi: 0...0
     case .abs, .sign, .ceil, .floor, .sqrt, .exp, .ln, .log10, .length, .lower, .upper, .hex,
@@ -26,7 +26,7 @@ public enum Function: String, Sendable, Hashable, CaseIterable {
   }
 
   /// The function of this name, in any case; SQLite's synonyms are known.
-  public init?(name: String) {
+  package init?(name: String) {
     switch name.lowercased() {
     case "substring": self = .substr
     case "ceiling": self = .ceil

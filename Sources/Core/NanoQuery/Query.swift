@@ -47,23 +47,23 @@ public struct Ordering: Sendable, Hashable {
 /// Which documents of a collection, in which order, from where to where.
 ///
 /// The page is cut after sorting. Ties are broken by row id, so that every order is total.
-public struct Query: Sendable, Hashable {
+package struct Query: Sendable, Hashable {
   /// What documents must fulfil.
-  public var condition: Condition
+  package var condition: Condition
   /// By what they are sorted, most important first; then by row id.
-  public var orderings: [Ordering]
+  package var orderings: [Ordering]
   /// How many at most; nil for all.
-  public var limit: Int?
+  package var limit: Int?
   /// How many are left out at the beginning, counted after sorting.
-  public var offset: Int
+  package var offset: Int
   /// Only what comes after this document in the order.
-  public var after: PagePosition?
+  package var after: PagePosition?
   /// Only these fields of each document; nil for the whole of it.
-  public var fields: [FieldPath]?
+  package var fields: [FieldPath]?
   /// Where there are no orderings: the best fits of the condition's search by text come first.
-  public var ranking: FullTextRanking?
+  package var ranking: FullTextRanking?
 
-  public init(
+  package init(
     _ condition: Condition = .constant(true), orderings: [Ordering] = [], limit: Int? = nil,
     offset: Int = 0, after: PagePosition? = nil, fields: [FieldPath]? = nil,
     ranking: FullTextRanking? = nil
@@ -78,7 +78,7 @@ public struct Query: Sendable, Hashable {
   }
 
   /// Throws if a path is not a path, a parameter is open, or the page is impossible.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     try condition.validate()
     for ordering in orderings { try Condition.truth(ordering.expression).validate() }
     for path in fields ?? [] { try path.validate() }
@@ -106,7 +106,7 @@ public struct PagePosition: Sendable, Hashable {
   /// The row id of the last document.
   public let rowID: Int64
 
-  public init(values: [DocumentValue], rowID: Int64) {
+  package init(values: [DocumentValue], rowID: Int64) {
     self.values = values
     self.rowID = rowID
   }
@@ -140,22 +140,22 @@ public enum Aggregate: Sendable, Hashable {
 /// Aggregates over the documents of a query, in groups or over all of them.
 ///
 /// A document whose grouping field reaches several values counts in each of their groups, once.
-public struct AggregateQuery: Sendable, Hashable {
+package struct AggregateQuery: Sendable, Hashable {
   /// Which documents; its limit and offset cut before the aggregates are taken.
-  public var query: Query
+  package var query: Query
   /// The fields by whose values documents are grouped; none for one group of all.
-  public var groups: [FieldPath]
+  package var groups: [FieldPath]
   /// What is computed for each group.
-  public var aggregates: [Aggregate]
+  package var aggregates: [Aggregate]
 
-  public init(_ query: Query = Query(), groups: [FieldPath] = [], aggregates: [Aggregate]) {
+  package init(_ query: Query = Query(), groups: [FieldPath] = [], aggregates: [Aggregate]) {
     self.query = query
     self.groups = groups
     self.aggregates = aggregates
   }
 
   /// Throws if the query is not valid or a path is none.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     try query.validate()
     for path in groups + aggregates.compactMap(\.field) { try path.validate() }
   }
@@ -167,7 +167,7 @@ public struct AggregateRow: Sendable, Hashable {
   public let group: [DocumentValue]
   /// The results.
   public let values: [DocumentValue]
-  public init(group: [DocumentValue], values: [DocumentValue]) {
+  package init(group: [DocumentValue], values: [DocumentValue]) {
     self.group = group
     self.values = values
   }
@@ -175,7 +175,7 @@ public struct AggregateRow: Sendable, Hashable {
 
 extension Query {
   /// Whether the best fits come first.
-  public var isRanked: Bool { ranking != nil && orderings.isEmpty }
+  package var isRanked: Bool { ranking != nil && orderings.isEmpty }
 
   private func validate(_ ranking: FullTextRanking) throws(StoreError) {
     for (path, weight) in ranking.weights where !weight.isFinite {

@@ -80,7 +80,7 @@ public enum CastType: String, Sendable, Hashable, CaseIterable {
 
 extension QueryExpression {
   /// Every path in this expression, in order of appearance, repetitions included.
-  public var fields: [FieldPath] {
+  package var fields: [FieldPath] {
     switch self {
     case .value, .attribute, .parameter: []
     case .field(let path): [path]
@@ -94,7 +94,7 @@ extension QueryExpression {
   }
 
   /// The same expression with other leaves, where the closure gives one.
-  public func replacingLeaves<E: Error>(
+  package func replacingLeaves<E: Error>(
     _ replacement: (QueryExpression) throws(E) -> QueryExpression?
   ) throws(E) -> QueryExpression {
     if let replaced = try replacement(self) { return replaced }

@@ -4,8 +4,10 @@ import NanoModelSyntax
 import SwiftCompilerPlugin
 import SwiftSyntaxMacros
 
-/// The program that the compiler starts. What it does is in a library, since tests that use a macro's target
-/// itself would be built for the machine that compiles, and all others with them.
+/// The compiler plug-in.
+///
+/// The implementation is a library, because tests that depend on a macro target are built for the host platform,
+/// along with all other tests.
 @main
 struct NanoMacros: CompilerPlugin {
   let providingMacros: [any Macro.Type] = [

@@ -4,14 +4,14 @@ package import SwiftSyntax
 import SwiftSyntaxBuilder
 package import SwiftSyntaxMacros
 
-/// Writes the conformance to `Model`: the declaration is parsed, checked, and rendered.
+/// Generates the conformance to `Model`: parses, checks and renders the declaration.
 ///
-/// Problems are reported by the part that adds members, since the compiler asks for both parts; those of an enum, by
-/// the part that adds the conformance.
+/// The compiler runs both the member and the extension expansion. Diagnostics are emitted by the member expansion,
+/// except for enums, where the extension expansion emits them.
 ///
-/// Whatever repeats types and values of properties is a member of the type itself: only there do names mean
-/// what they mean where the properties are declared. Initializers of structs stand in the extension, since
-/// one in the struct would take away the one that the compiler writes.
+/// Generated code that repeats types and values of properties is a member of the type itself, since only there do
+/// names resolve as they do in the property declarations. Initializers of structs are in the extension, because an
+/// initializer in the struct would suppress the memberwise initializer.
 package protocol ModelMacroImplementation: MemberMacro, MemberAttributeMacro, ExtensionMacro {}
 
 extension ModelMacroImplementation {
@@ -21,7 +21,7 @@ extension ModelMacroImplementation {
   ) -> [DeclSyntax] {
     var problems = Problems()
     let model = ModelDeclaration(declaration, node, context.lexicalContext, &problems)
-    if !isReportedByExtension(declaration) { problems.tell(context) }
+    if !isReportedByExtension(declaration) { problems.emit(context) }
     guard let model, !problems.hasErrors else {
       return declaration.is(ClassDeclSyntax.self) ? ObjectRenderer.placeholders : []
     }
@@ -34,12 +34,14 @@ extension ModelMacroImplementation {
     return [unknown] + object + reader.members + (check.map { [$0] } ?? [])
   }
 
-  /// The compiler asks for members of an enum only if something looks for them.
+  /// Returns whether the extension expansion emits the diagnostics.
+  ///
+  /// The compiler expands the members of an enum only if a name lookup requires them.
   private static func isReportedByExtension(_ declaration: some DeclGroupSyntax) -> Bool {
     declaration.is(EnumDeclSyntax.self)
   }
 
-  /// Properties of objects are loaded when they are looked at, and tell before they change.
+  /// Adds accessors to the properties of objects, which load on first access and report changes in advance.
   package static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingAttributesFor member: some DeclSyntaxProtocol, in context: some MacroExpansionContext
@@ -59,7 +61,7 @@ extension ModelMacroImplementation {
   ) throws -> [ExtensionDeclSyntax] {
     var problems = Problems()
     let parsed = ModelDeclaration(declaration, node, context.lexicalContext, &problems)
-    if isReportedByExtension(declaration) { problems.tell(context) }
+    if isReportedByExtension(declaration) { problems.emit(context) }
     guard let model = parsed, !problems.hasErrors else { return [] }
     let mirror =
       protocols.contains { $0.trimmedDescription.hasSuffix("CustomReflectable") }

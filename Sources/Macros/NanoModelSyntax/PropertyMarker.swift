@@ -3,7 +3,7 @@
 package import SwiftSyntax
 package import SwiftSyntaxMacros
 
-/// `@Field`, `@Indexed` and the like: they write nothing, and are read by ``ModelMacroImplementation``.
+/// `@Field`, `@Indexed` and similar attributes, which expand to nothing and are read by ``ModelMacroImplementation``.
 package protocol PropertyMarkerImplementation: PeerMacro {}
 
 extension PropertyMarkerImplementation {
@@ -14,15 +14,16 @@ extension PropertyMarkerImplementation {
     var problems = Problems()
     if !declaration.is(VariableDeclSyntax.self) || !isInModel(context.lexicalContext) {
       problems.add(
-        .error, node, "'@\(node.attributeName.trimmed)' belongs to a stored property of a '@Model'",
+        .error, node,
+        "'@\(node.attributeName.trimmed)' can only be applied to a stored property of a '@Model' type",
         fixes: [.remove(node)])
     }
-    problems.tell(context)
+    problems.emit(context)
     return []
   }
 
-  private static func isInModel(_ surroundings: [Syntax]) -> Bool {
-    guard let type = surroundings.first?.asProtocol((any DeclGroupSyntax).self) else {
+  private static func isInModel(_ enclosingDeclarations: [Syntax]) -> Bool {
+    guard let type = enclosingDeclarations.first?.asProtocol((any DeclGroupSyntax).self) else {
       return false
     }
     return type.attributes.contains { $0.name == "Model" }

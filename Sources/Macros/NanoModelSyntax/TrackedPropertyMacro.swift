@@ -4,9 +4,9 @@ package import SwiftSyntax
 import SwiftSyntaxBuilder
 package import SwiftSyntaxMacros
 
-/// Makes a property of an object one that is loaded when it is looked at and that tells before it changes.
+/// Adds accessors to a property of an object, which load the object on first access and report changes in advance.
 ///
-/// The value stands in a property beside it, which is nil in an object whose content is not loaded.
+/// The value is in a separate storage property, which is nil while the object is a fault.
 package protocol TrackedPropertyImplementation: AccessorMacro, PeerMacro {}
 
 extension TrackedPropertyImplementation {
@@ -24,7 +24,7 @@ extension TrackedPropertyImplementation {
     property(declaration).map { [AccessorRenderer.storage(of: $0)] } ?? []
   }
 
-  /// What is wrong with the property, the model tells.
+  /// Returns the parsed property, or nil if it has errors, which the model reports.
   private static func property(_ declaration: some DeclSyntaxProtocol) -> StoredProperty? {
     guard let variable = declaration.as(VariableDeclSyntax.self) else { return nil }
     var problems = Problems()
@@ -33,7 +33,7 @@ extension TrackedPropertyImplementation {
   }
 }
 
-/// `@Relationship` and `@Inverse`: the same for properties that lead to other objects.
+/// `@Relationship` and `@Inverse`, which add such accessors to properties that refer to other objects.
 package protocol RelationshipImplementation: AccessorMacro, PeerMacro {}
 
 extension RelationshipImplementation {
@@ -56,9 +56,9 @@ extension RelationshipImplementation {
     guard let variable = declaration.as(VariableDeclSyntax.self), isInClass(context) else {
       problems.add(
         .error, node,
-        "'@\(node.attributeName.trimmed)' belongs to a stored property of a class that is a '@Model'",
+        "'@\(node.attributeName.trimmed)' can only be applied to a stored property of a '@Model' class",
         fixes: [.remove(node)])
-      problems.tell(context)
+      problems.emit(context)
       return []
     }
     var silent = Problems()

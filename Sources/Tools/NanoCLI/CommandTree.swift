@@ -2,15 +2,15 @@
 
 package import ArgumentParser
 
-/// A mistake in the command line, and the command whose usage shows how to do it.
+/// An invalid command line, with the command whose usage is printed.
 struct UsageFailure: Error {
   let message: String
   let command: any ParsableCommand.Type
 }
 
-/// The commands by their names.
+/// The tree of commands and subcommands.
 package enum CommandTree {
-  /// Every command with the names that lead to it, the program's own first.
+  /// Returns every command with its full path, starting with the root command.
   package static func all(
     below command: any ParsableCommand.Type = Nanostore.self, _ path: [String] = []
   ) -> [(path: [String], command: any ParsableCommand.Type)] {
@@ -18,14 +18,17 @@ package enum CommandTree {
     return [(path, command)] + command.configuration.subcommands.flatMap { all(below: $0, path) }
   }
 
-  /// The names that lead to a command, as one types them.
+  /// Returns the full path of a command as typed in a shell, such as `nanostore index list`.
   static func path(of command: any ParsableCommand.Type) -> String {
     let found = all().first { $0.command == command }
     return (found?.path ?? [Nanostore._commandName]).joined(separator: " ")
   }
 
-  /// - Throws: ``UsageFailure`` if the arguments name a command that does not exist, also after `help`, for
-  ///   which ArgumentParser shows another command instead.
+  /// Checks that the arguments name an existing command.
+  ///
+  /// Also covers the arguments of `help`, for which ArgumentParser prints the help of a different command.
+  ///
+  /// - Throws: ``UsageFailure`` if a command does not exist.
   static func requireKnownNames(_ arguments: [String]) throws {
     let isHelp = arguments.first == "help"
     var names = (isHelp ? arguments.dropFirst() : arguments.prefix(1)).filter {
@@ -35,7 +38,7 @@ package enum CommandTree {
     while let name = names.popFirst() {
       guard let next = command.configuration.subcommands.first(where: { $0._commandName == name })
       else {
-        throw UsageFailure(message: "There is no command '\(name)'", command: command)
+        throw UsageFailure(message: "Unknown command '\(name)'", command: command)
       }
       command = next
     }

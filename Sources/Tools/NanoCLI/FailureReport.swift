@@ -4,52 +4,52 @@ import ArgumentParser
 import Foundation
 import NanoStore
 
-/// An operation that failed for a reason that the store knows nothing of.
+/// A failure of the tool itself, as opposed to a ``StoreError``.
 struct CommandFailure: Error {
   let message: String
   var status: Int32 = 1
 }
 
-/// Query text that cannot be read, with the text to point into.
+/// Query text that does not parse, kept to print a caret below the error position.
 struct QueryTextFailure: Error {
   let text: String
   let error: StoreError
 }
 
-/// Tells the person at the terminal what went wrong, and ends the process with the status for it.
+/// Prints an error to standard error and exits with its status.
 enum FailureReport {
   static func exit(with error: any Error) -> Never {
     switch error {
     case is Output.Closed: Foundation.exit(0)
     case let failure as CommandFailure:
-      if !failure.message.isEmpty { say(failure.message) }
+      if !failure.message.isEmpty { printError(failure.message) }
       Foundation.exit(failure.status)
     case let failure as UsageFailure: exit(with: failure)
     case let failure as QueryTextFailure:
-      say(sentence(failure.error))
-      for line in pointer(failure) { Diagnostics.print(line) }
+      printError(sentence(failure.error))
+      for line in caretLines(failure) { Diagnostics.print(line) }
       Foundation.exit(1)
     case let error as StoreError where error[.record] != nil:
-      say("\(sentence(ofRecord: error)); nothing was imported")
+      printError("\(sentence(ofRecord: error)); nothing was imported")
       Foundation.exit(1)
     case let error as StoreError:
-      say(sentence(error))
+      printError(sentence(error))
       Foundation.exit(1)
-    default: exit(withErrorOfArguments: error)
+    default: exit(withParserError: error)
     }
   }
 
-  /// In the form of ArgumentParser's own.
+  /// Uses the layout of ArgumentParser's own messages.
   private static func exit(with failure: UsageFailure) -> Never {
     let path = CommandTree.path(of: failure.command)
     let usage = Nanostore.usageString(for: failure.command)
-    say(TerminalText.text(failure.message))
+    printError(TerminalText.text(failure.message))
     Diagnostics.print("Usage: \(usage)\n  See '\(path) --help' for more information.")
     Foundation.exit(Nanostore.exitCode(for: ValidationError("")).rawValue)
   }
 
-  /// What ArgumentParser says, which repeats arguments as they are.
-  private static func exit(withErrorOfArguments error: any Error) -> Never {
+  /// Prints ArgumentParser's message, escaped because it repeats arguments verbatim.
+  private static func exit(withParserError error: any Error) -> Never {
     let code = Nanostore.exitCode(for: error)
     if code == .success { Nanostore.exit(withError: error) }
     let lines = Nanostore.fullMessage(for: error).split(
@@ -58,14 +58,16 @@ enum FailureReport {
     Foundation.exit(code.rawValue)
   }
 
-  private static func say(_ message: String) {
+  private static func printError(_ message: String) {
     Diagnostics.print("\(Nanostore._errorLabel): \(message)")
   }
 
-  /// Where an error stands, so that what is said already is not said twice.
+  /// What the message describes; details that the caller already prints are omitted.
   enum Context { case call, record }
 
-  /// One line: what, where, what to do. All details are shown, as they belong to who asks.
+  /// Returns the error as one line: what failed, on what, and what to do.
+  ///
+  /// Includes all details, since the data belongs to the user of the tool.
   static func sentence(_ error: StoreError, in context: Context = .call) -> String {
     if CommandLine.arguments.contains("--debug") {
       return TerminalText.text(error.debugDescription)
@@ -76,7 +78,6 @@ enum FailureReport {
       case .hint, .engineCode, .operation, .position, .line, .record: nil
       case .byteOffset where context == .record, .path where context == .record: nil
       case .engineMessage, .path: value
-      case .actual where value == "the end of the text": "found the end of the text"
       case .actual, .text: "found \(value)"
       case .expected: "expected \(value)"
       case .byteOffset: "byte \(value)"
@@ -90,20 +91,20 @@ enum FailureReport {
     return TerminalText.text(sentence)
   }
 
-  /// The same of a record of an input, after its place there.
+  /// Returns the error of an input record as one line, preceded by its position in the input.
   static func sentence(ofRecord error: StoreError) -> String {
-    let place = "line \(error[.line] ?? "?"), byte \(error[.byteOffset] ?? "?")"
-    return "\(place): \(sentence(error, in: .record))"
+    let position = "line \(error[.line] ?? "?"), byte \(error[.byteOffset] ?? "?")"
+    return "\(position): \(sentence(error, in: .record))"
   }
 
-  /// The line of the text with a caret below the place.
-  private static func pointer(_ failure: QueryTextFailure) -> [String] {
+  /// Returns the line of the text that contains the error, and a line with a caret below the position.
+  private static func caretLines(_ failure: QueryTextFailure) -> [String] {
     guard let column = failure.error[.position].flatMap({ Int($0) }) else { return [] }
     let lines = failure.text.split(separator: "\n", omittingEmptySubsequences: false)
     let number = failure.error[.line].flatMap { Int($0) } ?? 1
     guard lines.indices.contains(number - 1) else { return [] }
     let line = lines[number - 1]
-    // What is printed may be wider than it is long: both lines go through the same function.
+    // Escaping changes the width, so the prefix that positions the caret is escaped as well.
     let before = TerminalText.text(String(line.prefix(column - 1)))
     return [
       "  " + TerminalText.text(String(line)),
@@ -112,11 +113,11 @@ enum FailureReport {
   }
 }
 
-/// Lines for the person, beside the output that goes to other programs.
+/// Messages on standard error, separate from the output.
 enum Diagnostics {
   static func print(_ line: String) { write(line + "\n") }
 
-  /// As far as it can be written: `FileHandle` would end the process if nobody listens.
+  /// Writes as much as possible and ignores errors; `FileHandle` would trap on a closed pipe.
   static func write(_ text: String) {
     var text = text
     text.withUTF8 { bytes in

@@ -4,10 +4,10 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Runs a task until it ends or a signal asks the process to end, so that the caller can close what it opened.
+/// Runs a task until it finishes or a termination signal cancels it, so that the caller can release its resources.
 ///
-/// The signals are blocked and waited for on a thread, where ordinary code can handle them: a signal handler may
-/// call almost nothing. Create it before the first thread, which would not block them.
+/// Blocks the signals and waits for them on a dedicated thread, because a signal handler may call only
+/// async-signal-safe functions. Create it before any other thread, since existing threads do not inherit the mask.
 final class InterruptibleRun: Sendable {
   private struct State {
     var task: Task<Void, Never>?
@@ -26,13 +26,13 @@ final class InterruptibleRun: Sendable {
         state.signal = signal
         state.task?.cancel()
       }
-      // A second one ends the process as usual.
+      // A second signal terminates the process as usual.
       Self.changeMask(SIG_UNBLOCK)
       while true { sleep(UInt32.max) }
     }
   }
 
-  /// - Throws: What the task throws; ``CommandFailure`` with the shell's status for the signal.
+  /// - Throws: The error of the task, or ``CommandFailure`` with the status 128 + signal if a signal arrived.
   func run(_ work: @escaping @Sendable () async throws -> Void) throws {
     let done = DispatchSemaphore(value: 0)
     state.withLock { state in

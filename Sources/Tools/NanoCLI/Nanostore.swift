@@ -3,23 +3,24 @@
 package import ArgumentParser
 import Foundation
 
-/// The command line of NanoStore: each command is a file in `Commands/`.
+/// The root command of `nanostore`; subcommands are in `Commands/`.
 package struct Nanostore: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "nanostore",
-    abstract: "Keeps JSON documents in one file and finds them again.",
+    abstract: "Stores JSON documents in a database and queries them.",
     discussion: """
-      A database is a file, a collection a name in it. Conditions are SQLite's expressions with \
-      fields in square brackets: "[year] > 2010 AND [genres] = 'Action'"; a condition on a field \
-      that holds a list is true if any element fulfils it.
+      A database is a file, or a PostgreSQL database specified by URL, that contains named \
+      collections of documents. Conditions are SQLite expressions with field names in square \
+      brackets: "[year] > 2010 AND [genres] = 'Action'". A condition on a field that contains an \
+      array is true if any element matches.
 
-      Exit status: 0 if all went well; 1 if the operation failed or verify found problems; 2 if \
-      get found no document; 64 if the command line is wrong.
+      Exit status: 0 on success; 1 if the operation failed or verify found problems; 2 if get found \
+      no document; 64 if the command line is invalid.
 
-      With --debug, any command shows an error with its code and every detail.
+      With --debug, every command prints errors with their code and all details.
 
-      nanostore --generate-completion-script bash (or zsh, fish) prints a script that completes \
-      commands and options in your shell.
+      nanostore --generate-completion-script bash (or zsh, fish) prints a completion script for \
+      your shell.
       """,
     version: "nanostore 0.1.0",
     subcommands: [
@@ -38,14 +39,14 @@ package struct Nanostore: ParsableCommand {
   package init() {}
 
   package static func main() {
-    // A reader that has seen enough closes the pipe; that is an error of `write`, not a signal.
+    // With the signal ignored, `write` fails with EPIPE when the reader closes the pipe.
     signal(SIGPIPE, SIG_IGN)
     do {
       var command = try command(of: CommandArguments.text())
       do {
         try command.run()
       } catch let error as ValidationError {
-        // ArgumentParser knows the command only while it parses, and would show the usage of the root.
+        // ArgumentParser tracks the command only while parsing, and would print the usage of the root command.
         throw UsageFailure(message: error.message, command: type(of: command))
       }
     } catch {
@@ -53,10 +54,10 @@ package struct Nanostore: ParsableCommand {
     }
   }
 
-  /// As every error of the tool begins.
+  /// The lower-case label that starts every error message.
   package static var _errorLabel: String { "error" }
 
-  /// What arguments say is to be done; nothing of it is done yet.
+  /// Parses the arguments into a command without running it.
   package static func command(of arguments: [String]) throws -> any ParsableCommand {
     try CommandTree.requireKnownNames(arguments)
     return try parseAsRoot(OrderedArguments.joined(arguments))

@@ -2,8 +2,9 @@
 
 import NanoCLI
 
-/// The program `nanostore`. What it does is a library, so that other programs can try it with arguments and
-/// input of their own.
+/// The `nanostore` executable.
+///
+/// The implementation is a library, so that other programs can run it with arbitrary arguments and input.
 @main
 enum Main {
   static func main() { Nanostore.main() }

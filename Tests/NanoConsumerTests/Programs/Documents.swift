@@ -3,11 +3,11 @@
 import Foundation
 import NanoStore
 
-// Otherwise it belongs to the main actor in a module that isolates to it by default, and a store
-// decodes on threads of its own.
+// `nonisolated` because a module that isolates to the main actor by default would otherwise isolate the type, and a
+// store decodes on its own threads.
 nonisolated struct Film: Codable, Sendable { var title: String, year: Int, genres: [String] }
 
-/// The README's first program, in synchronous code.
+/// The first program of the README, in synchronous code.
 func documents() throws {
   let store = try Store(.file("library.db"))
   let films = store["films"]
@@ -32,7 +32,7 @@ func documents() throws {
   try store.close()
 }
 
-/// The same in asynchronous code.
+/// The same program in asynchronous code.
 func documentsWithAwait() async throws {
   let store = try Store(.file("library.db"))
   let films = store["films"]
@@ -59,7 +59,7 @@ func documentsWithAwait() async throws {
   for try await commit in store.changes { print(commit.changes) }
 }
 
-/// What is set when a store is opened, and what an error says.
+/// The configuration of a store, and the details of an error.
 func configuration() {
   var configuration = Store.Configuration()
   configuration.durability = .full

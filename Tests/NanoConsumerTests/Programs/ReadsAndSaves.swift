@@ -3,7 +3,7 @@
 import Foundation
 import NanoStoreModels
 
-/// Reads that skip what does not decode, and saves on a condition, in synchronous code.
+/// Reads that skip documents that do not decode, and conditional saves, in synchronous code.
 func readsAndSaves() throws {
   let store = try Store(.file("library.db"))
   let (films, skipped) = try store["films"].find().decodedSkippingFailures(as: Film.self)
@@ -25,7 +25,7 @@ func readsAndSaves() throws {
   try store["films"].replace(document, ifRevision: revision)
 }
 
-/// The same in asynchronous code.
+/// The same calls in asynchronous code.
 func readsAndSavesWithAwait() async throws {
   let store = try Store(.file("library.db"))
   let (films, skipped) = try await store["films"].find().decodedSkippingFailures(as: Film.self)
@@ -62,7 +62,7 @@ func objectQueries() throws {
   print(values.map(\.title), skipped.map(\.rowID))
 }
 
-/// The same in asynchronous code.
+/// The same calls in asynchronous code.
 func objectQueriesWithAwait() async throws {
   let context = ObjectContext(try Store(.file("music.db")))
   let songs = context.find(Song.self).sorted(by: \.title)
@@ -79,7 +79,7 @@ func objectQueriesWithAwait() async throws {
   print(values.map(\.title), skipped.map(\.rowID))
 }
 
-/// What a conflict reports.
+/// The details of a conflict.
 func conflict() throws {
   let context = ObjectContext(try Store(.file("music.db")))
   do {

@@ -3,7 +3,7 @@
 import NanoStore
 import Observation
 
-/// A model of a view beside NanoStore: the name of the module `Observation` stays reachable.
+/// An observable view model next to NanoStore: the name of the module `Observation` must stay reachable.
 @MainActor @Observable final class FilmList {
   var titles: [String] = []
   private var token: ObservationToken?

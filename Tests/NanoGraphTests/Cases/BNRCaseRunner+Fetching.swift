@@ -2,7 +2,7 @@
 
 import NanoStoreModels
 
-/// All objects, one object, one after the other, by text, along relationships.
+/// Fetching all objects, one object, enumeration, full-text search and relationships.
 extension BNRCaseRunner {
   func performFetching(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
     switch op {
@@ -42,7 +42,7 @@ extension BNRCaseRunner {
     }
   }
 
-  /// What is stored, as the original gives it: also what the next save deletes.
+  /// Returns the stored objects as the original does, including objects that the next save deletes.
   func stored(_ type: any CaseObject.Type) throws -> [any CaseObject] {
     func open<Object: CaseObject>(_ type: Object.Type) throws -> [any CaseObject] {
       let deleted = try context.deletedObjects.compactMap { $0 as? Object }
@@ -59,14 +59,14 @@ extension BNRCaseRunner {
     func open<Object: CaseObject>(_ type: Object.Type) throws -> (any CaseObject)? {
       let id = ObjectID<Object>(rowID: rowID)
       if isLoaded { return try context.get(id) }
-      // Who asks for a fault is given one, whether the document is there or not.
+      // A fault is returned whether or not the document exists.
       let isThere = try store[type.collectionName].contentVersion(rowID: rowID) != nil
       return isThere ? try context.fault(id) : nil
     }
     return try open(type)
   }
 
-  // MARK: What is said of many objects
+  // MARK: Summaries
 
   private func summary(
     of objects: [any CaseObject], wanted: DocumentObject
@@ -115,7 +115,7 @@ extension BNRCaseRunner {
     try (objects ?? []).map { try value("title", of: $0) }
   }
 
-  // MARK: One after the other
+  // MARK: Enumeration
 
   private func enumerate(
     _ type: any CaseObject.Type, _ step: DocumentObject
@@ -136,7 +136,7 @@ extension BNRCaseRunner {
     return ["ok": true, "invocations": .int(invocations), "allOfClass": .bool(isAllOfClass)]
   }
 
-  /// `willUpdate`, `delete`, `append "1" to name`, `set name to "x"`.
+  /// Performs an action such as `willUpdate`, `delete`, `append "1" to name` or `set name to "x"`.
   private func perform(_ action: String, on object: any CaseObject) throws {
     let words = action.split(separator: " ").map { String($0.filter { $0 != "\"" }) }
     switch (words.first, words.count) {
@@ -150,9 +150,9 @@ extension BNRCaseRunner {
     }
   }
 
-  // MARK: Texts
+  // MARK: Full text
 
-  /// The original found words anywhere in a text, for which an index of substrings is made.
+  /// Creates substring indexes, because the original found words anywhere in a text.
   func prepareTextIndexes(_ type: any CaseObject.Type, isNeeded: Bool) throws {
     let name = type.collectionName
     guard isTextIndexed, passphrase.isEmpty, let fields = Original.indexedTexts[name],
@@ -182,9 +182,9 @@ extension BNRCaseRunner {
     ]
   }
 
-  // MARK: Along relationships
+  // MARK: Relationships
 
-  /// `l2.songs[0].title`: the object before the last property that is none of an object, and that property.
+  /// Resolves a path such as `l2.songs[0].title` to its last object and property.
   private func walk(
     _ path: String, from start: (any CaseObject)?
   ) throws -> (object: any CaseObject, field: String?) {
@@ -213,7 +213,7 @@ extension BNRCaseRunner {
 }
 
 extension DocumentValue {
-  /// An object with the names of this one, and other values.
+  /// Returns an object with the same names and mapped values.
   func mapFields(_ value: (String) throws -> DocumentValue) rethrows -> DocumentObject {
     DocumentObject(try (object ?? [:]).map { ($0.name, try value($0.name)) })
   }
@@ -222,7 +222,7 @@ extension DocumentValue {
 extension [DocumentValue] {
   func sortedAsText() -> [DocumentValue] { sorted { $0.jsonString() < $1.jsonString() } }
 
-  /// In the order of another list where both have the same values: for what may come in any order.
+  /// Sorts the values in the order of a different list, for values without a defined order.
   func sortedAsText(like wanted: DocumentValue) -> [DocumentValue] {
     DocumentValue.isSameSet(wanted, .array(self)) ? wanted.array ?? [] : self
   }

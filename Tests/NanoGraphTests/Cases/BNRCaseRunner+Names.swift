@@ -2,7 +2,7 @@
 
 import NanoStoreModels
 
-/// Values and objects that are kept under a name.
+/// Values and objects stored under a name.
 extension BNRCaseRunner {
   func performNames(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
     let name = step["name"]?.string ?? ""
@@ -31,7 +31,7 @@ extension BNRCaseRunner {
     return ["ok": true]
   }
 
-  /// At once, but for references, which name objects that may be new.
+  /// Stores a named value immediately, except references, which may refer to new objects.
   private func put(_ items: [DocumentValue], _ name: String) throws {
     let fields = items.compactMap { $0.object?.first }
     if let reference = fields.first(where: { $0.name == "reference" })?.value.string {
@@ -49,7 +49,7 @@ extension BNRCaseRunner {
     return ["ok": true, "count": .int(Int64(try context.names().count))]
   }
 
-  /// What a buffer could hold, a value can: it is the same after it was stored.
+  /// Checks that a value that a buffer of the original can contain round-trips.
   private func roundTrip(_ items: [DocumentValue]) throws -> DocumentObject {
     let value = DocumentValue.array(items.compactMap { $0.object?.first?.value })
     try context.setValue(value, named: "buffer")

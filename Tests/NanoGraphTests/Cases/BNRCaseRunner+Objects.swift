@@ -2,7 +2,7 @@
 
 import NanoStoreModels
 
-/// Inserting, changing, deleting, saving and undoing, and what an object says of itself.
+/// Inserting, changing, deleting, saving and undoing objects, and their state.
 extension BNRCaseRunner {
   func performObjects(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
     let name = step["object"]?.string ?? step["bind"]?.string ?? ""
@@ -58,7 +58,7 @@ extension BNRCaseRunner {
     object.setTargets(field, try names.map { try self.object($0) })
   }
 
-  /// The value of a property; of a relationship the names of the objects.
+  /// Returns the value of a property, or the names of the objects of a relationship.
   func value(_ field: String, of object: any CaseObject) throws -> DocumentValue {
     if let value = object.value(field) { return value }
     guard let targets = object.targets(field) else { throw failure("there is no \(field)") }

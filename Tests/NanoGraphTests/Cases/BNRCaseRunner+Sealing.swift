@@ -4,7 +4,7 @@ import Foundation
 import NanoSQLite
 import NanoStoreModels
 
-/// Passphrases, and what stands in the file then.
+/// Passphrases, and the encrypted content of the file.
 extension BNRCaseRunner {
   func performSealing(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
     switch op {
@@ -23,7 +23,7 @@ extension BNRCaseRunner {
     return ["ok": true]
   }
 
-  /// Counts from now on. Whether it is the right one is found when something is read.
+  /// Sets the passphrase. It is checked when something is read.
   private func setPassphrase(_ new: String) throws {
     if isOpen, try context.hasUnsavedChanges {
       throw failure("a passphrase is given before there are changes to save")
@@ -33,7 +33,7 @@ extension BNRCaseRunner {
     passphrase = new
   }
 
-  /// Indexes of a plain store would show what is sealed, and are refused.
+  /// Drops the indexes of a plain store, which would expose encrypted values and are rejected.
   private func dropIndexes() throws {
     guard FileManager.default.fileExists(atPath: folder.file("case.db")) else { return }
     do {
@@ -41,11 +41,11 @@ extension BNRCaseRunner {
       for collection in try plain.collections() { try plain[collection.name].dropIndexes() }
       try plain.close()
     } catch let error as StoreError where error.code == .wrongKey {
-      // It is sealed already.
+      // The store is encrypted already.
     }
   }
 
-  /// As they stand in the file, for whoever has no key.
+  /// Returns the bodies as stored, without decryption.
   private func storedBodies(_ collection: String) throws -> [String] {
     _ = try store
     let engine = try SQLiteEngine(.file(folder.file("case.db")), SQLiteConfiguration())

@@ -2,7 +2,7 @@
 
 import NanoStoreModels
 
-/// The shapes of the original's speed tests, and the graph of its demo.
+/// The shapes of the original's benchmarks, and the graph of its demo.
 extension BNRCaseRunner {
   func performShapes(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
     switch op {
@@ -39,7 +39,7 @@ extension BNRCaseRunner {
     return song
   }
 
-  /// Stored ones and new ones, without those that are deleted.
+  /// Counts stored and new objects, without deleted ones.
   private func count<Object: CaseObject>(_ type: Object.Type) throws -> Int {
     try context.all(type).count + context.insertedObjects.count { $0 is Object }
   }

@@ -3,13 +3,13 @@
 import Foundation
 import NanoStoreModels
 
-/// Opening, saving as a whole, the document, and taking circles apart.
+/// Opening, atomic saves, the document, and releasing cycles.
 extension BNRCaseRunner {
   func performStore(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
     switch op {
     case "reopen":
       try close()
-      // The original kept no passphrase either. Whether one is missing is found when something is read.
+      // The original did not persist the passphrase either. A missing one is detected when something is read.
       passphrase = ""
       register((step["classes"]?.array ?? []).compactMap(\.string))
     case "storeExists":
@@ -26,10 +26,10 @@ extension BNRCaseRunner {
       guard try store.collections().contains(where: { $0.name == name }) else {
         return ["present": false]
       }
-      // One less than the next, which the cases count from 2.
+      // One less than the next row id, which the cases count from 2.
       let last = try store.write { try store[name].nextRowID() }
       return ["present": true, "lastRowID": .int(last)]
-    case "dissolve": return try dissolve()
+    case "dissolve": return try releaseCycles()
     case "documentSaveAs": return try saveAs()
     case "delegateLog":
       return try log((step["actions"]?.array ?? []).compactMap(\.string), type(step))
@@ -38,7 +38,8 @@ extension BNRCaseRunner {
     return ["ok": true]
   }
 
-  /// A store is a file here; the folder around it is made. Where a case needs a file there is one.
+  /// Opens a store in a folder. A store is a file here, so the folder is created, and a case that requires a file
+  /// gets one.
   private func openStore(in path: String) throws -> DocumentObject {
     if path.hasSuffix("/file") { _ = try folder.write([1, 2, 3], "file") }
     let path = path.replacing("<temp>", with: folder.path)
@@ -52,7 +53,7 @@ extension BNRCaseRunner {
     return ["ok": true]
   }
 
-  /// Whether objects of several classes are saved all or none.
+  /// Checks that objects of several classes are saved atomically.
   private func saveTogether(_ names: [String]) throws -> DocumentObject {
     register(names)
     let types = names.compactMap { classes[$0] }
@@ -68,17 +69,17 @@ extension BNRCaseRunner {
     return ["committed": .bool(isNoneThere && areAllThere && !types.isEmpty)]
   }
 
-  /// Closes the context, and looks whether objects that lead to each other go.
-  private func dissolve() throws -> DocumentObject {
-    let witnesses = try makeCircle() + takeObjects().map { Witness($0) }
-    let areThere = witnesses.allSatisfy { $0.object != nil }
+  /// Closes the context, and checks whether objects in reference cycles are released.
+  private func releaseCycles() throws -> DocumentObject {
+    let references = try makeCycle() + takeObjects().map { WeakReference($0) }
+    let areThere = references.allSatisfy { $0.object != nil }
     try context.close()
-    let areGone = witnesses.allSatisfy { $0.object == nil }
+    let areGone = references.allSatisfy { $0.object == nil }
     return ["calledFor": areThere && areGone ? "every object in memory" : "some objects"]
   }
 
-  /// Objects that keep each other alive as long as they are not taken apart.
-  private func makeCircle() throws -> [Witness] {
+  /// Creates objects that keep each other alive until their cycles are broken.
+  private func makeCycle() throws -> [WeakReference] {
     let node = Original.GRLNode()
     let edge = Original.GRLEdge()
     edge.source = node
@@ -90,16 +91,18 @@ extension BNRCaseRunner {
     try save()
     _ = (node.departing, node.arriving)
     list.touch()
-    return [Witness(node), Witness(edge), Witness(list), Witness(list.songs[0])]
+    return [
+      WeakReference(node), WeakReference(edge), WeakReference(list), WeakReference(list.songs[0]),
+    ]
   }
 
-  private struct Witness {
+  private struct WeakReference {
     weak var object: (any CaseObject)?
 
     init(_ object: any CaseObject) { self.object = object }
   }
 
-  /// As a document does it: saves, copies the file and goes on with the copy.
+  /// Does what a document app does for Save As: saves, copies the file and continues with the copy.
   private func saveAs() throws -> DocumentObject {
     try context.insert(Original.Person())
     try save()
@@ -118,7 +121,7 @@ extension BNRCaseRunner {
 
   // MARK: Observers
 
-  /// What the observer is told by actions such as `insert a`, `willUpdate a`, `delete a`, `undo`.
+  /// Logs the observer's notifications for actions such as `insert a`, `willUpdate a`, `delete a`, `undo`.
   private func log(
     _ actions: [String], _ type: any CaseObject.Type
   ) throws -> DocumentObject {

@@ -3,13 +3,13 @@
 import NanoStoreModels
 import NanoTestSupport
 
-/// Classes that gain fields, and documents that follow.
+/// Schema evolution: classes that gain fields.
 extension BNRCaseRunner {
   func performVersions(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
     switch op {
     case "defineClass":
       let name = step["name"]?.string ?? ""
-      // Another class of the same collection takes another context.
+      // A different class for the same collection requires a new context.
       try close()
       classes[name] = Original.classes[name]?[Int(step["version"]?.int ?? 1) - 1]
     case "recordVersions":
@@ -32,7 +32,7 @@ extension BNRCaseRunner {
     try store[type.collectionName].find().fetch().map { $0.version ?? 1 }
   }
 
-  /// Which classes a program of today upgrades in a store that one of before has made.
+  /// Returns which classes the current program upgrades in a store created by an earlier one.
   private func upgrade(
     from before: DocumentObject, to now: DocumentObject
   ) throws -> DocumentObject {
@@ -42,20 +42,20 @@ extension BNRCaseRunner {
     for (name, version) in before { try context.insert(try type(name, version).init()) }
     try context.save()
 
-    let today = ObjectContext(store)
+    let current = ObjectContext(store)
     var revisions: [String: ContentVersion?] = [:]
     for (name, version) in now {
-      try today.register(type(name, version))
+      try current.register(type(name, version))
       revisions[name] = try store[name].contentVersion(rowID: 1)
     }
-    try today.upgradeAll()
+    try current.upgradeAll()
     let upgraded = try now.map(\.name).filter {
       try store[$0].contentVersion(rowID: 1) != revisions[$0]
     }
     for name in upgraded {
       let type = try type(name, now[name] ?? 1)
       guard try versions(type, in: store) == [Int64(type.modelVersion)] else {
-        throw failure("\(name) was written anew, and not as of today")
+        throw failure("\(name) was upgraded, but not to the current version")
       }
     }
     return [

@@ -4,17 +4,17 @@ import NanoStoreEncryption
 import NanoStoreModels
 import NanoTestSupport
 
-/// Plays one case of BNRPersistence to an object context on a store of its own.
+/// Runs one case of BNRPersistence with an object context on a temporary store.
 final class BNRCaseRunner {
   let one: AcceptanceCase
   let folder: Scratch
-  /// The classes that count, by name; a case may define a newer version of one.
+  /// The current classes by name. A case can define a newer version of one.
   var classes: [String: any CaseObject.Type] = [:]
   var isTextIndexed = true
-  /// What the store is opened with; empty for a plain one.
+  /// The passphrase of the store; empty for a plain store.
   var passphrase = ""
   private var opened: (store: Store, context: ObjectContext)?
-  /// The objects that the case has named, and which they were before the store was opened anew.
+  /// The objects that the case has named, and their ids from before the store was reopened.
   private var objects: [String: any CaseObject] = [:]
   private var ids: [String: AnyObjectID] = [:]
 
@@ -48,7 +48,7 @@ final class BNRCaseRunner {
 
   var isOpen: Bool { opened != nil }
 
-  /// A store in the folder of the case, with the passphrase that counts.
+  /// Opens a store in the folder of the case with the current passphrase.
   func openFile(_ name: String) throws -> Store {
     guard !passphrase.isEmpty else { return try Store.file(folder.file(name)) }
     let cost = ScryptCost(rounds: 16, blockSize: 1, parallelism: 1)
@@ -60,7 +60,7 @@ final class BNRCaseRunner {
     for name in names { classes[name] = classes[name] ?? Original.classes[name]?.first }
   }
 
-  /// Drops the store; it is opened again when it is used next.
+  /// Closes the store. It is reopened when it is used next.
   func close() throws {
     for (name, object) in objects { ids[name] = object.anyID }
     objects = [:]
@@ -97,7 +97,7 @@ final class BNRCaseRunner {
       ?? object.anyID.flatMap { id in ids.first { $0.value == id }?.key }
   }
 
-  /// Every object that the case has named, and lets go of them.
+  /// Returns all objects that the case has named, and releases them.
   func takeObjects() -> [any CaseObject] {
     defer { objects = [:] }
     return Array(objects.values)
@@ -118,7 +118,7 @@ final class BNRCaseRunner {
       {
         return result
       }
-      throw failure("the runner does not know \"\(op)\"")
+      throw failure("the runner does not support \"\(op)\"")
     } catch let error as StoreError {
       return ["ok": false, "error": .string(error.code.rawValue), "isNil": true]
     }

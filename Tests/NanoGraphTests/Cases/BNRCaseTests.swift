@@ -7,14 +7,14 @@ import Testing
 @Suite("Acceptance cases of BNRPersistence")
 struct BNRCaseTests {
   @Test(
-    "What the original's own tests, source and documents say",
+    "The behavior matches the original's tests, source and documentation",
     arguments: try AcceptanceCase.all(of: "BNRPersistence"))
-  func holds(one: AcceptanceCase) throws {
+  func matches(one: AcceptanceCase) throws {
     if Differences.exclusion(one) != nil { return }
     try BNRCaseRunner(one).run()
   }
 
-  @Test("Every case that is about objects and their store is run")
+  @Test("Every case about objects and their store is run")
   func coverage() throws {
     let all = try AcceptanceCase.all(of: "BNRPersistence")
     let excluded = all.compactMap { one in Differences.exclusion(one).map { (one.id, $0) } }

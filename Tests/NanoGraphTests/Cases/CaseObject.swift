@@ -2,7 +2,7 @@
 
 import NanoStoreModels
 
-/// A class whose properties cases name.
+/// A class whose properties are accessed by the cases by name.
 protocol CaseObject: GraphObject {
   typealias Text = ReferenceWritableKeyPath<Self, String?>
   typealias Number = ReferenceWritableKeyPath<Self, Int>
@@ -13,9 +13,9 @@ protocol CaseObject: GraphObject {
   static var texts: [String: Text] { get }
   static var numbers: [String: Number] { get }
   static var reals: [String: Real] { get }
-  /// Where fields are that a case makes up; nil where it cannot.
+  /// The property for fields that a case invents; nil if there is none.
   static var others: Others? { get }
-  /// The objects that a relationship leads to; nil if it is none.
+  /// Returns the objects of a relationship; nil if the field is not a relationship.
   func targets(_ field: String) -> [any CaseObject]?
   func setTargets(_ field: String, _ targets: [any CaseObject])
 }
@@ -33,7 +33,7 @@ extension CaseObject {
       || Self().targets(name) != nil
   }
 
-  /// The value of a property; nil if there is no such property.
+  /// Returns the value of a property; nil if there is no such property.
   func value(_ field: String) -> DocumentValue? {
     if let path = Self.texts[field] { return self[keyPath: path].map { .string($0) } ?? .null }
     if let path = Self.numbers[field] { return .int(Int64(self[keyPath: path])) }
@@ -53,13 +53,13 @@ extension CaseObject {
     }
   }
 
-  /// Marks the object as changed, and leaves it as it is.
+  /// Marks the object as changed without changing a value.
   func touch() {
     if let path = Self.texts.values.first { self[keyPath: path] = self[keyPath: path] }
     if let path = Self.numbers.values.first { self[keyPath: path] += 0 }
     if let path = Self.reals.values.first { self[keyPath: path] += 0 }
   }
 
-  /// How the cases count: the original's first object has 2, since 1 was its table's own record.
+  /// The row id as the cases count it. The original's first object has 2, because 1 was its table's own record.
   var originalRowID: Int64? { objectID.map { $0.rowID + 1 } }
 }

@@ -3,25 +3,23 @@
 import NanoStore
 import NanoTestSupport
 
-/// Everything of the cases that is not played, by reason. What a step asks for decides, never which case it
-/// is.
+/// The steps and cases that are not run, by reason. The operation of a step decides, never the id of the case.
 ///
-/// What is played differently, because it is different here:
-/// - An object gets its row id when it is saved for the first time, and ids begin with 1. A step that asks for
-///   row ids therefore saves, and 2 in a case is 1 here. They grow, each class has its own, none is used again.
-/// - What is marked by `willUpdate` there is changed by changing it here: the step gives a property its own value.
-/// - What is deleted and not saved is not among all objects; the context lists it as `deletedObjects`. A step
-///   that asks for all adds those.
-/// - A named value is stored at once by the store, and with all other changes by the context. Steps that say
-///   "at once" ask the store.
-/// - Removing a name that is not there is no error; a step that asks for one looks whether there is one.
-/// - Undoing takes back the changes of one group; a step that inserts, marks or deletes begins one.
-/// - A passphrase is given when a store is opened, so that a step that sets one opens the store anew. What would
-///   show sealed texts and values goes before: the indexes of a plain store. Stores with a passphrase have no
-///   text indexes.
-/// - Which errors there are is looked at, not which number the original gave them.
+/// Some steps are run differently, because NanoStore differs from the original:
+/// - An object gets its row id when it is first saved, and ids start with 1. A step that asks for row ids therefore
+///   saves, and 2 in a case is 1 here. Row ids increase, each class has its own sequence, and none is reused.
+/// - `willUpdate` marks an object in the original. Here the step assigns a property its own value.
+/// - Deleted, unsaved objects are not among all objects, but in `deletedObjects`. A step that asks for all objects
+///   includes them.
+/// - A named value is stored immediately by the store, or with all other changes by the context. Steps that require
+///   it immediately use the store.
+/// - Removing a missing name is not an error. A step that expects one checks whether the name exists.
+/// - Undo reverts one group of changes. A step that inserts, marks or deletes starts a group.
+/// - The passphrase is specified when a store is opened, so a step that sets one reopens the store. It first drops
+///   what would expose plaintext: the indexes of a plain store. Encrypted stores have no full-text indexes.
+/// - The kind of error is checked, not the original's error number.
 enum Differences {
-  /// Why a case cannot be played at all; nil if it can.
+  /// Returns why a case cannot be run; nil if it can.
   static func exclusion(_ one: AcceptanceCase) -> String? {
     for step in one.steps {
       let op = step["op"]?.string ?? ""
@@ -31,15 +29,15 @@ enum Differences {
         if version.int.map({ $0 < 1 || $0 > versions }) ?? true { return undefinedClass }
       }
     }
-    // Nothing is left but what prepares it.
-    guard steps(one).contains(where: { $0.reason == nil && saysSomething($0.step) }) else {
-      return steps(one).lazy.compactMap(\.reason).first ?? nothingSaid
+    // The remaining steps only prepare the case.
+    guard steps(one).contains(where: { $0.reason == nil && hasExpectation($0.step) }) else {
+      return steps(one).lazy.compactMap(\.reason).first ?? noExpectation
     }
     return nil
   }
 
   private static let undefinedClass = "the program declares no class with these fields and version"
-  private static let nothingSaid = "the case says nothing that could be checked"
+  private static let noExpectation = "the case has no expectation that can be checked"
 
   private static func isDefined(_ step: DocumentObject) -> Bool {
     let versions = Original.classes[step["name"]?.string ?? ""] ?? []
@@ -50,20 +48,20 @@ enum Differences {
     }
   }
 
-  private static func saysSomething(_ step: DocumentObject) -> Bool {
+  private static func hasExpectation(_ step: DocumentObject) -> Bool {
     (step["expect"]?.object ?? [:]).contains {
       !($0.name == "ok" && $0.value == true) && !isLeftOut($0.name, of: step)
     }
   }
 
-  /// Expectations about what does not exist here: the original's error numbers, bytes of its files, and what
-  /// its tables said of themselves beside the last row id.
+  /// Returns whether an expectation is about something that does not exist here: the original's error numbers, the
+  /// bytes of its files, and the metadata of its tables other than the last row id.
   static func isLeftOut(_ field: String, of step: DocumentObject) -> Bool {
     if step["op"] == "rawMetadata" { return field != "present" && field != "lastRowID" }
     return field == "code" || field == "hex"
   }
 
-  /// The steps of a case with the reason why one is left out.
+  /// Returns the steps of a case, each with the reason why it is skipped, if any.
   static func steps(_ one: AcceptanceCase) -> [(step: DocumentObject, reason: String?)] {
     var marked: Set<String> = []
     return one.steps.map { step in
@@ -73,21 +71,21 @@ enum Differences {
       case "insert", "willUpdate": marked.insert(name)
       case "save", "reopen": marked = []
       case "setField" where !marked.contains(name):
-        return (step, "every change is noticed, so that there is none without notice")
+        return (step, "every change is tracked, so there are no untracked changes")
       default: break
       }
       return (step, reasons[op])
     }
   }
 
-  private static let bytes = "the bytes of the original's files concern who reads such files"
+  private static let bytes = "only readers of the original's file format depend on its bytes"
 
   private static let reasons: [String: String] = [
     "write": bytes, "read": bytes, "readHex": bytes, "writeRecord": bytes, "readRecord": bytes,
     "rawRecord": bytes, "bufferFromBytes": bytes, "encryptBuffer": bytes,
     "decryptBuffer": bytes, "encryptRecord": bytes,
-    "classID": "classes are known by the names of their collections and have no numbers",
-    "setVersioning": "every document of a class with versions says its version",
-    "note": "a helper of the original, in place of which Swift has dictionaries",
+    "classID": "classes are identified by collection name and have no numbers",
+    "setVersioning": "every document of a versioned class stores its version",
+    "note": "a helper of the original that dictionaries replace in Swift",
   ]
 }

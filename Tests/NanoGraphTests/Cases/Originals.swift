@@ -2,10 +2,10 @@
 
 import NanoStoreModels
 
-/// The classes of the original's tests, speed tests and demo, as the cases name them.
+/// The classes of the original's tests, benchmarks and demo, with the names used in the cases.
 enum Original {
-  /// By the name in the cases, every version in order. The cases define some classes themselves; Swift's
-  /// are declared in the program, so that they are these, with a place for fields that a case makes up.
+  /// All versions of each class by its name in the cases, in order. The cases define some classes at run time. Swift
+  /// classes are declared in the program, so these are used instead, with a property for fields that a case invents.
   static let classes: [String: [any CaseObject.Type]] = [
     "Song": [Song.self], "Playlist": [Playlist.self],
     "GRLNode": [GRLNode.self], "GRLEdge": [GRLEdge.self],
@@ -13,7 +13,7 @@ enum Original {
     "Contact": [Contact.self, Contact2.self, Contact3.self],
   ]
 
-  /// What the original's classes named as their indexed texts.
+  /// The indexed texts of the original's classes.
   static let indexedTexts = ["Song": ["title"]]
 
   @Model final class Song: CaseObject {

@@ -4,7 +4,7 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-@Suite("What docs/COMING-FROM-BNRPERSISTENCE.md says")
+@Suite("Code in docs/COMING-FROM-BNRPERSISTENCE.md")
 struct ComingFromBNRPersistence {
   @Model final class Song {
     var title: String
@@ -20,7 +20,7 @@ struct ComingFromBNRPersistence {
   @Model final class Playlist {
     var title: String
     @Relationship(inverse: \Song.playlists) var songs: [Song] = []
-    @Relationship var favourite: (any GraphObject)?
+    @Relationship var favorite: (any GraphObject)?
 
     init(_ title: String) { self.title = title }
   }
@@ -55,7 +55,7 @@ struct ComingFromBNRPersistence {
     ]
   }
 
-  @Test("Its code runs, in one program") func code() async throws {
+  @Test("The code of the guide runs as one program") func code() async throws {
     let scratch = try Scratch()
     let folder = scratch.path
     let store = try Store(.file(folder + "/music.db"))
@@ -85,12 +85,12 @@ struct ComingFromBNRPersistence {
   private func fetch(_ context: ObjectContext, _ id: ObjectID<Song>) async throws {
     let playlists = try await context.all(Playlist.self)
     let isFault = playlists[0].songs[0].isFault  // true
-    let title = playlists[0].songs[0].title  // "Gin": now it is loaded
+    let title = playlists[0].songs[0].title  // "Gin": the access loads the object
     let song = try await context.get(id)  // nil if there is none
-    let fault = context.fault(id)  // asks nobody
+    let fault = context.fault(id)  // does not read the store
     try context.find(Song.self).each { song in
       song.seconds += 1
-      return song.title != "Gin"  // stops here
+      return song.title != "Gin"  // stops at "Gin"
     }
     let long = try await context.find(\Song.seconds > 100).sorted(by: \.title).fetch()
     #expect(isFault)
@@ -106,7 +106,7 @@ struct ComingFromBNRPersistence {
     let observer = Log()
     context.observer = observer
     try context.undoGroup(named: "Rename") { gin.title = "Sloe Gin" }
-    try context.undo()  // "Gin", and the observer is told
+    try context.undo()  // "Gin", and the observer is notified
     try context.redo()
     #expect(gin.title == "Sloe Gin")
     #expect(observer.changes == 2)
@@ -134,10 +134,10 @@ struct ComingFromBNRPersistence {
     try context.setObject(gin, named: "Favorite")
     context.setValue(["volume": 11], named: "settings")
     try context.save()
-    let favourite = try context.object(named: "Favorite", as: Song.self)
+    let favorite = try context.object(named: "Favorite", as: Song.self)
     let names = try context.names()  // ["Favorite", "settings"]
-    try await store.setMetadata(["volume": 12], "settings")  // at once, without the context
-    #expect(favourite === gin)
+    try await store.setMetadata(["volume": 12], "settings")  // immediately, without the context
+    #expect(favorite === gin)
     #expect(names == ["Favorite", "settings"])
     #expect(try context.value(named: "settings") == ["volume": 12])
   }
@@ -153,8 +153,8 @@ struct ComingFromBNRPersistence {
     try await store["Contact"].insert(["phone": "555"])
     let context = ObjectContext(store)
     let contact = try await context.find(Contact.self).first()!
-    let phone = contact.phone  // "+1 555": upgraded as it is read
-    let upgraded = try context.upgrade(Contact.self)  // 1: and now it is stored so
+    let phone = contact.phone  // "+1 555": upgraded on reading
+    let upgraded = try context.upgrade(Contact.self)  // 1: stores the upgraded document
     #expect(phone == "+1 555")
     #expect(upgraded == 1)
   }

@@ -5,7 +5,7 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-@Suite("What docs/COMING-FROM-SWIFTDATA.md says")
+@Suite("Code in docs/COMING-FROM-SWIFTDATA.md")
 struct ComingFromSwiftData {
   @Model final class Artist {
     @Unique var name: String
@@ -46,14 +46,14 @@ struct ComingFromSwiftData {
     }
   }
 
-  @Test("Its code runs, in one program") func code() async throws {
+  @Test("The code of the guide runs as one program") func code() async throws {
     let scratch = try Scratch()
     let store = try Store(.file(scratch.path + "/music.db"))
     let id = try await plainly(scratch.path)
     let context = ObjectContext(store)
 
     let found = try await Task.detached { [store] in
-      try await ObjectContext(store).get(id)?.title  // ids cross tasks, objects do not
+      try await ObjectContext(store).get(id)?.title  // IDs can cross tasks, objects cannot
     }.value
     #expect(found == "Porgy and Bess")
 

@@ -7,16 +7,17 @@ import Testing
 @Suite("Examples")
 struct ExampleTests {
   @Test(
-    "An example prints what the README says",
+    "An example prints the output that its page shows",
     arguments: [
-      ("QuickStart", "example-quickstart"), ("Models", "example-models"),
-      ("Objects", "example-objects"),
+      ("README.md", "[Examples/QuickStart](Examples/QuickStart)", "example-quickstart"),
+      ("Examples/README.md", "[Models](Models)", "example-models"),
+      ("Examples/README.md", "[Objects](Objects)", "example-objects"),
     ])
-  func output(name: String, product: String) throws {
+  func output(document: String, link: String, product: String) throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
-    let page = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
-    let mention = try #require(page.range(of: "[Examples/\(name)](Examples/\(name))"))
+    let page = try String(contentsOf: root.appending(path: document), encoding: .utf8)
+    let mention = try #require(page.range(of: link))
     let shown = page[mention.upperBound...].components(separatedBy: "```\n")[1]
 
     let scratch = try Scratch()
@@ -25,7 +26,7 @@ struct ExampleTests {
     #expect(output == shown)
   }
 
-  /// What a program that was built with the tests writes.
+  /// Returns the output of a program that was built with the tests.
   private func run(_ product: String, in folder: String) throws -> String {
     let process = Process()
     process.executableURL = Self.products.appending(path: product)
@@ -39,7 +40,7 @@ struct ExampleTests {
     return String(decoding: written, as: UTF8.self)
   }
 
-  /// Where the tests and the examples were built.
+  /// The folder of the built tests and examples.
   private static var products: URL {
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath
     let program = bundle ?? CommandLine.arguments[0]

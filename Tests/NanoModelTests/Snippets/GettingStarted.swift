@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("What the article Getting started says")
+@Suite("Code in the article Getting started")
 struct GettingStartedSnippets {
   struct Film: Codable {
     var title: String
@@ -13,7 +13,7 @@ struct GettingStartedSnippets {
     var genres: [String]?
   }
 
-  @Test("Its code runs, in one program", .timeLimit(.minutes(1))) func code() async throws {
+  @Test("The code runs as one program", .timeLimit(.minutes(1))) func code() async throws {
     let scratch = try Scratch()
     let path = scratch.path + "/library.db"
     let store = try Store(.file(path))
@@ -38,7 +38,7 @@ struct GettingStartedSnippets {
 
     let ran = try await films.get("ran")
     let director = ran?["director.name"]?.string  // "Kurosawa"
-    let nothing = try await films.get("brazil")  // nil: there is none, and that is no error
+    let nothing = try await films.get("brazil")  // nil: not found
     #expect(director == "Kurosawa" && nothing == nil)
 
     try await films.save(

@@ -20,7 +20,7 @@ import Testing
 
 enum Kind: String { case land, sea }
 
-@Suite("What the article Queries with key paths and predicates says")
+@Suite("Code in the article Queries with key paths and predicates")
 struct ModelQueriesSnippets {
   @Model struct Person: Equatable {
     @Key var id: String
@@ -88,7 +88,7 @@ struct ModelQueriesSnippets {
     #expect(asDocuments == ["grace"])
   }
 
-  @Test("Order and pages") func pages() async throws {
+  @Test("Ordering and pages") func pages() async throws {
     let sorted = try await people.find().sorted(by: \.lastName, \.firstName).fetch()
     let highest = try await people.find().sorted(using: .reverse(\.salary), .forward(\.lastName))
       .limit(2).fetch()
@@ -102,7 +102,7 @@ struct ModelQueriesSnippets {
     #expect(page.models.map(\.id) == ["ada"])
   }
 
-  @Test("Parts of values") func parts() async throws {
+  @Test("Projections") func parts() async throws {
     for (name, age) in try await people.find().sorted(by: \.lastName).select(\.lastName, \.age) {
       print(name, age ?? 0)  // Doe 0, Hopper 85, Lovelace 36
     }
@@ -201,7 +201,7 @@ struct ModelQueriesSnippets {
     #expect(first?.id == "jane")
   }
 
-  @Test("What is wrong is told when the question is asked") func failures() async throws {
+  @Test("Errors are thrown when the query runs") func failures() async throws {
     let query = people.find(\.firstName.count > 3)
     do {
       _ = try await query.fetch()

@@ -15,7 +15,7 @@ struct ISBN: RawRepresentable, ModelKey {
   var rawValue: String
 }
 
-@Suite("What the article Models and change says")
+@Suite("Code in the article Models and change")
 struct ModelsAndChangeSnippets {
   @Model(collection: "people")
   struct Person: Codable, Equatable {
@@ -32,7 +32,7 @@ struct ModelsAndChangeSnippets {
   private let store: Store
   init() throws { store = try Store(.memory) }
 
-  @Test("A value is a document") func stored() throws {
+  @Test("Values as documents") func stored() throws {
     let people = store[Person.self]
     let ada = try people.insert(Person(firstName: "Ada", lastName: "Lovelace"))
     let json = try people.documents.get(ada.key!)!.object().jsonString()
@@ -65,11 +65,11 @@ struct ModelsAndChangeSnippets {
     let effi = try await books.get(ISBN(rawValue: "0-8044-2957-X"))
 
     let note = try await store[Note.self].insert(Note(text: "Buy ink"))
-    let id = note.id  // the key that was made for it
+    let id = note.id  // the generated key
 
     let tools = store[Tool.self]
     try await tools.save(Tool(id: "saw", price: 20))
-    try await tools.save(Tool(id: "saw", price: 25))  // replaces the one before
+    try await tools.save(Tool(id: "saw", price: 25))  // replaces the previous one
     #expect(try await tools.find().fetch().map(\.price) == [25])
     #expect(effi?.title == "Effi Briest")
     #expect(id == note.key && id != nil)
@@ -141,8 +141,8 @@ struct ModelsAndChangeSnippets {
     struct Person {
       @Key var id: String
       var name: String
-      var phone: [String]  // a text became a list of texts
-      @Field(renamedFrom: "mail") var email: String?  // renamed, and may be absent now
+      var phone: [String]  // a string became an array of strings
+      @Field(renamedFrom: "mail") var email: String?  // renamed, and now optional
       var shoeSize: Double  // an integer became a number
       var country = "UK"  // new
     }
@@ -155,16 +155,16 @@ struct ModelsAndChangeSnippets {
         shoeSize: 38))
   }
 
-  @Test("Fields are added, renamed and widened") func secondRelease() async throws {
+  @Test("Adding, renaming and widening fields") func secondRelease() async throws {
     typealias Person = SecondRelease.Person
     try oldDocument()
     let people = store[Person.self]
-    let ada = try await people.get("ada")!  // of the first release
+    let ada = try await people.get("ada")!  // written by the first release
     print(ada.phone, ada.email ?? "", ada.shoeSize, ada.country)
     // ["020 7946 0101"] ada@example.org 38.0 UK
 
-    let byCountry = try await people.find(\.country == "UK").count()  // 1: the default counts
-    let byEmail = try await people.find(\.email == "ada@example.org").count()  // 1: so does the old name
+    let byCountry = try await people.find(\.country == "UK").count()  // 1: matches the default
+    let byEmail = try await people.find(\.email == "ada@example.org").count()  // 1: matches the former name
     let described = "\(ada.phone) \(ada.email ?? "") \(ada.shoeSize) \(ada.country)"
     #expect(described == #"["020 7946 0101"] ada@example.org 38.0 UK"#)
     #expect(byCountry == 1 && byEmail == 1)
@@ -219,7 +219,7 @@ struct ModelsAndChangeSnippets {
     #expect(try await people.upgrade() == 0)
   }
 
-  @Test("What a newer version wrote") func newer() throws {
+  @Test("Documents of newer versions") func newer() throws {
     typealias Person = SecondRelease.Person
     try store[ThirdRelease.Person.self].insert(
       ThirdRelease.Person(id: "grace", first: "Grace", last: "Hopper", phone: []))

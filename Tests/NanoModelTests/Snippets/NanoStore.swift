@@ -3,9 +3,9 @@
 import NanoStore
 import Testing
 
-@Suite("What the page of NanoStore says")
+@Suite("Code on the NanoStore page")
 struct NanoStoreSnippets {
-  @Test("Its code runs") func code() async throws {
+  @Test("The code runs") func code() async throws {
     let store = try Store(.memory)
     let people = store["people"]
     try await people.save(["name": "Ada", "emails": ["ada@example.org"], "born": 1815], key: "ada")

@@ -4,7 +4,7 @@ import Foundation
 import NanoStoreModels
 import Testing
 
-@Suite("What the page of NanoStoreModels says")
+@Suite("Code on the NanoStoreModels page")
 struct NanoStoreModelsSnippets {
   @Model struct Person {
     var firstName: String
@@ -12,7 +12,7 @@ struct NanoStoreModelsSnippets {
     var emails: [String] = []
   }
 
-  @Test("Its code runs") func code() async throws {
+  @Test("The code runs") func code() async throws {
     let store = try Store(.memory)
     let people = store[Person.self]
     try await people.insert(Person(firstName: "Grace", lastName: "Hopper"))

@@ -21,12 +21,12 @@ enum ObjectsArticle {
   }
 }
 
-@Suite("What the article Graphs of objects says")
+@Suite("Code in the article Graphs of objects")
 struct ObjectsSnippets {
   private typealias Song = ObjectsArticle.Song
   private typealias Playlist = ObjectsArticle.Playlist
 
-  @Test("Its code runs")
+  @Test("The code runs")
   func code() async throws {
     let store = try Store(.memory)
     let context = ObjectContext(store)
@@ -69,12 +69,12 @@ struct ObjectsSnippets {
     let lists = try await context.find(Playlist.self) { $0.songs.contains(road.songs[0]) }.fetch()
     try context.find(Song.self).each { song in
       print(song.title)
-      return song.seconds < 600  // goes on
+      return song.seconds < 600  // return false to stop
     }
     #expect(long.isEmpty && lists.map(\.title) == ["Street"])
   }
 
-  @Test("Its code with await runs")
+  @Test("The code with await runs")
   func awaiting() async throws {
     let store = try Store(.memory)
     let library = ObjectActor(store)

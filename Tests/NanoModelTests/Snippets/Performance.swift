@@ -5,9 +5,9 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("What the article Performance says")
+@Suite("Code in the article Performance")
 struct PerformanceSnippets {
-  @Test("Its code runs") func code() async throws {
+  @Test("The code runs") func code() async throws {
     let scratch = try Scratch()
     let path = scratch.path + "/library.db"
     var configuration = Store.Configuration()

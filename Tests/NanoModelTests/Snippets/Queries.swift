@@ -4,7 +4,7 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("What the article Queries says")
+@Suite("Code in the article Queries")
 struct QueriesSnippets {
   private let store: Store
   private let films: DocumentCollection
@@ -53,14 +53,14 @@ struct QueriesSnippets {
     let some = try films.find("[year] BETWEEN ? AND ? AND [genres] = 'SF'", 1980, 1990)
     let named = try films.find("[title] = :title", named: ["title": "Ran"])
     let computed = try films.find("[year] % 2 = 1 ORDER BY length([title]) DESC, [title] LIMIT 2")
-    let anywhere = try films.find("LEAF([@] = 'Kurosawa')")  // in whatever field
+    let anywhere = try films.find("LEAF([@] = 'Kurosawa')")  // in any field
     #expect(try some.keys() == ["brazil"])
     #expect(try named.keys() == ["ran"])
     #expect(try computed.keys() == ["brazil", "alien"])
     #expect(try anywhere.keys() == ["ran"])
   }
 
-  @Test("Order and pages") func pages() async throws {
+  @Test("Ordering and pages") func pages() async throws {
     let newest = try await films.find().sorted(by: "-year", "title").limit(2, offset: 1).fetch()
     var page = try await films.find().sorted(by: "title").page(2)
     while let next = page.next {
@@ -97,7 +97,7 @@ struct QueriesSnippets {
     #expect(values == [3, 1983.0, 1985])
   }
 
-  @Test("Explaining") func explain() async throws {
+  @Test("Query plans") func explain() async throws {
     try await films.createIndex("year")
     let plan = try await films.find(Field("year") > 1980 && Field("title").contains("a")).explain()
     print(plan.indexes)  // ["year"]

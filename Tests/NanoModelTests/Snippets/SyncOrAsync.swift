@@ -11,16 +11,16 @@ final class Draft: Codable {
 }
 
 func count(_ films: DocumentCollection) throws -> Int {
-  try films.count()  // on this thread; returns when it is done
+  try films.count()  // runs on this thread
 }
 
 func countLater(_ films: DocumentCollection) async throws -> Int {
-  try await films.count()  // on a thread of the store; this task waits, its thread does not
+  try await films.count()  // runs on a thread of the store; suspends this task
 }
 
-@Suite("What the article Sync or async says")
+@Suite("Code in the article Sync or async")
 struct SyncOrAsyncSnippets {
-  @Test("Its code runs, in one program", .timeLimit(.minutes(1))) func code() async throws {
+  @Test("The code runs as one program", .timeLimit(.minutes(1))) func code() async throws {
     let store = try Store(.memory)
     let films = store["films"]
     let log = store["log"]
@@ -39,9 +39,9 @@ struct SyncOrAsyncSnippets {
     }
     #expect(titles == ["Ran"])
 
-    try await films.insert(Draft("Kagemusha"))  // a new value is handed over
+    try await films.insert(Draft("Kagemusha"))  // transfers a new value
     let drafts = try await films.find(Field("year") == nil).decoded(as: Draft.self)
-    try store.blocking { try films.insert(drafts[0]) }  // stays in use here
+    try store.blocking { try films.insert(drafts[0]) }  // the value stays in use
     drafts[0].title = "Dreams"
     #expect(try await films.find(Field("title") == "Kagemusha").count() == 2)
 
@@ -53,7 +53,7 @@ struct SyncOrAsyncSnippets {
     _ = await task.result
 
     films.enqueue { try $0.save(["title": "Ikiru"], key: "ikiru") }
-    films.enqueue { try $0.update("ikiru", set: ["year": 1952]) }  // always after the one before
+    films.enqueue { try $0.update("ikiru", set: ["year": 1952]) }  // always runs second
     try await films.finishQueued()
     #expect(try await films.get("ikiru")?["year"] == 1952)
   }

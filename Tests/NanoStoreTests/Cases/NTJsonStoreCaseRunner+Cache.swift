@@ -3,7 +3,7 @@
 import NanoStore
 
 extension NTJsonStoreCaseRunner {
-  /// Nil for an operation of another kind.
+  /// Performs a cache operation; returns nil for operations of other kinds.
   func performCache(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
     switch op {
     case "cacheSize": return ["value": .int(Int64(try collection(step).cacheSize))]
@@ -23,29 +23,31 @@ extension NTJsonStoreCaseRunner {
     }
   }
 
-  /// Whether asking twice gives one document.
+  /// Returns whether two reads yield the same document instance.
   private func identity(_ step: DocumentObject) throws -> DocumentObject {
-    var first = try asked(step["first"], step)
+    var first = try document(for: step["first"], step)
     var isKept = true
     if step["keepFirst"]?.bool == false {
       first = nil
       isKept = try store().cacheUse.documents > 0
-      // The cache has it still, so that it can be compared.
-      if isKept { first = try asked(step["first"], step) }
+      // The document is still cached; read it again to compare it.
+      if isKept { first = try document(for: step["first"], step) }
     }
-    guard let second = try asked(step["second"], step) else { throw failure("nothing is found") }
+    guard let second = try document(for: step["second"], step) else {
+      throw failure("the second read found no document")
+    }
     let isSame = isKept && first.map { $0.hasSameStorage(as: second) } == true
     return ["same": .bool(isSame), "reparsed": .bool(!isSame)]
   }
 
-  private func asked(_ question: DocumentValue?, _ step: DocumentObject) throws -> Document? {
-    guard let (name, given) = question?.object?.first else { return nil }
+  private func document(for read: DocumentValue?, _ step: DocumentObject) throws -> Document? {
+    guard let (name, given) = read?.object?.first else { return nil }
     if name == "item" { return documents[given.string ?? ""] }
     var inner = given.object ?? [:]
     inner["collection"] = step["collection"] ?? "c"
     if name == "findOne" { return try query(inner).first() }
     let found = try query(inner).fetch()
-    let index = Int(question?["index"]?.int ?? given["index"]?.int ?? 0)
+    let index = Int(read?["index"]?.int ?? given["index"]?.int ?? 0)
     return found.indices.contains(index) ? found[index] : nil
   }
 }

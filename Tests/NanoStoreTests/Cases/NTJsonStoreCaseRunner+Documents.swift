@@ -3,7 +3,7 @@
 import NanoStore
 
 extension NTJsonStoreCaseRunner {
-  /// Nil for an operation of another kind.
+  /// Performs an operation on documents; returns nil for operations of other kinds.
   func performDocuments(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
     switch op {
     case "insert":
@@ -31,8 +31,8 @@ extension NTJsonStoreCaseRunner {
       bind(step, updated)
       return ["ok": true, "error": .null]
     case "remove":
-      let document = try step["item"] == nil ? Document(removed(step)) : item(step)
-      // A document that is not there is no error.
+      let document = try step["item"] == nil ? Document(documentToRemove(step)) : item(step)
+      // Removing a missing document is not an error.
       _ = try collection(step).delete(document)
       return ["ok": true, "error": .null]
     case "removeWhere": return ["value": .int(Int64(try query(step).delete())), "error": .null]
@@ -48,7 +48,7 @@ extension NTJsonStoreCaseRunner {
     }
   }
 
-  private func removed(_ step: DocumentObject) throws -> DocumentObject {
+  private func documentToRemove(_ step: DocumentObject) throws -> DocumentObject {
     if let rowID = step["rowid"] { return [DocumentObject.rowIDName: rowID] }
     return try object(step["json"])
   }
@@ -59,7 +59,7 @@ extension NTJsonStoreCaseRunner {
 
   func item(_ step: DocumentObject) throws -> Document {
     let name = step["item"]?.string ?? ""
-    guard let document = documents[name] else { throw failure("there is no document \(name)") }
+    guard let document = documents[name] else { throw failure("no document named \(name)") }
     return document
   }
 
@@ -67,8 +67,8 @@ extension NTJsonStoreCaseRunner {
     if let name = step["bind"]?.string { documents[name] = document }
   }
 
-  /// The query of a step. There, arguments that are missing were null and those too many were passed
-  /// over; here both are errors, so they are completed and cut.
+  /// Returns the query of a step. The original read missing arguments as null and ignored surplus
+  /// ones; here both are errors, so the arguments are padded or truncated.
   func query(_ step: DocumentObject) throws -> DocumentQuery {
     let collection = try collection(step)
     let text = step["where"]?.string ?? ""
@@ -80,14 +80,14 @@ extension NTJsonStoreCaseRunner {
     var query = try collection.find(text, arguments: arguments)
     if let order = step["orderBy"]?.string { query = try query.sorted(byText: order) }
     if let limit = step["limit"]?.int, limit > 0 { query = query.limit(Int(limit)) }
-    noteFields(query, of: collection)
+    recordFields(query, of: collection)
     return query.fieldsAsColumns()
   }
 
-  private func noteFields(_ query: DocumentQuery, of collection: DocumentCollection) {
+  private func recordFields(_ query: DocumentQuery, of collection: DocumentCollection) {
     let paths =
       query.query.condition.fields + query.query.orderings.flatMap(\.expression.fields)
-    asked[collection.name.lowercased(), default: []].formUnion(paths.map(\.description))
+    queriedFields[collection.name.lowercased(), default: []].formUnion(paths.map(\.description))
   }
 
   private func found(_ documents: [Document], _ step: DocumentObject) throws -> DocumentObject {
@@ -114,7 +114,7 @@ extension NTJsonStoreCaseRunner {
     ]
   }
 
-  /// The fields of a document under their names, as steps expect them.
+  /// Returns the fields of a document under the names that steps expect.
   private func result(_ document: Document?, _ step: DocumentObject) throws -> DocumentObject {
     guard let document else { return ["isNil": true, "error": .null] }
     var fields = try document.object()

@@ -6,10 +6,10 @@ import NanoStore
 import Synchronization
 
 extension NTJsonStoreCaseRunner {
-  /// Nil for an operation of another kind.
+  /// Performs an operation on queued calls; returns nil for operations of other kinds.
   func performOrder(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
     switch op {
-    case "completionQueue": return try completionPlaces(step)
+    case "completionQueue": return try completionQueues(step)
     case "syncAll", "syncCollections", "sync", "collectionSync":
       let calls = try queueWork(step)
       let names = op == "syncAll" ? nil : names(step)
@@ -25,7 +25,7 @@ extension NTJsonStoreCaseRunner {
     step["collections"]?.array?.compactMap(\.string) ?? [step["collection"]?.string ?? "c"]
   }
 
-  /// Some writes on each collection of the step.
+  /// Queues writes on each collection of the step.
   private func queueWork(_ step: DocumentObject) throws -> [QueuedCall<Document>] {
     try names(step).flatMap { name in
       let collection = try collection(["collection": .string(name)])
@@ -35,7 +35,7 @@ extension NTJsonStoreCaseRunner {
     }
   }
 
-  /// Waits with a limit while a call runs, if the step has one pending.
+  /// Waits with a timeout, while a call runs if the step has one pending.
   private func waiting(_ step: DocumentObject) throws -> DocumentObject {
     let gate = DispatchSemaphore(value: 0)
     let limit = Duration.milliseconds(step["timeoutMs"]?.int ?? 1)
@@ -52,16 +52,16 @@ extension NTJsonStoreCaseRunner {
     return ["value": .bool(isFinished)]
   }
 
-  /// Where completions run, by the place from which the call is made and the place that is asked for.
-  private func completionPlaces(_ step: DocumentObject) throws -> DocumentObject {
+  /// Returns the queues on which completions run, by the queue of the caller and the requested target.
+  private func completionQueues(_ step: DocumentObject) throws -> DocumentObject {
     let key = DispatchSpecificKey<String>()
     DispatchQueue.main.setSpecific(key: key, value: "main")
     let collection = try collection(step)
     let (order, found) = (Log(), DispatchSemaphore(value: 0))
-    func place(_ from: DispatchQueue, _ place: CompletionTarget) -> String {
+    func completionQueue(from queue: DispatchQueue, _ target: CompletionTarget) -> String {
       let seen = Log()
-      from.async {
-        collection.enqueue(completingOn: place) { _ in
+      queue.async {
+        collection.enqueue(completingOn: target) { _ in
         } completion: { _ in
           seen.add(DispatchQueue.getSpecific(key: key) ?? "global default")
           found.signal()
@@ -70,16 +70,17 @@ extension NTJsonStoreCaseRunner {
       guard found.wait(timeout: .now() + 60) == .success else { return "never" }
       return seen.all.joined()
     }
-    let (main, background) = (place(.main, .automatic), place(.global(), .automatic))
+    let main = completionQueue(from: .main, .automatic)
+    let background = completionQueue(from: .global(), .automatic)
     for number in 0..<3 {
       collection.enqueue(completingOn: .inLine) { _ in
         order.add("call \(number)")
       } completion: { _ in
-        order.add("completion \(number) \((try? collection.count()) == nil ? "fails" : "may ask")")
+        order.add("completion \(number) \((try? collection.count()) == nil ? "fails" : "succeeds")")
       }
     }
     collection.finishQueued()
-    let inLine = (0..<3).flatMap { ["call \($0)", "completion \($0) may ask"] }
+    let inLine = (0..<3).flatMap { ["call \($0)", "completion \($0) succeeds"] }
     return [
       "main": .string(main), "background": .string(background),
       "serial": order.all == inLine ? "collection queue" : .string("\(order.all)"),

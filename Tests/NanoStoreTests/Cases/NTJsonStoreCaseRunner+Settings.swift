@@ -3,7 +3,7 @@
 import NanoStore
 
 extension NTJsonStoreCaseRunner {
-  /// Nil for an operation of another kind.
+  /// Performs an operation on settings; returns nil for operations of other kinds.
   func performSettings(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
     switch op {
     case "addIndex", "addUniqueIndex":
@@ -13,18 +13,18 @@ extension NTJsonStoreCaseRunner {
         try collection.createIndex(keys: keys, unique: isUnique)
       } catch let error as StoreError where error.code != .closed {
         if step["expect"]?["error"] != nil { throw error }
-        undone.append((collection.name, keys, isUnique))
+        failedIndexes.append((collection.name, keys, isUnique))
       }
       return ["ok": true, "error": .null]
     case "addQueryable":
       try collection(step).addQueryableFields(step["fields"]?.string ?? "")
       return ["ok": true, "error": .null]
     case "ensureSchema":
-      if let error = try ensured(collection(step).name).first { throw error }
+      if let error = try retryFailedIndexes(collection(step).name).first { throw error }
       return ["ok": true, "error": .null]
     case "storeEnsureSchema":
       _ = try store()
-      let count = try ensured(nil).count
+      let count = try retryFailedIndexes(nil).count
       return ["ok": .bool(count == 0), "errors": .int(Int64(count)), "isNil": .bool(count == 0)]
     case "indexes":
       let indexes = try collection(step).indexes()
@@ -50,10 +50,10 @@ extension NTJsonStoreCaseRunner {
     }
   }
 
-  /// Tries again what could not be made, of one collection or of all.
-  private func ensured(_ name: String?) throws -> [StoreError] {
+  /// Retries the index creations that failed, for one collection or for all.
+  private func retryFailedIndexes(_ name: String?) throws -> [StoreError] {
     var errors: [StoreError] = []
-    for index in undone where name == nil || index.collection == name {
+    for index in failedIndexes where name == nil || index.collection == name {
       do {
         try store()[index.collection].createIndex(keys: index.keys, unique: index.isUnique)
       } catch let error as StoreError {
@@ -63,15 +63,15 @@ extension NTJsonStoreCaseRunner {
     return errors
   }
 
-  /// The fields that were declared. The original made columns of those that queries name, too; here
-  /// there are none, since every field can be asked for, so what a query of the case has named is
-  /// taken as it is expected.
+  /// Returns the declared fields. The original also created columns for fields that queries name;
+  /// here queries need no columns, so a field named by a query of the case counts as a column if the
+  /// step expects it.
   private func columns(_ step: DocumentObject) throws -> Set<String> {
     let collection = try collection(step)
     var columns = Set(try collection.indexes().flatMap(\.columns).map(\.path.description))
     columns.formUnion(try collection.queryableFields().map(\.description))
     let wanted = Set((step["expect"]?["set"]?.array ?? []).compactMap(\.string))
-    let named = asked[collection.name.lowercased()] ?? []
+    let named = queriedFields[collection.name.lowercased()] ?? []
     return columns.union(wanted.intersection(named))
   }
 }

@@ -4,12 +4,12 @@ import Foundation
 import NanoStore
 
 extension NTJsonStoreCaseRunner {
-  /// Nil for an operation of another kind.
+  /// Performs an operation on the store; returns nil for operations of other kinds.
   func performStore(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
     switch op {
     case "exists": return ["value": .bool(Store.Location.file(setup.file).exists)]
     case "collections":
-      // Names were kept in small letters there; here they stay as they were first written.
+      // The original stored names in lowercase; here they keep the spelling of their first use.
       return ["set": .array(try store().collections().map { .string($0.name.lowercased()) })]
     case "close":
       try opened?.close()
@@ -62,7 +62,7 @@ extension NTJsonStoreCaseRunner {
 
   private func text(_ raw: DocumentValue?) throws -> String? { try value(raw ?? .null).string }
 
-  /// Until the store is used another file may be chosen.
+  /// Selects a different file, which is possible until the store is first used.
   private func changeFile(_ changed: StoreSetup) throws -> DocumentObject {
     if let opened {
       try opened.apply(changed)
@@ -87,7 +87,7 @@ extension NTJsonStoreCaseRunner {
         StoreSetup(path: wanted.path ?? setup.path, name: wanted.name ?? setup.name))
     }
     (wanted.path, wanted.name) = (nil, nil)
-    // Nothing is opened for a setup that only says where.
+    // A setup that only names a location opens nothing.
     if !wanted.collections.isEmpty { try store().apply(wanted) }
     return ["ok": true, "error": .null]
   }

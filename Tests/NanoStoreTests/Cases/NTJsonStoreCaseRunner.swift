@@ -4,25 +4,25 @@ import Foundation
 import NanoStore
 import Synchronization
 
-/// Plays one case of NTJsonStore to a store of ours.
+/// Runs one acceptance case of NTJsonStore against a store.
 ///
-/// Collections are made by being named, known by row ids, as they were there; stores are opened when
-/// they are first used.
-// @unchecked: one thread at a time: the one that runs the case waits for the calls that it queues.
+/// As in the original, naming a collection creates it with row IDs as identity, and a store is opened
+/// on first use.
+// @unchecked: used by one thread at a time; the thread that runs the case waits for the queued calls.
 final class NTJsonStoreCaseRunner: @unchecked Sendable {
-  let one: AcceptanceCase
+  let testCase: AcceptanceCase
   let folder: Scratch
   var setup: StoreSetup
   var opened: Store?
   var documents: [String: Document] = [:]
-  /// Indexes that could not be made when they were declared; the original told so later.
-  var undone: [(collection: String, keys: String, isUnique: Bool)] = []
-  /// Fields that queries of the case have named, by collection: the original made columns of them.
-  var asked: [String: Set<String>] = [:]
+  /// Index creations that failed; the original reported their errors later.
+  var failedIndexes: [(collection: String, keys: String, isUnique: Bool)] = []
+  /// Fields named by queries of the case, by collection; the original created columns for them.
+  var queriedFields: [String: Set<String>] = [:]
   private var number = 0
 
-  init(_ one: AcceptanceCase) throws {
-    self.one = one
+  init(_ testCase: AcceptanceCase) throws {
+    self.testCase = testCase
     folder = try Scratch()
     setup = StoreSetup(path: folder.path, name: "case.db")
   }
@@ -30,7 +30,7 @@ final class NTJsonStoreCaseRunner: @unchecked Sendable {
   deinit { try? opened?.close() }
 
   func run() throws {
-    for step in one.steps {
+    for step in testCase.steps {
       number += 1
       try check(step, result(of: step))
     }
@@ -39,7 +39,7 @@ final class NTJsonStoreCaseRunner: @unchecked Sendable {
   func store() throws -> Store {
     if let opened { return opened }
     let store = try Store(.file(setup.file))
-    // The original cached so many in each collection unless told otherwise.
+    // The original's default number of cached documents per collection.
     store.defaultCacheSize = 50
     opened = store
     return store
@@ -53,7 +53,7 @@ final class NTJsonStoreCaseRunner: @unchecked Sendable {
   }
 
   func failure(_ description: String) -> CaseFailure {
-    CaseFailure(description: "\(one.id) step \(number): \(description)")
+    CaseFailure(description: "\(testCase.id) step \(number): \(description)")
   }
 }
 
@@ -80,17 +80,17 @@ extension NTJsonStoreCaseRunner {
     {
       return try queued(steps.compactMap(\.object), step)
     }
-    // The asynchronous form of an operation, and the next step sees what it did.
+    // An asynchronous operation; the next step sees its effect.
     guard op.hasPrefix("async"), let first = op.dropFirst(5).first else {
-      throw failure("the runner does not know \"\(op)\"")
+      throw failure("unsupported operation \"\(op)\"")
     }
     var plain = step
     plain["op"] = .string(first.lowercased() + op.dropFirst(6))
     return try queued([plain], step)["results"]?.array?.first?.object ?? [:]
   }
 
-  /// Starts operations without waiting for them, but those that are said to be plain, and gives what
-  /// each gave and the order in which they ended.
+  /// Starts the asynchronous operations without waiting for them, and runs those marked synchronous in
+  /// place. Returns each operation's result and the order of completion.
   private func queued(
     _ steps: [DocumentObject], _ outer: DocumentObject
   ) throws -> DocumentObject {
@@ -98,8 +98,8 @@ extension NTJsonStoreCaseRunner {
     let names = try steps.map { try collection(merged($0, outer)).name }
     for (number, step) in steps.enumerated() {
       let step = merged(step, outer)
-      let note: @Sendable () -> Void = {
-        // One at a time, also on several collections.
+      let runAndRecord: @Sendable () -> Void = {
+        // Operations run one at a time, even on different collections.
         journal.withLock { journal in
           let result = Result { try self.result(of: step) }
           journal.append((Int64(number), (try? result.get()) ?? ["error": "failure"]))
@@ -107,9 +107,9 @@ extension NTJsonStoreCaseRunner {
       }
       if step["async"] == false || step["sync"] == true {
         try store().finishQueued()
-        note()
+        runAndRecord()
       } else {
-        try collection(step).enqueue { _ in note() }
+        try collection(step).enqueue { _ in runAndRecord() }
       }
     }
     try store().finishQueued(names)
@@ -128,7 +128,7 @@ extension NTJsonStoreCaseRunner {
     return step
   }
 
-  /// The error kinds of the cases, by our codes.
+  /// Maps a store error to the error kind that the cases use.
   private static func kind(_ error: StoreError) -> String {
     switch error.code {
     case .uniqueViolation, .duplicateKey: "constraint"
@@ -157,9 +157,9 @@ extension NTJsonStoreCaseRunner {
   }
 
   private func isSame(_ field: String, _ wanted: DocumentValue, _ found: DocumentValue) -> Bool {
-    // The result of a document lists what it lacks: none of those that are wanted may be there.
-    if field == "absent", let names = wanted.array, let there = found.array {
-      return names.allSatisfy { !there.contains($0) }
+    // The result lists the fields that are present; none of the expected absent fields may be among them.
+    if field == "absent", let names = wanted.array, let present = found.array {
+      return names.allSatisfy { !present.contains($0) }
     }
     guard field == "set" || field == "errors", wanted.array != nil else {
       return wanted.matches(found)
@@ -167,7 +167,7 @@ extension NTJsonStoreCaseRunner {
     return DocumentValue.isSameSet(wanted, found)
   }
 
-  /// A value of the file: data and dates, which JSON lacks, and the folder of the case.
+  /// Decodes a value of the case file: data and dates, which JSON lacks, and the folder of the case.
   func value(_ raw: DocumentValue) throws -> DocumentValue {
     switch raw {
     case .string(let text): return .string(text.replacing("<temp>", with: folder.path))

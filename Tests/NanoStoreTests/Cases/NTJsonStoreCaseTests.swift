@@ -5,32 +5,33 @@ import Testing
 
 @Suite("Acceptance cases of NTJsonStore")
 struct NTJsonStoreCaseTests {
-  /// Everything that is not run, by reason. What a case asks for decides, never which case it is.
-  static func exclusion(_ one: AcceptanceCase) -> String? {
-    for step in one.steps {
+  /// Returns the reason for skipping a case, or nil. The reason depends on what the case requires, never
+  /// on its ID.
+  static func exclusion(_ testCase: AcceptanceCase) -> String? {
+    for step in testCase.steps {
       if step["op"] == "lastError" || step["expect"]?["lastError"] != nil {
-        return "errors are thrown by the call that fails, and kept nowhere"
+        return "errors are thrown by the failing call and not stored"
       }
     }
     return nil
   }
 
   @Test(
-    "What the original's own tests, source and documents say",
+    "The behavior in the original's tests, source, and documentation holds",
     arguments: try AcceptanceCase.all(of: "NTJsonStore"))
-  func holds(one: AcceptanceCase) throws {
-    if Self.exclusion(one) != nil { return }
-    try NTJsonStoreCaseRunner(one).run()
+  func holds(testCase: AcceptanceCase) throws {
+    if Self.exclusion(testCase) != nil { return }
+    try NTJsonStoreCaseRunner(testCase).run()
   }
 
-  @Test("Nearly every case is run")
+  @Test("Nearly all cases run")
   func coverage() throws {
     let all = try AcceptanceCase.all(of: "NTJsonStore")
-    let excluded = all.compactMap { one in Self.exclusion(one).map { (one.id, $0) } }
+    let excluded = all.compactMap { testCase in Self.exclusion(testCase).map { (testCase.id, $0) } }
     for (reason, cases) in Dictionary(grouping: excluded, by: \.1).sorted(by: { $0.key < $1.key }) {
-      print("not run, \(cases.count): \(reason): \(cases.map(\.0).joined(separator: " "))")
+      print("skipped \(cases.count): \(reason): \(cases.map(\.0).joined(separator: " "))")
     }
-    print("cases of NTJsonStore: \(all.count - excluded.count) run, \(excluded.count) not")
+    print("NTJsonStore cases: \(all.count - excluded.count) run, \(excluded.count) skipped")
     #expect(excluded.count * 10 <= all.count || all.count < 20)
   }
 }

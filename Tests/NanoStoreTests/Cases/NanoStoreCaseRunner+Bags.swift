@@ -23,7 +23,7 @@ extension NanoStoreCaseRunner {
     default: break
     }
     guard let bag = bags[step["bag"]?.string ?? ""] else {
-      throw CaseFailure(description: "\(one.id): there is no such bag")
+      throw CaseFailure(description: "\(testCase.id): no such bag")
     }
     return try change(bag, op, step)
   }
@@ -77,7 +77,7 @@ extension NanoStoreCaseRunner {
       let copy = try bag.copy()
       bags[step["bind"]?.string ?? ""] = copy
       names[copy.key] = step["bind"]?.string
-    default: throw CaseFailure(description: "\(one.id): the runner does not know \"\(op)\"")
+    default: throw CaseFailure(description: "\(testCase.id): unsupported operation \"\(op)\"")
     }
     return ["ok": true]
   }

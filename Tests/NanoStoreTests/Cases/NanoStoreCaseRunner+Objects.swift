@@ -21,14 +21,16 @@ extension NanoStoreCaseRunner {
       return ["present": .bool(found != nil), "value": found ?? .null]
     case "unset": documents[name]?[field] = nil
     case "unsetMany":
-      for one in strings(step["fields"]) { documents[name]?[FieldPath(components: [one])] = nil }
+      for fieldName in strings(step["fields"]) {
+        documents[name]?[FieldPath(components: [fieldName])] = nil
+      }
     case "unsetAll":
-      for one in try documents[name]?.object().names ?? [] {
-        documents[name]?[FieldPath(components: [one])] = nil
+      for fieldName in try documents[name]?.object().names ?? [] {
+        documents[name]?[FieldPath(components: [fieldName])] = nil
       }
     case "merge":
-      for (one, value) in try value(step["fields"] ?? .null).object ?? [:] {
-        documents[name]?[FieldPath(components: [one])] = value
+      for (fieldName, value) in try value(step["fields"] ?? .null).object ?? [:] {
+        documents[name]?[FieldPath(components: [fieldName])] = value
       }
     case "objectState": return try objectState(name)
     case "objectsEqual":
@@ -99,9 +101,9 @@ extension NanoStoreCaseRunner {
     }
   }
 
-  /// The tables and columns of the original in our words.
+  /// Translates the original's table and column names.
   private func translated(_ statement: String) -> String {
-    // The collection must exist for its table to.
+    // The table exists only once the collection does.
     _ = try? store.createCollection(Self.collection)
     let values =
       "(SELECT d.key AS key, j.key AS attribute, j.value AS value FROM \(Self.collection) d, "
@@ -152,7 +154,7 @@ extension NanoStoreCaseRunner {
     ]
   }
 
-  /// Settings count from the opening on, so a store is opened with each, and read back from it.
+  /// Opens a store with the setting and reads it back, because settings apply when a store is opened.
   private func setting(_ target: String, _ given: DocumentValue?) throws -> DocumentObject {
     var changed = configuration
     let text = given?.string ?? ""
@@ -166,7 +168,7 @@ extension NanoStoreCaseRunner {
     case ("engine.busyTimeout", let milliseconds?):
       changed.setBusyTimeout(milliseconds: Int(milliseconds.int ?? 0))
     case ("store.processingMode", _): changed.processingMode = .init(rawValue: text) ?? .default
-    default: throw CaseFailure(description: "\(one.id): the runner does not know \(target)")
+    default: throw CaseFailure(description: "\(testCase.id): unsupported setting \(target)")
     }
     let opened = try Store(.file(folder.file(UUID().uuidString)), configuration: changed)
     defer { try? opened.close() }
@@ -218,7 +220,7 @@ extension NanoStoreCaseRunner {
       configuration.logger.logLevel = .trace
       _ = try Store(.memory, configuration: configuration)[Self.collection].count()
       return ["ok": true]
-    default: throw CaseFailure(description: "\(one.id): the runner does not know this helper")
+    default: throw CaseFailure(description: "\(testCase.id): unsupported helper")
     }
   }
 }

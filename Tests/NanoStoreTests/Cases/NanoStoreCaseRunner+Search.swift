@@ -29,8 +29,8 @@ extension NanoStoreCaseRunner {
   }
 
   func expression(_ raw: DocumentValue) throws -> SearchExpression {
-    let predicates = try (raw.array ?? []).map { one in
-      (one["op"]?.string, try predicate(one))
+    let predicates = try (raw.array ?? []).map { link in
+      (link["op"]?.string, try predicate(link))
     }
     guard let first = predicates.first else {
       throw StoreError(.invalidArgument, "An expression has no predicate")
@@ -60,7 +60,7 @@ extension NanoStoreCaseRunner {
       let keys = try search.keys(in: objects)
       if step["bag"] == nil {
         guard keys == found.compactMap(\.key) else {
-          throw CaseFailure(description: "\(one.id): keys and documents differ")
+          throw CaseFailure(description: "\(testCase.id): keys and documents differ")
         }
       }
     }
@@ -73,7 +73,7 @@ extension NanoStoreCaseRunner {
     return [
       "count": .int(Int64(found.count)),
       "keys": .array(found.compactMap(\.key).map { .string(names[$0] ?? $0) }),
-      // Results are lists always; the original gave a mapping where nothing was sorted.
+      // Results are always lists; the original returned a dictionary for unsorted results.
       "isList": .bool(step["returns"] == "keys" || step["sort"] != nil),
       "ordered": .array(
         found.map { field.flatMap { $0.isEmpty ? nil : $0 }.flatMap($0.subscriptPath) ?? .null }),
@@ -101,7 +101,7 @@ extension NanoStoreCaseRunner {
       }
     let search = try search(from: step["where"]?.object ?? [:])
     let value = try search.aggregate([aggregate], in: objects)[0]
-    // The original gives a number always, 0 where there is none.
+    // The original always returns a number, 0 if there is no value.
     return ["value": .double(value.double ?? 0)]
   }
 }

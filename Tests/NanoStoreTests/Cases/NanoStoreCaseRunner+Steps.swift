@@ -4,7 +4,7 @@ import Foundation
 import NanoStore
 
 extension NanoStoreCaseRunner {
-  /// What a step gives, by the names of the expectations.
+  /// Performs a step and returns its result under the names that expectations use.
   func perform(_ step: DocumentObject) throws -> DocumentObject {
     let op = step["op"]?.string ?? ""
     switch op {
@@ -35,7 +35,7 @@ extension NanoStoreCaseRunner {
       switch location {
       case .memory: return ["value": ":memory:"]
       case .temporary: return ["value": ""]
-      case .file: return ["value": one.fields["store"]?["path"] ?? .null]
+      case .file: return ["value": testCase.fields["store"]?["path"] ?? .null]
       }
     case "describe":
       let bag = bags[step["target"]?.string ?? ""]
@@ -78,7 +78,7 @@ extension NanoStoreCaseRunner {
       _ = try store.engine()
       return ["ok": false]
     case "commit", "rollback":
-      // A transaction is a block: outside of one there is nothing to end.
+      // A transaction is a block; outside of one there is nothing to end.
       _ = try store.engine()
       return ["ok": .bool(store.isInTransaction)]
     case "fetchKeys":
@@ -109,7 +109,7 @@ extension NanoStoreCaseRunner {
       let copy = try Store(.file(path(step["path"])))
       let (documents, bags) = (try copy[Self.collection].count(), try copy.bags().count)
       return ["documents": .int(Int64(documents + bags)), "bags": .int(Int64(bags))]
-    default: throw CaseFailure(description: "\(one.id): the runner does not know \"\(op)\"")
+    default: throw CaseFailure(description: "\(testCase.id): unsupported operation \"\(op)\"")
     }
   }
 
@@ -120,7 +120,7 @@ extension NanoStoreCaseRunner {
     guard !items.isEmpty else { return ["ok": false, "error": "error"] }
     for name in items { if let bag = bags[name] { try store.save(bag) } }
     let names = items.filter { documents[$0] != nil }
-    // One call with several documents is one batch.
+    // A single call with several documents is a batch.
     if op == "add", names.count > 1 {
       let ids = try objects.save(names.compactMap { documents[$0] })
       for (name, id) in zip(names, ids) { documents[name] = try objects.get(rowID: id) }
@@ -150,7 +150,7 @@ extension NanoStoreCaseRunner {
     ]
   }
 
-  /// Rows that are written, whatever is collected.
+  /// Returns the number of written rows, ignoring pending saves.
   private func rowCount(_ table: String) throws -> Int {
     let bags = try store.engine().read(.call, nil) { try $0.count(Query(), in: "nano_bags") }
     guard table == "documents" else {
@@ -173,7 +173,7 @@ extension NanoStoreCaseRunner {
     let key = try value(step["key"] ?? .null).string ?? ""
     let rows: [Leaf]
     if let bag = try store.bag(key: key) {
-      // The original kept a bag as a document with these attributes.
+      // The original stored a bag as a document with these attributes.
       let representation = try bag.representation()
       rows = leaves(representation).map { leaf in
         let names = ["name": "Name", "key": "NSFKey", "members": "NSFObjectKeys"]

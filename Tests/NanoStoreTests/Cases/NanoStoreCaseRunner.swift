@@ -3,7 +3,7 @@
 import Foundation
 import NanoStore
 
-/// Runs one case against a store of its own.
+/// Runs one acceptance case of NanoStore against a new store.
 final class NanoStoreCaseRunner {
   struct Car: StorableObject, Codable {
     var kName: String?
@@ -19,37 +19,37 @@ final class NanoStoreCaseRunner {
     }
   }
 
-  let one: AcceptanceCase
+  let testCase: AcceptanceCase
   let folder: Scratch
   var store: Store!
   var configuration = Store.Configuration.nanoStore
   var location = Store.Location.memory
   var documents: [String: Document] = [:]
   var bags: [String: Bag] = [:]
-  /// The names of what has a key, by key.
+  /// The case's names of bags and documents, by key.
   var names: [String: String] = [:]
   private var next = 0
 
   static let collection = "objects"
 
-  /// A path of the case, in the folder.
+  /// Returns a path of the case, resolved in its folder.
   func path(_ value: DocumentValue?) -> String {
     folder.file((value?.string ?? "").replacing("<temp>/", with: ""))
   }
 
   var objects: DocumentCollection { store[Self.collection] }
 
-  init(_ one: AcceptanceCase) throws {
-    self.one = one
+  init(_ testCase: AcceptanceCase) throws {
+    self.testCase = testCase
     folder = try Scratch()
   }
 
   func run() throws {
     try makeStore()
-    for (name, description) in one.fields["objects"]?.object ?? [:] {
+    for (name, description) in testCase.fields["objects"]?.object ?? [:] {
       try make(name, description.object ?? [:])
     }
-    for (name, description) in one.fields["bags"]?.object ?? [:] {
+    for (name, description) in testCase.fields["bags"]?.object ?? [:] {
       try makeBag(name, description.object ?? [:])
     }
     try runSteps()
@@ -57,7 +57,7 @@ final class NanoStoreCaseRunner {
   }
 
   private func makeStore() throws {
-    let description = one.fields["store"] ?? .object([:])
+    let description = testCase.fields["store"] ?? .object([:])
     if description["type"] == "persistent" {
       location = .file(path(description["path"]))
     } else if description["type"] == "temporary" {
@@ -104,11 +104,11 @@ final class NanoStoreCaseRunner {
 
 extension NanoStoreCaseRunner {
   private func runSteps() throws {
-    while next < one.steps.count { try runNext() }
+    while next < testCase.steps.count { try runNext() }
   }
 
   private func runNext() throws {
-    let step = one.steps[next]
+    let step = testCase.steps[next]
     next += 1
     if step["op"] == "begin", !store.isClosed, !store.isInTransaction {
       try check(step, ["ok": true])
@@ -127,7 +127,7 @@ extension NanoStoreCaseRunner {
     try check(step, result)
   }
 
-  /// Steps up to the commit run in a write block; anything else that ends it throws out of it.
+  /// Runs the steps up to the commit in a write transaction; a rollback or close throws out of it.
   private func transaction() throws {
     enum End: Error {
       case rollback(DocumentObject)
@@ -135,8 +135,8 @@ extension NanoStoreCaseRunner {
     }
     do {
       try store.write {
-        while next < one.steps.count {
-          let step = one.steps[next]
+        while next < testCase.steps.count {
+          let step = testCase.steps[next]
           switch step["op"]?.string {
           case "commit":
             next += 1
@@ -155,7 +155,7 @@ extension NanoStoreCaseRunner {
     }
   }
 
-  /// The error kinds of the cases, by our codes.
+  /// Maps a store error to the error kind that the cases use.
   private func kind(_ error: StoreError, _ step: DocumentObject) -> String {
     let expected = step["expect"]?["error"]?.string
     switch error.code {
@@ -173,9 +173,9 @@ extension NanoStoreCaseRunner {
       let found = actual[field] ?? .null
       let wanted = try value(expected)
       var isSame = wanted.matches(found)
-      // In the results of SQL an error is true or false, elsewhere a word.
+      // For SQL steps, `error` is true or false; elsewhere it is an error kind.
       if field == "error", case .bool(let fails) = wanted { isSame = fails == !found.isNull }
-      // The order in which leaves are listed is unspecified.
+      // The order of listed leaves is unspecified.
       if field.hasSuffix("Keys") || ["keys", "attributes", "datatypes"].contains(field)
         || (field == "infos" && actual["isList"] != true)
       {
@@ -187,13 +187,13 @@ extension NanoStoreCaseRunner {
       guard isSame else {
         throw CaseFailure(
           description:
-            "\(one.id) step \(next) \(step.jsonString(dialect: .plain)): \(field) is "
+            "\(testCase.id) step \(next) \(step.jsonString(dialect: .plain)): \(field) is "
             + "\(found.jsonString()), expected \(wanted.jsonString()); all: \(actual.jsonString())")
       }
     }
   }
 
-  /// A value of the file: dates, data, URLs, keys of named objects, fixtures.
+  /// Decodes a value of the case file: dates, data, URLs, keys of named objects, fixtures.
   func value(_ raw: DocumentValue) throws -> DocumentValue {
     switch raw {
     case .array(let array): return .array(try array.map { try value($0) })
@@ -206,7 +206,8 @@ extension NanoStoreCaseRunner {
       case "$null": return .null
       case "$key": return .string(key(first.value.string ?? ""))
       case "$fixture":
-        var fixture = one.fields["fixtures"]?[FieldPath(first.value.string ?? "")]?.object ?? [:]
+        var fixture =
+          testCase.fields["fixtures"]?[FieldPath(first.value.string ?? "")]?.object ?? [:]
         fixture.merge(object["with"]?.object ?? [:])
         return try value(.object(fixture))
       default: return .object(DocumentObject(try object.map { ($0.name, try value($0.value)) }))

@@ -5,46 +5,49 @@ import Testing
 
 @Suite("Acceptance cases of NanoStore")
 struct NanoStoreCaseTests {
-  /// Everything that is not run, by reason. What a case asks for decides, never which case it is.
-  static func exclusion(_ one: AcceptanceCase) -> String? {
-    for step in one.steps {
+  /// Returns the reason for skipping a case, or nil. The reason depends on what the case requires, never
+  /// on its ID.
+  static func exclusion(_ testCase: AcceptanceCase) -> String? {
+    for step in testCase.steps {
       let op = step["op"]?.string ?? ""
       let target = step["target"]?.string ?? ""
       if op == "indexes" || op == "clearIndexes" {
-        return "the tables of the original and their six indexes do not exist here"
+        return "this store has neither the original's tables nor their six indexes"
       }
       if op == "global", step["name"]?.string == "uuid" {
-        return "keys are UUIDs of version 7 in lower case, which sort by time"
+        return "keys are lowercase version 7 UUIDs, which sort by time"
       }
       let isNil =
         ["statement", "predicate", "store"].contains { step[$0] == .null }
         || (target == "sortDescriptor.init" && step["attribute"] == .null)
         || step["items"]?.array?.contains(.null) == true
-      if isNil || step["items"] == .null { return "Swift's types do not let nil be passed there" }
+      if isNil || step["items"] == .null {
+        return "Swift's types do not accept nil here"
+      }
     }
-    let objects = one.fields["objects"]?.object ?? [:]
+    let objects = testCase.fields["objects"]?.object ?? [:]
     if objects.contains(where: { ($0.value["invalid"] ?? .null) != .null }) {
-      return "Swift's types do not let such an object be passed"
+      return "Swift's types do not accept such an object"
     }
     return nil
   }
 
   @Test(
-    "What the original's own tests and documents say",
+    "The behavior in the original's tests and documentation holds",
     arguments: try AcceptanceCase.all(of: "NanoStore"))
-  func holds(one: AcceptanceCase) throws {
-    if Self.exclusion(one) != nil { return }
-    try NanoStoreCaseRunner(one).run()
+  func holds(testCase: AcceptanceCase) throws {
+    if Self.exclusion(testCase) != nil { return }
+    try NanoStoreCaseRunner(testCase).run()
   }
 
-  @Test("Nearly every case is run")
+  @Test("Nearly all cases run")
   func coverage() throws {
     let all = try AcceptanceCase.all(of: "NanoStore")
-    let excluded = all.compactMap { one in Self.exclusion(one).map { (one.id, $0) } }
+    let excluded = all.compactMap { testCase in Self.exclusion(testCase).map { (testCase.id, $0) } }
     for (reason, cases) in Dictionary(grouping: excluded, by: \.1).sorted(by: { $0.key < $1.key }) {
-      print("not run, \(cases.count): \(reason): \(cases.map(\.0).joined(separator: " "))")
+      print("skipped \(cases.count): \(reason): \(cases.map(\.0).joined(separator: " "))")
     }
-    print("cases of NanoStore: \(all.count - excluded.count) run, \(excluded.count) not")
+    print("NanoStore cases: \(all.count - excluded.count) run, \(excluded.count) skipped")
     #expect(excluded.count * 5 <= all.count || all.count < 20)
   }
 }

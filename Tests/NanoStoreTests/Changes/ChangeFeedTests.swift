@@ -4,10 +4,10 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("The feed of changes", .timeLimit(.minutes(2)))
+@Suite("Change feed", .timeLimit(.minutes(2)))
 struct ChangeFeedTests {
   @Test(
-    "There is an element for each commit, with the documents it changed", arguments: [true, false])
+    "Each commit is an element with the documents it changed", arguments: [true, false])
   func commits(inFile: Bool) async throws {
     let scratch = try Scratch()
     let store = try Store(inFile ? .file(scratch.file("a.db")) : .memory)
@@ -28,8 +28,8 @@ struct ChangeFeedTests {
     #expect(commit.change(in: "other") == nil)
   }
 
-  @Test("What was undone, and what changes no document, is not told of")
-  func nothing() async throws {
+  @Test("Rolled-back changes and changes to no document are not reported")
+  func unreported() async throws {
     let store = try anyStore()
     let people = store["people"]
     try await people.insert(["n": 1])
@@ -50,12 +50,12 @@ struct ChangeFeedTests {
         throw CancellationError()
       }
     }
-    // The row id of what was undone is free again.
+    // The row ID of the rolled-back insert is free again.
     #expect(try await feed.next() == Change("people", [2: .inserted]))
   }
 
   @Test(
-    "Any document may have changed after SQL, many documents, and a dropped collection", .sqlite)
+    "SQL writes, large changes, and dropped collections are reported without row IDs", .sqlite)
   func everything() async throws {
     let store = try anyStore()
     let people = store["people"]
@@ -68,14 +68,14 @@ struct ChangeFeedTests {
     #expect(try await feed.next() == Change("people", nil))
     _ = try await people.drop()
     #expect(try await feed.next() == Change("people", nil))
-    // A statement that only reads tells nothing.
+    // A read-only statement is not reported.
     try run("SELECT 1", store)
     try await people.insert([:])
     #expect(try await feed.next()?.rowIDs(.inserted) == [1])
   }
 
-  @Test("A refused document spoils nothing", .sqlite)
-  func refused() async throws {
+  @Test("A rejected document leaves the feed correct", .sqlite)
+  func rejected() async throws {
     let store = try anyStore()
     let people = store["people"]
     try await people.createIndex("tags", unique: true, elements: true)
@@ -90,7 +90,7 @@ struct ChangeFeedTests {
     #expect(change.rows == nil || Set(change.rowIDs(.inserted)).isSubset(of: ids))
   }
 
-  @Test("Commits of others come as everything, one's own with their rows")
+  @Test("Commits by other stores are reported without details, the store's own with row IDs")
   func others() async throws {
     let scratch = try Scratch()
     let store = try Store(.file(scratch.file("a.db")))
@@ -106,7 +106,7 @@ struct ChangeFeedTests {
     #expect(try await feed.next()?.change(in: "people")?.rowIDs(.inserted) == [4])
   }
 
-  @Test("A loop far behind gets further commits put together, and none is missing")
+  @Test("A loop that falls far behind receives merged commits, and none is missing")
   func behind() async throws {
     let store = try anyStore()
     let people = store["people"]
@@ -125,7 +125,7 @@ struct ChangeFeedTests {
     #expect(count == 64)
   }
 
-  @Test("Commits that are put together say what somebody between them must know")
+  @Test("A merged commit is correct for an observer that read the state between its commits")
   func merging() {
     var commit = Commit([Change("a", [1: .inserted, 2: .inserted, 3: .deleted, 4: .updated])])
     commit.merge(
@@ -143,7 +143,7 @@ struct ChangeFeedTests {
     #expect(commit == .everything)
   }
 
-  @Test("Triggers of one's own may change what is not shown, so everything counts", .sqlite)
+  @Test("Custom triggers can change unreported rows, so every document counts as changed", .sqlite)
   func triggers() async throws {
     let store = try anyStore()
     let people = store["people"]
@@ -166,7 +166,7 @@ struct ChangeFeedTests {
     #expect(try await feed.next()?.rowIDs(.inserted) == [2])
   }
 
-  /// A statement in a transaction of its own.
+  /// Runs a statement in a separate transaction.
   private func run(_ statement: String, _ store: Store) throws {
     try store.write { _ = try store.sql(statement) }
   }

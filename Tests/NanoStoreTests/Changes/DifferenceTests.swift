@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Differences of live queries", .timeLimit(.minutes(2)))
 struct DifferenceTests {
-  @Test("A difference says what came, went, moved and changed")
+  @Test("A difference lists insertions, removals, moves, and changes")
   func kinds() async throws {
     let people = try anyStore()["people"]
     try await people.insert((1...5).map { ["n": .int($0)] })
@@ -30,7 +30,7 @@ struct DifferenceTests {
     #expect(difference.changed.map { [$0.from, $0.to] } == [[3, 2], [0, 4]])
   }
 
-  @Test("Applied to the list before, a difference gives the list after", arguments: 0..<8)
+  @Test("Applying a difference to the old list yields the new list", arguments: 0..<8)
   func property(seed: UInt64) async throws {
     var random = SplitMix(seed: seed)
     let store = try anyStore()
@@ -41,12 +41,12 @@ struct DifferenceTests {
     for _ in 0..<40 {
       try change(things, &random)
       let update = try #require(try await updates.next())
-      let new = try shown(update.documents)
+      let new = try summaries(update.documents)
       checkConvention(update.difference, list, new)
       update.difference.apply(to: &list, new)
       #expect(list == new)
       #expect(
-        new == (try await shown(things.find(Field("n") < 60).sorted(by: "n").limit(12).fetch()))
+        new == (try await summaries(things.find(Field("n") < 60).sorted(by: "n").limit(12).fetch()))
       )
     }
   }
@@ -61,13 +61,13 @@ struct DifferenceTests {
           try things.save(["n": .int(.random(in: 0..<100, using: &random))], key: key)
         }
       }
-      // Always another answer, so that there is a next element.
+      // Guarantees a changed result, so that a next element follows.
       let x = DocumentValue.int(.random(in: 0..<1_000_000_000, using: &random))
       try things.save(["n": -1, "x": x], key: "always")
     }
   }
 
-  /// Step by step, as a table view does it.
+  /// Applies a difference step by step, the way a table view does.
   private func checkConvention(_ difference: DocumentDifference, _ old: [String], _ new: [String]) {
     var list = old
     for position in (difference.removed + difference.moved.map(\.from)).sorted(by: >) {

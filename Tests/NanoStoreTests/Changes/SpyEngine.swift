@@ -4,12 +4,12 @@ import NanoStore
 import NanoTesting
 import Synchronization
 
-/// The reference engine, with a count of who observes it and how often it is read.
+/// A reference engine that counts its observers and reads.
 final class SpyEngine: Engine {
   private let engine = ReferenceEngine()
   private let counts: Counts
 
-  /// Outlives the engine.
+  /// Counters that outlive the engine.
   final class Counts: Sendable {
     let observers = Atomic(0)
     let reads = Atomic(0)

@@ -4,11 +4,11 @@ import NanoStore
 import NanoTesting
 import Testing
 
-@Suite("Live queries at rest", .timeLimit(.minutes(4)))
+@Suite("Live queries after random writes", .timeLimit(.minutes(4)))
 struct UpdatesPropertyTests {
   private struct Undo: Error {}
 
-  /// A few random writes, perhaps undone, perhaps by way of SQL.
+  /// Performs a few random writes, some of them rolled back, some through SQL.
   private static func write(to store: Store, _ random: inout SplitMix) throws {
     let things = store[Bool.random(using: &random) ? "things" : "others"]
     func change() throws {
@@ -57,14 +57,15 @@ struct UpdatesPropertyTests {
     ]
   }
 
-  @Test("The last answer is what the query finds", arguments: [true, false], 0..<4)
+  @Test("The last element equals the query's result", arguments: [true, false], 0..<4)
   func oneStore(inFile: Bool, seed: UInt64) async throws {
     let scratch = try Scratch()
     let store = try Store(inFile ? .file(scratch.file("a.db")) : .memory)
     try await check(store, writers: [store], rounds: 150, seed)
   }
 
-  @Test("Also with a second store on the file", arguments: 0..<3)
+  @Test(
+    "The last element equals the query's result with a second store on the file", arguments: 0..<3)
   func twoStores(seed: UInt64) async throws {
     let scratch = try Scratch()
     let store = try Store(.file(scratch.file("a.db")))
@@ -72,30 +73,30 @@ struct UpdatesPropertyTests {
     try await check(store, writers: [store, other], rounds: 80, seed)
   }
 
-  @Test("Also on the reference engine", arguments: 0..<3)
+  @Test("The last element equals the query's result on the reference engine", arguments: 0..<3)
   func reference(seed: UInt64) async throws {
     let store = try Store(opening: { ReferenceEngine() })
-    // It runs no SQL; such writes are undone.
+    // The reference engine does not support SQL; such writes are rolled back.
     try await check(store, writers: [store], rounds: 100, seed)
   }
 
-  @Test("Also while another process writes")
+  @Test("The last element equals the query's result after writes by another process")
   func process() async throws {
     let scratch = try Scratch()
     let path = scratch.file("a.db")
     let store = try Store(.file(path))
-    let follower = Follower(store["things"].find(Field("n") > 4).sorted(by: "n").updates())
-    let count = Follower(store["things"].find().countUpdates())
-    let process = try OtherProcess()
-    try process.ask("open", path)
+    let recorder = UpdateRecorder(store["things"].find(Field("n") > 4).sorted(by: "n").updates())
+    let count = UpdateRecorder(store["things"].find().countUpdates())
+    let process = try HelperProcess()
+    try process.send("open", path)
     for number in 0..<60 {
-      try process.ask("save", "things", "k\(number % 20)", #"{"n":\#(number % 9)}"#)
+      try process.send("save", "things", "k\(number % 20)", #"{"n":\#(number % 9)}"#)
       if number % 5 == 0 { try await store["things"].insert(["n": .int(Int64(number))]) }
-      if number % 7 == 0 { try process.ask("remove", "things", "k\(number % 20)") }
+      if number % 7 == 0 { try process.send("remove", "things", "k\(number % 20)") }
     }
-    let found = try await shown(store["things"].find(Field("n") > 4).sorted(by: "n").fetch())
+    let found = try await summaries(store["things"].find(Field("n") > 4).sorted(by: "n").fetch())
     let number = try await store["things"].count()
-    try await follower.wait { try $0.values.last.map(shown) == found }
+    try await recorder.wait { try $0.values.last.map(summaries) == found }
     try await count.wait { $0.values.last == number }
   }
 
@@ -103,15 +104,15 @@ struct UpdatesPropertyTests {
     _ store: Store, writers: [Store], rounds: Int, _ seed: UInt64
   ) async throws {
     let queries = Self.queries(store)
-    let lists = queries.map { Follower($0.updates()) }
+    let lists = queries.map { UpdateRecorder($0.updates()) }
     let slow = queries.map { query in
-      Follower(query.updates()) { try? await Task.sleep(for: .milliseconds(20)) }
+      UpdateRecorder(query.updates()) { try? await Task.sleep(for: .milliseconds(20)) }
     }
-    let differences = queries.map { Follower($0.updates().differences()) }
-    let counts = queries.map { Follower($0.countUpdates()) }
-    let sums = queries.map { Follower($0.aggregateUpdates([.sum("n")])) }
+    let differences = queries.map { UpdateRecorder($0.updates().differences()) }
+    let counts = queries.map { UpdateRecorder($0.countUpdates()) }
+    let sums = queries.map { UpdateRecorder($0.aggregateUpdates([.sum("n")])) }
 
-    // One task for each writer; the writes of one are in its order.
+    // One task per writer; the writes of each task run in order.
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (number, writer) in writers.enumerated() {
         group.addTask {
@@ -126,11 +127,11 @@ struct UpdatesPropertyTests {
     }
 
     for (number, query) in queries.enumerated() {
-      let found = try await shown(query.fetch())
-      try await lists[number].wait { try $0.values.last.map(shown) == found }
-      try await slow[number].wait { try $0.values.last.map(shown) == found }
+      let found = try await summaries(query.fetch())
+      try await lists[number].wait { try $0.values.last.map(summaries) == found }
+      try await slow[number].wait { try $0.values.last.map(summaries) == found }
       try await differences[number].wait {
-        try $0.values.last.map { try shown($0.documents) } == found
+        try $0.values.last.map { try summaries($0.documents) } == found
       }
       let count = try await query.count()
       try await counts[number].wait { $0.values.last == count }
@@ -139,10 +140,10 @@ struct UpdatesPropertyTests {
 
       var list: [String] = []
       for update in differences[number].values {
-        update.difference.apply(to: &list, try shown(update.documents))
-        #expect(list == (try shown(update.documents)))
+        update.difference.apply(to: &list, try summaries(update.documents))
+        #expect(list == (try summaries(update.documents)))
       }
-      // Each element is another one than the one before.
+      // Consecutive elements are different.
       for (before, after) in zip(counts[number].values, counts[number].values.dropFirst()) {
         #expect(before != after)
       }

@@ -13,8 +13,10 @@ struct UpdatesTests {
     try Store(inFile ? .file(scratch.file("a.db")) : .memory)
   }
 
-  @Test("The answer comes at once, then after each commit that changed it", arguments: locations)
-  func answers(inFile: Bool) async throws {
+  @Test(
+    "The first result comes immediately, and another after each commit that changes it",
+    arguments: locations)
+  func results(inFile: Bool) async throws {
     let scratch = try Scratch()
     let people = try store(inFile: inFile, scratch)["people"]
     try await people.save(["name": "Ada", "age": 36], key: "ada")
@@ -31,7 +33,8 @@ struct UpdatesTests {
     #expect(try await updates.next()?.isEmpty == true)
   }
 
-  @Test("A collection that does not exist yet is empty, and can be dropped", arguments: locations)
+  @Test(
+    "A collection that does not exist yet is empty, and it can be dropped", arguments: locations)
   func missing(inFile: Bool) async throws {
     let scratch = try Scratch()
     let people = try store(inFile: inFile, scratch)["People"]
@@ -44,7 +47,7 @@ struct UpdatesTests {
     #expect(try await updates.next()?.isEmpty == true)
   }
 
-  @Test("Counts, aggregates, groups, the first and values of one's own come likewise")
+  @Test("Counts, aggregates, groups, the first document, and Codable values are observable")
   func values() async throws {
     struct Person: Codable, Sendable, Equatable {
       var age: Int
@@ -72,7 +75,7 @@ struct UpdatesTests {
     #expect(try await typed.next() == [Person(age: 40), Person(age: 50)])
   }
 
-  @Test("The sum of what is no number is given once")
+  @Test("A NaN sum is reported once")
   func notANumber() async throws {
     let values = try anyStore()["values"]
     try await values.insert(["n": .double(.nan)])
@@ -86,13 +89,13 @@ struct UpdatesTests {
     #expect(try await sum.next()?[1] == 3)
   }
 
-  @Test("What changes nothing in the answer gives nothing", arguments: locations)
+  @Test("Commits that do not change the result produce no element", arguments: locations)
   func irrelevant(inFile: Bool) async throws {
     let scratch = try Scratch()
     let store = try store(inFile: inFile, scratch)
     let people = store["people"]
-    let top = Follower(people.find(Field("age") > 30).sorted(by: "-age").limit(2).updates())
-    let names = Follower(people.find(Field("age") > 30).select("name").updates())
+    let top = UpdateRecorder(people.find(Field("age") > 30).sorted(by: "-age").limit(2).updates())
+    let names = UpdateRecorder(people.find(Field("age") > 30).select("name").updates())
     try await top.wait { $0.values.count == 1 }
     try await names.wait { $0.values.count == 1 }
 
@@ -117,7 +120,7 @@ struct UpdatesTests {
     #expect(names.values.map(\.count) == [0, 2, 3, 3])
   }
 
-  @Test("A page with an offset moves with what stands before it")
+  @Test("A page with an offset changes with the documents before it")
   func offset() async throws {
     let people = try anyStore()["people"]
     try await people.insert((0..<10 as Range<Int64>).map { ["n": .int($0)] })
@@ -130,7 +133,7 @@ struct UpdatesTests {
     #expect(try await page.next()?.map { $0["n"]?.int } == [3, 4])
   }
 
-  @Test("SQL of one's own and emptying a collection are seen", arguments: locations)
+  @Test("SQL writes and emptying a collection are observed", arguments: locations)
   func bulk(inFile: Bool) async throws {
     let scratch = try Scratch()
     let store = try store(inFile: inFile, scratch)
@@ -147,28 +150,28 @@ struct UpdatesTests {
     #expect(try await updates.next()?.count == 3_000)
   }
 
-  @Test("What another store or process commits is seen")
+  @Test("Commits of other stores and processes are observed")
   func otherProcesses() async throws {
     let scratch = try Scratch()
     let path = scratch.file("a.db")
     let people = try Store(.file(path))["people"]
     let other = try Store(.file(path))["people"]
-    let process = try OtherProcess()
-    try process.ask("open", path)
+    let process = try HelperProcess()
+    try process.send("open", path)
     var updates = people.find(Field("n") > 0).updates().makeAsyncIterator()
     #expect(try await updates.next()?.isEmpty == true)
 
     try await other.insert(["n": 1])
     #expect(try await updates.next()?.count == 1)
-    try process.ask("insert", "people", #"{"n":2}"#)
+    try process.send("insert", "people", #"{"n":2}"#)
     #expect(try await updates.next()?.count == 2)
     try await people.insert(["n": 3])
     #expect(try await updates.next()?.count == 3)
-    try process.ask("insert", "people", #"{"n":4}"#)
+    try process.send("insert", "people", #"{"n":4}"#)
     #expect(try await updates.next()?.count == 4)
   }
 
-  @Test("A store that can only read sees what others commit")
+  @Test("A read-only store observes commits of other stores")
   func readOnly() async throws {
     let scratch = try Scratch()
     let path = scratch.file("a.db")
@@ -183,7 +186,7 @@ struct UpdatesTests {
     #expect(try await count.next() == 2)
   }
 
-  @Test("Without a write-ahead log as well")
+  @Test("Commits are observed without a write-ahead log")
   func rollbackJournal() async throws {
     let scratch = try Scratch()
     let path = scratch.file("a.db")
@@ -198,7 +201,7 @@ struct UpdatesTests {
     #expect(try await count.next() == 2)
   }
 
-  @Test("A loop that is slow gets the newest answer, not those between", arguments: locations)
+  @Test("A slow loop receives the latest result and skips those in between", arguments: locations)
   func slow(inFile: Bool) async throws {
     let scratch = try Scratch()
     let people = try store(inFile: inFile, scratch)["people"]
@@ -207,74 +210,75 @@ struct UpdatesTests {
 
     for number in 0..<200 as Range<Int64> { try await people.insert(["n": .int(number)]) }
 
-    var given: [Int] = []
-    while given.last != 200 { given.append(try #require(try await count.next())) }
-    // One may have been asked for before the last commit was looked at.
-    #expect(given.count <= 2)
+    var received: [Int] = []
+    while received.last != 200 { received.append(try #require(try await count.next())) }
+    // A read may have begun before the last commit was processed.
+    #expect(received.count <= 2)
   }
 
-  @Test("Saves that are collected come when they are written")
-  func collected() async throws {
+  @Test("Pending saves are observed when they are written")
+  func pendingSaves() async throws {
     let store = try anyStore()
     let people = store["people"]
     store.saveInterval = 100
     try await people.save(["n": 1], key: "a")
-    let follower = Follower(people.find().countUpdates())
-    try await follower.wait { $0.values == [0] }
+    let recorder = UpdateRecorder(people.find().countUpdates())
+    try await recorder.wait { $0.values == [0] }
 
     try await people.save(["n": 2], key: "b")
     #expect(try await people.count() == 2)
     try await store.flush()
 
-    try await follower.wait { $0.values.last == 2 }
-    #expect(follower.values == [0, 2])
+    try await recorder.wait { $0.values.last == 2 }
+    #expect(recorder.values == [0, 2])
   }
 
-  @Test("Begun inside of a transaction, it sees what is committed", arguments: locations)
+  @Test(
+    "Observation that starts in a transaction reports only committed state", arguments: locations)
   func inTransaction(inFile: Bool) async throws {
     let scratch = try Scratch()
     let store = try store(inFile: inFile, scratch)
     let people = store["people"]
-    let follower = try await store.write {
+    let recorder = try await store.write {
       try people.insert(["n": 1])
-      let follower = Follower(people.find().countUpdates())
+      let recorder = UpdateRecorder(people.find().countUpdates())
       try people.insert(["n": 2])
-      return follower
+      return recorder
     }
-    try await follower.wait { $0.values.last == 2 }
-    #expect(!follower.values.contains(1))
+    try await recorder.wait { $0.values.last == 2 }
+    #expect(!recorder.values.contains(1))
   }
 
-  @Test("A query that cannot be asked ends the loop with its error")
+  @Test("An invalid query ends the loop with its error")
   func invalid() async throws {
     let people = try anyStore()["people"]
-    let follower = Follower(people.find(Field("a..b") == 1).updates())
-    await follower.finish()
-    #expect((follower.error as? StoreError)?.code == .invalidPath)
+    let recorder = UpdateRecorder(people.find(Field("a..b") == 1).updates())
+    await recorder.finish()
+    #expect((recorder.error as? StoreError)?.code == .invalidPath)
 
     struct Person: Codable, Sendable { var name: String }
-    let typed = Follower(people.find().updates(as: Person.self))
+    let typed = UpdateRecorder(people.find().updates(as: Person.self))
     try await typed.wait { $0.values.count == 1 }
     try await people.insert(["name": 1])
     await typed.finish()
     #expect(typed.error is DecodingError)
   }
 
-  @Test("Bags that are saved are no changes of other collections")
+  @Test("Saving a bag does not count as a change to other collections")
   func bags() async throws {
     let store = try anyStore()
     let people = store["people"]
     let ada = try await people.save(["n": 1], key: "ada")
-    let follower = Follower(people.find().updates())
-    try await follower.wait { $0.values.count == 1 }
+    let recorder = UpdateRecorder(people.find().updates())
+    try await recorder.wait { $0.values.count == 1 }
     let bag = try await store.bag(named: "some")
     try bag.add(ada)
     try await bag.save()
     try await people.insert(["n": 2])
-    try await follower.wait { $0.values.count == 2 }
+    try await recorder.wait { $0.values.count == 2 }
   }
 
-  @Test("What defaults make of documents counts")
+  @Test("Live queries apply field defaults")
   func defaults() async throws {
     let store = try anyStore()
     let people = store["people"]
@@ -292,7 +296,7 @@ struct UpdatesTests {
     #expect(try await active.next()?.map { $0["name"] } == ["Bob"])
   }
 
-  @MainActor @Test("A loop on the main actor may use what belongs to it")
+  @MainActor @Test("A loop on the main actor can use main-actor state")
   func mainActor() async throws {
     let people = try anyStore()["people"]
     var shown: [Int] = []

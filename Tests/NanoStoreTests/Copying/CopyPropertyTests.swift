@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Copies of random stores")
 struct CopyPropertyTests {
-  @Test("Random stores are equal after two copies", arguments: 1...12 as ClosedRange<UInt64>)
+  @Test("A random store equals its copy of a copy", arguments: 1...12 as ClosedRange<UInt64>)
   func property(seed: UInt64) throws {
     var random = SplitMix(seed: seed)
     let store = try anyStore()

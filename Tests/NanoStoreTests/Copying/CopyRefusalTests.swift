@@ -7,7 +7,7 @@ import NanoTestSupport
 import NanoTesting
 import Testing
 
-@Suite("Copies that are refused, and what differs")
+@Suite("Rejected copies and comparisons")
 struct CopyRefusalTests {
   let source: CopySource
   let target: Store
@@ -17,7 +17,7 @@ struct CopyRefusalTests {
     target = try Store.file(source.scratch.file("target.db"))
   }
 
-  @Test("A target that holds something stays as it was, unless it may be replaced")
+  @Test("A nonempty target is unchanged unless replacing it is allowed")
   func occupied() throws {
     try target["films"].save(["mine": true], key: "k")
     try target.setMetadata(1, "mine")
@@ -32,7 +32,7 @@ struct CopyRefusalTests {
     #expect(try target.metadataNames() == ["setting"])
   }
 
-  @Test("A store is not copied into itself, by whatever name")
+  @Test("A store cannot be copied onto itself, whatever its path")
   func itself() throws {
     let before = try store.checksums()
     let link = source.scratch.file("link.db")
@@ -40,7 +40,7 @@ struct CopyRefusalTests {
       atPath: link, withDestinationPath: source.scratch.file("source.db"))
     for other in [
       store, try Store.file(source.scratch.file("source.db")), try Store.file(link),
-      // As a store on a server, of which nobody knows the file.
+      // Like a store on a server, whose file is unknown.
       try Store(opening: { [path = source.scratch.file("source.db")] in
         try SQLiteEngine(.file(path), SQLiteConfiguration())
       }),
@@ -52,7 +52,7 @@ struct CopyRefusalTests {
     #expect(code { _ = try store.compare(with: store) } == .invalidArgument)
   }
 
-  @Test("A definition that the target cannot have is refused first, or left out and told")
+  @Test("A definition that the target does not support is rejected first, or skipped and reported")
   func unsupported() throws {
     let store = try Store.reference()
     try self.store.copy(to: store)
@@ -73,7 +73,7 @@ struct CopyRefusalTests {
     #expect(differences.hasEqualDocuments && !differences.isEqual)
   }
 
-  @Test("A comparison finds one changed document, and what is not a document")
+  @Test("A comparison finds a single changed document, and differences outside documents")
   func differences() throws {
     try store.copy(to: target)
     #expect(try store.compare(with: target).isEqual)
@@ -91,7 +91,7 @@ struct CopyRefusalTests {
     #expect(subjects == ["films", "metadata", "other"])
   }
 
-  @Test("Each part of a document counts for the checksum", .sqlite)
+  @Test("Every part of a document affects the checksum", .sqlite)
   func checksum() throws {
     let statements = [
       "id = 77", "key = 'k'", "type = 'T'", "version = 2", "added = 5", "body = '{\"line\":2 }'",
@@ -122,7 +122,7 @@ struct CopyRefusalTests {
     }
   }
 
-  @Test("Batches that take nothing, and copies in a transaction, are refused")
+  @Test("Nonpositive batch sizes and copies in a transaction are rejected")
   func arguments() throws {
     for options in [CopyOptions(batchDocuments: 0), CopyOptions(batchBytes: -1)] {
       #expect(code { try store.copy(to: target, options) } == .invalidArgument)

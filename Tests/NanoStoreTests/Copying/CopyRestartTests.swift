@@ -5,7 +5,7 @@ import NanoTestSupport
 import NanoTesting
 import Testing
 
-@Suite("A copy that stopped")
+@Suite("Resuming a copy")
 struct CopyRestartTests {
   let source: CopySource
   let target: Store
@@ -23,22 +23,22 @@ struct CopyRestartTests {
     }
   }
 
-  @Test("It goes on behind its last batch, and ends as if it had not stopped")
-  func restart() throws {
+  @Test("A copy resumes after its last batch, with the same result as an uninterrupted copy")
+  func resume() throws {
     stop(after: 20)
-    #expect(try target.isMarked())
+    #expect(try target.hasCopyCheckpoint())
     #expect(try target["films"].count() == 20)
 
     let report = try store.copy(to: target)
 
     #expect(report.isContinued && report.isEqual)
     #expect(report.collections.first { $0.name == "films" }?.copied == CopySource.films - 1 - 20)
-    #expect(try !target.isMarked())
+    #expect(try !target.hasCopyCheckpoint())
     #expect(try store.compare(with: target).isEqual)
     #expect(try target.verify().isEmpty)
   }
 
-  @Test("Wherever the target's engine fails, the next copy is complete")
+  @Test("After a failure at any call of the target's engine, the next copy is complete")
   func failing() throws {
     for call in stride(from: 1, to: .max, by: 7) {
       let engine = FailingEngine(ReferenceEngine())
@@ -53,11 +53,11 @@ struct CopyRestartTests {
       let report = try store.copy(to: target)
 
       #expect(report.isEqual, "call \(call)")
-      #expect(try !target.isMarked())
+      #expect(try !target.hasCopyCheckpoint())
     }
   }
 
-  @Test("Wherever the source's engine fails, the next copy is complete")
+  @Test("After a failure at any call of the source's engine, the next copy is complete")
   func failingSource() throws {
     for call in stride(from: 1, to: .max, by: 5) {
       let engine = FailingEngine(ReferenceEngine())
@@ -75,7 +75,7 @@ struct CopyRestartTests {
     }
   }
 
-  @Test("A document that does not decode is named, and the copy goes on once it is mended")
+  @Test("A document that does not decode is reported, and the copy resumes once it is repaired")
   func undecodable() throws {
     try store.execute("UPDATE log SET body = '{\"line\":' WHERE id = 3")
 
@@ -88,13 +88,14 @@ struct CopyRestartTests {
     #expect(report.isContinued && report.isEqual)
   }
 
-  @Test("What was changed, removed, moved or dropped in the source meanwhile is right in the end")
+  @Test(
+    "Changes, deletions, moves, and dropped indexes in the source between two attempts are copied")
   func changedSource() throws {
     stop(after: 40)
     let films = store["films"]
     try films.delete(rowID: 1)
     try films.update(rowID: 2, set: ["title": "Other"])
-    // The key and the unique value come to another row, behind the last batch and before it.
+    // A unique value and a key move from rows that were copied to new rows.
     try films.delete(rowID: 10)
     try films.insert(["n": 9])
     let key = try #require(try films.get(rowID: 20)?.key)
@@ -111,7 +112,7 @@ struct CopyRestartTests {
     #expect(try target["films"].indexes() == films.indexes())
   }
 
-  @Test("A copy that stopped behind its indexes is mended as well")
+  @Test("A copy that stopped after creating indexes includes later changes")
   func changedAfterIndexes() throws {
     #expect(throws: Stop.self) {
       try store.copy(to: target) { if $0.phase == .metadata { throw Stop() } }
@@ -134,7 +135,7 @@ struct CopyRestartTests {
     #expect(try target.verify().isEmpty)
   }
 
-  @Test("An unfinished copy of another store is refused, and replaced only when told")
+  @Test("An incomplete copy of a different store is rejected, and replaced only on request")
   func otherSource() throws {
     stop(after: 20)
     let other = try CopySource()
@@ -148,7 +149,7 @@ struct CopyRestartTests {
     #expect(report.isEqual && !report.isContinued)
   }
 
-  @Test("A target that somebody wrote to meanwhile is found, and mended by the next copy")
+  @Test("A target that is written during the copy is detected, and repaired by the next copy")
   func damagedTarget() throws {
     let other = try Store.file(source.scratch.file("target.db"))
 
@@ -159,28 +160,28 @@ struct CopyRestartTests {
     }
     #expect(failure?.code == .database)
     #expect(failure?[.collection] == "films")
-    #expect(try target.isMarked())
+    #expect(try target.hasCopyCheckpoint())
 
     let report = try store.copy(to: target)
     #expect(report.isContinued && report.isEqual)
     #expect(report.collections.first { $0.name == "films" }?.copied == CopySource.films - 1)
   }
 
-  @Test("A complete copy is recognized when the call is repeated, and one that was changed is not")
+  @Test("A repeated call recognizes a complete copy, but not one that was changed")
   func repeated() throws {
     try store.copy(to: target)
     let before = try target.checksums()
 
-    // As after a process that was killed before it could say that it was done.
+    // As after a process that was killed before it could report success.
     for options in [CopyOptions(), CopyOptions(skippingUnsupported: true)] {
       let report = try store.copy(to: target, options)
       #expect(report.isEqual && report.isContinued && report.copied == 0)
       #expect(report.documents == before.values.reduce(0) { $0 + $1.documents })
     }
     #expect(try target.checksums() == before)
-    #expect(try !target.isMarked())
+    #expect(try !target.hasCopyCheckpoint())
 
-    // The same number of documents, one of them another.
+    // The same number of documents, one of them different.
     try target["films"].update(rowID: 2, set: ["n": -7])
     let changed = try target.checksums()
     #expect(code { try store.copy(to: target) } == .alreadyExists)
@@ -194,7 +195,7 @@ struct CopyRestartTests {
     #expect(code { try store.copy(to: target) } == .alreadyExists)
   }
 
-  @Test("A complete copy without what its engine cannot have is recognized as well")
+  @Test("A complete copy that skipped unsupported definitions is recognized")
   func repeatedWithoutIndexes() throws {
     let target = try Store.reference()
     let options = CopyOptions(skippingUnsupported: true)
@@ -206,7 +207,8 @@ struct CopyRestartTests {
     #expect(second.leftOut == first.leftOut)
   }
 
-  @Test("Whichever call of the target fails, repeating the copy ends with a complete one twice")
+  @Test(
+    "After a failure at any call of the target, a repeated copy completes and is then recognized")
   func failingTwice() throws {
     for call in stride(from: 1, to: .max, by: 11) {
       let engine = FailingEngine(ReferenceEngine())

@@ -4,7 +4,7 @@ import NanoStore
 import NanoTesting
 import Testing
 
-/// A store with something of everything that is copied.
+/// A store with every kind of data that a copy includes.
 struct CopySource {
   let scratch = try! Scratch()
   let store: Store
@@ -21,7 +21,7 @@ struct CopySource {
       ])
     }
     try films.delete(rowID: 3)
-    // The last one: its row id is not given again.
+    // The last row; its row ID is not reused.
     try films.delete(rowID: Int64(Self.films))
     try films.save(["n": 1_000], key: "brazil")
     try films.delete(rowID: Int64(Self.films) + 1)
@@ -53,15 +53,15 @@ extension Store {
     return try Store(opening: { engine })
   }
 
-  /// Every collection, the store's own included, with what it holds.
+  /// Returns the contents of every collection, including internal ones.
   func checksums() throws -> [String: CopyReport.Contents] {
     let empty = try Store.reference()
     return Dictionary(
       uniqueKeysWithValues: try compare(with: empty).collections.map { ($0.name, $0.source) })
   }
 
-  func isMarked() throws -> Bool { try metadata("nano_copy") != nil }
+  func hasCopyCheckpoint() throws -> Bool { try metadata("nano_copy") != nil }
 }
 
-/// What a test throws out of a copy.
+/// An error that a test throws from a progress closure to stop a copy.
 struct Stop: Error {}

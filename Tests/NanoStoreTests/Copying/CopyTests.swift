@@ -11,7 +11,7 @@ struct CopyTests {
   var store: Store { source.store }
   init() throws { source = try CopySource() }
 
-  @Test("Everything is in the copy, as the API shows it")
+  @Test("A copy has the same contents and definitions")
   func everything() throws {
     for target in [try Store.file(source.scratch.file("b.db")), try anyStore()] {
       let report = try store.copy(to: target, CopyOptions(batchDocuments: 7))
@@ -19,18 +19,18 @@ struct CopyTests {
       #expect(report.isEqual && !report.isContinued && report.leftOut.isEmpty)
       #expect(report.copied == report.documents)
       try expectCopy(target)
-      #expect(try !target.isMarked())
+      #expect(try !target.hasCopyCheckpoint())
       #expect(try target.verify().isEmpty)
       let index = try target["films"].find("number = 1000").explain().indexes
       #expect(index == ["n_unique"])
       #expect(try target["log"].indexing() == .everything)
-      // Neither the last row of the source nor those after it that were removed.
+      // Greater than the last row ID of the source and those of deleted rows after it.
       #expect(try target["films"].insert(["n": -1]).rowID == Int64(CopySource.films) + 3)
     }
   }
 
-  @Test("A copy in an engine of another kind is the same, and so is the copy of that")
-  func thereAndBack() throws {
+  @Test("A copy on a different engine is equal, and so is a copy of that copy")
+  func roundTrip() throws {
     let other = try Store.reference()
     let back = try anyStore()
 
@@ -74,7 +74,7 @@ struct CopyTests {
     #expect(try target.metadata("setting")?.object?["a"]?.array?.first == 1)
   }
 
-  @Test("What the source gets while it is copied is not in the copy")
+  @Test("Writes to the source during a copy are not included")
   func snapshot() throws {
     let target = try anyStore()
     let other = try Store.file(source.scratch.file("source.db"))
@@ -91,7 +91,7 @@ struct CopyTests {
     #expect(report.collections.filter { !$0.isEqual }.map(\.name) == ["films"])
   }
 
-  @Test("Progress counts every document once, in its phases' order")
+  @Test("Progress counts every document once, in phase order")
   func progress() throws {
     var seen: [CopyProgress] = []
 
@@ -107,7 +107,7 @@ struct CopyTests {
     #expect(seen.last?.documents == report.documents)
   }
 
-  @Test("Documents of other programs are copied with what they have")
+  @Test("Rows written by other programs are copied with their keys and row IDs")
   func foreignRows() throws {
     try store.execute(#"INSERT INTO log(body) VALUES ('{ "line" : 7 }')"#)
     try store.execute(#"INSERT INTO log(id, key, body) VALUES (-5, 'früh', '{}')"#)
@@ -120,8 +120,8 @@ struct CopyTests {
     #expect(found["line"] == 7 && found.added?.timeIntervalSince1970 == 0)
   }
 
-  @Test("A cancelled copy ends after its batch, and the next one goes on")
-  func cancelling() async throws {
+  @Test("A canceled copy ends after its current batch, and the next one resumes")
+  func canceling() async throws {
     let store = store
     let target = try Store.file(source.scratch.file("b.db"))
     let task = Task {

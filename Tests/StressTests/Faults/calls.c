@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// The functions of the C library that are stood in for. Those of both widths of file offsets are there,
-// because libraries differ in which ones they were built with.
+// The interposed C library functions, with both widths of file offsets, because libraries differ in which ones
+// they were built with.
 
 #if defined(__linux__)
 #define _GNU_SOURCE
@@ -37,13 +37,13 @@ int32_t faults_open_files(void) { return 0; }
   static __typeof__(&name) real; \
   if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
-// Which file an open descriptor is: 0 none of ours, FOLDER the folder, otherwise its number.
+// The file of each open descriptor: 0 for unwatched files, FOLDER for the folder, otherwise the file number.
 enum { DESCRIPTORS = 4096, FOLDER = -1, NAMES = 4096 };
 static atomic_int descriptors[DESCRIPTORS];
 static char folder[4096];
 static size_t folder_length;
 
-// Names of files in the folder and their numbers.
+// The names and numbers of the files in the folder.
 static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct { char *name; int32_t file; } names[NAMES];
 static int32_t last_file;
@@ -73,7 +73,7 @@ static int32_t file_of(int descriptor) {
   return descriptor >= 0 && descriptor < DESCRIPTORS ? atomic_load(&descriptors[descriptor]) : 0;
 }
 
-// The name in the folder, NULL if the path leads elsewhere.
+// Returns the name relative to the folder, or NULL for a path outside it.
 static const char *name_of(const char *path) {
   if (!folder_length || strncmp(path, folder, folder_length)) return NULL;
   if (path[folder_length] == 0) return "";
@@ -208,7 +208,7 @@ ssize_t write(int descriptor, const void *bytes, size_t length) {
     int32_t file = file_of(descriptor); \
     if (!file) return real(descriptor); \
     FAIL(FAULTS_SYNC, -1); \
-    /* What is written down stands for the disk, so none is waited for. */ \
+    /* The log represents the disk, so there is no need to sync. */ \
     faults_log(file == FOLDER ? FAULTS_LOG_SYNC_FOLDER : FAULTS_LOG_SYNC, file, 0, 0, NULL, NULL); \
     return 0; \
   }
@@ -272,7 +272,7 @@ int rename(const char *from, const char *to) {
   return result;
 }
 
-// A sanitizer stands in for these itself.
+// Sanitizers interpose these functions themselves.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define NANO_FAULTS_NO_ALLOCATION
@@ -280,7 +280,7 @@ int rename(const char *from, const char *to) {
 #endif
 #if !defined(NANO_FAULTS_NO_ALLOCATION)
 
-// Where the code of the SQLite library lies, to tell its allocations from others'.
+// The code range of the SQLite library, to distinguish its allocations from others.
 static uintptr_t sqlite_start, sqlite_end;
 
 static int find_sqlite(struct dl_phdr_info *info, size_t size, void *unused) {

@@ -40,7 +40,7 @@ int faults_strike(uint32_t kind) {
   return armed_error;
 }
 
-// The log. Grows by doubling, so that entries are found by their number.
+// The log, an array that grows by doubling.
 
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool is_recording;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Tells ThreadSanitizer of Swift's Mutex. Its quick paths are compiled into the program and seen; the slow ones, by
-// which threads wait for each other, stand in a library that is not built with the sanitizer, so that whoever had to
-// wait would seem to hold no lock. https://github.com/swiftlang/swift, stdlib/public/Synchronization/Mutex/LinuxImpl.swift
+// Annotates Swift's Mutex for ThreadSanitizer. Its fast paths are compiled into the program and instrumented. The slow
+// paths, in which threads wait, are in a library built without the sanitizer, so a thread that had to wait would appear
+// not to hold the lock. https://github.com/swiftlang/swift, stdlib/public/Synchronization/Mutex/LinuxImpl.swift
 
 #if defined(__linux__) && defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -25,7 +25,7 @@ typedef __attribute__((swiftcall)) void (*Unlock)(MUTEX);
 __attribute__((swiftcall)) void nano_lock_slow(uint32_t state, MUTEX) __asm__(LOCK);
 __attribute__((swiftcall)) void nano_unlock_slow(MUTEX) __asm__(UNLOCK);
 
-// Looked up each time: a pointer that is kept would be a race of its own.
+// Looks the function up each time, because a cached pointer would itself be a data race.
 static void *next(const char *name) {
   void *function = dlsym(RTLD_NEXT, name);
   if (function == NULL) abort();

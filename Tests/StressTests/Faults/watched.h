@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The error number that this call is to fail with; 0 if it is not to fail.
+// Returns the error number with which this call must fail, or 0 if it must succeed.
 int faults_strike(uint32_t kind);
 
-// Writes a call down, if calls are written down. Copies bytes and name.
+// Records a call if recording is on. Copies bytes and name.
 void faults_log(int32_t kind, int32_t file, int64_t offset, int64_t length, const void *bytes,
                 const char *name);
 

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What the generated people are called and where they live.
+/// The names and cities of the generated people.
 package enum Names {
   package static let first = [
     "Maria", "Joan", "Oriol", "Montserrat", "Aaron", "John", "Sofía", "Zoë", "Benjamin",
@@ -20,7 +20,7 @@ package enum Names {
 
   package static let countries = ["ES", "US", "FR", "DE", "GB", "CN", "JP", "BR"]
 
-  /// A number below 8,000 as three syllables.
+  /// Returns a number below 8,000 as three syllables.
   private static func syllables(_ number: Int) -> String {
     (table[number % 20] + table[number / 20 % 20] + table[number / 400 % 20]).capitalized
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Numbers that look random and are the same on every run and machine (SplitMix64).
+/// A pseudorandom number generator that repeats its sequence on every run and machine (SplitMix64).
 package struct SplitMix {
   private var state: UInt64
 
@@ -14,7 +14,7 @@ package struct SplitMix {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number from 0 up to, not including, the limit.
+  /// Returns a number from 0 up to, but not including, the limit.
   package mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 
   package mutating func pick<Element>(_ choices: [Element]) -> Element {

@@ -3,8 +3,8 @@
 package import Foundation
 
 extension UUID {
-  /// The version 7 UUID of the document with the given number, always the same: ascending, as if
-  /// forty documents were made in each millisecond.
+  /// Creates the version 7 UUID of the document with the given number. It is deterministic and ascending, as if forty
+  /// documents were created per millisecond.
   package init(version7 number: Int) {
     let milliseconds = UInt64(1_700_000_000_000 + number / 40)
     var random = SplitMix(seed: UInt64(number) &+ 0xABCDEF)

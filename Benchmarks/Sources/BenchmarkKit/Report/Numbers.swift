@@ -3,9 +3,9 @@
 import Foundation
 
 extension Double {
-  /// A time in nanoseconds, without fractions once they are noise.
+  /// A time in nanoseconds, without fractions where they are noise.
   package var nanosecondsText: String { String(format: self < 100 ? "%.1f" : "%.0f", self) }
 
-  /// A ratio with three digits or so.
+  /// A ratio with about three digits.
   package var ratioText: String { String(format: self < 10 ? "%.2f" : "%.1f", self) }
 }

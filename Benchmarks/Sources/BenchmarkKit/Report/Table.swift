@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Rows of text in columns, as aligned text or as Markdown. The first column is words, the
-/// others are numbers and go to the right.
+/// A table, rendered as aligned text or as Markdown. The first column is left-aligned text, the others are
+/// right-aligned numbers.
 package struct Table {
   package let header: [String]
   package var rows: [[String]] = []

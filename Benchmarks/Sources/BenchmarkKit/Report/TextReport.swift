@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension ScenarioResult {
-  /// The table that is printed while a run goes on.
+  /// The table printed during a run.
   package var textReport: String {
     var table = Table(header: ["variant", "cpu ns", "wall ns", "ratio", "wall ratio", "target", ""])
     for variant in variants {

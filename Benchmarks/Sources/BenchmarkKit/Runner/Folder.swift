@@ -6,7 +6,7 @@ package import Foundation
 package struct Folder {
   package let url: URL
 
-  /// A new folder below the system's temporary one (`TMPDIR` moves it to another disk).
+  /// Creates a folder in the system's temporary folder. Set `TMPDIR` to use a different disk.
   package static func temporary() throws -> Folder {
     try Folder(
       creating: FileManager.default.temporaryDirectory
@@ -17,12 +17,12 @@ package struct Folder {
     try Folder(creating: url.appending(path: name))
   }
 
-  /// The path of a file in this folder.
+  /// Returns the path of a file in this folder.
   package func file(_ name: String) -> String {
     url.appending(path: name).path(percentEncoded: false)
   }
 
-  /// The path of a database in this folder that does not exist, even if it did before.
+  /// Returns the path of a database in this folder, after deleting any existing one.
   package func freshFile(_ name: String) throws -> String {
     for suffix in ["", "-wal", "-shm"] {
       let path = file(name + suffix)

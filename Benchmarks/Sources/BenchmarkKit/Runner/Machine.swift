@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Where a result was measured.
+/// The machine on which a result was measured.
 package struct Machine: Codable {
   package var system: String
   package var processors: Int
@@ -16,7 +16,7 @@ package struct Machine: Codable {
     self.postgres = postgres
   }
 
-  /// This one, with the versions that are given.
+  /// Describes this machine, with the specified versions.
   package init(sqlite: String, postgres: String? = nil) {
     self.init(
       system: ProcessInfo.processInfo.operatingSystemVersionString,

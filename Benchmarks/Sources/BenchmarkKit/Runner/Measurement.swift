@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Which side a variant stands for.
+/// The library that a variant represents.
 package enum Role: String, Codable {
   case raw, record, other, ours
 }
 
-/// What the rounds of one variant took, in nanoseconds.
+/// The times of the rounds of one variant, in nanoseconds.
 package struct Measurement {
   package let role: Role
   package let variant: Variant

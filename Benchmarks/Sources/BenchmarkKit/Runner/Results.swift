@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a run found out; this is what `--json` writes.
+/// The results of a run, as written by `--json`.
 package struct RunResult: Codable {
   package var machine: Machine
   package var documents: Int
@@ -20,7 +20,7 @@ package struct ScenarioResult: Codable {
   package var work: String
   package var unit: String
   package var operations: Int
-  /// The ratio of the older library whose benchmark this is.
+  /// The ratio of the older library that the benchmark comes from.
   package var original: Double?
   package var variants: [VariantResult]
 }
@@ -31,19 +31,19 @@ package struct VariantResult: Codable {
   package var name: String
   package var cpu: Double
   package var wall: Double
-  /// Processor time against the baseline: the median of the ratios within each round.
+  /// Processor time relative to the baseline: the median of the ratios within each round.
   package var ratio: Double
   package var wallRatio: Double
   package var target: Double?
-  /// What the target is about.
+  /// The clock that the target refers to.
   package var clock: Clock
-  /// Every round, in the order they ran.
+  /// Every round, in execution order.
   package var cpuRounds: [Double]
   package var wallRounds: [Double]
 
   package var missesTarget: Bool { target.map { judgedRatio > $0 } ?? false }
   package var judgedRatio: Double { clock == .wall ? wallRatio : ratio }
-  /// The ratio, with a mark if it misses its target.
+  /// The ratio, marked if it misses its target.
   package var markedRatio: String {
     missesTarget ? "**\(judgedRatio.ratioText)** missed" : judgedRatio.ratioText
   }
@@ -88,7 +88,7 @@ extension VariantResult {
 }
 
 extension [Double] {
-  /// The value in the middle, or NaN if there is none.
+  /// The median, or NaN if there are no values.
   package var median: Double {
     guard !isEmpty else { return .nan }
     let sorted = sorted()

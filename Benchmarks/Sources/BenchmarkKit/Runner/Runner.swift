@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Runs scenarios: every variant once per round, one after the other, so that a slow minute of
-/// the machine falls on all of them.
+/// Runs scenarios. Each round runs every variant once, so that a slow minute of the machine affects all of them.
 package struct Runner {
   package let rounds: Int
   package let folder: Folder
-  /// Runs only the baseline and variants whose name contains this; nil for all.
+  /// Runs only the baseline and variants whose name contains this text; nil for all.
   package var variant: String?
 
   package init(rounds: Int, folder: Folder, variant: String? = nil) {
@@ -60,7 +59,7 @@ extension Scenario {
   }
 }
 
-/// A variant that did not do the work: its time means nothing.
+/// A variant with a wrong result, whose time is meaningless.
 package struct WrongAnswer: Error, CustomStringConvertible {
   package let scenario: String
   package let variant: String

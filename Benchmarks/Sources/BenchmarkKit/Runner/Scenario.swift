@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: MIT
 
-/// One piece of work, done in several ways, and what each of them costs.
+/// One piece of work, performed in several ways, with the cost of each.
 ///
-/// All variants of a scenario must give the same answer; the runner stops if they do not.
+/// All variants of a scenario must return the same result; otherwise the runner stops.
 package protocol Scenario {
-  /// The word for `--only`.
+  /// The name for `--only`.
   var name: String { get }
-  /// The work in words, for the tables.
+  /// The description of the work for tables.
   var work: String { get }
-  /// What one operation is: times are given per operation.
+  /// One operation. Times are given per operation.
   var unit: String { get }
-  /// How many operations one round does.
+  /// The number of operations in one round.
   var operations: Int { get }
 
-  /// What ratios are to: raw SQLite, as a careful C programmer would use it, if nothing else is said.
+  /// The baseline of ratios: raw SQLite as a careful C programmer would use it, unless stated otherwise.
   var raw: Variant { get }
-  /// What a user of GRDB would write with Codable records; nil if that was not written.
+  /// The idiomatic GRDB implementation with Codable records; nil if there is none.
   var record: Variant? { get }
-  /// Other ways, to compare with.
+  /// Other implementations for comparison.
   var others: [Variant] { get }
-  /// The ways our store does it.
+  /// The implementations with NanoStore.
   var ours: [Variant] { get }
-  /// The ratio at which the older library stood whose benchmark this is, on a machine of this kind.
+  /// The ratio of the older library that the benchmark comes from, on a similar machine.
   var original: Double? { get }
-  /// What targets are about.
+  /// The clock that targets refer to.
   var clock: Clock { get }
 }
 
-/// What is compared.
+/// The measured time.
 package enum Clock: String, Codable {
-  /// The processor time of the process, which says most where nobody else works for it.
+  /// The processor time of the process, the best measure if no other process does part of the work.
   case processor
-  /// The time on the wall, where a disk or a server is waited for.
+  /// The wall-clock time, for work that waits for a disk or a server.
   case wall
 }
 

@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// Adds up the time spent in what it measures: processor time of the whole process, all threads,
-/// user and system, and the time on the wall.
+/// Accumulates the time spent in measured work: the wall-clock time, and the processor time of the whole process (all
+/// threads, user and system).
 package final class Stopwatch {
   package private(set) var cpuNanoseconds: UInt64 = 0
   package private(set) var wallNanoseconds: UInt64 = 0
@@ -17,7 +17,7 @@ package final class Stopwatch {
     return try work()
   }
 
-  /// The same, with the processor time of this thread alone: for what others' threads cost a thread.
+  /// Measures only the processor time of this thread, to find what other threads cost it.
   @inline(__always)
   package func measureThread<Result>(_ work: () throws -> Result) rethrows -> Result {
     let start = Self.now(.thread)
@@ -25,9 +25,8 @@ package final class Stopwatch {
     return try work()
   }
 
-  /// The same for asynchronous work. It has another name so that synchronous calls stay
-  /// synchronous inside ``measure(_:)``: in an asynchronous closure Swift would prefer GRDB's
-  /// asynchronous overloads.
+  /// Measures asynchronous work. The name differs from ``measure(_:)`` so that calls there stay synchronous: in an
+  /// asynchronous closure, Swift would prefer GRDB's asynchronous overloads.
   package func measureAsync<Result>(_ work: () async throws -> Result) async rethrows -> Result {
     let start = Self.now()
     defer { add(since: start) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// One way to do the work of a scenario.
+/// An implementation of a scenario.
 ///
 /// ```swift
 /// Variant("lazy documents", target: 1.3) { folder in
@@ -11,13 +11,13 @@
 /// }
 /// ```
 package struct Variant {
-  /// One round: measures its work with the stopwatch and returns its answer.
+  /// One round: measures its work with the stopwatch and returns the result.
   package typealias Round = (Stopwatch) async throws -> Int
 
   package let name: String
-  /// The largest ratio to raw SQLite that we are content with.
+  /// The largest acceptable ratio to raw SQLite.
   package let target: Double?
-  /// Makes what all rounds share, in a folder of its own.
+  /// Prepares what all rounds share, in a separate folder.
   package let prepare: (Folder) async throws -> Round
 
   package init(

@@ -4,27 +4,27 @@ import BenchmarkKit
 import Foundation
 import NanoStore
 
-/// Replays workloads on the same file with each choice of indexes, and compares processor time until
-/// everything is done, that of making indexes beforehand and in the background included.
+/// Replays workloads on the same file with each choice of indexes, and compares total processor time, including index
+/// creation beforehand and in the background.
 struct AdaptiveBench {
   let workload: Workload
   let rounds: Int
   let folder: Folder
-  /// Replays only workloads whose name contains this; nil for all.
+  /// Replays only workloads whose name contains this text; nil for all.
   var variant: String?
 
-  /// One way to have indexes, or not.
+  /// A choice of indexes.
   private enum Choice: CaseIterable { case never, fixed, adaptive }
 
   struct Line {
     var replay: Replay
     var never: [Double] = []
-    /// What is faster of the declared indexes and none, in each round.
+    /// The faster of declared indexes and no indexes, for each round.
     var best: [Double] = []
     var adaptive: [Double] = []
-    /// The indexes that the store made in the last round, and those that it did not, with reasons.
+    /// The indexes that the store created in the last round, and rejected candidates with reasons.
     var made: [String] = []
-    /// Time on the wall of the last against the best, in each round.
+    /// The wall-clock time of the adaptive choice relative to the faster fixed one, for each round.
     var wall: [Double] = []
   }
 
@@ -97,7 +97,7 @@ extension [AdaptiveBench.Line] {
     var table = Table(
       header: [
         "workload", "never (s)", "best fixed (s)", "adaptive (s)", "adaptive/best",
-        "adaptive/never", "on the wall, adaptive/best",
+        "adaptive/never", "wall clock, adaptive/best",
       ])
     for line in self {
       table.rows.append([
@@ -117,7 +117,7 @@ extension [AdaptiveBench.Line] {
     """
     \(table.markdown)
 
-    Processor time until all is done, medians of \(rounds) rounds, \(documents) documents.
+    Processor time to completion, median of \(rounds) rounds, \(documents) documents.
 
     """
   }

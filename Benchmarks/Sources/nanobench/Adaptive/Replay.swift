@@ -3,15 +3,14 @@
 import Foundation
 import NanoStore
 
-/// A workload that is replayed without indexes, with the best ones made beforehand, and with a store
-/// that finds out by itself.
+/// A workload that is replayed without indexes, with the best indexes created beforehand, and with adaptive indexing.
 struct Replay {
   let name: String
-  /// The indexes that somebody would declare who knew the whole workload.
+  /// The best indexes, for someone who knows the whole workload.
   let indexes: [[String]]
-  /// Whether it asks again and again, so that indexes must win.
+  /// Whether queries repeat, so that indexes must pay off.
   let isRepeated: Bool
-  /// Does all of it, and gives a number that every run must give.
+  /// Runs the workload and returns a number that must be the same for every run.
   let run: (DocumentCollection) throws -> Int
 
   init(

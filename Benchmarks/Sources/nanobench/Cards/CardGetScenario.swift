@@ -3,7 +3,7 @@
 import BenchmarkKit
 import NanoStore
 
-/// Cards by row id in no order, each get a read of its own. The answer is how many were there.
+/// Gets cards by row id in random order, each in a separate read. The result is the number found.
 struct CardGetScenario: Scenario {
   let set: CardSet
   let lookups: [Int]

@@ -3,15 +3,15 @@
 import BenchmarkKit
 import NanoStore
 
-/// An index on a field of cards that are there. The answer is how many there are.
+/// Creates an index on a field of stored cards. The result is the number of cards.
 struct CardIndexScenario: Scenario {
   let set: CardSet
 
   var name: String { "\(self.set.identity.prefix)-index" }
-  var work: String { "\(self.set.identity.library): index after the fact" }
+  var work: String { "\(self.set.identity.library): create an index on existing documents" }
   let unit = "document"
   var operations: Int { self.set.cards.count }
-  /// The original's was a new column, filled document by document.
+  /// The original added a new column and filled it document by document.
   var original: Double? { 400 }
 
   var raw: Variant {

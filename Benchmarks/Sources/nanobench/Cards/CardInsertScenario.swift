@@ -3,8 +3,8 @@
 import BenchmarkKit
 import NanoStore
 
-/// All cards into a new file in one transaction, with the index on the last name. The answer is how
-/// many arrived.
+/// Inserts all cards into a new file in one transaction, with an index on the last name. The result is the number
+/// inserted.
 struct CardInsertScenario: Scenario {
   let set: CardSet
   let original: Double?
@@ -32,7 +32,7 @@ struct CardInsertScenario: Scenario {
           let cards = try set.ours(folder)
           try watch.measure {
             try cards.insert(objects)
-            // Closing checkpoints.
+            // Closing the store checkpoints.
             try cards.store.close()
           }
           return objects.count

@@ -3,9 +3,9 @@
 import BenchmarkKit
 import NanoStore
 
-/// One question to all cards, with the index on the last name.
+/// One query on all cards, with an index on the last name.
 struct CardQuestion: Scenario {
-  /// A way in which our collection answers it.
+  /// An implementation of the query with a collection.
   struct Way {
     let name: String
     let target: Double?
@@ -19,9 +19,9 @@ struct CardQuestion: Scenario {
     }
   }
   enum RawAnswer {
-    /// How many rows there are, each read.
+    /// The number of rows, all of which are read.
     case rows
-    /// The first column of the only one.
+    /// The first column of the only row.
     case cents
   }
 
@@ -29,7 +29,7 @@ struct CardQuestion: Scenario {
   let word: String
   let work: String
   let original: Double?
-  /// With the last name as its parameter, if it has one.
+  /// Takes the last name as its parameter, if it has one.
   let sql: String
   let answer: RawAnswer
   let ways: [Way]
@@ -67,7 +67,7 @@ struct CardQuestion: Scenario {
 }
 
 extension CardIdentity {
-  /// Reads each column of each row where SQLite has it, and counts the rows.
+  /// Reads each column of each row in place, and returns the number of rows.
   fileprivate func countRows(_ statement: RawStatement) throws -> Int {
     if self == .key { return try RawTable.countRows(statement) }
     var rows = 0

@@ -3,7 +3,7 @@
 import BenchmarkKit
 import NanoStore
 
-/// The originals' own benchmarks on 100,000 cards, with the ratios at which they stood.
+/// The benchmarks of the original libraries on 100,000 cards, with their ratios.
 func cardScenarios(_ workload: Workload, _ identity: CardIdentity) -> [any Scenario] {
   let set = CardSet(workload, identity)
   let isNano = identity == .key
@@ -23,13 +23,13 @@ func cardScenarios(_ workload: Workload, _ identity: CardIdentity) -> [any Scena
   var scenarios: [any Scenario] = [
     CardInsertScenario(set: set, original: isNano ? 65 : 7.4),
     question(
-      "find", "find a tenth by index", original: isNano ? 55 : 22,
+      "find", "find 10% by index", original: isNano ? 55 : 22,
       "\(select) WHERE \(lastName)=?1", .rows,
       CardQuestion.Way("lazy documents", 2) {
         try $0.find(Field("LastName") == name).fetch().count
       }),
     question(
-      "sorted", "find a tenth sorted by two fields", original: isNano ? 20 : 7.5,
+      "sorted", "find 10%, sorted by two fields", original: isNano ? 20 : 7.5,
       "\(select) WHERE \(lastName)=?1 "
         + "ORDER BY \(RawTable.field("FirstName")),\(RawTable.field("Age")),id", .rows,
       CardQuestion.Way("lazy documents", 1.5) {
@@ -51,7 +51,7 @@ func cardScenarios(_ workload: Workload, _ identity: CardIdentity) -> [any Scena
   if isNano {
     scenarios.append(
       question(
-        "average", "average over a tenth found by index", original: 19,
+        "average", "average over 10% found by index", original: 19,
         "SELECT avg(\(RawTable.field("Salary"))) FROM d WHERE \(lastName)=?1", .cents,
         CardQuestion.Way("average", 1.2) {
           (try $0.find(Field("LastName") == name).average("Salary") ?? 0).cents

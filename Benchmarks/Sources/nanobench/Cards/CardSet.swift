@@ -4,7 +4,7 @@ import BenchmarkKit
 import Foundation
 import NanoStore
 
-/// As many cards as there are people, with ten last names in turn, so that each selects a tenth.
+/// As many cards as people. Ten last names alternate, so that each selects a tenth.
 final class CardSet {
   let identity: CardIdentity
   let cards: [Card]
@@ -21,16 +21,16 @@ final class CardSet {
   }
 
   static let lastNames = Array(Names.last.prefix(10))
-  /// The one that a tenth is found by.
+  /// The last name of the queries, which selects a tenth.
   static let soughtName = lastNames[3]
 
-  /// How many have it.
+  /// The number of cards with this name.
   var sought: Int { cards.count { $0.person.lastName == Self.soughtName } }
 
   static let lastNameIndex =
     "CREATE INDEX d_lastName ON d(\(RawTable.field("LastName")))"
 
-  /// An empty table with the index in a new file, and what fills it in one transaction.
+  /// Returns an empty table with the index in a new file, and a closure that fills it in one transaction.
   func rawTable(
     _ folder: Folder, isIndexed: Bool = true
   ) throws -> (connection: RawConnection, fill: () throws -> Void) {
@@ -54,7 +54,7 @@ final class CardSet {
     try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
-  /// A table with all cards, as after a restart of the program.
+  /// Returns a table with all cards, reopened.
   func rawFilled(_ folder: Folder, isIndexed: Bool = true) throws -> RawConnection {
     let file = try {
       let (connection, fill) = try rawTable(folder, isIndexed: isIndexed)
@@ -64,7 +64,7 @@ final class CardSet {
     return try RawConnection(file, durability: .normal)
   }
 
-  /// An empty collection of ours with the index, in a new file.
+  /// Returns an empty collection with the index in a new file.
   func ours(_ folder: Folder, isIndexed: Bool = true) throws -> DocumentCollection {
     let store = try Store.untuned(folder.freshFile("ours.db"))
     let collection = try store.createCollection("cards", identity: identity.collection)
@@ -72,7 +72,7 @@ final class CardSet {
     return collection
   }
 
-  /// A collection of ours with all cards, as after a restart of the program.
+  /// Returns a collection with all cards, reopened.
   func oursFilled(_ folder: Folder, isIndexed: Bool = true) throws -> DocumentCollection {
     let collection = try ours(folder, isIndexed: isIndexed)
     try collection.insert(cards.map(\.object))

@@ -3,7 +3,7 @@
 import NanoStore
 
 /// The document of the scenarios with all leaves indexed, of the shape that NanoStore's own
-/// benchmark has: six attributes and a list of two elements, eight leaves.
+/// benchmark has: six fields and an array of two elements, eight leaves.
 struct Card: Sendable {
   let person: Person
 
@@ -16,7 +16,7 @@ struct Card: Sendable {
     ]
   }
 
-  /// The bytes that our store keeps for it.
+  /// The stored form of the document.
   var storedJSON: String {
     let emails = person.emails.map { "\"\($0)\"" }.joined(separator: ",")
     return """
@@ -26,7 +26,7 @@ struct Card: Sendable {
       """
   }
 
-  /// A leaf as raw SQLite takes it: the number of its attribute, and a number or a text.
+  /// A leaf for raw SQLite: the number of its attribute, and a number or a string.
   struct Leaf {
     var attribute: Int
     var number: Double?

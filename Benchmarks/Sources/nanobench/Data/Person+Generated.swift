@@ -4,7 +4,7 @@ import BenchmarkKit
 import Foundation
 
 extension Person {
-  /// The person with the given number, always the same.
+  /// Creates the person with the given number, which is always the same.
   init(number: Int) {
     var random = SplitMix(seed: UInt64(number) &* 0x2545_F491_4F6C_DD1D)
     firstName = random.pick(Names.first)

@@ -3,9 +3,9 @@
 import Foundation
 
 extension Person {
-  /// The bytes that our store would keep for this person.
+  /// The stored form of this person.
   ///
-  /// The generated text needs no escapes, so it is pasted as it is.
+  /// The generated strings need no escapes, so they are inserted directly.
   var storedJSON: String {
     let emails = emails.map { "\"\($0)\"" }.joined(separator: ",")
     return """
@@ -18,7 +18,7 @@ extension Person {
 }
 
 extension Date {
-  /// ISO 8601 in UTC with nine digits of a second: `2026-11-20T21:17:00.123456789Z`.
+  /// ISO 8601 in UTC with nine fractional digits: `2026-11-20T21:17:00.123456789Z`.
   var nanosecondText: String {
     let whole = timeIntervalSinceReferenceDate.rounded(.down)
     let nanoseconds = Int(((timeIntervalSinceReferenceDate - whole) * 1e9).rounded())

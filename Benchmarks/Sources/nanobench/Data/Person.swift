@@ -3,8 +3,7 @@
 import Foundation
 import NanoStoreModels
 
-/// The document of every scenario: strings, numbers, an array, a nested object and a date in
-/// about 250 bytes of JSON.
+/// The document of every scenario: strings, numbers, an array, a nested object and a date in about 250 bytes of JSON.
 @Model(collection: "people")
 struct Person: Codable, Equatable, Sendable {
   @Field("FirstName") var firstName: String

@@ -3,8 +3,7 @@
 import BenchmarkKit
 import Foundation
 
-/// Keys and JSON bodies, ready to bind: what raw SQLite is given, so that it
-/// pays for nothing but SQLite.
+/// Keys and JSON bodies that are ready to bind, so that raw SQLite pays only for SQLite.
 final class StoredDocuments {
   let count: Int
   private let keys: UnsafeMutableRawBufferPointer
@@ -31,18 +30,18 @@ final class StoredDocuments {
     bodies.deallocate()
   }
 
-  /// The 16 bytes of a key. Valid as long as this object lives.
+  /// The 16 bytes of a key. Valid during the lifetime of this object.
   func key(_ number: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: keys[16 * number..<16 * number + 16])
   }
 
-  /// The bytes of a body. Valid as long as this object lives.
+  /// The bytes of a body. Valid during the lifetime of this object.
   func body(_ number: Int) -> UnsafeRawBufferPointer {
     let start = number == 0 ? 0 : bodyEnds[number - 1]
     return UnsafeRawBufferPointer(rebasing: bodies[start..<bodyEnds[number]])
   }
 
-  /// A copy that does not move, so that SQLite may read it where it is.
+  /// Returns a copy at a stable address that SQLite can read in place.
   private static func permanent(_ bytes: [UInt8]) -> UnsafeMutableRawBufferPointer {
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
     copy.copyBytes(from: bytes)

@@ -3,15 +3,15 @@
 import BenchmarkKit
 import Foundation
 
-/// What the scenarios work on: the same people, keys and questions for every variant.
+/// The data of the scenarios: the same people, keys and queries for every variant.
 final class Workload {
-  /// The people, one for each document.
+  /// One person for each document.
   let people: [Person]
   /// The same people as keys and bodies.
   let stored: StoredDocuments
   /// The key of each person.
   let keys: [UUID]
-  /// Numbers of the documents to get, in no order.
+  /// The numbers of the documents to get, in random order.
   let lookups: [Int]
 
   init(documents: Int) {
@@ -22,18 +22,18 @@ final class Workload {
     lookups = (0..<20_000).map { _ in random.below(documents) }
   }
 
-  /// Fewest documents that leave something to do in every scenario.
+  /// The minimum number of documents for meaningful scenarios.
   static let minimumDocuments = 1000
 
   var documents: Int { people.count }
 
-  /// How many documents are committed one by one: a fiftieth, and not over 2,000, because each
+  /// The number of documents that are committed individually: a fiftieth, but at most 2,000, because each commit
   /// waits for the disk with synchronous FULL.
   var commits: Int { min(documents / 50, 2000) }
 
-  /// Last names to find, each different.
+  /// The last names to find, all different.
   let soughtNames = Array(Names.last.prefix(200))
 
-  /// The one last name that the scan without an index looks for.
+  /// The last name for the scan without an index.
   var soughtName: String { soughtNames[0] }
 }

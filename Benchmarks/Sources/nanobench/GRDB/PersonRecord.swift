@@ -3,8 +3,8 @@
 import Foundation
 import GRDB
 
-/// A person as a user of GRDB would declare it: a column for each field, and JSON columns for the
-/// array and the nested object, made by GRDB.
+/// An idiomatic GRDB record: a column for each field, and JSON columns for the array and the nested object, encoded
+/// by GRDB.
 struct PersonRecord: Codable, Identifiable, FetchableRecord, PersistableRecord {
   static let databaseTableName = "person"
 

@@ -8,14 +8,14 @@ import GRDB
 struct RecordTable {
   let queue: DatabaseQueue
 
-  /// An empty table in a new file.
+  /// Creates an empty table in a new file.
   init(_ file: String, durability: Durability = .normal) throws {
     var configuration = Configuration()
     configuration.journalMode = .wal
     queue = try DatabaseQueue(path: file, configuration: configuration)
     try queue.inDatabase { db in
       for pragma in durability.pragmas { try db.execute(sql: pragma) }
-      // Two trees, rows and keys, as in the table of raw SQLite.
+      // Two B-trees, for rows and keys, as in the table of raw SQLite.
       try db.create(table: PersonRecord.databaseTableName) { table in
         table.primaryKey("id", .blob)
         table.column("firstName", .text).notNull()
@@ -30,7 +30,7 @@ struct RecordTable {
     }
   }
 
-  /// A table that holds all people, checkpointed.
+  /// Returns a table with all people, checkpointed.
   static func filled(_ folder: Folder, _ workload: Workload) throws -> RecordTable {
     let table = try RecordTable(folder.freshFile("record.db"))
     try table.insertAll(workload)

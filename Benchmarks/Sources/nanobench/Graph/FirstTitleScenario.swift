@@ -3,8 +3,8 @@
 import BenchmarkKit
 import NanoStoreModels
 
-/// The title of the first song of each playlist, in a new context. Raw SQLite gets both bodies by row id and
-/// decodes neither. The answer is how many titles there were.
+/// Reads the title of the first song of each playlist in a new context. Raw SQLite gets both bodies by row id and
+/// decodes neither. The result is the number of titles.
 struct FirstTitleScenario: Scenario {
   let set: SongSet
 
@@ -20,7 +20,7 @@ struct FirstTitleScenario: Scenario {
       let song = try connection.prepare("SELECT body FROM songs WHERE id=?1")
       return { watch in
         try watch.measure {
-          // One snapshot, as a fetch has it.
+          // One snapshot, as for a fetch.
           try connection.execute("BEGIN")
           var count = 0
           for number in 0..<set.listCount {

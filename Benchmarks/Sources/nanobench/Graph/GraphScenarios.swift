@@ -2,7 +2,7 @@
 
 import BenchmarkKit
 
-/// BNRPersistence's own speed tests, with the ratios to raw SQLite at which it stood where they are known.
+/// BNRPersistence's own speed tests, with its ratios to raw SQLite where they are known.
 func graphScenarios(_ set: SongSet) -> [any Scenario] {
   [
     SongInsertScenario(set: set),

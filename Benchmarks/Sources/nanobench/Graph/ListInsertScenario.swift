@@ -3,8 +3,8 @@
 import BenchmarkKit
 import NanoStoreModels
 
-/// 100,000 songs and 1,000 playlists with 100 of them each into a new file in one save, with making and
-/// releasing the objects and a checkpoint. The answer is how many arrived.
+/// Saves 100,000 songs and 1,000 playlists of 100 songs each into a new file at once, including creation and release
+/// of the objects and a checkpoint. The result is the number saved.
 struct ListInsertScenario: Scenario {
   let set: SongSet
 
@@ -47,7 +47,7 @@ struct ListInsertScenario: Scenario {
             try set.insertLists(context)
             try context.save()
           }
-          // Closing checkpoints.
+          // Closing the store checkpoints.
           try store.close()
         }
         return try RawConnection(folder.file("ours.db")).countAll()

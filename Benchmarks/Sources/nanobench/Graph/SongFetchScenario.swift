@@ -3,16 +3,16 @@
 import BenchmarkKit
 import NanoStoreModels
 
-/// Every song as the one object that it is in a new context, all in an array. Raw SQLite only steps and reads
-/// the columns where they are. The answer is how many there were.
+/// Fetches all songs as an array of unique objects in a new context. Raw SQLite only steps and reads the columns in
+/// place. The result is the number of songs.
 struct SongFetchScenario: Scenario {
   let set: SongSet
-  /// Whether letting go of the objects is measured too.
+  /// Whether the release of the objects is measured too.
   let includesRelease: Bool
 
   var name: String { includesRelease ? "songs-fetch-release" : "songs-fetch" }
   var work: String {
-    includesRelease ? "fetch all songs, and release them" : "fetch all songs"
+    includesRelease ? "fetch and release all songs" : "fetch all songs"
   }
   let unit = "song"
   var operations: Int { self.set.count }

@@ -3,8 +3,8 @@
 import BenchmarkKit
 import NanoStoreModels
 
-/// A million songs of one title into a new file in one save, with making and releasing the objects and a
-/// checkpoint. Raw SQLite gets finished bodies. The answer is how many arrived.
+/// Saves a million songs with the same title into a new file at once, including creation and release of the objects
+/// and a checkpoint. Raw SQLite gets encoded bodies. The result is the number saved.
 struct SongInsertScenario: Scenario {
   let set: SongSet
 
@@ -45,7 +45,7 @@ struct SongInsertScenario: Scenario {
             try set.insertSongs(context)
             try context.save()
           }
-          // Closing checkpoints.
+          // Closing the store checkpoints.
           try store.close()
         }
         return try RawConnection(folder.file("ours.db")).count("songs")

@@ -16,7 +16,7 @@ extension SongSet {
     }
   }
 
-  /// Songs, and playlists that get theirs one by one.
+  /// Inserts songs, and adds them to playlists one by one.
   func insertLists(_ context: ObjectContext) throws {
     let songs = try (0..<listedCount).map {
       try context.insert(Song(title: Self.listedTitle($0), seconds: $0))
@@ -28,7 +28,7 @@ extension SongSet {
     }
   }
 
-  /// A store with what a block inserts, as after a restart of the program.
+  /// Returns a reopened store with what the closure inserts.
   func oursFilled(
     _ folder: Folder, _ fill: (ObjectContext) throws -> Void
   ) throws -> Store {

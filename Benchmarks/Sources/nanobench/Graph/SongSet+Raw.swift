@@ -3,7 +3,7 @@
 import BenchmarkKit
 
 extension SongSet {
-  /// An empty file with tables that hold what a collection of objects does.
+  /// Returns an empty file with tables like those of object collections.
   func rawEmpty(_ folder: Folder) throws -> RawConnection {
     let connection = try RawConnection(folder.freshFile("raw.db"), durability: .normal)
     for table in ["songs", "playlists"] {
@@ -13,7 +13,7 @@ extension SongSet {
     return connection
   }
 
-  /// A file with these songs and playlists, as after a restart of the program.
+  /// Returns a reopened file with these songs and playlists.
   func rawFilled(
     _ folder: Folder, songs: StoredDocuments, lists: StoredDocuments? = nil
   ) throws -> RawConnection {
@@ -55,7 +55,7 @@ extension RawConnection {
 }
 
 extension RawStatement {
-  /// Steps through `id, added, body` rows, reads them where SQLite has them and counts them.
+  /// Steps through `id, added, body` rows, reads them in place and returns their number.
   func countSongs() throws -> Int {
     var rows = 0
     while try step() {
@@ -70,6 +70,6 @@ extension RawStatement {
 }
 
 extension SongSet {
-  /// When raw SQLite's rows were added, in microseconds since 1970. Arbitrary: of the usual length.
+  /// The creation date of rows in raw SQLite, in microseconds since 1970. Arbitrary, with the usual number of digits.
   static let added = 1_795_209_420_125_000
 }

@@ -2,17 +2,17 @@
 
 import BenchmarkKit
 
-/// What the scenarios of the object graph work on, as BNRPersistence's speed tests have it: a million songs of
-/// one title, and 100,000 songs on 1,000 playlists. For searching, as many songs with titles of four words.
+/// The data of the object graph scenarios, as in BNRPersistence's speed tests: a million songs with the same title,
+/// and 100,000 songs on 1,000 playlists. For full-text search, as many songs with titles of four words.
 final class SongSet {
-  /// How many songs there are without playlists.
+  /// The number of songs without playlists.
   let count: Int
   let listCount: Int
   static let songsPerList = 100
-  /// How many songs are on playlists.
+  /// The number of songs on playlists.
   var listedCount: Int { listCount * Self.songsPerList }
 
-  /// - Parameter scale: 1 for as many as the original had.
+  /// - Parameter scale: 1 for as many objects as in the original.
   init(scale: Double) {
     count = max(100, Int(1_000_000 * scale))
     listCount = max(1, Int(1000 * scale))
@@ -23,12 +23,12 @@ final class SongSet {
   static let listTitle = "Test Playlist"
   static func listedTitle(_ number: Int) -> String { "Test Song \(number)" }
 
-  /// The numbers of the songs on a playlist.
+  /// Returns the numbers of the songs on a playlist.
   static func songs(ofList number: Int) -> Range<Int> {
     number * songsPerList..<(number + 1) * songsPerList
   }
 
-  /// Titles of four words out of 4,000, so that a word stands in a thousandth of them.
+  /// Titles of four words out of 4,000, so that a word appears in a thousandth of them.
   private(set) lazy var titles: [String] = {
     var random = SplitMix(seed: 7)
     return (0..<count).map { _ in
@@ -36,12 +36,12 @@ final class SongSet {
     }
   }()
 
-  /// Words to search for, each different.
+  /// The words to search for, all different.
   let soughtWords = Array(Names.words.prefix(50))
-  /// Parts of words to search for.
+  /// The substrings to search for.
   let soughtParts = [500, 1500, 2500].map { String(Names.words[$0].dropFirst().dropLast()) }
 
-  // MARK: The same as the bodies that are stored
+  // MARK: Stored bodies
 
   private(set) lazy var songs = bodies(count) { _ in Self.title }
   private(set) lazy var listedSongs = bodies(listedCount, Self.listedTitle)
@@ -51,7 +51,7 @@ final class SongSet {
       let ids = Self.songs(ofList: number).map { "\($0 + 1)" }.joined(separator: ",")
       return #"{"title":"\#(Self.listTitle)","songs":[\#(ids)]}"#
     })
-  /// The listed songs once they are updated.
+  /// The listed songs after the update.
   private(set) lazy var renamedSongs = bodies(listedCount) { _ in Self.newTitle }
 
   private func bodies(_ count: Int, _ title: (Int) -> String) -> StoredDocuments {

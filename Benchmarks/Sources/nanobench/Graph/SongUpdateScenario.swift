@@ -4,8 +4,8 @@ import BenchmarkKit
 import Foundation
 import NanoStoreModels
 
-/// A new title for every third of 100,000 songs that are in memory, and a save with a checkpoint. Every round
-/// begins with the same file. The answer is how many were changed.
+/// Changes the title of every third of 100,000 songs in memory, and saves with a checkpoint. Every round starts with
+/// the same file. The result is the number changed.
 struct SongUpdateScenario: Scenario {
   let set: SongSet
 
@@ -14,7 +14,7 @@ struct SongUpdateScenario: Scenario {
   let unit = "renamed song"
   var operations: Int { numbers.count }
 
-  /// The songs that are changed.
+  /// The numbers of the changed songs.
   var numbers: [Int] { Array(stride(from: 0, to: self.set.listedCount, by: 3)) }
 
   var raw: Variant {
@@ -61,7 +61,7 @@ struct SongUpdateScenario: Scenario {
         try watch.measure {
           for number in numbers { songs[number].title = SongSet.newTitle }
           try context.save()
-          // Closing checkpoints.
+          // Closing the store checkpoints.
           try store.close()
         }
         return try RawConnection(file).countRenamed()
@@ -71,7 +71,7 @@ struct SongUpdateScenario: Scenario {
 }
 
 extension Folder {
-  /// The path of a copy of a closed database, in place of the one before.
+  /// Copies a closed database over the previous copy, and returns its path.
   func copy(_ file: String) throws -> String {
     let copy = try freshFile("round.db")
     try FileManager.default.copyItem(atPath: file, toPath: copy)

@@ -2,8 +2,7 @@
 
 import NanoStoreModels
 
-/// BNRPersistence's speed tests know two classes. A playlist knows its songs, in order; songs know no
-/// playlists.
+/// The two classes of BNRPersistence's speed tests. A playlist has an ordered list of songs; songs have no inverse.
 @Model(collection: "songs") final class Song {
   var title = ""
   var seconds = 0
@@ -21,7 +20,7 @@ import NanoStoreModels
   init(title: String) { self.title = title }
 }
 
-/// The same songs, for a program that searches them.
+/// The same songs with a full-text index.
 @Model(collection: "songs") final class SearchableSong {
   @TextIndexed var title = ""
   var seconds = 0

@@ -3,12 +3,12 @@
 import BenchmarkKit
 import NanoStoreModels
 
-/// A text index over the titles of songs that are stored. The answer is how many songs there are.
+/// Creates a full-text index on the titles of stored songs. The result is the number of songs.
 struct TextIndexScenario: Scenario {
   let set: SongSet
 
   let name = "text-index"
-  let work = "index of the words of titles, after the fact"
+  let work = "create a word index on existing titles"
   let unit = "song"
   var operations: Int { self.set.count }
 
@@ -40,14 +40,14 @@ struct TextIndexScenario: Scenario {
   }
 }
 
-/// What a search is for.
+/// The kind of search.
 enum SearchKind {
   case words
   case substrings
 }
 
 extension RawConnection {
-  /// As our store tokenizes, with nothing beside the index itself.
+  /// Creates an FTS5 index on the titles with the tokenizer of our store, without stored content.
   func indexTitles(_ kind: SearchKind) throws {
     let tokenizer = kind == .words ? "unicode61 remove_diacritics 2" : "trigram case_sensitive 0"
     try execute(

@@ -3,15 +3,15 @@
 import BenchmarkKit
 import NanoStoreModels
 
-/// Songs by what stands in their titles, the best fit first: the first 20 that have a word, or all that have a
-/// part of one, which is how the original searched. The answer is how many were found.
+/// Searches songs by title, ranked: the first 20 with a word, or all with a substring, as in the original. The result
+/// is the number found.
 struct TextSearchScenario: Scenario {
   let set: SongSet
   let kind: SearchKind
 
   var name: String { kind == .words ? "text-search" : "text-substrings" }
   var work: String {
-    kind == .words ? "search by a word, first 20" : "search by a part of a word, all"
+    kind == .words ? "word search, first 20" : "substring search, all results"
   }
   let unit = "search"
   var operations: Int { sought.count }

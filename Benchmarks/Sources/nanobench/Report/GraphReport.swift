@@ -3,19 +3,19 @@
 import BenchmarkKit
 
 extension RunResult {
-  /// The table of the object graph for the project's README: one line for each of our ways to do the work.
+  /// The object graph table for `docs/PERFORMANCE.md`: one row per NanoStore variant of each scenario.
   var graphReport: String {
     var table = Table(
       header: [
-        "work", "raw SQLite C (ns)", "ours ratio", "target", "Tokyo Cabinet ratio",
-        "the original's ratio (quoted)",
+        "operation", "SQLite C API (ns)", "NanoStore", "target", "Tokyo Cabinet",
+        "BNRPersistence (quoted)",
       ])
     for scenario in scenarios { table.rows += scenario.graphRows }
     return """
       \(table.markdown)
 
-      Processor time, median of \(rounds) rounds, \(documents) songs without playlists; \(machine.description). All but \
-      the last column is measured in this run.
+      Processor time, median of \(rounds) rounds, \(documents) songs without playlists; \(machine.description). All \
+      columns but the last were measured in this run.
 
       """
   }

@@ -3,21 +3,21 @@
 import BenchmarkKit
 
 extension RunResult {
-  /// The tables for the project's README: one line for each of our ways to do the work.
+  /// The tables for `docs/PERFORMANCE.md`: one row per NanoStore variant of each scenario.
   var markdownReport: String {
     let originals = scenarios.filter { $0.original != nil }
     var parts: [String] = []
     if originals.count < scenarios.count {
       parts.append(
-        table("GRDB Codable record ratio", scenarios.filter { $0.original == nil }))
+        table("GRDB Codable records", scenarios.filter { $0.original == nil }))
     }
     if !originals.isEmpty {
       parts.append(
         """
-        The benchmarks of the older libraries, on documents of six attributes and a list of two; GRDB records
-        were not written for them.
+        The benchmarks of NanoStore for Objective-C and NTJsonStore, on documents with six fields and an array of two elements; they have no
+        GRDB variant.
         """)
-      parts.append(table("the original's ratio", originals))
+      parts.append(table("original library", originals))
     }
     parts.append(
       "Processor time, median of \(rounds) rounds, \(documents) documents; \(machine.description).\n"
@@ -26,7 +26,7 @@ extension RunResult {
   }
 
   private func table(_ others: String, _ scenarios: [ScenarioResult]) -> String {
-    var table = Table(header: ["work", "raw SQLite C (ns)", "ours ratio", "target", others])
+    var table = Table(header: ["operation", "SQLite C API (ns)", "NanoStore", "target", others])
     for scenario in scenarios { table.rows += scenario.markdownRows }
     return table.markdown
   }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// How far a commit goes before it returns, and the other settings that every variant shares.
+/// The durability of a commit, and the other settings that all variants share.
 enum Durability: String {
-  /// In the write-ahead log: survives the process, not surely a power cut.
+  /// A commit is in the write-ahead log. It survives the end of the process, but not necessarily a power loss.
   case normal = "NORMAL"
-  /// On the disk.
+  /// A commit is on the disk.
   case full = "FULL"
 
-  /// What our store is to set too: 4 KB pages (the default of SQLite), 16 MiB of cache, 1 GiB of
-  /// mapped memory.
+  /// The settings that NanoStore also uses: 4 KB pages (SQLite's default), a 16 MiB cache, 1 GiB of mapped memory.
   var pragmas: [String] {
     ["PRAGMA synchronous=\(rawValue)", "PRAGMA cache_size=-16384", "PRAGMA mmap_size=1073741824"]
   }

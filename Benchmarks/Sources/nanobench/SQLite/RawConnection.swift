@@ -2,7 +2,7 @@
 
 import GRDBSQLite
 
-/// A connection to SQLite with nothing but its C API on top.
+/// A SQLite connection with only the C API.
 final class RawConnection {
   private var handle: OpaquePointer?
   let file: String
@@ -29,7 +29,7 @@ final class RawConnection {
     return RawStatement(statement, of: self)
   }
 
-  /// The error that the last call left behind.
+  /// Returns the error of the last call.
   func failure(_ context: String) -> RawFailure {
     RawFailure(message: String(cString: sqlite3_errmsg(handle)), context: context)
   }

@@ -2,7 +2,7 @@
 
 import GRDBSQLite
 
-/// A prepared statement; it keeps its connection open.
+/// A prepared statement, which keeps its connection open.
 final class RawStatement {
   private let handle: OpaquePointer
   private let connection: RawConnection
@@ -14,7 +14,7 @@ final class RawStatement {
 
   deinit { sqlite3_finalize(handle) }
 
-  // Nothing is copied on binding: the caller keeps the bytes until the statement is reset.
+  // Binding copies nothing. The caller must keep the bytes valid until the statement is reset.
 
   @inline(__always)
   func bind(text bytes: UnsafeRawBufferPointer, at index: Int32) {
@@ -35,7 +35,7 @@ final class RawStatement {
   @inline(__always)
   func bind(_ double: Double, at index: Int32) { sqlite3_bind_double(handle, index, double) }
 
-  /// Binds the text to the first parameter while the work is done.
+  /// Binds the text to the first parameter for the duration of the closure.
   @inline(__always)
   func withText<Result>(_ text: String, _ work: () throws -> Result) rethrows -> Result {
     var text = text
@@ -45,7 +45,7 @@ final class RawStatement {
     }
   }
 
-  /// Goes to the next row; false if there is none.
+  /// Steps to the next row. Returns false if there is none.
   @inline(__always)
   func step() throws -> Bool {
     switch sqlite3_step(handle) {
@@ -64,7 +64,7 @@ final class RawStatement {
     reset()
   }
 
-  // What the columns give is valid until the next step.
+  // Column values are valid until the next step.
 
   @inline(__always)
   func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }

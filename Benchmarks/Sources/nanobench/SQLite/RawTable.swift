@@ -2,21 +2,20 @@
 
 import BenchmarkKit
 
-/// The table that raw SQLite keeps the documents in: the one our store makes, as far as these
-/// scenarios need it.
+/// The table of documents in raw SQLite: the one that NanoStore creates, as far as these scenarios require it.
 struct RawTable {
   let connection: RawConnection
 
   private init(connection: RawConnection) { self.connection = connection }
 
-  /// An empty table in a new file.
+  /// Creates an empty table in a new file.
   init(_ file: String, durability: Durability = .normal) throws {
     connection = try RawConnection(file, durability: durability)
     try connection.execute(
       "CREATE TABLE d(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, body TEXT NOT NULL)")
   }
 
-  /// The name of a field as SQLite reaches it.
+  /// Returns the SQL expression of a field.
   static func field(_ name: String) -> String { #"json_extract(body,'$."\#(name)"')"# }
 
   func insertAll(_ documents: StoredDocuments) throws {
@@ -26,7 +25,7 @@ struct RawTable {
     try connection.execute("COMMIT")
   }
 
-  /// Other bodies under the same keys, with something done after each.
+  /// Inserts different bodies with the same keys, and calls a closure after each.
   func insertAll(
     _ bodies: [[UInt8]], keys: StoredDocuments, _ then: (Int) throws -> Void = { _ in }
   ) throws {
@@ -59,7 +58,7 @@ struct RawTable {
 
   func checkpoint() throws { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
-  /// Steps through `id, key, body` rows, reads them where SQLite has them and counts them.
+  /// Steps through `id, key, body` rows, reads them in place and returns their number.
   static func countRows(_ statement: RawStatement) throws -> Int {
     var rows = 0
     while try statement.step() {
@@ -74,7 +73,7 @@ struct RawTable {
 }
 
 extension RawTable {
-  /// A table that holds all documents, checkpointed, as after a restart of the program.
+  /// Returns a table with all documents, checkpointed and reopened.
   static func filled(_ folder: Folder, _ workload: Workload) throws -> RawTable {
     let file = try folder.freshFile("raw.db")
     do {

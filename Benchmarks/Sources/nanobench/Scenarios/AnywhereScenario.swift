@@ -3,12 +3,12 @@
 import BenchmarkKit
 import NanoStore
 
-/// How many documents have a value in whatever attribute. The answer is that count.
+/// Counts documents with a value in any attribute. The result is the count.
 struct AnywhereScenario: Scenario {
   let workload: Workload
 
   let name = "anywhere"
-  let work = "count by a value in any attribute"
+  let work = "count by a value in any field"
   let unit = "document"
   var operations: Int { workload.documents }
 

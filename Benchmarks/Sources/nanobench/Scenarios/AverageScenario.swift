@@ -3,7 +3,7 @@
 import BenchmarkKit
 import GRDB
 
-/// The average salary of all documents, without an index. The answer is that average in cents.
+/// Computes the average salary of all documents without an index. The result is the average in cents.
 struct AverageScenario: Scenario {
   let workload: Workload
 

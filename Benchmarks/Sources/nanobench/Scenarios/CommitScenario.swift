@@ -2,8 +2,7 @@
 
 import BenchmarkKit
 
-/// Some documents into a new file, each in a transaction of its own. The answer is how many
-/// arrived.
+/// Inserts documents into a new file, each in a separate transaction. The result is the number inserted.
 struct CommitScenario: Scenario {
   let workload: Workload
   let durability: Durability

@@ -3,13 +3,13 @@
 import BenchmarkKit
 import NanoStore
 
-/// All documents into a new file in one transaction, with and without all their leaves indexed. The
-/// answer is how many arrived.
+/// Inserts all documents into a new file in one transaction, with and without everything indexed. The result is the
+/// number inserted.
 struct EverythingScenario: Scenario {
   let workload: Workload
 
   let name = "everything"
-  let work = "insert in one transaction, six attributes and a list"
+  let work = "insert in one transaction, six fields and an array"
   let unit = "document"
   var operations: Int { workload.documents }
 
@@ -27,7 +27,7 @@ struct EverythingScenario: Scenario {
     }
   }
 
-  /// What the policy does, by hand and without batches.
+  /// Does what the policy does, written by hand and without batches.
   var record: Variant? {
     Variant("raw SQLite C, a row for each leaf") { [workload] folder in
       let cards = workload.people.map { Card(person: $0) }
@@ -73,7 +73,7 @@ struct EverythingScenario: Scenario {
         try cards.setIndexing(policy)
         try watch.measure {
           try cards.insert(objects)
-          // Closing checkpoints.
+          // Closing the store checkpoints.
           try store.close()
         }
         return objects.count

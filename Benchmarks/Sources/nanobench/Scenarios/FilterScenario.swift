@@ -3,13 +3,12 @@
 import BenchmarkKit
 import GRDB
 
-/// How many documents have a given last name, by looking at all of them: no index. The answer is
-/// that count.
+/// Counts documents with a given last name in a full scan, without an index. The result is the count.
 struct FilterScenario: Scenario {
   let workload: Workload
 
   let name = "filter"
-  let work = "count by a filter, no index"
+  let work = "count with a filter, no index"
   let unit = "document"
   var operations: Int { workload.documents }
 

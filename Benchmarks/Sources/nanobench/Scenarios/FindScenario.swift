@@ -3,8 +3,8 @@
 import BenchmarkKit
 import GRDB
 
-/// All documents with a given last name, a thousandth of them, by an index; once for each of the
-/// sought names. The answer is how many were found altogether.
+/// Finds all documents with a given last name, a thousandth of them, with an index; once for each name. The result is
+/// the total number found.
 struct FindScenario: Scenario {
   let workload: Workload
 

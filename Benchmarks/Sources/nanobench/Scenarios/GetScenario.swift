@@ -3,8 +3,8 @@
 import BenchmarkKit
 import Foundation
 
-/// Documents by key in no order, each get a read of its own. Raw SQLite hands out a copy of the
-/// body, the others what they decode it to. The answer is how many were there.
+/// Gets documents by key in random order, each in a separate read. Raw SQLite returns a copy of the body, the others
+/// a decoded value. The result is the number found.
 struct GetScenario: Scenario {
   let workload: Workload
 
@@ -51,7 +51,7 @@ struct GetScenario: Scenario {
   }
 }
 
-// Never inlined: the compiler may leave out an allocation whose end it sees.
+// Never inlined, because the compiler may omit an allocation whose release it sees.
 @inline(never)
 private func copyBody(
   _ select: RawStatement, key: UnsafeRawBufferPointer

@@ -2,8 +2,8 @@
 
 import BenchmarkKit
 
-/// All documents into a new file in one transaction, with its commit and a checkpoint at the end.
-/// Raw SQLite gets finished bodies; the others encode theirs. The answer is how many arrived.
+/// Inserts all documents into a new file in one transaction, including the commit and a checkpoint. Raw SQLite gets
+/// encoded bodies; the others encode them. The result is the number inserted.
 struct InsertScenario: Scenario {
   let workload: Workload
 

@@ -5,8 +5,8 @@ import Foundation
 import GRDB
 import NanoStoreModels
 
-/// Every document decoded, and all of them kept in an array. Raw SQLite only steps, so that its ratios
-/// also hold what Swift needs to make and keep the values. The answer is how many there were.
+/// Decodes every document and keeps all of them in an array. Raw SQLite only steps, so its ratios include the cost of
+/// creating and keeping Swift values. The result is the number of documents.
 struct KeptScenario: Scenario {
   let workload: Workload
 
@@ -53,7 +53,7 @@ struct KeptScenario: Scenario {
 }
 
 extension [Person] {
-  /// What somebody would write who has the bytes that we store and nothing but Foundation.
+  /// A straightforward decoder of stored bodies with only Foundation.
   fileprivate init(decoding select: RawStatement) throws {
     self = []
     let decoder = JSONDecoder()

@@ -2,19 +2,19 @@
 
 import BenchmarkKit
 
-/// Some documents, each in a transaction of its own, while a hundred observers wait for others. The
-/// answer is how many arrived.
+/// Inserts documents, each in a separate transaction, while a hundred observers wait for other changes. The result is
+/// the number inserted.
 ///
-/// The baseline is not raw SQLite, which has no observers, but our own writer without any: the ratio
-/// is what observers cost the writer. So processor time is that of the thread that writes; what is
-/// done for observers elsewhere shows on the wall, if the machine has no processor to spare.
+/// Raw SQLite has no observers, so the baseline is our own writer without any, and the ratio is what observers cost
+/// the writer. The processor time is therefore that of the writing thread. Work for observers on other threads
+/// affects the wall-clock time if the machine has no idle processor.
 struct ObserverScenario: Scenario {
   let workload: Workload
 
   let name = "observers"
-  let work = "one document per commit beside 100 idle observers, against ours without"
+  let work = "one document per commit with 100 idle observers, relative to no observers"
   let unit = "commit"
   var operations: Int { workload.commits }
-  /// Half of them on the collection that is written to.
+  /// Half of the observers watch the collection that is written to.
   static let observers = 100
 }

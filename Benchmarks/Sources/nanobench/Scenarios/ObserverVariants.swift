@@ -6,12 +6,12 @@ import NanoStore
 
 extension ObserverScenario {
   var raw: Variant {
-    Variant("ours, nobody observes") { folder in try writer(folder) { _ in [] } }
+    Variant("NanoStore, no observers") { folder in try writer(folder) { _ in [] } }
   }
 
   var ours: [Variant] {
     [
-      Variant("50 on the collection, 50 on others", target: 1.1) { folder in
+      Variant("50 on the collection, 50 on other collections", target: 1.1) { folder in
         try writer(folder) { store in
           (0..<Self.observers).map { (number: Int) -> DocumentUpdates<Document> in
             let collection = store[number % 2 == 0 ? "people" : "other \(number)"]
@@ -20,12 +20,12 @@ extension ObserverScenario {
           }
         }
       },
-      Variant("100 on others", target: 1.1) { folder in
+      Variant("100 on other collections", target: 1.1) { folder in
         try writer(folder) { store in
           (0..<Self.observers).map { store["other \($0)"].find().updates() }
         }
       },
-      Variant("a feed of changes") { folder in
+      Variant("a change feed") { folder in
         try writer(folder, feeds: true) { _ in [] }
       },
     ]
@@ -58,7 +58,7 @@ extension ObserverScenario {
   }
 }
 
-/// Observers that got their first answer.
+/// Counts the observers that have received their first result.
 // @unchecked: `number` is touched only while `lock` is held.
 private final class Begun: @unchecked Sendable {
   private let lock = NSLock()

@@ -4,7 +4,7 @@ import BenchmarkKit
 import NanoStoreModels
 
 extension Store {
-  /// A store that makes no index by itself.
+  /// Opens a store without adaptive indexing.
   static func untuned(_ path: String) throws -> Store {
     var configuration = Configuration()
     configuration.indexTuning = .off
@@ -12,7 +12,7 @@ extension Store {
   }
 }
 
-/// A store on a new file, and its people.
+/// A store in a new file with its collection of people.
 struct People {
   let store: Store
   let collection: DocumentCollection
@@ -21,13 +21,13 @@ struct People {
   init(_ folder: Folder, _ durability: Store.Configuration.Durability = .normal) throws {
     var configuration = Store.Configuration()
     configuration.durability = durability
-    // Measured as written; `--adaptive` measures what the store makes by itself.
+    // Measured without adaptive indexing; `--adaptive` measures that.
     configuration.indexTuning = .off
     store = try Store(.file(folder.freshFile("ours.db")), configuration: configuration)
     collection = store["people"]
   }
 
-  /// All documents, checkpointed, as after a restart of the program.
+  /// Returns a store with all documents, checkpointed and reopened.
   static func filled(_ folder: Folder, _ workload: Workload) throws -> People {
     let people = try People(folder)
     try people.collection.insert(workload.people)
@@ -38,7 +38,7 @@ struct People {
 }
 
 extension People {
-  /// As ``filled(_:_:)``, with room for every document in the cache.
+  /// Like ``filled(_:_:)``, with room for every document in the cache.
   static func cached(_ folder: Folder, _ workload: Workload) throws -> People {
     let people = try filled(folder, workload)
     people.store.cacheLimit = .max
@@ -55,7 +55,7 @@ extension InsertScenario {
           let people = try People(folder)
           try watch.measure {
             try people.models.insert(workload.people)
-            // Closing checkpoints.
+            // Closing the store checkpoints.
             try people.store.close()
           }
           return workload.documents
@@ -87,7 +87,7 @@ extension InsertScenario {
   }
 }
 
-/// A person that only Codable knows how to write.
+/// A person encoded only with Codable.
 struct CodablePerson: Codable, Sendable {
   let person: Person
   init(_ person: Person) { self.person = person }
@@ -148,7 +148,7 @@ extension GetScenario {
 extension ScanScenario {
   var ours: [Variant] {
     [
-      scan("lazy documents, none read", target: 1.3) { $0.rowID == nil ? 0 : 1 },
+      scan("lazy documents, no fields read", target: 1.3) { $0.rowID == nil ? 0 : 1 },
       scan("lazy documents, two fields read", target: 2.0) { document in
         document["LastName"] == nil || document["Age"] == nil ? 0 : 1
       },
@@ -214,7 +214,7 @@ extension FindScenario {
         }
         return found
       }
-      // What is cached is there after the first time, and the cache is asked first after the second.
+      // The first pass fills the cache, and after the second one the cache is used first.
       for _ in 0..<2 where people.collection.cacheSize >= 0 { _ = try findAll() }
       return { watch in try watch.measure { try findAll() } }
     }
@@ -225,7 +225,7 @@ extension TenthScenario {
   var ours: [Variant] {
     [
       find("lazy documents", target: 2.0) { try People.filled($0, $1) },
-      find("lazy documents, into the cache", isFlushing: true) { try People.cached($0, $1) },
+      find("lazy documents, filling the cache", isFlushing: true) { try People.cached($0, $1) },
       find("lazy documents, all cached", target: 0.5) { try People.cached($0, $1) },
     ]
   }

@@ -3,8 +3,8 @@
 import BenchmarkKit
 import GRDB
 
-/// Every document, one after the other. Raw SQLite only steps and reads the columns where they
-/// are; the others make something of each. The answer is how many there were.
+/// Reads every document in sequence. Raw SQLite only steps and reads the columns in place; the others create a value
+/// for each document. The result is the number of documents.
 struct ScanScenario: Scenario {
   let workload: Workload
 

@@ -2,7 +2,7 @@
 
 import BenchmarkKit
 
-/// Every scenario, in the order they run and stand in the tables.
+/// Returns every scenario in the order of execution and of the tables.
 func allScenarios(_ workload: Workload) -> [any Scenario] {
   let general: [any Scenario] = [
     InsertScenario(workload: workload),

@@ -3,8 +3,8 @@
 import BenchmarkKit
 import GRDB
 
-/// The twenty documents with the lowest salary, without an index. The answer is the sum of these
-/// salaries in cents.
+/// Fetches the twenty documents with the lowest salary, without an index. The result is the sum of these salaries in
+/// cents.
 struct SortScenario: Scenario {
   let workload: Workload
 

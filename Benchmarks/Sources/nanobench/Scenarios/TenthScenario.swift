@@ -3,13 +3,12 @@
 import BenchmarkKit
 import GRDB
 
-/// A tenth of all documents, by a range of an index, ten times. The answer is how many were found
-/// altogether.
+/// Finds a tenth of all documents with an index range, ten times. The result is the total number found.
 struct TenthScenario: Scenario {
   let workload: Workload
 
   let name = "tenth"
-  let work = "find 10 % by index"
+  let work = "find 10% by index"
   let unit = "document found"
   static let repetitions = 10
   /// Seven of the seventy ages that people have.

@@ -4,7 +4,7 @@ import BenchmarkKit
 import Foundation
 import NanoStore
 
-/// The documents of every scenario, always the same: members of a club, each in about 210 bytes of JSON.
+/// The documents of every scenario, which are deterministic: members of a club, each in about 210 bytes of JSON.
 final class MemberSet {
   let documents: [Document]
   let keys: [String]
@@ -16,9 +16,9 @@ final class MemberSet {
     }
   }
 
-  /// Fewest that leave something to find in every scenario.
+  /// The minimum number of documents for meaningful scenarios.
   static let minimumCount = 1_000
-  /// Documents of one call that writes many.
+  /// The number of documents in a batch write.
   static let batch = 10_000
 
   var count: Int { documents.count }

@@ -4,7 +4,7 @@ import BenchmarkKit
 import Foundation
 
 extension RunResult {
-  /// One line for each piece of work, for docs/OUTGROWING-ONE-MACHINE.md.
+  /// One line for each scenario, for docs/OUTGROWING-ONE-MACHINE.md.
   var postgresReport: String {
     var table = Table(
       header: ["work", "SQLite in process (µs)", "PostgreSQL (µs)", "ratio", "target"])
@@ -32,7 +32,7 @@ extension ScenarioResult {
 }
 
 extension Double {
-  /// Nanoseconds as microseconds, with three digits or so.
+  /// Nanoseconds as microseconds, with about three digits.
   fileprivate var microsecondsText: String {
     String(format: self < 100_000 ? "%.1f" : "%.0f", self / 1_000)
   }

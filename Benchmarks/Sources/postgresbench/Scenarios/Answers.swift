@@ -3,17 +3,17 @@
 import NanoStore
 
 extension Document? {
-  /// One for a document, none without.
+  /// 1 for a document, 0 for nil.
   var found: Int { self == nil ? 0 : 1 }
 }
 
 extension [Document] {
-  /// What tells whether two engines found the same: both gave row ids in the order of insertion.
+  /// A digest for comparing results. Both engines assigned row ids in insertion order.
   var rowIDs: Int { reduce(count) { $0 &* 31 &+ Int($1.rowID ?? 0) } & 0xFFFF_FFFF }
 }
 
 extension [AggregateRow] {
-  /// What tells whether two engines computed the same, but for the last bits of doubles.
+  /// A digest for comparing results, insensitive to the last bits of doubles.
   var digest: Int {
     reduce(count) { sum, row in
       sum + row.values.reduce(0) { $0 + Int(($1.double ?? 0) * 1_000) }

@@ -2,8 +2,8 @@
 
 import BenchmarkKit
 
-/// A piece of work that both engines do by the same calls. Ratios are to SQLite, in time on the wall: a server
-/// works in processes of its own.
+/// A piece of work that both engines perform with the same calls. Ratios are to SQLite in wall-clock time, because a
+/// server works in separate processes.
 struct Comparison: Scenario {
   typealias Round = (Stopwatch) throws -> Int
 
@@ -11,10 +11,10 @@ struct Comparison: Scenario {
   let work: String
   let unit: String
   let operations: Int
-  /// The largest ratio that we are content with.
+  /// The largest acceptable ratio.
   var target: Double?
   let contest: Contest
-  /// Makes what all rounds share.
+  /// Prepares what all rounds share.
   let prepare: (Side) throws -> Round
 
   var clock: Clock { .wall }

@@ -4,7 +4,7 @@ import BenchmarkKit
 import NanoStore
 
 extension Contest {
-  /// Documents by their keys.
+  /// Documents by key.
   func getting(_ members: MemberSet) -> [Comparison] {
     var random = SplitMix(seed: 3)
     let keys = (0..<5_000).map { _ in members.keys[random.below(members.count)] }
@@ -32,7 +32,7 @@ extension Contest {
     ]
   }
 
-  /// Documents by what they hold.
+  /// Documents by content.
   func finding(_ members: MemberSet) -> [Comparison] {
     let cities = Array(MemberSet.cities.prefix(100))
     let scores = (0..<100).map { Double($0 * 9) }
@@ -73,7 +73,7 @@ extension Contest {
     ]
   }
 
-  /// Figures over all documents.
+  /// Aggregates over all documents.
   func counting(_ members: MemberSet) -> [Comparison] {
     [
       asking(
@@ -88,7 +88,7 @@ extension Contest {
     ]
   }
 
-  /// Questions to a collection, so many in a round.
+  /// Queries on a collection, with the specified number per round.
   private func asking(
     _ name: String, _ work: String, _ operations: Int, target: Double? = nil,
     _ collection: @escaping (Side) -> () throws -> DocumentCollection,

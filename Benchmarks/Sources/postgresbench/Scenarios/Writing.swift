@@ -4,7 +4,7 @@ import BenchmarkKit
 import NanoStore
 
 extension Contest {
-  /// Documents that are stored, with three field indexes.
+  /// Writes, with three field indexes.
   func writing(_ members: MemberSet) -> [Comparison] {
     let changed = Array(members.documents.prefix(members.count / 5))
     let single = Array(members.documents.prefix(min(members.count / 10, 300)))

@@ -4,13 +4,13 @@ import BenchmarkKit
 import NanoStore
 import NanoStorePostgres
 
-/// The same documents on SQLite in this process and on a server.
+/// The same documents in SQLite in this process and on a server.
 struct Contest {
   let sqlite: Side
   let postgres: Side
   let machine: Machine
 
-  /// - Parameter url: Of a database in which schemas may be made and removed.
+  /// - Parameter url: The URL of a database in which schemas may be created and removed.
   init(_ members: MemberSet, url: String, folder: Folder) throws {
     var file = Store.Configuration()
     file.indexTuning = .off
@@ -29,7 +29,7 @@ struct Contest {
     for store in [sqlite.store, sqlite.durable, postgres.store] { try store.close() }
   }
 
-  /// Without the name of the engine.
+  /// Returns the version without the name of the engine.
   private static func version(_ store: Store) throws -> String {
     let words = try store.statistics().engine.split(separator: " ")
     return words.dropFirst().first.map(String.init) ?? ""

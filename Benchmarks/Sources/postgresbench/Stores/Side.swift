@@ -6,9 +6,9 @@ import NanoStore
 /// One of the two engines: its stores, and the collections that scenarios share.
 final class Side {
   let members: MemberSet
-  /// As it is by default, without an index that was not asked for.
+  /// The store with the default configuration, without adaptive indexing.
   let store: Store
-  /// The one whose commits are on the disk when they are done.
+  /// The store whose commits are flushed to disk.
   let durable: Store
   private var filled: [String: DocumentCollection] = [:]
 
@@ -18,17 +18,17 @@ final class Side {
     self.durable = durable
   }
 
-  /// All members, with indexes on city, age and score. Nobody changes them.
+  /// All members, with indexes on city, age and score. Read-only.
   func people() throws -> DocumentCollection {
     try collection("people") { try Self.makeFieldIndexes($0) }
   }
 
-  /// The same for writing.
+  /// All members, with the same indexes, for writes.
   func rewritten() throws -> DocumentCollection {
     try collection("rewritten") { try Self.makeFieldIndexes($0) }
   }
 
-  /// All members, with indexes on the elements of tags and on the words of bio.
+  /// All members, with an element index on tags and a full-text index on bio.
   func indexed() throws -> DocumentCollection {
     try collection("indexed") { collection in
       try collection.createIndex("tags", elements: true)
@@ -36,7 +36,7 @@ final class Side {
     }
   }
 
-  /// An empty collection with indexes on city, age and score, in place of the one that was there.
+  /// Returns an empty collection with indexes on city, age and score, which replaces an existing one.
   func fresh() throws -> DocumentCollection {
     let collection = store["fresh"]
     try collection.drop()
@@ -53,11 +53,11 @@ final class Side {
   ) throws -> DocumentCollection {
     if let known = filled[name] { return known }
     let collection = store[name]
-    // A server may have it from an earlier run.
+    // A server may have the collection from an earlier run.
     try collection.drop()
     try prepare(collection)
     for batch in members.batches(members.documents) { try collection.insert(batch) }
-    // As after a while, when either has cleaned up and knows its values.
+    // Brings both engines into a steady state, with cleanup done and statistics collected.
     try store.compact()
     filled[name] = collection
     return collection

@@ -28,14 +28,14 @@ func firstRelease() async throws {
   let reachable = try await team.find { !$0.emails.isEmpty && $0.lastName.hasPrefix("Ho") }.count()
   print("Reachable:", reachable)
 
-  // One that was found can be changed and saved back; one property, or that of many, without reading.
+  // Change and save a value that was read, or update a property of one or many documents without reading them.
   var ada = try await team.find(\.firstName == "Ada").firstStored()!
   ada.emails.append("ada@example.org")
   try await team.save(ada)
   try await team.update("grace", .set(\.address, Address(city: "New York", country: "US")))
   print("Names:", try await team.find().distinct(\.lastName))
 
-  // A live query gives what is found, and gives it again after each commit that changes it.
+  // A live query returns its result, and a new result after each commit that changes it.
   for try await hoppers in try team.find(\.lastName == "Hopper").sorted(by: \.firstName).updates() {
     print("Hoppers:", hoppers.map(\.firstName))
     guard hoppers.count == 1 else { break }
@@ -44,9 +44,8 @@ func firstRelease() async throws {
   try store.close()
 }
 
-// A year later the program has another idea of a person. The documents are still the old ones, and every
-// one of them can be read: what is new has a default, what has another name says its former one, and what
-// neither covers is upgraded.
+// A later release changes the type. The stored documents are unchanged and remain readable: new properties have
+// defaults, renamed properties declare their former names, and an upgrade covers everything else.
 enum Later {
   @Model(collection: "Person", version: 2)
   struct Person {

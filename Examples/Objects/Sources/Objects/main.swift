@@ -30,19 +30,19 @@ print(road.songs.map(\.title))
 try context.undo()
 print(road.songs.map(\.title))
 
-// Another context has its own instances, and loads what is looked at.
+// A second context has its own instances and loads their content on first access.
 try context.save()
 let other = ObjectContext(store)
 let gin = try other.get(road.objectID!)!.songs[0]
 print("In another context:", gin.isFault ? "a fault, then" : "loaded:", gin.title)
 
-// Both ends of a relationship change together.
+// Changing one end of a relationship updates the other.
 let street = try context.insert(Playlist("Street"))
 road.songs[0].playlists.append(street)
 print(road.songs[0].playlists.map(\.title).joined(separator: ", "))
 try context.save()
 
-// Who writes over what he has not read is told, with both versions.
+// Saving an object that changed in the store since it was read is a conflict, which reports both versions.
 road.songs[0].title = "Genever"
 gin.title = "Bourbon"
 try context.save()
@@ -52,7 +52,7 @@ do {
   print("Conflict:", error.conflicts.count)
 }
 
-// A deleted song is gone from all its playlists.
+// Deleting a song removes it from all playlists.
 try context.delete(road.songs[0])
 try context.save()
 let fresh = ObjectContext(store)

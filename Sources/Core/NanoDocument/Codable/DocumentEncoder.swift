@@ -26,7 +26,7 @@ public final class DocumentEncoder {
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if it encodes as something else,
   ///   ``StoreError/Code/valueNotStorable``, or what the type throws. The writer is as before.
-  public func encode<Value: Encodable>(_ value: Value, into writer: inout JSONWriter) throws {
+  package func encode<Value: Encodable>(_ value: Value, into writer: inout JSONWriter) throws {
     let start = writer.count
     try encodeValue(value, into: &writer)
     guard writer.isObject(at: start) else {
@@ -41,7 +41,7 @@ public final class DocumentEncoder {
   ///
   /// - Throws: ``StoreError/Code/valueNotStorable``, or what the type throws. The writer is as
   ///   before.
-  public func encodeValue<Value: Encodable>(_ value: Value, into writer: inout JSONWriter) throws {
+  package func encodeValue<Value: Encodable>(_ value: Value, into writer: inout JSONWriter) throws {
     var state = idle ?? EncodingState()
     idle = nil
     state.userInfo = userInfo

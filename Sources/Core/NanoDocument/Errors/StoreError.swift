@@ -123,18 +123,18 @@ public struct StoreError: Error, Sendable, Hashable {
   public subscript(detail: Detail) -> String? { details.first { $0.name == detail }?.value }
 
   /// The same error with one more detail, unless it has that one already.
-  public func adding(_ name: Detail, _ value: @autoclosure () -> String) -> StoreError {
+  package func adding(_ name: Detail, _ value: @autoclosure () -> String) -> StoreError {
     guard self[name] == nil else { return self }
     return StoreError(code, message, details: details + [(name, value())])
   }
 
   /// The same error with another value of a detail.
-  public func replacing(_ name: Detail, _ value: String) -> StoreError {
+  package func replacing(_ name: Detail, _ value: String) -> StoreError {
     removing(name).adding(name, value)
   }
 
   /// The same error without a detail.
-  public func removing(_ name: Detail) -> StoreError {
+  package func removing(_ name: Detail) -> StoreError {
     StoreError(code, message, details: details.filter { $0.name != name })
   }
 

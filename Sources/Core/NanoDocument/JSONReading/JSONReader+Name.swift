@@ -3,7 +3,7 @@
 extension JSONReader {
   /// A field's name as it stands in the document, valid as long as the document's bytes.
   @frozen
-  @usableFromInline package struct Name {
+  public struct Name {
     /// What stands between the quotes.
     @usableFromInline package let bytes: UnsafeRawBufferPointer
     @usableFromInline let isEscaped: Bool

@@ -22,7 +22,7 @@
 
 extension DocumentKey {
   /// The key without a copy, for as long as the closure runs.
-  public static func withBorrowed<Result>(
+  package static func withBorrowed<Result>(
     _ key: DocumentKey?, _ use: (BorrowedKey) throws -> Result
   ) rethrows -> Result {
     switch key {

@@ -25,7 +25,7 @@ public enum DocumentKey: Sendable, Hashable {
   }
 
   /// Longest key in bytes. SQLite would take more; a key of over 1 MB is a mistake.
-  public static let maximumLength = 1_000_000
+  package static let maximumLength = 1_000_000
 
   /// The 128 bits of a UUID, if the text is one in lower-case 8-4-4-4-12 form.
   @inline(__always)

@@ -44,7 +44,7 @@ public struct Document: @unchecked Sendable {
 
   /// Copies a document out of a store's bytes, which must be in stored form.
   @inline(__always)
-  public init(_ header: Header, copying bytes: UnsafeRawBufferPointer) {
+  package init(_ header: Header, copying bytes: UnsafeRawBufferPointer) {
     storage = DocumentStorage.make(header, bytes)
   }
 
@@ -79,27 +79,27 @@ public struct Document: @unchecked Sendable {
   }
 
   /// What is known of a document beside its fields.
-  public struct Header: Sendable {
+  package struct Header: Sendable {
     /// The collection that the document was read from or written to.
-    public var collection: String?
+    package var collection: String?
     /// The integer identity.
-    public var rowID: Int64?
+    package var rowID: Int64?
     /// The text identity.
-    public var key: DocumentKey?
+    package var key: DocumentKey?
     /// The class name; nil for the collection's own.
-    public var type: String?
+    package var type: String?
     /// The version of the class; nil for its first.
-    public var version: Int64?
+    package var version: Int64?
     /// Microseconds since 1970.
-    public var added: Int64?
+    package var added: Int64?
     /// Goes up with each write of the document, from 1, or from anywhere if another program wrote it
     /// meanwhile; nil as long as another program wrote it last, and where a save did not read it.
-    public var revision: Int64?
+    package var revision: Int64?
     /// Whether only chosen fields were read.
-    public var isPartial: Bool
+    package var isPartial: Bool
 
     @inlinable
-    public init(
+    package init(
       collection: String? = nil, rowID: Int64? = nil, key: DocumentKey? = nil, type: String? = nil,
       version: Int64? = nil,
       added: Int64? = nil, revision: Int64? = nil, isPartial: Bool = false
@@ -118,7 +118,7 @@ public struct Document: @unchecked Sendable {
 
 extension Document {
   /// What is known of the document beside its fields, all at once.
-  public var header: Header { storage.about }
+  package var header: Header { storage.about }
   /// The name of the collection that the document comes from; nil for a new document.
   public var collection: String? { storage.collection }
   /// The text identity; nil for a new document without one, and in collections known by row id.
@@ -142,7 +142,7 @@ extension Document {
   /// read or saved. A document that is collected and not written yet has unsaved changes too.
   public var hasUnsavedChanges: Bool { isEdited || rowID == nil }
   /// Whether fields were changed since it was read, or it is new.
-  public var isEdited: Bool { edits != nil }
+  package var isEdited: Bool { edits != nil }
 
   /// All fields.
   ///
@@ -217,7 +217,7 @@ extension Document {
   }
 
   /// The stored form of the fields, for as long as the closure runs.
-  public func withBytes<Result>(
+  package func withBytes<Result>(
     _ read: (UnsafeRawBufferPointer) throws -> Result
   ) throws -> Result {
     guard edits != nil else { return try storage.withBytes(read) }
@@ -228,7 +228,7 @@ extension Document {
   }
 
   /// The same fields as another document.
-  public func with(_ header: Header) throws(StoreError) -> Document {
+  package func with(_ header: Header) throws(StoreError) -> Document {
     if edits == nil, !storage.isForeign { return storage.withCopy(header) }
     var writer = JSONWriter()
     try write(to: &writer)
@@ -246,7 +246,7 @@ extension Document {
   /// let first = try people.get("ada")!
   /// first.hasSameStorage(as: try people.get("ada")!)    // true
   /// ```
-  public func hasSameStorage(as other: Document) -> Bool {
+  package func hasSameStorage(as other: Document) -> Bool {
     storage === other.storage && edits == nil && other.edits == nil
   }
 

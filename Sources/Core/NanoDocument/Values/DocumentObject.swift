@@ -48,14 +48,14 @@ public struct DocumentObject: Sendable, Hashable {
   }
 
   /// Makes room for so many fields at once.
-  @inlinable public mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
+  @inlinable package mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
 
   /// The name under which a document tells its row id. In an object that is inserted or saved it is no field; in
   /// JSON text it is.
-  public static let rowIDName = "__rowid__"
+  package static let rowIDName = "__rowid__"
 
   /// The same object without a field ``rowIDName``.
-  public var withoutRowID: DocumentObject {
+  package var withoutRowID: DocumentObject {
     guard self[Self.rowIDName] != nil else { return self }
     var object = self
     object[Self.rowIDName] = nil

@@ -35,7 +35,7 @@ public struct FieldPath: Sendable, Hashable {
   }
 
   /// - Throws: ``StoreError/Code/invalidPath`` if a name is empty.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     guard let empty = components.firstIndex(of: "") else { return }
     throw StoreError(
       .invalidPath, "A field path has an empty component",
@@ -43,7 +43,7 @@ public struct FieldPath: Sendable, Hashable {
   }
 
   /// Whether no name is empty.
-  public var isValid: Bool { !components.contains("") }
+  package var isValid: Bool { !components.contains("") }
 
   /// The path of a field below this one.
   public func appending(_ path: FieldPath) -> FieldPath {

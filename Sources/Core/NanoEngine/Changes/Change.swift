@@ -25,7 +25,7 @@ public struct Change: Sendable, Hashable {
   /// collection may be new, another one or gone.
   public var rows: [Int64: Kind]?
 
-  public init(_ collection: String, _ rows: [Int64: Kind]?) {
+  package init(_ collection: String, _ rows: [Int64: Kind]?) {
     exactCollection = ExactName(collection)
     self.rows = rows
   }

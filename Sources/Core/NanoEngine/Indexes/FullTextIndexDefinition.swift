@@ -12,7 +12,7 @@ public struct FullTextIndexDefinition: Sendable, Hashable {
   }
   private var exactName: ExactName
   /// The fields and how they are taken apart.
-  public var scope: FullTextScope
+  package var scope: FullTextScope
 
   /// - Parameter name: Made from the fields if nil.
   public init(name: String? = nil, fields: [FieldPath], tokens: Tokenizer = .words) {
@@ -31,7 +31,7 @@ public struct FullTextIndexDefinition: Sendable, Hashable {
   }
 
   /// Throws if there is no field, a path is not one, or a field stands twice.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     do throws(StoreError) { try scope.validate() } catch { throw error.adding(.index, name) }
   }
 }
@@ -41,7 +41,7 @@ extension Query {
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if there is no such index, or several where none
   ///   is named.
-  public func resolvingSearches(
+  package func resolvingSearches(
     in indexes: [FullTextIndexDefinition]
   ) throws(StoreError) -> Query {
     guard condition.searches else { return self }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 extension Condition {
   /// What people write into a search field; see ``FullTextQuery/init(_:fields:)``.
@@ -18,7 +18,7 @@ extension Condition {
   }
 
   /// Whether a search by text stands where it can be answered.
-  public var searches: Bool {
+  package var searches: Bool {
     switch self {
     case .search: true
     case .all(let parts), .any(let parts): parts.contains(where: \.searches)
@@ -28,7 +28,7 @@ extension Condition {
   }
 
   /// The search that decides on ranks: the first of those that all must be found by.
-  public var rankingSearch: FullTextSearch? {
+  package var rankingSearch: FullTextSearch? {
     switch self {
     case .search(let search): search
     case .all(let parts): parts.lazy.compactMap(\.rankingSearch).first
@@ -39,7 +39,7 @@ extension Condition {
   /// The condition with the fields of the text indexes that its searches name.
   ///
   /// - Throws: What the closure throws for a search whose index is unknown.
-  public func resolvingSearches(
+  package func resolvingSearches(
     _ scope: (FullTextSearch) throws(StoreError) -> FullTextScope
   ) throws(StoreError) -> Condition {
     switch self {

@@ -75,9 +75,9 @@ public struct FullTextSearch: Sendable, Hashable {
   /// The name of the text index; nil for the only one of the collection.
   public var index: String?
   /// What is searched; engines find it by the name, if it is nil.
-  public var scope: FullTextScope?
+  package var scope: FullTextScope?
 
-  public init(_ query: FullTextQuery, index: String? = nil, scope: FullTextScope? = nil) {
+  package init(_ query: FullTextQuery, index: String? = nil, scope: FullTextScope? = nil) {
     self.query = query
     self.index = index
     self.scope = scope
@@ -95,11 +95,11 @@ public struct FullTextSearch: Sendable, Hashable {
 }
 
 /// How what a search finds is sorted by how well it fits, the best first.
-public struct FullTextRanking: Sendable, Hashable {
+package struct FullTextRanking: Sendable, Hashable {
   /// How much a word in a field counts; 1 for fields that are not mentioned.
-  public var weights: [FieldPath: Double]
+  package var weights: [FieldPath: Double]
 
-  public init(weights: [FieldPath: Double] = [:]) { self.weights = weights }
+  package init(weights: [FieldPath: Double] = [:]) { self.weights = weights }
 }
 
 extension FullTextQuery {
@@ -111,7 +111,7 @@ extension FullTextQuery {
 
   /// - Throws: ``StoreError/Code/invalidArgument`` for a query that is too large, has a negative distance, or
   ///   names a field that the index does not have.
-  public func validate(in scope: FullTextScope? = nil) throws(StoreError) {
+  package func validate(in scope: FullTextScope? = nil) throws(StoreError) {
     var phrases = 0
     try validate(scope, depth: 0, &phrases)
   }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// What a search by text looks at: the texts of some fields, and how they are taken apart.
-public struct FullTextScope: Sendable, Hashable {
+package struct FullTextScope: Sendable, Hashable {
   /// The fields, in which lists of texts are entered as in conditions.
-  public var fields: [FieldPath]
+  package var fields: [FieldPath]
   /// What is compared.
-  public var tokens: Tokenizer
+  package var tokens: Tokenizer
 
-  public init(_ fields: [FieldPath], tokens: Tokenizer = .words) {
+  package init(_ fields: [FieldPath], tokens: Tokenizer = .words) {
     self.fields = fields
     self.tokens = tokens
   }
 
   /// Stands between two texts of one field, so that no phrase reaches from one into the other. A
   /// character of private use, which is a word of its own that nobody writes.
-  public static let separator = "\n\(border)\n"
+  package static let separator = "\n\(border)\n"
 
   /// The word between two texts.
-  public static let border: Unicode.Scalar = "\u{E000}"
+  package static let border: Unicode.Scalar = "\u{E000}"
 
   /// Throws if there is no field, a path is not one, addresses an element by number, or stands twice.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     guard !fields.isEmpty else {
       throw StoreError(.invalidArgument, "A text index needs a field")
     }

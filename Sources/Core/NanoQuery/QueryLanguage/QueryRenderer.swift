@@ -35,7 +35,7 @@ extension Ordering {
 
 extension QueryText: CustomStringConvertible {
   /// The query in a uniform form, which parses to an equal one. It may hold a user's data.
-  public var description: String {
+  package var description: String {
     var clauses = condition == .constant(true) ? [] : [condition.queryText]
     if !orderings.isEmpty {
       clauses.append("ORDER BY " + orderings.map(\.queryText).joined(separator: ", "))

@@ -15,7 +15,7 @@ extension QueryText {
   /// QueryText.replacingAliases(["last": "[user.last_name]"], in: "last = 'last'")
   /// // [user.last_name] = 'last'
   /// ```
-  public static func replacingAliases(_ aliases: [String: String], in text: String) -> String {
+  package static func replacingAliases(_ aliases: [String: String], in text: String) -> String {
     var scanner = AliasScanner(source: QuerySource(text), aliases: aliases)
     return scanner.replaced()
   }

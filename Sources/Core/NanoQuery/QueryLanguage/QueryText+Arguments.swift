@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 extension QueryText {
   /// The query with its parameters filled.
@@ -13,7 +13,7 @@ extension QueryText {
   /// ```
   ///
   /// - Throws: ``StoreError/Code/invalidArgument``; `expected` names the parameter.
-  public func query(
+  package func query(
     _ arguments: [DocumentValue] = [], named: [String: DocumentValue] = [:]
   ) throws(StoreError) -> Query {
     guard arguments.count <= positionCount else {

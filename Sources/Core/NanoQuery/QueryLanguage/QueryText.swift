@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// A query written as text, parsed once, with places for arguments.
 ///
@@ -12,12 +12,12 @@ public import NanoDocument
 /// let text = try QueryText("[address.country] = ? AND [age] > 30 ORDER BY [name] LIMIT 10")
 /// let query = try text.query(["US"])
 /// ```
-public struct QueryText: Sendable, Hashable {
+package struct QueryText: Sendable, Hashable {
   private let parts: Parts
   /// How many positional arguments ``query(_:named:)`` takes: the largest number of a `?`.
-  public let positionCount: Int
+  package let positionCount: Int
   /// The names of `:name` parameters, each once, in the order of their bytes.
-  public var names: [String] { exactNames.sorted().map(\.text) }
+  package var names: [String] { exactNames.sorted().map(\.text) }
   let exactNames: Set<ExactName>
 
   struct Parts: Sendable, Hashable {
@@ -32,7 +32,7 @@ public struct QueryText: Sendable, Hashable {
   /// - Throws: ``StoreError/Code/invalidQuery``, or ``StoreError/Code/invalidPath`` for a path that
   ///   is none. `position` is the column counted in characters from one, `line` is there if the
   ///   text has several; `expected` says what was, and `text` (not logged) what stands there.
-  public init(_ text: String) throws(StoreError) {
+  package init(_ text: String) throws(StoreError) {
     var parser = QueryParser(text)
     parts = try parser.wholeText()
     var positionCount = 0
@@ -48,13 +48,13 @@ public struct QueryText: Sendable, Hashable {
   }
 
   /// What documents must fulfil, with open parameters; true if the text has no condition.
-  public var condition: Condition { parts.condition }
+  package var condition: Condition { parts.condition }
   /// What stands behind `ORDER BY`, with open parameters.
-  public var orderings: [Ordering] { parts.orderings }
+  package var orderings: [Ordering] { parts.orderings }
   /// An integer or a parameter; nil and a negative number mean no limit.
-  public var limit: QueryExpression? { parts.limit }
+  package var limit: QueryExpression? { parts.limit }
   /// An integer or a parameter; a negative number counts as zero.
-  public var offset: QueryExpression? { parts.offset }
+  package var offset: QueryExpression? { parts.offset }
 }
 
 extension QueryText {
@@ -66,7 +66,7 @@ extension QueryText {
   ///
   /// - Throws: ``StoreError/Code/invalidQuery`` as ``init(_:)`` does, and for a parameter, which
   ///   nothing could fill.
-  public static func orderings(_ text: String) throws(StoreError) -> [Ordering] {
+  package static func orderings(_ text: String) throws(StoreError) -> [Ordering] {
     var parser = QueryParser(text)
     let orderings = try parser.wholeOrderings()
     for token in parser.tokens {

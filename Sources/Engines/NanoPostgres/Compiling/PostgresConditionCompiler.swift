@@ -6,12 +6,14 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// Splits a condition into what the server can answer and what is left, which is checked here on each
-/// document that the server gives, with the meaning that the reference evaluator defines.
+/// Translates conditions to PostgreSQL's SQL.
 ///
-/// The SQL finds at least every document that fulfils the condition.
-struct PostgresConditionCompiler {
+/// The rest is evaluated in this process on each document that the SQL selects, with the semantics of the
+/// reference evaluator.
+struct PostgresConditionCompiler: ConditionTranslator {
   let facts: PostgresCollectionMetadata
+  var defaults: FieldDefaults? { facts.collection.defaults }
+  var checksEverything: Bool { false }
 
   struct Split {
     var sql: PostgresSQL?
@@ -19,58 +21,24 @@ struct PostgresConditionCompiler {
   }
 
   /// A condition in SQL, which is never NULL.
-  struct Answer {
+  struct Answer: ConditionTranslation {
     var sql: PostgresSQL
-    /// Whether it finds nothing but what fulfils the condition.
     var isExact: Bool
   }
 
   func split(_ condition: Condition) -> Split {
-    var parts: [PostgresSQL] = []
-    var rest: [Condition] = []
-    for conjunct in Self.conjuncts(condition) {
-      if case .constant(true) = conjunct { continue }
-      let answer = asStored(conjunct).flatMap(answer)
-      if let answer { parts.append(answer.sql) }
-      if answer?.isExact != true { rest.append(conjunct) }
-    }
-    return Split(
-      sql: PostgresSQL.all(parts), rest: rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .all(rest)
-    )
+    let (translations, rest) = translateConjuncts(condition)
+    return Split(sql: PostgresSQL.all(translations.map(\.sql)), rest: rest)
   }
 
-  static func conjuncts(_ condition: Condition) -> [Condition] {
-    guard case .all(let parts) = condition else { return [condition] }
-    return parts.flatMap(conjuncts)
-  }
-
-  private func asStored(_ condition: Condition) -> Condition? {
-    guard let defaults = facts.collection.defaults else { return condition }
-    return condition.asStored(defaults)
-  }
-
-  func answer(_ condition: Condition) -> Answer? {
+  func translateSimple(_ condition: Condition) -> Answer? {
     switch condition {
-    case .constant(let truth): return Answer(sql: truth ? "true" : "false", isExact: true)
-    case .all(let parts):
-      let answers = parts.map(answer)
-      guard let sql = PostgresSQL.all(answers.compactMap { $0?.sql }) else { return nil }
-      return Answer(sql: sql, isExact: answers.allSatisfy { $0?.isExact == true })
-    case .any(let parts):
-      let answers = parts.compactMap(answer)
-      guard answers.count == parts.count else { return nil }
-      guard let sql = PostgresSQL.any(answers.map(\.sql)) else {
-        return Answer(sql: "false", isExact: true)
-      }
-      return Answer(sql: sql, isExact: answers.allSatisfy(\.isExact))
     case .not(let part):
-      // What finds too much would leave out too much.
-      guard let inner = answer(part), inner.isExact else { return nil }
+      // The negation of a superset is not a superset.
+      guard let inner = translate(part), inner.isExact else { return nil }
       return Answer(sql: "NOT (" + inner.sql + ")", isExact: true)
     case .comparison(.field(let path), let comparison, .value(let value)):
       return field(path, comparison, value)
-    case .comparison(.value(let value), let comparison, .field(let path)):
-      return field(path, comparison.mirrored, value)
     case .between(.field(let path), .value(let low), .value(let high)):
       guard let from = field(path, .greaterOrEqual, low), from.isExact,
         let to = field(path, .lessOrEqual, high), to.isExact
@@ -88,8 +56,6 @@ struct PostgresConditionCompiler {
       return Answer(sql: "\(single.place.value) IS NOT NULL", isExact: true)
     case .comparison(.attribute(let attribute), let comparison, .value(let value)):
       return self.attribute(attribute, comparison, value)
-    case .comparison(.value(let value), let comparison, .attribute(let attribute)):
-      return self.attribute(attribute, comparison.mirrored, value)
     case .membership(.attribute(let attribute), let list): return attributes(attribute, list)
     case .isNull(.attribute(let attribute)) where attribute != .rowID && attribute != .leafPath:
       return Answer(sql: "\(attribute.rawValue) IS NULL", isExact: true)
@@ -214,8 +180,4 @@ extension PostgresConditionCompiler {
     default: return nil
     }
   }
-}
-
-extension Comparison {
-  var sql: String { self == .notEqual ? "<>" : rawValue }
 }

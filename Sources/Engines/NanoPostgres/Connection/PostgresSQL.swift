@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 
+import NanoSQL
+
 /// A piece of SQL with the values of its parameters where they stand.
 ///
 /// Values never become part of the text. Parameters get their numbers when the whole is rendered, so that
 /// pieces can be put together in any order.
-struct PostgresSQL: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
+struct PostgresSQL: SQLExpression, ExpressibleByStringInterpolation {
   private enum Part {
     case text(String)
     case value(PostgresValue)
@@ -37,14 +39,7 @@ struct PostgresSQL: ExpressibleByStringLiteral, ExpressibleByStringInterpolation
     return sql
   }
 
-  /// `(a) AND (b)`; nil for no parts.
-  static func all(_ parts: [PostgresSQL]) -> PostgresSQL? { logic(parts, " AND ") }
-  static func any(_ parts: [PostgresSQL]) -> PostgresSQL? { logic(parts, " OR ") }
-
-  private static func logic(_ parts: [PostgresSQL], _ word: String) -> PostgresSQL? {
-    if parts.count <= 1 { return parts.first }
-    return joined(parts.map { "(" + $0 + ")" }, by: word)
-  }
+  static func constant(_ truth: Bool) -> PostgresSQL { truth ? "true" : "false" }
 
   /// The text with `$1`, `$2` and so on, and their values.
   var statement: PostgresStatement {

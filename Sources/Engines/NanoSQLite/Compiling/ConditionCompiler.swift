@@ -6,14 +6,14 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// Splits a condition into what the database's indexes can answer and what is left.
+/// Translates conditions to SQLite's SQL, as far as indexes help.
 ///
-/// The SQL part finds at least every document that fulfils the condition; the rest is checked on
-/// each document that it finds, with the meaning that the reference evaluator defines. Where the
-/// path catalogue shows that a field only ever held one type, the SQL part is exact and nothing is
-/// left of it.
-struct ConditionCompiler {
+/// Where the path catalog shows that all values of a field have one type, the SQL is exact. The rest is evaluated
+/// on each document that the SQL selects, with the semantics of the reference evaluator.
+struct ConditionCompiler: ConditionTranslator {
   let facts: CollectionMetadata
+  var defaults: FieldDefaults? { facts.defaults }
+  var checksEverything: Bool { facts.hasForeignRows }
 
   struct Split {
     var sql: SQLFragment?
@@ -21,21 +21,13 @@ struct ConditionCompiler {
   }
 
   func split(_ condition: Condition) -> Split {
-    var answers: [Answer] = []
-    var rest: [Condition] = []
-    for conjunct in Self.conjuncts(condition) {
-      if case .constant(true) = conjunct { continue }
-      let answer = asStored(conjunct).flatMap(answer)
-      if let answer { answers.append(answer) }
-      if answer?.isExact != true || facts.hasForeignRows { rest.append(conjunct) }
-    }
-    return Split(
-      sql: SQLFragment.all(Self.useful(answers).map(\.sql)).map(orForeign),
-      rest: rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .all(rest))
+    let (translations, rest) = translateConjuncts(condition)
+    let sql = SQLFragment.all(Self.useful(translations).map(\.sql)).map(orForeign)
+    return Split(sql: sql, rest: rest)
   }
 
-  /// What other programs wrote is read as well, and all of it is checked. With OR, SQLite would read the whole
-  /// table instead of two indexes.
+  /// Adds the rows of other programs, all of which are checked. With OR, SQLite would scan the table instead of
+  /// searching two indexes.
   private func orForeign(_ sql: SQLFragment) -> SQLFragment {
     guard facts.hasForeignRows else { return sql }
     let rows = "SELECT id FROM \(SQLName.quoted(facts.table)) WHERE "
@@ -43,38 +35,38 @@ struct ConditionCompiler {
       + SQLFragment(" UNION ALL " + rows + "revision IS NULL)", [])
   }
 
-  /// What documents are seen with defaults is asked of the stored ones, which is what indexes hold.
-  private func asStored(_ condition: Condition) -> Condition? {
-    guard let defaults = facts.defaults else { return condition }
-    return condition.asStored(defaults)
-  }
-
-  /// SQLite gathers all that each of several look-ups finds. A range of leaves, which may be many, is
-  /// only worth it where there is nothing better; what is left out is checked on the documents.
+  /// Leaves out ranges of the wildcard index where something better exists: SQLite collects all rows that each of
+  /// several index searches finds, and a range may find many. What is left out is checked on the documents.
   private static func useful(_ answers: [Answer]) -> [Answer] {
     let others = answers.filter { $0.leaves != .range }
     guard !others.contains(where: \.isLookUp) else { return others }
     return others + answers.filter { $0.leaves == .range }.prefix(1)
   }
 
-  static func conjuncts(_ condition: Condition) -> [Condition] {
-    guard case .all(let parts) = condition else { return [condition] }
-    return parts.flatMap(conjuncts)
-  }
-
-  private struct Answer {
+  struct Answer: ConditionTranslation {
     var sql: SQLFragment
-    /// Whether it finds nothing but what fulfils the condition.
     var isExact: Bool
-    /// How it uses the table of all leaves, if it does.
+    /// How it uses the wildcard index, if it does.
     var leaves: Leaves?
-    /// Whether an index finds it.
+    /// Whether it searches an index.
     var isLookUp = false
 
     enum Leaves { case equality, range }
+
+    init(sql: SQLFragment, isExact: Bool) { self.init(sql: sql, isExact: isExact, isLookUp: false) }
+    init(sql: SQLFragment, isExact: Bool, leaves: Leaves? = nil, isLookUp: Bool) {
+      self.sql = sql
+      self.isExact = isExact
+      self.leaves = leaves
+      self.isLookUp = isLookUp
+    }
   }
 
-  private func answer(_ condition: Condition) -> Answer? {
+  func translateWhole(_ condition: Condition) -> Answer? {
+    (condition.searches ? checked(condition) : nil) ?? leafAnswer(condition)
+  }
+
+  func translateSimple(_ condition: Condition) -> Answer? {
     plainAnswer(condition) ?? leafAnswer(condition)
   }
 
@@ -90,21 +82,7 @@ struct ConditionCompiler {
 
   private func plainAnswer(_ condition: Condition) -> Answer? {
     switch condition {
-    case .constant(let truth): return Answer(sql: truth ? "1" : "0", isExact: true)
-    case .all(let parts):
-      let answers = parts.map(answer)
-      guard let sql = SQLFragment.all(answers.compactMap { $0?.sql }) else { return nil }
-      return Answer(sql: sql, isExact: answers.allSatisfy { $0?.isExact == true })
-    case .any(let parts):
-      let answers = parts.compactMap(answer)
-      guard answers.count == parts.count, let sql = SQLFragment.any(answers.map(\.sql)) else {
-        return condition.searches ? checked(condition) : nil
-      }
-      return Answer(sql: sql, isExact: answers.allSatisfy(\.isExact))
-    case .comparison(.field(let path), let comparison, .value(let value)),
-      .comparison(.value(let value), let comparison, .field(let path)):
-      var comparison = comparison
-      if case .comparison(.value, _, _) = condition { comparison = comparison.mirrored }
+    case .comparison(.field(let path), let comparison, .value(let value)):
       return field(path, comparison, value)
     case .between(.field(let path), .value(let low), .value(let high)):
       return between(path, low, high)
@@ -196,7 +174,7 @@ extension ConditionCompiler {
     else { return nil }
     guard comparison == .equal || isOrdered(place, literalClass) else { return nil }
     guard !missesEqual(place, literalClass) else { return nil }
-    var test = SQLFragment("\(place.expression) \(comparison.rawValue) ") + .parameter(binding)
+    var test = SQLFragment("\(place.expression) \(comparison.sql) ") + .parameter(binding)
     // Without statistics SQLite takes an open range for a quarter of the table, and scans it rather
     // than sort what the index finds.
     if comparison != .equal { test = "likelihood(" + test + ", 0.01)" }
@@ -283,11 +261,11 @@ extension ConditionCompiler {
     switch (attribute, value) {
     case (.rowID, .int(let id)):
       return Answer(
-        sql: SQLFragment("\(column) \(comparison.rawValue) ") + .parameter(.int(id)), isExact: true)
+        sql: SQLFragment("\(column) \(comparison.sql) ") + .parameter(.int(id)), isExact: true)
     case (.type, .string(let name))
     where !name.utf8.contains(0) && (facts.ordersText || [.equal, .notEqual].contains(comparison)):
       return Answer(
-        sql: SQLFragment("\(column) \(comparison.rawValue) ") + .parameter(.text(name)),
+        sql: SQLFragment("\(column) \(comparison.sql) ") + .parameter(.text(name)),
         isExact: true)
     case (.key, .string(let key)) where comparison == .equal:
       guard let binding = Self.keyBinding(key) else { return Answer(sql: "0", isExact: true) }

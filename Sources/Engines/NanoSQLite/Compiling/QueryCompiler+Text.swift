@@ -28,7 +28,7 @@ extension QueryCompiler {
       return (query, false)
     }
     var query = query
-    var parts = ConditionCompiler.conjuncts(query.condition)
+    var parts = query.condition.conjuncts
     if let place = parts.firstIndex(of: .search(search)) { parts.remove(at: place) }
     query.condition = parts.isEmpty ? .constant(true) : .all(parts)
     return (query, parts.isEmpty)

@@ -9,7 +9,7 @@ import NanoSQL
 ///
 /// Values never become part of the text: they are appended as parameters, and only identifiers and
 /// field expressions, which are quoted here, are written out.
-struct SQLFragment: Sendable, Hashable {
+struct SQLFragment: SQLExpression, Sendable, Hashable {
   private(set) var text: String
   private(set) var bindings: [SQLBinding]
 
@@ -34,19 +34,12 @@ struct SQLFragment: Sendable, Hashable {
       parts.map(\.text).joined(separator: separator), parts.flatMap(\.bindings))
   }
 
-  /// `(a) AND (b)`; nil for no parts.
-  static func all(_ parts: [SQLFragment]) -> SQLFragment? { logic(parts, " AND ") }
-  static func any(_ parts: [SQLFragment]) -> SQLFragment? { logic(parts, " OR ") }
-
-  private static func logic(_ parts: [SQLFragment], _ word: String) -> SQLFragment? {
-    if parts.count <= 1 { return parts.first }
-    return joined(parts.map { "(" + $0 + ")" }, by: word)
-  }
+  static func constant(_ truth: Bool) -> SQLFragment { truth ? "1" : "0" }
 
   static func parameter(_ binding: SQLBinding) -> SQLFragment { SQLFragment("?", [binding]) }
 }
 
-extension SQLFragment: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
+extension SQLFragment: ExpressibleByStringInterpolation {
   init(stringLiteral text: String) { self.init(text) }
 }
 

@@ -2,7 +2,7 @@
 
 import SwiftSyntax
 
-/// Finds fields that exclude each other.
+/// Checks the fields of a model for conflicts.
 struct FieldChecks {
   private let properties: [StoredProperty]
 
@@ -14,7 +14,7 @@ struct FieldChecks {
     checkInverses(&problems)
   }
 
-  /// An inverse shows the owners of one relationship.
+  /// Checks that each inverse belongs to one relationship.
   private func checkInverses(_ problems: inout Problems) {
     var owners: [String: String] = [:]
     for property in properties {
@@ -25,23 +25,25 @@ struct FieldChecks {
       if let other = owners[name] {
         problems.add(
           .error, mark,
-          "'\(name)' is the inverse of '\(other)' already; declare another '@Inverse' for '\(property.name)'",
+          "'\(name)' is already the inverse of '\(other)'; declare a separate '@Inverse' property for '\(property.name)'",
           blocks: false)
       }
       owners[name] = property.name
     }
   }
 
-  /// Each name of a document's field belongs to one property.
+  /// Checks that each field name, current or former, belongs to one property.
   private func checkNames(_ problems: inout Problems) {
     var owners: [String: String] = [:]
     for property in properties {
       let name = property.storedName
       if name.isEmpty {
-        problems.add(.error, property.namesPlace, "the name of a field is empty")
+        problems.add(.error, property.nameNode, "a field name cannot be empty")
       } else if let other = owners[name] {
         problems.add(
-          .error, property.namesPlace, "the field '\(name)' belongs to '\(other)' already")
+          .error, property.nameNode,
+          "field name '\(name)' is already used by '\(other)'; choose a different name with '@Field'"
+        )
       } else {
         owners[name] = property.name
       }
@@ -54,30 +56,31 @@ struct FieldChecks {
           continue
         }
         problems.add(
-          .error, property.namesPlace, problem, fixes: [property.removals[index]],
+          .error, property.nameNode, problem, fixes: [property.removals[index]],
           blocks: false)
       }
     }
   }
 
-  /// What is wrong with a former name of a property; nil if nothing is.
+  /// Returns the problem with a former name of a property, or nil if it is valid.
   private func problem(
     ofFormer name: String, _ property: StoredProperty, _ owners: [String: String],
     _ formerOwners: [String: String]
   ) -> String? {
     let own = property.name.trimmingBackticks
-    if name.isEmpty { return "the name of a field is empty" }
+    if name.isEmpty { return "a field name cannot be empty" }
     if name == property.storedName {
       return
-        "'\(own)' has the field name '\(name)' now; 'renamedFrom' takes names that older documents have"
+        "'\(name)' is the current field name of '\(own)'; list only former names in 'renamedFrom'"
     }
     if let other = owners[name] {
-      return "'\(own)' cannot be renamed from '\(name)', which is the field of '\(other)'"
+      return
+        "'\(own)' cannot be renamed from '\(name)', which is the current field name of '\(other)'; remove it from 'renamedFrom'"
     }
     guard let other = formerOwners[name] else { return nil }
     return other == property.name
-      ? "'\(name)' is listed twice as a former name of '\(own)'"
-      : "'\(name)' is a former name of '\(other)' already"
+      ? "'\(name)' is listed twice as a former name of '\(own)'; remove one"
+      : "'\(name)' is already listed as a former name of '\(other)'; remove one"
   }
 
   private func checkKeys(_ problems: inout Problems) {
@@ -85,17 +88,19 @@ struct FieldChecks {
     for extra in keys.dropFirst() {
       guard let mark = extra.marks.first(where: { $0.shortName == "Key" }) else { continue }
       problems.add(
-        .error, mark, "'\(keys[0].name)' is the key already", fixes: [.remove(mark)])
+        .error, mark, "'\(keys[0].name)' is already the key; a model has only one '@Key'",
+        fixes: [.remove(mark)])
     }
     guard let key = keys.first else { return }
     for mark in key.marks where ["Indexed", "Unique"].contains(mark.shortName) {
       problems.add(
-        .error, mark, "a key is unique and found quickly without '@\(mark.shortName)'",
+        .error, mark, "a key is always unique and indexed; remove '@\(mark.shortName)'",
         fixes: [.remove(mark)])
     }
     for mark in key.marks where mark.shortName == "TextIndexed" {
       problems.add(
-        .error, mark, "a key is kept beside the fields, where no search by text looks",
+        .error, mark,
+        "a key is not stored as a field, so a text index cannot contain it; remove '@TextIndexed'",
         fixes: [.remove(mark)])
     }
   }

@@ -2,9 +2,9 @@
 
 import SwiftSyntax
 
-/// Finds the property that identifies a value where none is marked with `@Key`.
+/// Determines the property that identifies a value if none is marked with `@Key`.
 ///
-/// A value that is `Identifiable` says with `id` which one it is, so saving it twice must not make two documents.
+/// The `id` of an `Identifiable` value is its identity, so saving the value twice must not create two documents.
 struct IdentityCheck {
   private let declaration: any DeclGroupSyntax
   private let properties: [StoredProperty]
@@ -14,7 +14,7 @@ struct IdentityCheck {
     self.properties = properties
   }
 
-  /// - Returns: The properties, `id` as the key if the type is `Identifiable` by it.
+  /// - Returns: The properties, with `id` as the key if the type conforms to `Identifiable`.
   func run(_ problems: inout Problems) -> [StoredProperty] {
     guard !properties.contains(where: \.isKey),
       let index = properties.firstIndex(where: { $0.name == "id" && $0.relationship == nil }),
@@ -26,7 +26,7 @@ struct IdentityCheck {
     } else if looksLikeKey(properties[index]), let variable = variable(named: "id") {
       problems.add(
         .warning, variable.bindingSpecifier,
-        "'id' is a field like others, and saving a value twice makes two documents; mark it with '@Key', or with '@Field' if that is meant",
+        "'id' is a regular field, so saving a value twice creates two documents; mark it with '@Key' to make it the key, or with '@Field' to silence this warning",
         fixes: [.attribute("Key", variable)])
     }
     return properties
@@ -39,8 +39,8 @@ struct IdentityCheck {
   }
 
   private func looksLikeKey(_ property: StoredProperty) -> Bool {
-    let known: Set<String> = ["String", "UUID", "Int", "Int64", "Foundation.UUID"]
-    return known.contains(property.type.wrapped ?? property.type.text)
+    let keyTypes: Set<String> = ["String", "UUID", "Int", "Int64", "Foundation.UUID"]
+    return keyTypes.contains(property.type.wrapped ?? property.type.text)
       || property.initialValue?.trimmedDescription == "UUID()"
   }
 

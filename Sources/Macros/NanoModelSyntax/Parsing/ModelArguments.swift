@@ -2,10 +2,10 @@
 
 import SwiftSyntax
 
-/// What stands in the parentheses of `@Model(…)`.
+/// The arguments of `@Model(…)`.
 struct ModelArguments {
   var collection: String?
-  /// Digits.
+  /// The version in decimal digits.
   var version: String?
 
   init(_ node: AttributeSyntax, _ problems: inout Problems) {
@@ -16,14 +16,15 @@ struct ModelArguments {
         if argument.expression.is(NilLiteralExprSyntax.self) { continue }
         collection = argument.expression.plainText
         if collection == nil {
-          problems.add(.error, argument, "the collection is a string without interpolations")
+          problems.add(
+            .error, argument, "'collection' must be a string literal without interpolations")
         } else if collection == "" {
-          problems.add(.error, argument, "the name of the collection is empty")
+          problems.add(.error, argument, "the collection name cannot be empty")
         }
       case "version":
         let digits = argument.expression.as(IntegerLiteralExprSyntax.self)?.literal.text
         guard let digits, let number = Int(digits.filter { $0 != "_" }), number >= 1 else {
-          problems.add(.error, argument, "the version is an integer literal, 1 or greater")
+          problems.add(.error, argument, "'version' must be an integer literal of at least 1")
           continue
         }
         version = String(number)
@@ -34,6 +35,6 @@ struct ModelArguments {
 }
 
 extension ExprSyntax {
-  /// The text of a string literal without interpolations.
+  /// The value of a string literal without interpolations, or nil.
   var plainText: String? { self.as(StringLiteralExprSyntax.self)?.representedLiteralValue }
 }

@@ -2,38 +2,38 @@
 
 import SwiftSyntax
 
-/// What a type that is marked as a model says.
+/// The parsed declaration of a model type.
 struct ModelDeclaration {
   let name: String
   let isClass: Bool
-  /// `public ` and the like, to be put before members.
+  /// The access modifier for generated members, such as `public `.
   let access: String
-  /// The attributes that say where the type is available, each on a line.
+  /// The availability attributes of the type, one per line.
   let availability: String
   let collectionName: String
-  /// Whether `@Model(collection:)` says the name.
+  /// Whether `@Model(collection:)` specifies the name.
   let namesCollection: Bool
   let version: String
-  /// Those that are stored, in order.
+  /// The stored properties, in order.
   let properties: [StoredProperty]
-  /// Relationships that other classes keep.
+  /// The relationships that other classes store.
   let inverses: [RelationshipDeclaration]
-  /// Properties that a value shows of itself, also those that are not stored in documents.
-  let shownNames: [String]
-  /// Whether the compiler writes an initializer with a parameter for each property, which can be called.
+  /// The names of the properties in the mirror, including those that are not stored in documents.
+  let mirroredNames: [String]
+  /// Whether the type has a memberwise initializer that generated code can call.
   let hasMemberwiseInitializer: Bool
-  /// Whether the compiler would write an initializer without parameters, if there were no other.
-  let hasPlainInitializer: Bool
+  /// Whether the type would have a default initializer if no other were generated.
+  let hasDefaultInitializer: Bool
 
   var key: StoredProperty? { properties.first { $0.isKey } }
-  /// Whether reading a document asks for its key.
+  /// Whether reading a document requires its key.
   var readsKey: Bool { isClass || key != nil }
 
-  /// Nil if it is not a declaration that can be a model.
+  /// Parses a declaration; nil if it cannot be a model.
   ///
-  /// - Parameter surroundings: The declarations around it, the nearest first.
+  /// - Parameter enclosing: The enclosing declarations, innermost first.
   init?(
-    _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, _ surroundings: [Syntax],
+    _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, _ enclosing: [Syntax],
     _ problems: inout Problems
   ) {
     let type: any NamedDeclSyntax
@@ -43,18 +43,18 @@ struct ModelDeclaration {
     default:
       let advice =
         declaration.is(EnumDeclSyntax.self)
-        ? "; an enum needs none to be the type of a property, only a raw value or Codable" : ""
+        ? "; to store an enum in a property, give it a raw value or conform it to 'Codable'" : ""
       problems.add(
-        .error, node, "'@Model' belongs to a struct or a final class\(advice)",
+        .error, node, "'@Model' can only be applied to a struct or a final class\(advice)",
         fixes: [.remove(node)])
       return nil
     }
     isClass = declaration.kind == .classDecl
     name = type.name.text.trimmingBackticks
-    access = Self.access(of: declaration, surroundings)
+    access = Self.access(of: declaration, enclosing)
     availability = declaration.attributes.filter { $0.name == "available" }
       .map { "\($0.trimmed)\n" }.joined()
-    TypeChecks(declaration, node, surroundings).run(&problems)
+    TypeChecks(declaration, node, enclosing).run(&problems)
 
     let arguments = ModelArguments(node, &problems)
     collectionName = arguments.collection ?? name
@@ -63,11 +63,11 @@ struct ModelDeclaration {
     let members = ModelMembers(declaration, isClass, &problems)
     properties = IdentityCheck(declaration, members.properties).run(&problems)
     inverses = members.inverses
-    shownNames = members.shownNames
+    mirroredNames = members.mirroredNames
     hasMemberwiseInitializer = !isClass && !members.hasInitializer && !members.hasOtherAttributes
-    hasPlainInitializer = isClass && !members.hasInitializer && members.haveAllValues
+    hasDefaultInitializer = isClass && !members.hasInitializer && members.haveInitialValues
     if properties.isEmpty, !problems.hasErrors {
-      problems.add(.error, node, "'\(name)' has no stored properties that a document could hold")
+      problems.add(.error, node, "'\(name)' has no stored properties to save; add at least one")
     }
     FieldChecks(properties).run(&problems)
     if let type = declaration.as(ClassDeclSyntax.self), !members.hasInitializer,
@@ -77,25 +77,25 @@ struct ModelDeclaration {
     }
   }
 
-  /// Members of an extension have its access unless they say another.
+  /// Returns the access modifier for generated members; members of an extension inherit its access by default.
   private static func access(
-    of declaration: some DeclGroupSyntax, _ surroundings: [Syntax]
+    of declaration: some DeclGroupSyntax, _ enclosing: [Syntax]
   ) -> String {
-    // What names a private type around it is no more visible than that.
-    let isHidden = surroundings.contains { around in
+    // Members that mention an enclosing private type cannot be more visible than that type.
+    let isHidden = enclosing.contains { around in
       around.asProtocol((any WithModifiersSyntax).self)?.modifiers.contains {
         [.keyword(.private), .keyword(.fileprivate)].contains($0.name.tokenKind)
       } ?? false
     }
     if isHidden { return "fileprivate " }
     let own = access(declaration.modifiers)
-    guard own == nil, let around = surroundings.first?.as(ExtensionDeclSyntax.self) else {
+    guard own == nil, let around = enclosing.first?.as(ExtensionDeclSyntax.self) else {
       return own ?? ""
     }
     return access(around.modifiers) ?? ""
   }
 
-  /// Nil if none is written.
+  /// Returns the access modifier for generated members, or nil if none is written.
   private static func access(_ modifiers: DeclModifierListSyntax) -> String? {
     for modifier in modifiers {
       switch modifier.name.tokenKind {
@@ -109,16 +109,16 @@ struct ModelDeclaration {
   }
 }
 
-/// What stands in the body of a model.
+/// The members of a model declaration.
 private struct ModelMembers {
   var properties: [StoredProperty] = []
   var inverses: [RelationshipDeclaration] = []
-  var shownNames: [String] = []
+  var mirroredNames: [String] = []
   var hasInitializer = false
-  /// Whether a property has an attribute that may change how it is stored.
+  /// Whether a property has an attribute that may change how it is stored, such as a property wrapper.
   var hasOtherAttributes = false
-  /// Whether an initializer need not give any property a value.
-  var haveAllValues = true
+  /// Whether every property has an initial value.
+  var haveInitialValues = true
 
   init(
     _ declaration: some DeclGroupSyntax, _ isClass: Bool, _ problems: inout Problems
@@ -131,12 +131,12 @@ private struct ModelMembers {
       }
       guard let variable = member.decl.as(VariableDeclSyntax.self) else { continue }
       let parser = PropertyParser(variable, isInClass: isClass)
-      shownNames += parser.shownNames
+      mirroredNames += parser.mirroredNames
       if let inverse = parser.inverse(&problems) { inverses.append(inverse) }
       let parsed = parser.properties(&problems)
       properties += parsed.stored
       hasOtherAttributes = hasOtherAttributes || parsed.hasOtherAttributes
     }
-    haveAllValues = properties.allSatisfy(\.hasFirstValue)
+    haveInitialValues = properties.allSatisfy(\.hasInitialValue)
   }
 }

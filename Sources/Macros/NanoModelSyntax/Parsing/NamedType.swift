@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What the spelling of a type says about its values: the type of the elements, without the optionals, lists and
-/// dictionaries around it.
+/// The element type of a type, derived from its spelling by removing optionals, arrays, sets and dictionaries.
 struct NamedType {
   private(set) var name: String
   private(set) var isList = false
@@ -27,11 +26,11 @@ struct NamedType {
     }
     if let inner = inside("[", "]") {
       let parts = Self.parts(inner, ":")
-      if parts.count == 2 { takeDictionary(parts) } else { takeList(inner) }
+      if parts.count == 2 { setDictionary(parts) } else { setList(inner) }
       return true
     }
     if let inner = inside("Array<", ">") ?? inside("Set<", ">") {
-      takeList(inner)
+      setList(inner)
       return true
     }
     if let inner = inside("Optional<", ">") ?? inside("(", ")") {
@@ -41,7 +40,7 @@ struct NamedType {
     if let inner = inside("Dictionary<", ">") {
       let parts = Self.parts(inner, ",")
       guard parts.count == 2 else { return false }
-      takeDictionary(parts)
+      setDictionary(parts)
       return true
     }
     return false
@@ -52,18 +51,18 @@ struct NamedType {
     return String(name.dropFirst(opening.count).dropLast(closing.count))
   }
 
-  private mutating func takeList(_ element: String) {
+  private mutating func setList(_ element: String) {
     isList = true
     name = element
   }
 
-  private mutating func takeDictionary(_ parts: [String]) {
+  private mutating func setDictionary(_ parts: [String]) {
     isDictionary = true
     if parts[0] != "String" { hasOtherKeys = true }
     name = parts[1]
   }
 
-  /// The text between separators that stand in no brackets.
+  /// Splits text at separators outside brackets.
   private static func parts(_ text: String, _ separator: Character) -> [String] {
     var parts = [""]
     var depth = 0
@@ -87,22 +86,22 @@ struct NamedType {
     "String", "Bool", "Double", "Float", "Date", "Data", "URL", "UUID", "Decimal",
   ])
   private static let keys: Set<String> = ["String", "UUID", "Int", "Int64"]
-  /// Those that are stored as strings. A program may declare them as text.
+  /// Types that are stored as strings; a program may conform them to `TextIndexable`.
   private static let strings: Set<String> = ["UUID", "Decimal"]
 
-  /// Whether the name alone says that documents can hold the type.
+  /// Whether documents can store the type, judging by its name alone.
   var isSurelyStored: Bool { Self.scalars.contains(name) && !hasOtherKeys }
 
-  /// Whether it is a key; nil if the name does not say.
+  /// Whether the type can be a key, or nil if the name is inconclusive.
   var isKey: Bool? {
     if isList || isDictionary { return false }
     if Self.keys.contains(name) { return true }
-    // A program may declare any integer as a key.
+    // A program may conform any integer type to `ModelKey`.
     if Self.integers.contains(name) { return nil }
     return Self.scalars.contains(name) ? false : nil
   }
 
-  /// Whether it has text for a text index; nil if the name does not say.
+  /// Whether the type contains text to index, or nil if the name is inconclusive.
   var hasText: Bool? {
     if isDictionary { return false }
     if name == "String" { return true }

@@ -4,15 +4,18 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// What is wrong with a declaration.
+/// The diagnostics of a declaration.
 struct Problems {
   private(set) var all: [Diagnostic] = []
 
-  /// Whether there is an error with which nothing can be written. Where something can, other code that uses the type
-  /// causes no errors of its own.
+  /// Whether an error prevents generating code.
+  ///
+  /// Code is generated despite other errors, so that uses of the type do not cause additional errors.
   private(set) var hasErrors = false
 
-  /// - Parameter blocks: Whether the error is one with which nothing can be written.
+  /// Adds a diagnostic.
+  ///
+  /// - Parameter blocks: Whether an error prevents generating code.
   mutating func add(
     _ severity: DiagnosticSeverity, _ node: some SyntaxProtocol, _ message: String,
     fixes: [Fix] = [], blocks: Bool = true
@@ -24,7 +27,7 @@ struct Problems {
         fixIts: fixes.map(\.fixIt)))
   }
 
-  func tell(_ context: some MacroExpansionContext) { all.forEach(context.diagnose) }
+  func emit(_ context: some MacroExpansionContext) { all.forEach(context.diagnose) }
 
   private struct Message: DiagnosticMessage {
     let message: String
@@ -33,7 +36,7 @@ struct Problems {
   }
 }
 
-/// A change of the source that mends a problem.
+/// A source change that fixes a problem.
 struct Fix {
   let message: String
   let changes: [FixIt.Change]
@@ -51,16 +54,16 @@ struct Fix {
     Fix(message: message, changes: [.replace(oldNode: Syntax(old), newNode: Syntax(new))])
   }
 
-  /// Takes away an attribute and the space after it.
+  /// Removes an attribute and the space after it.
   ///
-  /// The attribute alone is replaced: what a macro is given of itself stands in no declaration.
+  /// Replaces only the attribute, because the attribute node that a macro receives is detached from its declaration.
   static func remove(_ attribute: AttributeSyntax) -> Fix {
     let nothing = TokenSyntax(
       .identifier(""), leadingTrivia: attribute.leadingTrivia, presence: .present)
     return .replace(attribute, nothing, "remove '@\(attribute.attributeName.trimmed)'")
   }
 
-  /// Gives an attribute another name.
+  /// Renames an attribute.
   static func rename(_ attribute: AttributeSyntax, to name: String) -> Fix {
     var renamed = attribute.detached
     renamed.attributeName = TypeSyntax(
@@ -72,40 +75,40 @@ struct Fix {
       attribute, renamed, "replace '@\(attribute.attributeName.trimmed)' with '@\(name)'")
   }
 
-  /// Takes an argument of an attribute away, with the attribute if it has no other.
+  /// Removes an argument of an attribute, or the whole attribute if it has no other arguments.
   static func remove(
     argument index: Int, of attribute: AttributeSyntax, _ message: String
   ) -> Fix {
     guard case .argumentList(let arguments) = attribute.arguments, arguments.count > 1 else {
       return .remove(attribute)
     }
-    var left = Array(arguments)
-    let removed = left.remove(at: index)
-    // The next one of several values is the first now, and has their label.
-    if removed.label != nil, index < left.count, left[index].label == nil {
-      left[index].label = removed.label
-      left[index].colon = removed.colon
+    var remaining = Array(arguments)
+    let removed = remaining.remove(at: index)
+    // The next value of a variadic argument is now the first, and takes over the label.
+    if removed.label != nil, index < remaining.count, remaining[index].label == nil {
+      remaining[index].label = removed.label
+      remaining[index].colon = removed.colon
     }
-    left[left.count - 1].trailingComma = nil
-    left[left.count - 1].trailingTrivia = []
-    return .replace(arguments, LabeledExprListSyntax(left), message)
+    remaining[remaining.count - 1].trailingComma = nil
+    remaining[remaining.count - 1].trailingTrivia = []
+    return .replace(arguments, LabeledExprListSyntax(remaining), message)
   }
 
-  /// Puts an attribute before a property.
+  /// Adds an attribute to a property.
   static func attribute(_ name: String, _ variable: VariableDeclSyntax) -> Fix {
     var marked = variable.detached
-    let lead = marked.leadingTrivia
+    let leadingTrivia = marked.leadingTrivia
     marked.leadingTrivia = []
     let attribute = AttributeSyntax(TypeSyntax(IdentifierTypeSyntax(name: .identifier(name))))
     marked.attributes.insert(
       .attribute(attribute.with(\.trailingTrivia, .space)), at: marked.attributes.startIndex)
-    marked.leadingTrivia = lead
+    marked.leadingTrivia = leadingTrivia
     return .replace(variable, marked, "add '@\(name)'")
   }
 }
 
 extension AttributeListSyntax.Element {
-  /// The name of an attribute, without the module.
+  /// The name of the attribute without its module, or nil for `#if`.
   var name: String? {
     guard case .attribute(let attribute) = self else { return nil }
     return attribute.shortName

@@ -2,7 +2,7 @@
 
 import SwiftSyntax
 
-/// Reads a declaration of properties, and finds what cannot be stored.
+/// Parses a property declaration and reports properties that cannot be stored.
 struct PropertyParser {
   private let variable: VariableDeclSyntax
   private let marks: [AttributeSyntax]
@@ -21,21 +21,22 @@ struct PropertyParser {
   private static let markNames: Set<String> = [
     "Field", "Transient", "Indexed", "Unique", "TextIndexed", "Key", "Relationship", "Inverse",
   ]
-  /// Attributes that change nothing about how a property is stored.
-  private static let harmless: Set<String> = ["available", "inlinable", "usableFromInline"]
+  /// Attributes that do not affect how a property is stored.
+  private static let storageNeutral: Set<String> = ["available", "inlinable", "usableFromInline"]
 
-  /// The stored properties, and whether others have a say in how they are stored.
+  /// Returns the stored properties, and whether other attributes may affect their storage.
   func properties(
     _ problems: inout Problems
   ) -> (stored: [StoredProperty], hasOtherAttributes: Bool) {
     guard isStored else {
       for mark in marks {
         problems.add(
-          .error, mark, "'@\(mark.shortName)' belongs to a stored property", fixes: [.remove(mark)])
+          .error, mark, "'@\(mark.shortName)' can only be applied to a stored property",
+          fixes: [.remove(mark)])
       }
       return ([], false)
     }
-    let isWrapped = otherAttributes.contains { !Self.harmless.contains($0.shortName) }
+    let isWrapped = otherAttributes.contains { !Self.storageNeutral.contains($0.shortName) }
     if let transient = mark("Transient") {
       checkTransient(transient, &problems)
       return ([], isWrapped)
@@ -47,71 +48,77 @@ struct PropertyParser {
     return (stored(&problems), isWrapped)
   }
 
-  /// Whether objects stand there, which only classes have.
+  /// Whether the property is a relationship, which only classes support.
   var isRelationship: Bool { mark("Relationship") != nil || mark("Inverse") != nil }
-  /// Whether it is to be loaded when it is looked at.
+  /// Whether the property loads its object on first access.
   var isTracked: Bool { isStored && !isRelationship && mark("Transient") == nil }
 
   private func relationship(_ problems: inout Problems) -> [StoredProperty] {
     let others = marks.filter { !RelationshipDeclaration.markNames.contains($0.shortName) }
     for mark in others where mark.shortName != "Field" {
       problems.add(
-        .error, mark, "a relationship has no '@\(mark.shortName)'", fixes: [.remove(mark)])
+        .error, mark, "'@\(mark.shortName)' cannot be applied to a relationship",
+        fixes: [.remove(mark)])
     }
     guard let relationship = RelationshipDeclaration(variable, &problems) else { return [] }
     if relationship.isInverse {
       if let value = variable.bindings.first?.initializer {
-        problems.add(.error, value, "the other class keeps this relationship; it has no value here")
+        problems.add(
+          .error, value,
+          "an '@Inverse' property cannot have an initial value, because the other class stores the relationship; remove the value"
+        )
       }
       return []
     }
     guard let binding = variable.bindings.first else { return [] }
     let field = FieldArguments(mark("Field"), &problems)
     let storedName = field.name ?? relationship.name.trimmingBackticks
-    let place = field.node.map(Syntax.init) ?? Syntax(binding.pattern)
+    let nameNode = field.node.map(Syntax.init) ?? Syntax(binding.pattern)
     return [
       StoredProperty(
         name: relationship.name, declaration: Syntax(binding.pattern),
         type: PropertyType(of: relationship),
         initialValue: binding.initializer?.value, isLet: false, storedName: storedName,
         formerNames: field.formerNames, marks: marks,
-        namesPlace: place, removals: field.removals, relationship: relationship)
+        nameNode: nameNode, removals: field.removals, relationship: relationship)
     ]
   }
 
-  /// The relationship that another class keeps, if it is one.
+  /// Returns the inverse of a relationship that another class stores, or nil if the property is not an inverse.
   func inverse(_ problems: inout Problems) -> RelationshipDeclaration? {
     guard mark("Inverse") != nil else { return nil }
     return RelationshipDeclaration(variable, &problems)
   }
 
-  /// The content of an object comes later than the object.
+  /// Checks a property of an object, whose content is loaded after initialization.
   private func checkObject(_ problems: inout Problems) {
     if variable.bindingSpecifier.tokenKind == .keyword(.let),
       variable.bindings.allSatisfy({ $0.initializer == nil })
     {
-      var mended = variable.detached
-      mended.bindingSpecifier.tokenKind = .keyword(.var)
+      var fixed = variable.detached
+      fixed.bindingSpecifier.tokenKind = .keyword(.var)
       problems.add(
         .error, variable.bindingSpecifier,
-        "a property of an object is loaded after the object is made, and so is a variable",
-        fixes: [.replace(variable, mended, "make it a 'var'")])
+        "a property of a '@Model' class must be a 'var', because it is loaded after the object is initialized",
+        fixes: [.replace(variable, fixed, "make it a 'var'")])
     }
     if variable.bindings.count > 1 {
-      problems.add(.error, variable.bindings, "declare each property of an object on its own")
+      problems.add(
+        .error, variable.bindings, "declare each property of a '@Model' class separately")
     }
     for binding in variable.bindings {
       if let observers = binding.accessorBlock {
         problems.add(
           .error, observers,
-          "a property of an object has no observers; see 'ObjectContextObserver'")
+          "a property of a '@Model' class cannot have observers; use 'ObjectContextObserver' instead"
+        )
       }
     }
   }
 
   private func mark(_ name: String) -> AttributeSyntax? { marks.first { $0.shortName == name } }
 
-  /// Whether it has a place in values: neither static nor computed.
+  /// Whether the property is stored, that is, neither static nor computed.
   var isStored: Bool {
     for modifier in variable.modifiers {
       if [.keyword(.static), .keyword(.class)].contains(modifier.name.tokenKind) { return false }
@@ -119,8 +126,8 @@ struct PropertyParser {
     return variable.bindings.allSatisfy { !$0.isComputed }
   }
 
-  /// What a value shows of itself. A lazy property would have to be computed for that.
-  var shownNames: [String] {
+  /// The names of the properties in the mirror, except lazy ones, which the mirror would have to compute.
+  var mirroredNames: [String] {
     let isLazy = variable.modifiers.contains { $0.name.tokenKind == .keyword(.lazy) }
     guard isStored, !isLazy else { return [] }
     return variable.bindings.compactMap {
@@ -133,7 +140,7 @@ struct PropertyParser {
   private func checkTransient(_ transient: AttributeSyntax, _ problems: inout Problems) {
     for mark in marks where mark.shortName != "Transient" {
       problems.add(
-        .error, mark, "a property that is not stored has no '@\(mark.shortName)'",
+        .error, mark, "'@\(mark.shortName)' cannot be combined with '@Transient'",
         fixes: [.remove(mark)])
     }
     for binding in variable.bindings where binding.initializer == nil {
@@ -141,7 +148,8 @@ struct PropertyParser {
       if isOptional, variable.bindingSpecifier.tokenKind == .keyword(.var) { continue }
       problems.add(
         .error, binding,
-        "'\(binding.pattern.trimmed)' is not stored and needs a value to have after reading")
+        "'@Transient' property '\(binding.pattern.trimmed)' needs an initial value, because it is not read from documents"
+      )
     }
   }
 
@@ -149,14 +157,16 @@ struct PropertyParser {
     var seen: Set<String> = []
     for mark in marks where !seen.insert(mark.shortName).inserted {
       problems.add(
-        .error, mark, "'@\(mark.shortName)' stands here twice", fixes: [.remove(mark)])
+        .error, mark, "duplicate '@\(mark.shortName)'; remove one", fixes: [.remove(mark)])
     }
     if variable.bindings.count > 1, let field = mark("Field") {
-      problems.add(.error, field, "'@Field' belongs to one property; declare each on its own")
+      problems.add(
+        .error, field, "'@Field' applies to a single property; declare each property separately")
     }
     if mark("Unique") != nil, let indexed = mark("Indexed") {
       problems.add(
-        .error, indexed, "'@Unique' makes an index already", fixes: [.remove(indexed)])
+        .error, indexed, "'@Unique' already creates an index; remove '@Indexed'",
+        fixes: [.remove(indexed)])
     }
   }
 
@@ -165,7 +175,8 @@ struct PropertyParser {
       switch modifier.name.tokenKind {
       case .keyword(.lazy), .keyword(.weak), .keyword(.unowned):
         problems.add(
-          .error, modifier, "a '\(modifier.name.text)' property is not stored",
+          .error, modifier,
+          "a '\(modifier.name.text)' property cannot be stored in a document; mark it with '@Transient'",
           fixes: [.attribute("Transient", variable)])
         return false
       default: continue
@@ -174,7 +185,7 @@ struct PropertyParser {
     return true
   }
 
-  /// - Returns: Whether documents can hold values of the type, as far as its text tells.
+  /// - Returns: Whether documents can store values of the type, judging by its spelling.
   private func checkType(
     _ annotation: TypeSyntax?, at pattern: IdentifierPatternSyntax, _ problems: inout Problems
   ) -> Bool {
@@ -182,7 +193,8 @@ struct PropertyParser {
     let name = pattern.identifier.text.trimmingBackticks
     if let kind = annotation.unstorableKind {
       problems.add(
-        .error, annotation, "'\(name)' is \(kind), which no document can hold",
+        .error, annotation,
+        "'\(name)' has \(kind) type, which documents cannot store; change the type or mark the property with '@Transient'",
         fixes: [.attribute("Transient", variable)])
       return false
     }
@@ -190,27 +202,29 @@ struct PropertyParser {
       let mark = mark("Indexed") ?? mark("Unique") ?? mark("TextIndexed") ?? mark("Key")
     {
       problems.add(
-        .error, mark, "'\(name)' is a dictionary, which has no '@\(mark.shortName)'",
+        .error, mark,
+        "'@\(mark.shortName)' cannot be applied to '\(name)', because it is a dictionary",
         fixes: [.remove(mark)])
     }
     return true
   }
 
-  /// A key and a text index are for few types. What the name of the type does not say, the compiler finds.
+  /// Checks that the type of a key or text index is suitable; the compiler checks types whose name is inconclusive.
   private func checkMarks(of name: String, _ type: PropertyType, _ problems: inout Problems) {
     let named = NamedType(type)
     guard !named.isDictionary else { return }
-    let article = "'\(name)' has type '\(type.shown)'"
+    let subject = "'\(name)' has type '\(type.displayText)'"
     if let key = mark("Key"), named.isKey == false {
       problems.add(
         .error, key,
-        "\(article), which cannot be a key; a key is a 'String', 'UUID', 'Int', 'Int64' or a type that conforms to 'ModelKey'",
+        "\(subject), which cannot be a key; use 'String', 'UUID', 'Int', 'Int64' or a type that conforms to 'ModelKey'",
         fixes: named.isList ? [.remove(key)] : [.remove(key), .rename(key, to: "Unique")],
         blocks: false)
     }
     if let text = mark("TextIndexed"), named.hasText == false {
       problems.add(
-        .error, text, "\(article), which has no text to index",
+        .error, text,
+        "\(subject), which contains no text to index; use '@Indexed' or remove '@TextIndexed'",
         fixes: [.remove(text), .rename(text, to: "Indexed")], blocks: false)
     }
   }
@@ -219,7 +233,7 @@ struct PropertyParser {
 
   private func stored(_ problems: inout Problems) -> [StoredProperty] {
     var properties: [StoredProperty] = []
-    // In `var x, y: Double` the type stands behind the last one.
+    // In `var x, y: Double`, the type follows the last name.
     var annotation: TypeSyntax?
     for binding in variable.bindings.reversed() {
       if let type = binding.typeAnnotation?.type {
@@ -236,19 +250,19 @@ struct PropertyParser {
     _ binding: PatternBindingSyntax, _ annotation: TypeSyntax?, _ problems: inout Problems
   ) -> StoredProperty? {
     guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self) else {
-      problems.add(.error, binding.pattern, "declare each property of a '@Model' on its own")
+      problems.add(.error, binding.pattern, "declare each property of a '@Model' type separately")
       return nil
     }
     let isLet = variable.bindingSpecifier.tokenKind == .keyword(.let)
     let value = binding.initializer?.value
     if isLet, value != nil {
-      var mended = variable.detached
-      mended.bindingSpecifier.tokenKind = .keyword(.var)
+      var fixed = variable.detached
+      fixed.bindingSpecifier.tokenKind = .keyword(.var)
       problems.add(
         .error, variable.bindingSpecifier,
-        "a constant with a value cannot be read from a document",
+        "a 'let' property with an initial value cannot be read from a document; make it a 'var' or mark it with '@Transient'",
         fixes: [
-          .replace(variable, mended, "make it a 'var'"), .attribute("Transient", variable),
+          .replace(variable, fixed, "make it a 'var'"), .attribute("Transient", variable),
         ])
       return nil
     }
@@ -261,7 +275,8 @@ struct PropertyParser {
         type: TypeSyntax(IdentifierTypeSyntax(name: .identifier("<#Type#>"))),
         trailingTrivia: .space)
       problems.add(
-        .error, pattern, "'\(pattern.identifier.text)' needs a type annotation",
+        .error, pattern,
+        "'\(pattern.identifier.text)' needs a type annotation, because '@Model' cannot infer its type",
         fixes: [.replace(binding, typed, "add a type")])
       return nil
     }
@@ -270,17 +285,17 @@ struct PropertyParser {
     checkMarks(of: name, type, &problems)
     let field = FieldArguments(mark("Field"), &problems)
     let storedName = field.name ?? name
-    let place = Syntax(field.node.map(Syntax.init) ?? Syntax(pattern))
+    let nameNode = Syntax(field.node.map(Syntax.init) ?? Syntax(pattern))
     return StoredProperty(
       name: pattern.identifier.text, declaration: Syntax(pattern), type: type,
       initialValue: value, isLet: isLet, storedName: storedName, formerNames: field.formerNames,
       marks: marks,
-      namesPlace: place, removals: field.removals, isTracked: isInClass)
+      nameNode: nameNode, removals: field.removals, isTracked: isInClass)
   }
 }
 
 extension PatternBindingSyntax {
-  /// Whether it has code in place of a value; observers leave it stored.
+  /// Whether the property is computed; observers do not make it computed.
   fileprivate var isComputed: Bool {
     switch accessorBlock?.accessors {
     case nil: false
@@ -294,16 +309,16 @@ extension PatternBindingSyntax {
 }
 
 extension String {
-  /// A name that was written as `` `default` `` is `default`.
+  /// The name without backticks: `` `default` `` becomes `default`.
   var trimmingBackticks: String { hasPrefix("`") ? String(dropFirst().dropLast()) : self }
 }
 
-/// What stands in the parentheses of `@Field(…)`.
+/// The arguments of `@Field(…)`.
 struct FieldArguments {
   let node: AttributeSyntax?
   var name: String?
   var formerNames: [String] = []
-  /// What takes a former name away, by its place among them.
+  /// The fix-its that remove each former name, in the same order.
   var removals: [Fix] = []
 
   init(_ node: AttributeSyntax?, _ problems: inout Problems) {
@@ -312,7 +327,8 @@ struct FieldArguments {
     for (index, argument) in arguments.enumerated() {
       if argument.expression.is(NilLiteralExprSyntax.self) { continue }
       guard let text = argument.expression.plainText else {
-        problems.add(.error, argument, "a field's name is a string without interpolations")
+        problems.add(
+          .error, argument, "a field name must be a string literal without interpolations")
         continue
       }
       if index == 0, argument.label == nil { name = text } else { formerNames.append(text) }

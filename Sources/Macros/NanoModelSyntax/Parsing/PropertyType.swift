@@ -2,17 +2,17 @@
 
 import SwiftSyntax
 
-/// The type of a property, as far as its name tells.
+/// The type of a property, derived from its spelling.
 struct PropertyType {
-  /// As it is written, or as the initial value tells.
+  /// The type as written, or as inferred from the initial value.
   let text: String
-  /// The type in an optional that is written with `?`, `!` or `Optional<…>`.
+  /// The wrapped type of an optional written as `?`, `!` or `Optional<…>`.
   let wrapped: String?
 
   var isOptional: Bool { wrapped != nil }
-  /// As messages show it.
-  var shown: String { wrapped.map { "\($0)?" } ?? text }
-  /// Whether the name is known to stand for a type that is no optional.
+  /// The type for use in messages.
+  var displayText: String { wrapped.map { "\($0)?" } ?? text }
+  /// Whether the name is known to denote a nonoptional type.
   var isPlain: Bool {
     wrapped == nil
       && (PlainCoding(text) != nil || Self.known.contains(text) || text.hasPrefix("["))
@@ -37,7 +37,7 @@ struct PropertyType {
     }
   }
 
-  /// The type in `Optional<…>` or `Swift.Optional<…>`.
+  /// Returns the wrapped type of `Optional<…>` or `Swift.Optional<…>`.
   private static func wrapped(of type: TypeSyntax) -> TypeSyntax? {
     let member = type.as(MemberTypeSyntax.self)
     let named = type.as(IdentifierTypeSyntax.self)
@@ -49,12 +49,12 @@ struct PropertyType {
     return wrapped
   }
 
-  /// What keeps a relationship.
+  /// Creates the storage type of a relationship.
   init(of relationship: RelationshipDeclaration) { self.init(text: relationship.storage) }
 
   private init(wrapping type: TypeSyntax) {
     wrapped = type.trimmedDescription
-    // Of `any P?` and functions the question mark would belong to something else.
+    // Spelled out, because in `any P?` and function types the question mark binds differently.
     text = "Swift.Optional<\(type.trimmedDescription)>"
   }
 
@@ -63,7 +63,7 @@ struct PropertyType {
     wrapped = nil
   }
 
-  /// The type of an initial value, if its text tells.
+  /// Creates the type of an initial value, or nil if its spelling is inconclusive.
   init?(of value: ExprSyntax) {
     switch value.kind {
     case .stringLiteralExpr: self.init(text: "String")
@@ -73,12 +73,12 @@ struct PropertyType {
     case .prefixOperatorExpr:
       self.init(of: value.cast(PrefixOperatorExprSyntax.self).expression)
     case .functionCallExpr:
-      // `Date()`, `[String]()`, `Set<Int>()`: a name in capitals is a type.
+      // `Date()`, `[String]()`, `Set<Int>()`: a capitalized name is a type.
       let called = value.cast(FunctionCallExprSyntax.self).calledExpression
       guard let type = Self.typeName(called) else { return nil }
       self.init(text: type)
     case .sequenceExpr:
-      // `x as Int`, as the parser leaves it.
+      // `x as Int`, before operator folding.
       let parts = Array(value.cast(SequenceExprSyntax.self).elements)
       guard parts.count == 3, let cast = parts[1].as(UnresolvedAsExprSyntax.self),
         cast.questionOrExclamationMark == nil, let type = parts[2].as(TypeExprSyntax.self)
@@ -86,7 +86,7 @@ struct PropertyType {
       self.init(type.type)
     case .asExpr: self.init(value.cast(AsExprSyntax.self).type)
     case .arrayExpr:
-      // `["a", "b"]`: the elements tell.
+      // `["a", "b"]`: infer from the elements.
       let types = Set(
         value.cast(ArrayExprSyntax.self).elements.map { PropertyType(of: $0.expression)?.text })
       guard types.count == 1, case .some(.some(let element)) = types.first else { return nil }
@@ -99,7 +99,7 @@ struct PropertyType {
     switch expression.kind {
     case .declReferenceExpr, .genericSpecializationExpr:
       let text = expression.trimmedDescription
-      // `Array(…)` does not tell of what.
+      // `Array(…)` does not specify the element type.
       if ["Array", "ContiguousArray", "Dictionary", "Optional", "Set"].contains(text) {
         return nil
       }
@@ -111,14 +111,14 @@ struct PropertyType {
 }
 
 extension TupleTypeSyntax {
-  /// The type in parentheses that stand around one.
+  /// The type in parentheses, if there is exactly one unlabeled type.
   var onlyType: TypeSyntax? {
     elements.count == 1 && elements.first?.firstName == nil ? elements.first?.type : nil
   }
 }
 
 extension TypeSyntax {
-  /// What the type is, if it is of a kind that is never coded.
+  /// A description of the kind of type with an article, or nil if types of this kind may be storable.
   var unstorableKind: String? {
     if let optional = self.as(OptionalTypeSyntax.self) {
       return optional.wrappedType.unstorableKind
@@ -133,9 +133,9 @@ extension TypeSyntax {
     case .tupleType:
       return cast(TupleTypeSyntax.self).onlyType.map { $0.unstorableKind } ?? "a tuple"
     case .functionType: return "a function"
-    case .someOrAnyType: return "of any type of a kind"
-    case .metatypeType: return "a type"
-    case .compositionType: return "of any type of a kind"
+    case .someOrAnyType: return "an existential or opaque"
+    case .metatypeType: return "a metatype"
+    case .compositionType: return "a protocol composition"
     default: return nil
     }
   }
@@ -147,7 +147,7 @@ extension TypeSyntax {
   }
 }
 
-/// How values of the types that most properties have are coded, so that nothing has to be looked up.
+/// Direct calls that code values of common types, which avoid generic dispatch.
 struct PlainCoding {
   let write: (_ value: String) -> String
   let read: (_ reader: String) -> String

@@ -2,27 +2,27 @@
 
 import SwiftSyntax
 
-/// What a property that is marked with `@Relationship` or `@Inverse` says.
+/// The parsed declaration of a `@Relationship` or `@Inverse` property.
 struct RelationshipDeclaration {
   let name: String
-  /// Whether the other class keeps the relationship.
+  /// Whether the other class stores the relationship.
   let isInverse: Bool
   let isToMany: Bool
-  /// The class at the other end, or `any` protocol.
+  /// The destination class, or an existential type (`any` protocol).
   let target: String
-  /// Whether objects of any class may be there.
+  /// Whether the relationship may contain objects of any class.
   let isMixed: Bool
-  /// The property of the other class that shows the owners.
+  /// The inverse property of the other class.
   let inverse: String?
-  /// The key path to that property, as it is written.
+  /// The key path to the inverse property, as written.
   let inversePath: String?
   /// An expression for the delete rule.
   let rule: String?
 
-  /// The name of the property that keeps it.
-  var place: String { "_$f_\(name.trimmingBackticks)" }
+  /// The name of the storage property.
+  var storageName: String { "_$f_\(name.trimmingBackticks)" }
 
-  /// The type of the property that keeps it.
+  /// The type of the storage property.
   var storage: String {
     switch (isInverse, isMixed, isToMany) {
     case (true, _, true): "NanoStoreModels.InverseMany<\(target)>"
@@ -34,7 +34,7 @@ struct RelationshipDeclaration {
     }
   }
 
-  /// Nil if the property is marked with neither, or cannot be a relationship.
+  /// Parses a property; nil if it has neither attribute or cannot be a relationship.
   init?(_ variable: VariableDeclSyntax, _ problems: inout Problems) {
     let attributes = variable.attributes.compactMap { $0.as(AttributeSyntax.self) }
     guard let mark = attributes.first(where: { Self.markNames.contains($0.shortName) }),
@@ -44,29 +44,31 @@ struct RelationshipDeclaration {
     name = pattern.identifier.text
     isInverse = mark.shortName == "Inverse"
     guard variable.bindingSpecifier.tokenKind == .keyword(.var) else {
-      var mended = variable.detached
-      mended.bindingSpecifier.tokenKind = .keyword(.var)
+      var fixed = variable.detached
+      fixed.bindingSpecifier.tokenKind = .keyword(.var)
       problems.add(
-        .error, variable.bindingSpecifier, "a relationship is a variable",
-        fixes: [.replace(variable, mended, "make it a 'var'")])
+        .error, variable.bindingSpecifier, "a relationship must be a 'var'",
+        fixes: [.replace(variable, fixed, "make it a 'var'")])
       return nil
     }
-    guard let end = binding.typeAnnotation.flatMap({ RelationshipEnd($0.type) }) else {
+    guard let destination = binding.typeAnnotation.flatMap({ RelationshipDestination($0.type) })
+    else {
       problems.add(
         .error, binding.typeAnnotation.map { Syntax($0.type) } ?? Syntax(pattern),
-        "a relationship is an array of objects, or an optional object: '[Song]', 'Song?'")
+        "a relationship must be an array of objects or an optional object, such as '[Song]' or 'Song?'"
+      )
       return nil
     }
-    isToMany = end.isToMany
-    target = end.target
-    isMixed = end.isMixed
+    isToMany = destination.isToMany
+    target = destination.target
+    isMixed = destination.isMixed
     let arguments = RelationshipArguments(mark, &problems)
     inverse = arguments.inverse
     inversePath = arguments.inversePath
     rule = arguments.rule
     guard isMixed else { return }
     if isInverse || inverse != nil {
-      problems.add(.error, mark, "a relationship to objects of any class has no inverse")
+      problems.add(.error, mark, "a relationship to objects of any class cannot have an inverse")
       return nil
     }
   }
@@ -74,8 +76,8 @@ struct RelationshipDeclaration {
   static let markNames: Set<String> = ["Relationship", "Inverse"]
 }
 
-/// The other end of a relationship, as the type of a property says it.
-private struct RelationshipEnd {
+/// The destination of a relationship, parsed from the type of the property.
+private struct RelationshipDestination {
   let isToMany: Bool
   let target: String
   let isMixed: Bool
@@ -105,7 +107,7 @@ extension TypeSyntax {
   }
 }
 
-/// What stands in the parentheses of `@Relationship(…)`.
+/// The arguments of `@Relationship(…)`.
 private struct RelationshipArguments {
   var inverse: String?
   var inversePath: String?
@@ -120,7 +122,8 @@ private struct RelationshipArguments {
         let last = argument.expression.as(KeyPathExprSyntax.self)?.components.last?.component
         guard case .property(let property) = last else {
           problems.add(
-            .error, argument, "the inverse is a key path to a property, as in '\\Song.playlists'")
+            .error, argument,
+            "the inverse must be a key path to a property, such as '\\Song.playlists'")
           continue
         }
         inverse = property.declName.baseName.text.trimmingBackticks

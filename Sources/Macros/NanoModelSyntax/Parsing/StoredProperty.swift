@@ -2,112 +2,112 @@
 
 import SwiftSyntax
 
-/// A property that documents hold.
+/// A property that is stored in documents.
 struct StoredProperty {
   let name: String
-  /// Where it is declared.
+  /// The syntax node of the declaration.
   let declaration: Syntax
   let type: PropertyType
-  /// The value that it has in new values, as it is written.
+  /// The initial value, as written.
   let initialValue: ExprSyntax?
   let isLet: Bool
   let storedName: String
   let formerNames: [String]
-  /// `@Field`, `@Key` and the like.
+  /// The model attributes, such as `@Field` and `@Key`.
   let marks: [AttributeSyntax]
-  /// Where the names in documents are written.
-  let namesPlace: Syntax
-  /// What takes a former name away, by its place among them.
+  /// The syntax node that specifies the field names.
+  let nameNode: Syntax
+  /// The fix-its that remove each former name, in the same order.
   let removals: [Fix]
-  /// Whether it is one of an object, whose value stands in another property.
+  /// Whether the property belongs to an object, whose value is in a storage property.
   var isTracked = false
-  /// What it says if it leads to other objects.
+  /// The relationship, if the property refers to other objects.
   var relationship: RelationshipDeclaration?
 
-  /// The property that holds the value.
-  var place: String {
+  /// The name of the property that contains the value.
+  var storageName: String {
     isTracked || relationship != nil ? "_$f_\(name.trimmingBackticks)" : name
   }
-  /// The value of an object whose content is there.
+  /// An expression for the value, assuming that the object is loaded.
   var value: String {
-    isTracked && !type.isOptional ? "self.\(place)!" : "self.\(place)"
+    isTracked && !type.isOptional ? "self.\(storageName)!" : "self.\(storageName)"
   }
 
-  /// Whether it is the `id` of a type that is `Identifiable`, and no other property is marked as key.
+  /// Whether the property is the `id` of an `Identifiable` type without a `@Key`.
   var isIdentity = false
 
   var isKey: Bool { isIdentity || isMarked("Key") }
   func isMarked(_ name: String) -> Bool { marks.contains { $0.shortName == name } }
 
-  /// Whether it is nil without being told, as variables that are optional by a mark are.
-  var isNilAtFirst: Bool {
+  /// Whether the property is implicitly nil, as are variables of an optional type.
+  var isImplicitlyNil: Bool {
     !isLet && (type.isOptional || relationship.map { !$0.isToMany } ?? false)
   }
 
-  /// Whether an initializer need not give it a value.
-  var hasFirstValue: Bool { initialValue != nil || isNilAtFirst }
+  /// Whether initializers may omit the property.
+  var hasInitialValue: Bool { initialValue != nil || isImplicitlyNil }
 
-  /// The name before an argument, where keywords are not escaped.
+  /// The name as an argument label, where most keywords need no backticks.
   var label: String {
     let plain = name.trimmingBackticks
     let isWord = plain.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
     return isWord && !["inout", "let", "var"].contains(plain) ? plain : name
   }
 
-  /// Whether a document that does not have the field may be an error.
+  /// Whether a document without the field may be an error.
   var isRequired: Bool {
     switch absence {
-    case .error, .askType: true
+    case .error, .dependsOnType: true
     case .null, .value: isKey
     }
   }
 
-  /// What a document without the field is read as.
+  /// How a document without the field is read.
   enum Absence {
-    /// The field has to be there.
+    /// The field is required.
     case error
     case null
-    /// An expression.
+    /// The field has the value of an expression.
     case value(String)
-    /// The compiler knows whether the type is an optional, which its name does not tell.
-    case askType
+    /// The field is null if the type is optional, which only the compiler can determine.
+    case dependsOnType
   }
 
   var absence: Absence {
     if let relationship {
-      return relationship.isToMany ? .value("\(relationship.storage)()") : .askType
+      return relationship.isToMany ? .value("\(relationship.storage)()") : .dependsOnType
     }
     if let initialValue, !isNilInitially {
       let text = initialValue.trimmedDescription
       return .value(initialValue.isConstant ? text : "(\(text))")
     }
     if type.isOptional { return .null }
-    return type.isPlain ? .error : .askType
+    return type.isPlain ? .error : .dependsOnType
   }
 
-  /// Whether the initial value is written as nil. `.none` is nil in an optional, also of an enum with such a case.
+  /// Whether the initial value is nil; `.none` is nil for an optional, even of an enum with a case `none`.
   private var isNilInitially: Bool {
     guard let initialValue else { return false }
     return initialValue.is(NilLiteralExprSyntax.self)
       || (type.isOptional && initialValue.trimmedDescription == ".none")
   }
 
-  /// Whether every document that is written has the field.
+  /// Whether every written document contains the field.
   var isAlwaysWritten: Bool {
     switch absence {
-    case .null, .askType: false
+    case .null, .dependsOnType: false
     case .error, .value: true
     }
   }
 
-  /// Whether the initial value may be another one each time.
+  /// Whether the initial value may differ for each document.
   var hasComputedDefault: Bool {
     if relationship != nil { return false }
     if case .value = absence, !isKey { return constant == nil }
     return false
   }
 
-  /// The initial value, if it is the same each time.
+  /// The initial value if it is constant, or nil.
   var constant: String? {
     guard let initialValue, initialValue.isConstant, !isNilInitially else { return nil }
     return initialValue.trimmedDescription
@@ -115,7 +115,7 @@ struct StoredProperty {
 }
 
 extension ExprSyntax {
-  /// Whether it is made of literals and cases of enums only.
+  /// Whether the expression consists only of literals and enum cases.
   var isConstant: Bool {
     switch kind {
     case .stringLiteralExpr: plainText != nil
@@ -123,10 +123,10 @@ extension ExprSyntax {
     case .prefixOperatorExpr: cast(PrefixOperatorExprSyntax.self).expression.isConstant
     case .arrayExpr: cast(ArrayExprSyntax.self).elements.allSatisfy { $0.expression.isConstant }
     case .dictionaryExpr: trimmedDescription == "[:]"
-    // What is made of constants is one; `Date()` is another one each time.
+    // An initializer with constant arguments is constant; `Date()` is not.
     case .functionCallExpr:
       cast(FunctionCallExprSyntax.self).isOfTypeWithConstants
-    // A case of an enum; `.now` is another one each time.
+    // An enum case is constant; `.now` is not.
     case .memberAccessExpr:
       cast(MemberAccessExprSyntax.self).base == nil && trimmedDescription != ".now"
     default: false
@@ -135,7 +135,7 @@ extension ExprSyntax {
 }
 
 extension FunctionCallExprSyntax {
-  /// Whether it is a type's initializer with arguments that are all constant.
+  /// Whether the call is an initializer whose arguments are all constant.
   fileprivate var isOfTypeWithConstants: Bool {
     guard trailingClosure == nil, !arguments.isEmpty,
       let name = calledExpression.as(DeclReferenceExprSyntax.self)?.baseName.text

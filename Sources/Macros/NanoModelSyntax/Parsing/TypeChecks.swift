@@ -2,22 +2,22 @@
 
 import SwiftSyntax
 
-/// Finds what is wrong with a type as a whole.
+/// Checks a model type as a whole.
 struct TypeChecks {
   private let declaration: any DeclGroupSyntax
   private let node: AttributeSyntax
-  private let surroundings: [Syntax]
+  private let enclosing: [Syntax]
 
-  init(_ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, _ surroundings: [Syntax]) {
+  init(_ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, _ enclosing: [Syntax]) {
     self.declaration = declaration
     self.node = node
-    self.surroundings = surroundings
+    self.enclosing = enclosing
   }
 
   func run(_ problems: inout Problems) {
     checkFinal(&problems)
     checkAttributes(&problems)
-    checkPlace(&problems)
+    checkLocation(&problems)
   }
 
   private func checkFinal(_ problems: inout Problems) {
@@ -28,38 +28,38 @@ struct TypeChecks {
     let final = DeclModifierSyntax(
       leadingTrivia: type.modifiers.isEmpty ? keyword.leadingTrivia : [],
       name: .keyword(.final), trailingTrivia: .space)
-    var mended = type.detached
-    mended.classKeyword.leadingTrivia = []
-    // `open` and `final` exclude each other.
-    mended.modifiers = DeclModifierListSyntax(
-      mended.modifiers.map { modifier in
+    var fixed = type.detached
+    fixed.classKeyword.leadingTrivia = []
+    // `open` and `final` cannot be combined.
+    fixed.modifiers = DeclModifierListSyntax(
+      fixed.modifiers.map { modifier in
         guard modifier.name.tokenKind == .keyword(.open) else { return modifier }
         var modifier = modifier
         modifier.name.tokenKind = .keyword(.public)
         return modifier
       } + [final])
     problems.add(
-      .error, keyword, "a class that is a '@Model' has to be final",
-      fixes: [.replace(type, mended, "add 'final'")])
+      .error, keyword, "a '@Model' class must be final",
+      fixes: [.replace(type, fixed, "add 'final'")])
   }
 
   private func checkAttributes(_ problems: inout Problems) {
     let attributes = declaration.attributes.compactMap { $0.as(AttributeSyntax.self) }
     let marks = attributes.filter { $0.shortName == "Model" }
     for mark in marks.dropFirst() {
-      problems.add(.error, mark, "'@Model' stands here twice", fixes: [.remove(mark)])
+      problems.add(.error, mark, "duplicate '@Model'; remove one", fixes: [.remove(mark)])
     }
     for attribute in attributes where attribute.shortName == "MainActor" {
       problems.add(
         .error, attribute,
-        "a '@Model' is read and written on any thread and cannot belong to an actor",
+        "a '@Model' type cannot be isolated to an actor, because it is read and written on any thread",
         fixes: [.remove(attribute)])
     }
   }
 
-  /// The compiler refuses extensions of types in functions, in words that name none of this.
-  private func checkPlace(_ problems: inout Problems) {
-    let isLocal = surroundings.contains {
+  /// Rejects local types, because the compiler's error about their extensions does not mention the cause.
+  private func checkLocation(_ problems: inout Problems) {
+    let isLocal = enclosing.contains {
       switch $0.kind {
       case .functionDecl, .closureExpr, .accessorDecl, .initializerDecl, .deinitializerDecl,
         .subscriptDecl, .variableDecl, .patternBinding:
@@ -68,25 +68,26 @@ struct TypeChecks {
       }
     }
     guard isLocal else { return }
-    problems.add(.error, node, "a '@Model' cannot stand in a function; declare it outside")
+    problems.add(.error, node, "a '@Model' type cannot be local; declare it outside the function")
   }
 }
 
-/// Finds members with names of what is written into a model.
+/// Checks members for conflicts with the names of generated members.
 struct MemberNameChecks {
   private let declaration: DeclSyntax
 
   init(_ declaration: DeclSyntax) { self.declaration = declaration }
 
-  /// What a model says of itself, by static properties.
+  /// Static members that are generated, with advice for each.
   private static let ofType: [String: String] = [
-    "collectionName": "'@Model(collection:)' says it", "modelVersion": "'@Model(version:)' says it",
-    "modelFields": "the properties say it",
+    "collectionName": "use '@Model(collection:)' to set it",
+    "modelVersion": "use '@Model(version:)' to set it",
+    "modelFields": "choose a different name",
   ]
-  /// Properties of each value.
+  /// Instance members of `Model`.
   private static let ofValue: Set<String> = ["documentKey", "unknownFields"]
 
-  /// In a key path these are not properties, with backticks neither.
+  /// Names that do not denote properties in a key path, even in backticks.
   private static let withoutKeyPath: Set<String> = ["self", "Type"]
 
   func run(_ problems: inout Problems) {
@@ -110,23 +111,27 @@ struct MemberNameChecks {
   private func check(_ token: TokenSyntax, isStatic: Bool, _ problems: inout Problems) {
     let name = token.text.trimmingBackticks
     if name.hasPrefix("_$") {
-      problems.add(.error, token, "names that begin with '_$' belong to what '@Model' writes")
-    } else if isStatic, let reason = Self.ofType[name] {
-      problems.add(.error, token, "'\(name)' is written by '@Model'; \(reason)")
+      problems.add(
+        .error, token,
+        "names that begin with '_$' are reserved for code generated by '@Model'; choose a different name"
+      )
+    } else if isStatic, let advice = Self.ofType[name] {
+      problems.add(.error, token, "'\(name)' is generated by '@Model'; \(advice)")
     } else if !isStatic, Self.withoutKeyPath.contains(name) {
       problems.add(
         .error, token,
-        "no key path leads to a property named '\(name)'; give it another name, and '@Field(\"\(name)\")'"
+        "a property named '\(name)' cannot be used in a key path; rename it, and add '@Field(\"\(name)\")' to keep the field name"
       )
     } else if !isStatic, Self.ofValue.contains(name) {
       problems.add(
         .error, token,
-        "'\(name)' belongs to 'Model'; give the property another name, and '@Field(\"\(name)\")'")
+        "'\(name)' is a member of 'Model'; rename the property, and add '@Field(\"\(name)\")' to keep the field name"
+      )
     }
   }
 }
 
-/// Members between `#if` and `#endif`: what an attribute sees is not what the compiler chooses.
+/// Checks members inside `#if`, since a macro sees all branches and not only the active one.
 struct ConditionalMembers {
   private let conditional: IfConfigDeclSyntax
 
@@ -143,10 +148,11 @@ struct ConditionalMembers {
         {
           problems.add(
             .error, variable.bindingSpecifier,
-            "a stored property of a '@Model' cannot stand in '#if'")
+            "a stored property of a '@Model' type cannot be inside '#if'; move it out")
         } else if member.decl.is(InitializerDeclSyntax.self) {
           problems.add(
-            .error, member.decl, "an initializer of a '@Model' in '#if' belongs in an extension")
+            .error, member.decl,
+            "an initializer of a '@Model' type cannot be inside '#if'; move it to an extension")
         }
       }
     }

@@ -3,20 +3,20 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Writes how properties of objects are looked at and changed.
+/// Renders the accessors and storage of properties of objects.
 enum AccessorRenderer {
   private static let load = "if _$object.isFault { _$load() }"
-  private static let tell = "if _$object.isWatched { _$willChange() }"
+  private static let notify = "if _$object.isWatched { _$willChange() }"
 
   // MARK: Values
 
   static func accessors(of property: StoredProperty) -> [AccessorDeclSyntax] {
-    let place = property.place
-    let value = property.type.isOptional ? place : "\(place)!"
+    let storage = property.storageName
+    let value = property.type.isOptional ? storage : "\(storage)!"
     return [
       """
-      @storageRestrictions(initializes: \(raw: place))
-      init(initialValue) { \(raw: place) = initialValue }
+      @storageRestrictions(initializes: \(raw: storage))
+      init(initialValue) { \(raw: storage) = initialValue }
       """,
       """
       get {
@@ -26,13 +26,13 @@ enum AccessorRenderer {
       """,
       """
       set {
-      \(raw: tell)
-      \(raw: place) = newValue
+      \(raw: notify)
+      \(raw: storage) = newValue
       }
       """,
       """
       _modify {
-      \(raw: tell)
+      \(raw: notify)
       yield &\(raw: value)
       }
       """,
@@ -41,10 +41,10 @@ enum AccessorRenderer {
 
   static func storage(of property: StoredProperty) -> DeclSyntax {
     let type = property.type.text
-    // A variable that is optional by a mark need not be given a value.
-    let initial = property.isNilAtFirst && property.initialValue == nil ? " = nil" : ""
+    // A variable of an optional type is implicitly nil.
+    let initial = property.isImplicitlyNil && property.initialValue == nil ? " = nil" : ""
     let stored = property.type.isOptional ? type : "Swift.Optional<\(type)>"
-    return "private var \(raw: property.place): \(raw: stored)\(raw: initial)"
+    return "private var \(raw: property.storageName): \(raw: stored)\(raw: initial)"
   }
 
   // MARK: Relationships
@@ -52,15 +52,15 @@ enum AccessorRenderer {
   static func storage(of relationship: RelationshipDeclaration) -> DeclSyntax {
     let initial = relationship.isInverse || !relationship.isToMany ? " = .init()" : ""
     return
-      "private var \(raw: relationship.place): \(raw: relationship.storage)\(raw: initial)"
+      "private var \(raw: relationship.storageName): \(raw: relationship.storage)\(raw: initial)"
   }
 
   static func accessors(of relationship: RelationshipDeclaration) -> [AccessorDeclSyntax] {
     if relationship.isInverse { return inverse(relationship) }
-    let place = relationship.place
+    let storage = relationship.storageName
     let initializer: AccessorDeclSyntax = """
-      @storageRestrictions(initializes: \(raw: place))
-      init(initialValue) { \(raw: place) = \(raw: relationship.storage)(initialValue) }
+      @storageRestrictions(initializes: \(raw: storage))
+      init(initialValue) { \(raw: storage) = \(raw: relationship.storage)(initialValue) }
       """
     return [initializer]
       + (relationship.isMixed
@@ -69,60 +69,60 @@ enum AccessorRenderer {
   }
 
   private static func toMany(_ relationship: RelationshipDeclaration) -> [AccessorDeclSyntax] {
-    let place = relationship.place
-    let (begin, end) = change(relationship, "\(place)._objects")
+    let storage = relationship.storageName
+    let (begin, end) = change(relationship, "\(storage)._objects")
     return [
       """
       get {
       \(raw: load)
-      return \(raw: place).objects(of: self)
+      return \(raw: storage).objects(of: self)
       }
       """,
       """
       set {
-      \(raw: tell)
+      \(raw: notify)
       \(raw: begin)
       \(raw: end)
-      \(raw: place)._objects = newValue
+      \(raw: storage)._objects = newValue
       }
       """,
       """
       _modify {
-      \(raw: tell)
+      \(raw: notify)
       \(raw: begin)
       \(raw: end)
-      yield &\(raw: place)._objects
+      yield &\(raw: storage)._objects
       }
       """,
     ]
   }
 
   private static func toOne(_ relationship: RelationshipDeclaration) -> [AccessorDeclSyntax] {
-    let place = relationship.place
-    let (begin, end) = change(relationship, "\(place)._object.map { [$0] } ?? []")
+    let storage = relationship.storageName
+    let (begin, end) = change(relationship, "\(storage)._object.map { [$0] } ?? []")
     return [
       """
       get {
       \(raw: load)
-      return \(raw: place).object(of: self)
+      return \(raw: storage).object(of: self)
       }
       """,
       """
       set {
-      \(raw: tell)
+      \(raw: notify)
       \(raw: begin)
       \(raw: end)
-      \(raw: place)._object = newValue
+      \(raw: storage)._object = newValue
       }
       """,
     ]
   }
 
-  /// Only where the other end is told does anyone need what was there before.
+  /// Returns the code around a change; the previous value is needed only if there is an inverse to update.
   private static func change(
     _ relationship: RelationshipDeclaration, _ after: String
   ) -> (begin: String, end: String) {
-    let begin = "\(relationship.place).beginChange(of: self)"
+    let begin = "\(relationship.storageName).beginChange(of: self)"
     guard relationship.inverse != nil else { return (begin, "") }
     let name = FieldText.literal(relationship.name.trimmingBackticks)
     return (
@@ -132,39 +132,40 @@ enum AccessorRenderer {
   }
 
   private static func mixed(_ relationship: RelationshipDeclaration) -> [AccessorDeclSyntax] {
-    let place = relationship.place
+    let storage = relationship.storageName
     let getter = relationship.isToMany ? "objects" : "object"
     return [
       """
       get {
       \(raw: load)
-      return \(raw: place).\(raw: getter)(of: self, as: (\(raw: relationship.target)).self)
+      return \(raw: storage).\(raw: getter)(of: self, as: (\(raw: relationship.target)).self)
       }
       """,
       """
       set {
-      \(raw: tell)
-      \(raw: place).replace(with: newValue, of: self)
+      \(raw: notify)
+      \(raw: storage).replace(with: newValue, of: self)
       }
       """,
     ]
   }
 
   private static func inverse(_ relationship: RelationshipDeclaration) -> [AccessorDeclSyntax] {
-    let place = relationship.place
+    let storage = relationship.storageName
     let name = FieldText.literal(relationship.name.trimmingBackticks)
-    let begin = "let _$before = \(place).beginChange(of: self, \(name))"
+    let begin = "let _$before = \(storage).beginChange(of: self, \(name))"
     let value = relationship.isToMany ? "_objects" : "_object"
-    let after = relationship.isToMany ? "\(place)._objects" : "\(place)._object.map { [$0] } ?? []"
+    let after =
+      relationship.isToMany ? "\(storage)._objects" : "\(storage)._object.map { [$0] } ?? []"
     let end = "defer { _$didChangeInverse(\(name), since: _$before, to: \(after)) }"
     let getter = relationship.isToMany ? "objects" : "object"
     var accessors: [AccessorDeclSyntax] = [
-      "get { \(raw: place).\(raw: getter)(of: self, \(raw: name)) }",
+      "get { \(raw: storage).\(raw: getter)(of: self, \(raw: name)) }",
       """
       set {
       \(raw: begin)
       \(raw: end)
-      \(raw: place).\(raw: value) = newValue
+      \(raw: storage).\(raw: value) = newValue
       }
       """,
     ]
@@ -174,7 +175,7 @@ enum AccessorRenderer {
         _modify {
         \(raw: begin)
         \(raw: end)
-        yield &\(raw: place)._objects
+        yield &\(raw: storage)._objects
         }
         """)
     }

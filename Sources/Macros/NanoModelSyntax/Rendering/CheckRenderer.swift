@@ -4,8 +4,9 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// Writes a function that nothing calls: what the compiler finds wrong with the type of a property stands there
-/// once, on the property's own line and with its name.
+/// Renders a function that is never called, but makes the compiler check the types of properties.
+///
+/// The compiler reports each problem once, on the line of the property and with its name.
 struct CheckRenderer {
   private let model: ModelDeclaration
   private let context: any MacroExpansionContext
@@ -15,7 +16,7 @@ struct CheckRenderer {
     self.context = context
   }
 
-  /// Nil if the names of the types say that nothing is wrong.
+  /// The function, or nil if the names of all types show that they are valid.
   var function: DeclSyntax? {
     let checks = model.properties.flatMap(checks)
     guard !checks.isEmpty else { return nil }
@@ -36,7 +37,7 @@ struct CheckRenderer {
       return [
         check(
           property, "key(\(FieldText.metatype(text)))",
-          "its type '\(text)' cannot be a key; a key is a String, UUID, Int, Int64 or a type that conforms to ModelKey"
+          "its type '\(text)' cannot be a key; use String, UUID, Int, Int64 or a type that conforms to ModelKey"
         )
       ]
     }
@@ -44,18 +45,18 @@ struct CheckRenderer {
     if !type.isSurelyStored {
       let advice =
         "make \(type.name) Codable or a '@Model' struct, or mark '\(name)' with "
-        + (model.isClass ? "'@Relationship' or '@Inverse' if it leads to objects, or " : "")
+        + (model.isClass ? "'@Relationship' or '@Inverse' if it refers to objects, or " : "")
         + "'@Transient'"
       checks.append(
         check(
           property, "stored(\(FieldText.metatype(text)))",
-          "documents cannot hold its type '\(text)'; \(advice)"))
+          "documents cannot store its type '\(text)'; \(advice)"))
     }
     if property.isMarked("TextIndexed"), type.hasText == nil {
       checks.append(
         check(
           property, "text(\(FieldText.metatype(text)))",
-          "a text index finds nothing in its type '\(text)'; '@TextIndexed' is for strings, lists of strings and types that conform to TextIndexable"
+          "its type '\(text)' contains no text to index; '@TextIndexed' requires a string, a collection of strings or a type that conforms to TextIndexable"
         ))
     }
     return checks
@@ -69,20 +70,22 @@ struct CheckRenderer {
       check(
         property,
         "inverse(\(path), \(relationship.target).self, \(model.name).self)",
-        "'\(inverse)' of \(relationship.target) does not lead back to \(model.name); declare it there as '@Inverse var \(inverse): [\(model.name)]' or '\(model.name)?'"
+        "'\(inverse)' of \(relationship.target) is not an inverse to \(model.name); declare it there as '@Inverse var \(inverse): [\(model.name)]' or '\(model.name)?'"
       )
     ]
   }
 
-  /// - Parameter check: A call that passes or fails, by the type of its result.
+  /// Returns the code for one check.
+  ///
+  /// - Parameter check: A call whose result type determines whether the check passes.
   private func check(_ property: StoredProperty, _ check: String, _ message: String) -> String {
-    // A statement of its own, or the compiler would choose among the checks the one that passes.
+    // A separate statement, or overload resolution would choose the check that passes.
     let call = "\(property.name)(_$found)"
-    let place = context.location(
+    let location = context.location(
       of: property.declaration, at: .afterLeadingTrivia, filePathMode: .filePath)
-    // The compiler reports what it finds in the line that the directive says.
+    // The directive makes the compiler report errors on the line of the property.
     let located =
-      place.map {
+      location.map {
         "#sourceLocation(file: \($0.file), line: \($0.line))\n\(call)\n#sourceLocation()"
       }
       ?? call

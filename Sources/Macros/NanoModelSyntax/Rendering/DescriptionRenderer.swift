@@ -3,13 +3,13 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Writes what a model tells of itself: its collection, version and fields.
+/// Renders the metadata of a model: its collection, version and fields.
 struct DescriptionRenderer {
   private let model: ModelDeclaration
 
-  /// The name of the type; in a class, `Self` might be another.
+  /// The name of the type; in a class, `Self` could be a subclass.
   private let type: String
-  /// The type as one word, as which the formatter leaves key paths alone.
+  /// The type as a single identifier, because the formatter changes key paths with other types.
   private var root: String { model.isClass ? "_$Model" : "Self" }
 
   init(_ model: ModelDeclaration, _ type: some TypeSyntaxProtocol) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// The text of a field's name, in documents and in source.
+/// Converts field names to their forms in documents and in source code.
 enum FieldText {
-  /// A name as documents hold it between quotes: a `$` put before one at the beginning, and JSON's escapes.
+  /// Returns a name as stored between quotes in documents: with a leading `$` doubled, and with JSON escapes.
   static func stored(_ name: String) -> String {
     var stored = name.hasPrefix("$") ? "$" : ""
     for scalar in name.unicodeScalars {
@@ -22,7 +22,7 @@ enum FieldText {
     return stored
   }
 
-  /// A string literal of this text.
+  /// Returns a Swift string literal.
   static func literal(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {
@@ -35,13 +35,13 @@ enum FieldText {
     return "\"\(escaped)\""
   }
 
-  /// The expression for a type itself.
+  /// Returns the metatype expression of a type.
   static func metatype(_ type: String) -> String {
     type.allSatisfy { $0.isLetter || $0.isNumber || ".<>_".contains($0) }
       ? "\(type).self" : "(\(type)).self"
   }
 
-  /// The literal of what stands before a field's value: `,"name":`, for the first one `{"name":`.
+  /// Returns the literal that precedes the value of a field: `,"name":`, or `{"name":` for the first field.
   static func opening(_ property: StoredProperty, _ mark: String = ",") -> String {
     literal("\(mark)\"\(stored(property.storedName))\":")
   }

@@ -3,8 +3,9 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Writes what `print` and `dump` show of a struct: the properties that it declares, and nothing that is kept beside
-/// them. Nil for a class, which `print` shows by its name.
+/// Renders the mirror of a struct, which limits `print` and `dump` to the declared properties.
+///
+/// Renders nothing for a class, which `print` displays by its name.
 struct MirrorRenderer {
   private let model: ModelDeclaration
 
@@ -12,7 +13,7 @@ struct MirrorRenderer {
 
   var member: DeclSyntax? {
     guard !model.isClass else { return nil }
-    let children = model.shownNames.map { name in
+    let children = model.mirroredNames.map { name in
       "\(FieldText.literal(name.trimmingBackticks)): self.\(name) as Any"
     }
     return """

@@ -3,8 +3,8 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Writes what a class has beyond a struct: its place in a context, how its content comes and goes, and its
-/// relationships.
+/// Renders the members that a class has in addition to those of a struct: its state in a context, loading and
+/// faulting, and relationships.
 struct ObjectRenderer {
   private let model: ModelDeclaration
   private let type: String
@@ -14,8 +14,8 @@ struct ObjectRenderer {
     self.type = type
   }
 
-  /// What properties of a class ask for, where an error keeps all else from being written: they cause no errors of
-  /// their own then.
+  /// The members that property accessors require, rendered if an error prevents generating the others, so that the
+  /// accessors do not cause additional errors.
   static var placeholders: [DeclSyntax] {
     [
       "private var _$object = NanoStoreModels.ObjectState()",
@@ -25,20 +25,20 @@ struct ObjectRenderer {
     ]
   }
 
-  /// Members of the class itself.
+  /// The members in the class itself.
   var members: [DeclSyntax] {
     let access = model.access
-    let read = model.properties.enumerated().map { "self.\($1.place) = _$read.\($0)" }
-    let nothing = model.properties.map {
-      "self.\($0.place) = \($0.relationship == nil ? "nil" : ".init()")"
+    let read = model.properties.enumerated().map { "self.\($1.storageName) = _$read.\($0)" }
+    let empty = model.properties.map {
+      "self.\($0.storageName) = \($0.relationship == nil ? "nil" : ".init()")"
     }
     return [
-      // Looked at in passing only, by what is written here and by the context, and so often that checking for
-      // overlapping accesses would be felt.
+      // Accessed only briefly, by generated code and the context, but so often that dynamic exclusivity checking
+      // would be measurable.
       "@exclusivity(unchecked) \(raw: access)var _$object = NanoStoreModels.ObjectState()",
       """
       \(raw: access)init(_$fault: Swift.Void) {
-      \(raw: nothing.joined(separator: "\n"))
+      \(raw: empty.joined(separator: "\n"))
       }
       """,
       """
@@ -51,23 +51,23 @@ struct ObjectRenderer {
       """,
       """
       \(raw: access)func _$fillWithFirstValues() {
-      \(raw: model.properties.map(firstValue).joined(separator: "\n"))
+      \(raw: model.properties.map(initialize).joined(separator: "\n"))
       }
       """,
     ]
   }
 
-  private func firstValue(_ property: StoredProperty) -> String {
-    if property.relationship != nil { return "self.\(property.place) = .init()" }
+  private func initialize(_ property: StoredProperty) -> String {
+    if property.relationship != nil { return "self.\(property.storageName) = .init()" }
     if case .value(let value) = property.absence {
-      // The place is an optional, in which `.none` would be nil and not a case of the type.
-      return "self.\(property.place) = \(value) as \(property.type.text)"
+      // The storage is optional, so `.none` without the cast would be nil instead of a case of the type.
+      return "self.\(property.storageName) = \(value) as \(property.type.text)"
     }
-    if property.type.isOptional { return "self.\(property.place) = nil" }
-    return "self.\(property.place) = NanoStoreModels.ModelCoding.firstValue()"
+    if property.type.isOptional { return "self.\(property.storageName) = nil" }
+    return "self.\(property.storageName) = NanoStoreModels.ModelCoding.firstValue()"
   }
 
-  /// Members of the extension.
+  /// The members in the extension.
   var relationships: [DeclSyntax] {
     let stored = model.properties.compactMap(\.relationship)
     var members: [DeclSyntax] = []
@@ -88,7 +88,7 @@ struct ObjectRenderer {
       let stored = properties.first { $0.relationship?.name == relationship.name }?.storedName
       var arguments = [
         FieldText.literal(stored ?? relationship.name.trimmingBackticks),
-        "\\_$Model.\(relationship.place)",
+        "\\_$Model.\(relationship.storageName)",
       ]
       if let stored, stored != relationship.name.trimmingBackticks {
         arguments.append("property: \(FieldText.literal(relationship.name.trimmingBackticks))")

@@ -3,13 +3,13 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Writes the functions that decode a value.
+/// Renders the functions that decode a value.
 ///
-/// Documents that a program wrote have their fields in the order of declaration, so each name is expected
-/// where it stands then, and compared with one constant. A document that is different is read again from
-/// its beginning, by names in any order, in a function of its own.
+/// Documents written by a model have their fields in declaration order, so the fast path expects each name at its
+/// position and compares it with one constant. If a document differs, a separate function reads it again from the
+/// start and matches names in any order.
 ///
-/// Local names begin with `_$`, or they would hide names that the values of properties mention.
+/// Local names begin with `_$`, so that they do not shadow names in the initial values of properties.
 struct ReaderRenderer {
   private let model: ModelDeclaration
 
@@ -20,7 +20,7 @@ struct ReaderRenderer {
     "\(name): inout NanoStoreModels.JSONReader"
   }
 
-  /// What the protocol asks for.
+  /// The initializers that the protocol requires.
   var initializers: [DeclSyntax] {
     let access = model.access
     if model.isClass {
@@ -36,7 +36,7 @@ struct ReaderRenderer {
         \(raw: initialize("&reader, key"))
         }
         """,
-      ] + plainInitializer
+      ] + defaultInitializer
     }
     guard model.key != nil else {
       return [
@@ -45,7 +45,7 @@ struct ReaderRenderer {
         \(raw: initialize("&reader"))
         }
         """
-      ] + plainInitializer
+      ] + defaultInitializer
     }
     return [
       """
@@ -60,24 +60,24 @@ struct ReaderRenderer {
       \(raw: initialize("&reader, key"))
       }
       """,
-    ] + plainInitializer
+    ] + defaultInitializer
   }
 
-  /// The compiler writes none into a class that has another.
-  private var plainInitializer: [DeclSyntax] {
-    model.hasPlainInitializer ? ["init() {}"] : []
+  /// A replacement for the default initializer, which the other initializers suppress.
+  private var defaultInitializer: [DeclSyntax] {
+    model.hasDefaultInitializer ? ["init() {}"] : []
   }
 
   private func initialize(_ arguments: String) -> String {
     if model.hasMemberwiseInitializer { return "self = try Self._$read(\(arguments))" }
-    let values = model.properties.enumerated().map { "self.\($1.place) = read.\($0)" }
+    let values = model.properties.enumerated().map { "self.\($1.storageName) = read.\($0)" }
     return
       (["let read = try Self._$read(\(arguments))"] + values
       + ["self._$unknownFields = read.\(model.properties.count)"])
       .joined(separator: "\n")
   }
 
-  /// The functions that do the work, one for each of both ways.
+  /// The decoding functions: one for declaration order and one for any order.
   var members: [DeclSyntax] {
     [
       """
@@ -99,7 +99,7 @@ struct ReaderRenderer {
     Self.reader("_ _$reader") + (model.readsKey ? ", _ _$key: NanoStoreModels.BorrowedKey" : "")
   }
 
-  /// The value, or those of the properties if an initializer has to put them together.
+  /// The result type: the model itself, or a tuple of property values if it has no memberwise initializer.
   private var result: String {
     if model.hasMemberwiseInitializer { return "Self" }
     let types = model.properties.map(\.type.text) + ["NanoStoreModels.UnknownFields"]
@@ -123,15 +123,17 @@ struct ReaderRenderer {
     }
     lines.append("guard _$reader.match(\"}\") else { break inOrder }")
     lines.append("_$reader.leave()")
-    lines.append("return \(together("NanoStoreModels.UnknownFields()"))")
+    lines.append("return \(resultExpression("NanoStoreModels.UnknownFields()"))")
     lines += ["}", "_$reader = _$start"]
     lines.append("return try Self._$readInAnyOrder(&_$reader\(model.readsKey ? ", _$key" : ""))")
     return lines.joined(separator: "\n")
   }
 
-  /// The values of all properties as a result. Where there is such an initializer, the compiler's own is
-  /// used: in another one each property would get its first value before, which may take long to make.
-  private func together(_ unknownFields: String) -> String {
+  /// Returns the result expression.
+  ///
+  /// Uses the memberwise initializer if there is one, because any other initializer would first evaluate all initial
+  /// values, which may be slow.
+  private func resultExpression(_ unknownFields: String) -> String {
     let names = model.properties.indices.map { "_$f\($0)" }
     guard model.hasMemberwiseInitializer else {
       return "(\((names + [unknownFields]).joined(separator: ", ")))"
@@ -140,7 +142,7 @@ struct ReaderRenderer {
     return "Self(\(arguments.joined(separator: ", ")))"
   }
 
-  /// Reads a field where it is expected.
+  /// Returns code that reads a field at its expected position.
   private func expect(_ property: StoredProperty, _ name: String, _ match: String) -> String {
     let type = property.type.text
     let read = read(property)
@@ -159,11 +161,11 @@ struct ReaderRenderer {
     case .error: return "guard \(match) else { break inOrder }\nlet \(name): \(type) = \(read)"
     case .null: return "let \(name): \(type) = \(match) ? \(read) : \(type).none"
     case .value(let value):
-      // What an optional was when it was written is null, also if its first value is another.
+      // For an optional, a stored null means nil, even if the initial value is not nil.
       let condition =
         property.type.isOptional ? match : "\(match) && !_$reader.consumeNull()"
       return "let \(name): \(type) = \(condition) ? \(read) : \(value)"
-    case .askType:
+    case .dependsOnType:
       return """
         let \(name): \(type)
         if \(match) {
@@ -193,14 +195,14 @@ struct ReaderRenderer {
     lines.append(branches.joined(separator: " else ") + " else {")
     lines += ["try _$unknown.keep(_$name, &_$reader)", "}", "}"]
     for (index, property) in model.properties.enumerated() {
-      lines.append(settle(property, index))
+      lines.append(resolve(property, index))
     }
     lines.append("_$reader.leave()")
     if model.hasMemberwiseInitializer {
-      lines.append("var _$value = \(together(""))")
+      lines.append("var _$value = \(resultExpression(""))")
       lines += ["_$value._$unknownFields = _$unknown.fields", "return _$value"]
     } else {
-      lines.append("return \(together("_$unknown.fields"))")
+      lines.append("return \(resultExpression("_$unknown.fields"))")
     }
     return lines.joined(separator: "\n")
   }
@@ -213,14 +215,14 @@ struct ReaderRenderer {
         + property.formerNames.enumerated().map { ($1, "_$v\(index)_\($0)") }
       for (name, variable) in names {
         let stored = FieldText.literal(FieldText.stored(name))
-        branches.append("if _$name.matches(\(stored)) {\n\(take(property, variable))\n}")
+        branches.append("if _$name.matches(\(stored)) {\n\(assign(property, variable))\n}")
       }
     }
     return branches
   }
 
-  /// Of two fields with one name the first counts.
-  private func take(_ property: StoredProperty, _ variable: String) -> String {
+  /// Returns code that reads a field into a variable; of duplicate fields, the first one is used.
+  private func assign(_ property: StoredProperty, _ variable: String) -> String {
     let skip = "try _$reader.skipValue()"
     var read = "\(variable) = \(read(property))"
     if case .value = property.absence, !property.type.isOptional {
@@ -231,8 +233,8 @@ struct ReaderRenderer {
     return "if \(condition) { \(read) } else { \(skip) }"
   }
 
-  /// What the value is, of those that were read.
-  private func settle(_ property: StoredProperty, _ index: Int) -> String {
+  /// Returns code that determines the final value of a property from the variables that were read.
+  private func resolve(_ property: StoredProperty, _ index: Int) -> String {
     let type = property.type.text
     let found = (["_$v\(index)"] + property.formerNames.indices.map { "_$v\(index)_\($0)" })
       .joined(separator: " ?? ")
@@ -251,7 +253,7 @@ struct ReaderRenderer {
     case .error: return required(found)
     case .null: return "let _$f\(index): \(type) = \(found) ?? nil"
     case .value(let value): return "let _$f\(index): \(type) = \(found) ?? \(value)"
-    case .askType:
+    case .dependsOnType:
       return required(
         "\(found) ?? NanoStoreModels.ModelCoding.missing(\(FieldText.metatype(type)))")
     }
@@ -259,10 +261,10 @@ struct ReaderRenderer {
 
   // MARK: Values
 
-  /// Reads a value that stands at the cursor.
+  /// Returns code that reads the value at the cursor.
   private func read(_ property: StoredProperty) -> String {
     guard let wrapped = property.type.wrapped else { return read(property.type.text) }
-    // A plain nil would be that of the inner optional, where there are two.
+    // For a nested optional, a plain nil would be the inner one.
     return "_$reader.consumeNull() ? \(property.type.text).none : \(read(wrapped))"
   }
 

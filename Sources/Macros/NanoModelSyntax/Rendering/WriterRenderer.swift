@@ -3,10 +3,10 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Writes the function that encodes a value.
+/// Renders the function that encodes a value.
 ///
-/// The names of fields are constants with their punctuation. As long as no field before is sure to be there,
-/// the comma is left out where the object has just begun.
+/// Field names are constants that include their punctuation. Until the first field that is always written, the comma
+/// is omitted at run time if the object is still empty.
 struct WriterRenderer {
   private let model: ModelDeclaration
 
@@ -36,7 +36,7 @@ struct WriterRenderer {
         """
       ]
     }
-    // The key stands beside the fields of a document, and among them where the value is part of another.
+    // The key is separate from the fields of a document, but is a field if the value is nested in another value.
     return [
       "\(raw: access)func write(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: false) }",
       "\(raw: access)func writeDocument(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: true) }",
@@ -80,7 +80,7 @@ struct WriterRenderer {
     case .null:
       let type = property.type.wrapped ?? property.type.text
       return "if let value = \(value) {\n\(opening)\n\(code(type, "value"))\n}"
-    case .askType:
+    case .dependsOnType:
       return """
         if !NanoStoreModels.ModelCoding.isMissing(\(value)) {
         \(opening)
@@ -88,7 +88,7 @@ struct WriterRenderer {
         }
         """
     case .value:
-      // Null is written, since a document without the field has the first value.
+      // Null is written explicitly, since a missing field would be read as the initial value.
       guard let wrapped = property.type.wrapped else { fallthrough }
       return """
         \(opening)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 import NanoEngine
 
 extension Store {
@@ -45,7 +45,7 @@ extension Store {
   /// account. The result is false for a document that was modified, for one that does not come from
   /// a read of a cached collection of this store, for one whose row another program wrote last, and
   /// if the database cannot be read.
-  public func isCurrent(_ document: Document) -> Bool {
+  package func isCurrent(_ document: Document) -> Bool {
     guard let collection = document.collection, let rowID = document.rowID,
       let cache = cache[collection],
       let known = cache.withContents({ $0.version(of: document, rowID) })
@@ -63,7 +63,7 @@ extension Store {
     return false
   }
   /// The asynchronous form of `isCurrent(_:)`, which does not block the calling thread.
-  public func isCurrent(_ document: Document) async -> Bool {
+  package func isCurrent(_ document: Document) async -> Bool {
     (try? await onReader { self.isCurrent(document) }) ?? false
   }
 }
@@ -75,7 +75,7 @@ public struct CacheUse: Sendable, Hashable {
   /// The memory that they occupy, in bytes.
   public var bytes: Int
   /// Creates a value from its parts.
-  public init(documents: Int = 0, bytes: Int = 0) {
+  package init(documents: Int = 0, bytes: Int = 0) {
     self.documents = documents
     self.bytes = bytes
   }

@@ -8,7 +8,7 @@ import NanoEngine
 /// Large batches are buffered and passed to the engine in groups, which costs less. This is not
 /// observable: buffered documents are written before the caller's code reads the store, and the
 /// error thrown is that of the first document that fails.
-public final class DocumentBatch {
+@usableFromInline package final class DocumentBatch {
   // Unchecked here and below: access is strictly sequential, and the exclusivity checks took as
   // long as the work.
   @exclusivity(unchecked) private(set) var rowIDs: [Int64] = []
@@ -75,7 +75,7 @@ public final class DocumentBatch {
   /// - Throws: The errors of inserting or saving a single document. If the database rejected a
   ///   document, the whole batch has failed, even if the caller catches the error. A buffered
   ///   document may be rejected by a later call or at the end of the batch.
-  public func add(
+  @usableFromInline package func add(
     _ writer: inout JSONWriter, key: DocumentKey? = nil, type: String? = nil,
     version: Int64? = nil, added given: Int64? = nil, rowID: Int64? = nil
   ) throws {
@@ -100,7 +100,7 @@ public final class DocumentBatch {
   /// - Returns: False if no document has this row id, or if its revision differs. The document is
   ///   then unchanged.
   /// - Throws: ``StoreError/Code/uniqueViolation`` and others. Nothing was replaced.
-  public func replace(
+  package func replace(
     _ writer: inout JSONWriter, rowID: Int64, revision: Int64?, version: Int64? = nil
   ) throws -> Bool {
     if let failure { throw failure }

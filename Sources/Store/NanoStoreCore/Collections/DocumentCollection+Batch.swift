@@ -155,7 +155,7 @@ extension DocumentCollection {
   /// - Returns: The row ids of the documents, in order.
   /// - Throws: The errors of storing a single document, with its position in the batch, or what the
   ///   closure throws. Nothing was stored.
-  public func writeBatch(
+  @usableFromInline package func writeBatch(
     _ mode: WriteMode, capacity: Int = 0, atomic: Bool = true,
     _ fill: (DocumentBatch, inout JSONWriter) throws -> Void
   ) throws -> [Int64] {

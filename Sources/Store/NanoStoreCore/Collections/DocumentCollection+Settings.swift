@@ -64,11 +64,11 @@ extension DocumentCollection {
   }
 
   /// Returns a text with the aliases of the collection replaced, as ``find(_:_:)`` sees it.
-  public func replacingAliases(in text: String) throws -> String {
+  package func replacingAliases(in text: String) throws -> String {
     QueryText.replacingAliases(try aliases(), in: text)
   }
   /// The asynchronous form of `replacingAliases(in:)`, which does not block the calling thread.
-  public func replacingAliases(in text: String) async throws -> String {
+  package func replacingAliases(in text: String) async throws -> String {
     try await onReader { try self.replacingAliases(in: text) }
   }
 

@@ -26,7 +26,7 @@ public struct FieldChanges: Sendable, Hashable {
   ///
   /// - Throws: ``StoreError/Code/typeMismatch`` if a path leads through a value that is not an
   ///   object.
-  public func apply(to object: inout DocumentObject) throws(StoreError) {
+  package func apply(to object: inout DocumentObject) throws(StoreError) {
     for (path, value) in set { try object.set(value, at: path) }
     for path in remove { try object.set(nil, at: path) }
   }

@@ -4,7 +4,7 @@ public import NanoDocument
 import NanoEngine
 
 /// How a write treats a document whose key already exists.
-public enum WriteMode: Sendable {
+@usableFromInline package enum WriteMode: Sendable {
   /// Rejects the new document.
   case insert
   /// Replaces the existing document.
@@ -172,7 +172,7 @@ extension DocumentCollection {
   /// - Throws: The errors of inserting or saving an object, or what the closure throws. Nothing was
   ///   stored.
   @discardableResult
-  public func write(
+  package func write(
     _ mode: WriteMode, key: DocumentKey?, type: String? = nil, version: Int64? = nil,
     _ fill: (inout JSONWriter) throws -> Void
   ) throws -> Document {

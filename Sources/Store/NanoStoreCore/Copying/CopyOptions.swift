@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// Options for copying a store.
 public struct CopyOptions: Sendable, Hashable {
@@ -34,7 +34,7 @@ public struct CopyOptions: Sendable, Hashable {
   /// Validates the batch sizes.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if one is not positive.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     guard batchDocuments > 0, batchBytes > 0 else {
       throw StoreError(
         .invalidArgument, "Batch sizes must be at least one document and one byte",
@@ -69,7 +69,7 @@ public struct CopyProgress: Sendable, Hashable {
   public var total: Int
 
   /// Creates a progress value.
-  public init(phase: Phase, collection: String? = nil, documents: Int = 0, total: Int = 0) {
+  package init(phase: Phase, collection: String? = nil, documents: Int = 0, total: Int = 0) {
     self.phase = phase
     self.collection = collection
     self.documents = documents

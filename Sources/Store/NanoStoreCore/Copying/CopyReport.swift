@@ -18,7 +18,7 @@ public struct CopyReport: Sendable, Hashable {
     /// order of row ids. Revisions are not included, since a copy starts them over.
     public var checksum: String
     /// Creates a summary.
-    public init(documents: Int, checksum: String) {
+    package init(documents: Int, checksum: String) {
       self.documents = documents
       self.checksum = checksum
     }
@@ -38,7 +38,7 @@ public struct CopyReport: Sendable, Hashable {
     /// Whether both stores have the same documents.
     public var isEqual: Bool { source == target }
     /// Creates a comparison of a collection.
-    public init(name: String, source: Contents, target: Contents, copied: Int = 0) {
+    package init(name: String, source: Contents, target: Contents, copied: Int = 0) {
       self.name = name
       self.source = source
       self.target = target
@@ -55,7 +55,7 @@ public struct CopyReport: Sendable, Hashable {
     /// The engine's error message.
     public var reason: String
     /// Creates a skipped definition.
-    public init(collection: String, definition: String, reason: String) {
+    package init(collection: String, definition: String, reason: String) {
       self.collection = collection
       self.definition = definition
       self.reason = reason
@@ -73,7 +73,7 @@ public struct CopyReport: Sendable, Hashable {
   public var isContinued = false
 
   /// Creates an empty report.
-  public init() {}
+  package init() {}
 
   /// Whether all documents are the same.
   public var hasEqualDocuments: Bool { collections.allSatisfy(\.isEqual) }

@@ -43,11 +43,11 @@ extension DocumentQuery {
   }
 
   /// The asynchronous form of `rows(_:)`, which does not block the calling thread.
-  public func rows(_ aggregateQuery: AggregateQuery) async throws -> [AggregateRow] {
+  package func rows(_ aggregateQuery: AggregateQuery) async throws -> [AggregateRow] {
     try await onReader { try $0.rows(aggregateQuery) }
   }
   /// Executes an aggregate query and returns its rows. Only its own query counts, not this one.
-  public func rows(_ aggregateQuery: AggregateQuery) throws -> [AggregateRow] {
+  package func rows(_ aggregateQuery: AggregateQuery) throws -> [AggregateRow] {
     try validate(aggregateQuery)
     return try collection.reading(.call) { try $0.aggregate(aggregateQuery, in: collection.name) }
   }

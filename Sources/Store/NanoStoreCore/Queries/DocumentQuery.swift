@@ -18,13 +18,13 @@ public struct DocumentQuery: Sendable {
   /// The collection that the query reads.
   public let collection: DocumentCollection
   /// The underlying query tree, as engines receive it.
-  public var query: Query
+  package var query: Query
   /// The field names that a model declares, which are exempt from the check for unknown fields; nil
   /// disables the check.
   package var declaredNames: Set<ExactName>? = []
 
   /// Creates a query over a collection from a query tree.
-  public init(_ collection: DocumentCollection, _ query: Query) {
+  package init(_ collection: DocumentCollection, _ query: Query) {
     self.collection = collection
     self.query = query
   }
@@ -114,7 +114,7 @@ extension DocumentCollection {
   }
 
   /// Returns a query from a query tree built elsewhere.
-  public func find(_ query: Query) -> DocumentQuery { DocumentQuery(self, query) }
+  package func find(_ query: Query) -> DocumentQuery { DocumentQuery(self, query) }
 
   /// Returns a query for the documents that match a textual condition.
   ///

@@ -41,7 +41,7 @@ extension DocumentCollection {
   /// statement.
   ///
   /// Every asynchronous call is built on this function or ``onWriter(repeatable:_:)``.
-  public func onReader<Result: Sendable>(
+  package func onReader<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     guard store.queues.isBusy else { return try await store.scheduler.read(work) }
@@ -55,7 +55,7 @@ extension DocumentCollection {
   ///     fails. If false, it has its own transaction.
   ///   - work: The block.
   @discardableResult
-  public func onWriter<Result: Sendable>(
+  package func onWriter<Result: Sendable>(
     repeatable: Bool = true, _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     guard store.queues.isBusy else {

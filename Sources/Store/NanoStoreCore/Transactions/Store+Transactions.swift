@@ -89,7 +89,9 @@ extension Store {
   }
 
   /// Whether the current code runs inside a read or write block of this store.
-  public var isInTransaction: Bool { TransactionContext.current(of: self) != nil }
+  @usableFromInline package var isInTransaction: Bool {
+    TransactionContext.current(of: self) != nil
+  }
 
   static let insideRead = StoreError(
     .readOnly, "A read block cannot write", [.hint: "use a write block"])

@@ -6,45 +6,46 @@ import NanoStore
 struct AggregateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "aggregate",
-    abstract: "Count, and find minimum, maximum, average and sum, in groups or over all.",
+    abstract: "Compute counts, minimums, maximums, averages and sums, optionally grouped.",
     discussion: """
-      The columns are the groups and then the results, in the order in which they are asked for. A \
-      document whose grouping field holds a list counts in the group of each element, one without \
-      the field in that of null. --sort takes the name of a column.
+      The columns are the grouping fields followed by the aggregates, in the order of the options. A \
+      document whose grouping field contains an array counts in the group of each element; a \
+      document without the field counts in the null group. --sort takes the name of a column.
       """)
 
-  @OptionGroup var place: CollectionOptions
+  @OptionGroup var target: CollectionOptions
   @OptionGroup var condition: ConditionOptions
 
   @Option(help: ArgumentHelp("Group by a field; repeat for more.", valueName: "field"))
   var group: [String] = []
 
-  @Flag(help: "The number of documents.")
+  @Flag(help: "Count documents.")
   var count = false
 
-  @Option(help: ArgumentHelp("The number of values of a field.", valueName: "field"))
+  @Option(help: ArgumentHelp("Count the values of a field.", valueName: "field"))
   var countOf: [String] = []
 
-  @Option(help: ArgumentHelp("The smallest value.", valueName: "field"))
+  @Option(help: ArgumentHelp("Minimum value of a field.", valueName: "field"))
   var min: [String] = []
 
-  @Option(help: ArgumentHelp("The largest value.", valueName: "field"))
+  @Option(help: ArgumentHelp("Maximum value of a field.", valueName: "field"))
   var max: [String] = []
 
-  @Option(help: ArgumentHelp("The mean of the numbers.", valueName: "field"))
+  @Option(help: ArgumentHelp("Average of the numbers in a field.", valueName: "field"))
   var average: [String] = []
 
-  @Option(help: ArgumentHelp("The sum of the numbers.", valueName: "field"))
+  @Option(help: ArgumentHelp("Sum of the numbers in a field.", valueName: "field"))
   var sum: [String] = []
 
-  // What the options above become, in their order; see OrderedArguments.
+  // The aggregate options above, rewritten in order; see OrderedArguments.
   @Option(name: .customLong("column"), help: .hidden)
-  var given: [String] = []
+  var orderedColumns: [String] = []
 
-  @Option(help: ArgumentHelp("Sort the groups by a column; repeat.", valueName: "column[:desc]"))
+  @Option(
+    help: ArgumentHelp("Sort the groups by a column; repeat for more.", valueName: "column[:desc]"))
   var sort: [String] = []
 
-  @Option(help: "At most so many groups.")
+  @Option(help: "Maximum number of groups.")
   var limit: Int?
 
   @OptionGroup var format: FormatOptions
@@ -65,38 +66,38 @@ struct AggregateCommand: ParsableCommand {
       case "max": aggregate = .max(path)
       case "average": aggregate = .average(path)
       case "sum": aggregate = .sum(path)
-      default: throw ValidationError("'\(text)' is no result.")
+      default: throw ValidationError("'\(text)' is not an aggregate")
       }
       name = parts.count > 1 ? "\(parts[0])_\(parts[1])" : parts[0]
     }
   }
 
   func validate() throws {
-    if let limit, limit < 0 { throw ValidationError("--limit is negative.") }
+    if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
   }
 
   func run() throws {
-    let results = try (given.isEmpty ? ["count"] : given).map(Column.init)
+    let results = try (orderedColumns.isEmpty ? ["count"] : orderedColumns).map(Column.init)
     let columns = group + results.map(\.name)
     let orders = try sort.map { text in
       let field = SortField(text)
       guard let index = columns.firstIndex(where: { $0.isSame(as: field.field) }) else {
         throw ValidationError(
-          "There is no column '\(field.field)' to sort by; there are: "
+          "Unknown sort column '\(field.field)'; the columns are: "
             + columns.joined(separator: ", "))
       }
       return (index: index, descending: field.descending)
     }
-    try place.withCollection(.reading) { collection in
+    try target.withCollection(.reading) { collection in
       let query = try condition.query(in: collection)
-      let question = AggregateQuery(
+      let aggregateQuery = AggregateQuery(
         query.query, groups: group.map { FieldPath($0) }, aggregates: results.map(\.aggregate))
       try Output.run { output in
         let printer = format.rows(columns, to: output)
         if orders.isEmpty {
-          // All is computed when the first row comes, so that nothing is written before an error.
+          // All groups are computed before the first row is returned, so an error leaves no partial output.
           var written = 0
-          try query.eachRow(question) { row in
+          try query.eachRow(aggregateQuery) { row in
             guard written < limit ?? .max else { return false }
             if written == 0 { try printer.begin() }
             try printer.add(row.group + row.values)
@@ -105,7 +106,7 @@ struct AggregateCommand: ParsableCommand {
           }
           if written == 0 { try printer.begin() }
         } else {
-          let rows = try query.rows(question).map { $0.group + $0.values }
+          let rows = try query.rows(aggregateQuery).map { $0.group + $0.values }
           try printer.begin()
           for row in Self.sorted(rows, by: orders).prefix(limit ?? .max) { try printer.add(row) }
         }
@@ -114,7 +115,7 @@ struct AggregateCommand: ParsableCommand {
     }
   }
 
-  /// Equal rows stay in the order of their groups.
+  /// Sorts the rows; rows that compare equal keep the order of their groups.
   private static func sorted(
     _ rows: [[DocumentValue]], by orders: [(index: Int, descending: Bool)]
   ) -> [[DocumentValue]] {

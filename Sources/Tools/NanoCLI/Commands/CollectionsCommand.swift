@@ -6,7 +6,7 @@ import NanoStore
 struct CollectionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "collections",
-    abstract: "List the collections with their documents and indexes.")
+    abstract: "List the collections with the number of documents and indexes.")
 
   @OptionGroup var database: DatabaseOptions
   @OptionGroup var format: FormatOptions

@@ -6,10 +6,10 @@ import NanoStore
 struct ConfigureCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "configure",
-    abstract: "Make collections as a JSON file says: defaults, aliases, indexes.",
+    abstract: "Create and configure collections from a JSON file.",
     discussion: """
-      All of it is done or nothing, and doing it again changes nothing. storePath and storeName in \
-      the file are not looked at: the database is the one that is given.
+      The file declares defaults, aliases and indexes. It is applied atomically, and applying it \
+      again changes nothing. storePath and storeName in the file are ignored.
       """)
 
   @OptionGroup var database: DatabaseOptions
@@ -17,14 +17,14 @@ struct ConfigureCommand: ParsableCommand {
   @Argument(help: "The JSON file.", completion: .file())
   var setup: String
 
-  @Flag(help: "Leave out entries that are unknown or of a wrong type, and tell of them.")
+  @Flag(help: "Ignore unknown entries and entries of the wrong type, with a note for each.")
   var lenient = false
 
   func run() throws {
-    let wanted = try read()
-    try database.withStore(.creating) { try $0.apply(StoreSetup(collections: wanted.collections)) }
+    let setup = try read()
+    try database.withStore(.creating) { try $0.apply(StoreSetup(collections: setup.collections)) }
     try Output.run { output in
-      for (name, collection) in wanted.collections.sorted(by: { $0.key < $1.key }) {
+      for (name, collection) in setup.collections.sorted(by: { $0.key < $1.key }) {
         try output.line(TerminalText.text("\(name): \(Self.summary(collection))"))
       }
     }
@@ -33,13 +33,13 @@ struct ConfigureCommand: ParsableCommand {
   private func read() throws -> StoreSetup {
     guard lenient else { return try StoreSetup(contentsOf: setup) }
     var ignored: [StoreError] = []
-    let wanted = try StoreSetup(contentsOf: setup, ignored: &ignored)
+    let parsed = try StoreSetup(contentsOf: setup, ignored: &ignored)
     for problem in ignored {
       Diagnostics.print(
         TerminalText.text(
-          "note: left out \(problem[.field] ?? ""), expected \(problem[.expected] ?? "")"))
+          "note: ignored \(problem[.field] ?? ""): expected \(problem[.expected] ?? "")"))
     }
-    return wanted
+    return parsed
   }
 
   private static func summary(_ setup: CollectionSetup) -> String {
@@ -58,6 +58,6 @@ struct ConfigureCommand: ParsableCommand {
     add(
       setup.textIndexes.count + setup.substringIndexes.count, "text index", "text indexes")
     add(setup.queryableFields.count, "queryable field", "queryable fields")
-    return parts.isEmpty ? "is there" : parts.joined(separator: ", ")
+    return parts.isEmpty ? "no settings" : parts.joined(separator: ", ")
   }
 }

@@ -6,42 +6,46 @@ import NanoStore
 struct CopyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "copy",
-    abstract: "Copy everything into another database, and compare both.",
+    abstract: "Copy all data into another database and compare the two.",
     discussion: """
-      Copies documents with their keys and row ids, indexes, settings, bags and metadata in many \
-      transactions. The source may be in use; it is copied as it was at the beginning. If the copy \
-      stops, the same command goes on. A file is copied faster by nanostore backup.
+      Copies documents with their keys and row ids, indexes, settings, bags and metadata in multiple \
+      transactions. The source may be in use; the copy reads one snapshot of it. To resume an \
+      interrupted copy, run the same command again. To copy a file on the same machine, nanostore \
+      backup is faster.
 
-      The exit status is 1 if the two differ in the end.
+      The exit status is 1 if the databases differ after the copy.
       """)
 
   @OptionGroup var source: DatabaseOptions
 
-  @Argument(help: "The database to copy into, made if it is not there.", completion: .file())
+  @Argument(help: "The target database; created if it does not exist.", completion: .file())
   var target: String
 
-  @Flag(help: "Copy nothing; compare, and list what differs.")
+  @Flag(help: "Compare without copying, and list the differences.")
   var verifyOnly = false
 
-  @Flag(help: "Remove first what the target holds.")
+  @Flag(help: "Delete the contents of the target first.")
   var replace = false
 
-  @Flag(help: "Leave out indexes that the target cannot have, and list them.")
+  @Flag(help: "Skip indexes that the target does not support, and list them.")
   var skipUnsupported = false
 
-  @Option(help: ArgumentHelp("Documents in one transaction.", valueName: "documents"))
+  @Option(help: ArgumentHelp("Documents per transaction.", valueName: "documents"))
   var batch = CopyOptions().batchDocuments
 
-  @Flag(help: "The report as JSON.")
+  @Flag(help: "Print the report as JSON.")
   var json = false
 
-  /// Arbitrary; beyond, one transaction holds up others for long.
+  /// Arbitrary; a larger transaction blocks other writers for too long.
   private static let batches = 1...1_000_000
 
   func validate() throws {
-    guard Self.batches.contains(batch) else { throw ValidationError("--batch takes 1 to 1000000.") }
+    guard Self.batches.contains(batch) else {
+      throw ValidationError("--batch must be between 1 and 1000000")
+    }
     guard !verifyOnly || !replace else {
-      throw ValidationError("--verify-only copies nothing, so there is nothing to --replace.")
+      throw ValidationError(
+        "--verify-only and --replace cannot be combined, because --verify-only copies nothing")
     }
   }
 
@@ -75,15 +79,16 @@ struct CopyCommand: ParsableCommand {
       as StoreError where error.code == .alreadyExists && error[.collection] == nil
     {
       throw CommandFailure(
-        message: TerminalText.text("\(error.message): \(self.target) (--replace removes it)"))
+        message: TerminalText.text(
+          "\(error.message): \(self.target) (--replace deletes its contents first)"))
     }
   }
 
   private static func show(_ progress: CopyProgress, on line: ProgressLine) {
-    let place = progress.collection.map { " of \($0)" } ?? ""
+    let collection = progress.collection.map { " of \($0)" } ?? ""
     line.show(
       progress.total == 0 ? nil : Double(progress.documents) / Double(progress.total),
-      TerminalText.text("\(progress.phase.rawValue)\(place), ")
+      TerminalText.text("\(progress.phase.rawValue)\(collection), ")
         + Quantity.documents(progress.documents))
   }
 }
@@ -100,7 +105,7 @@ extension CopyCommand {
     for definition in report.leftOut {
       try output.line(
         TerminalText.text(
-          "left out: \(definition.collection), \(definition.definition): \(definition.reason)"))
+          "skipped: \(definition.collection), \(definition.definition): \(definition.reason)"))
     }
     for difference in report.differences {
       try output.line(TerminalText.text("differs: \(difference.subject): \(difference.message)"))
@@ -108,7 +113,7 @@ extension CopyCommand {
     if verifyOnly {
       if report.isEqual { try output.line("no differences") }
     } else {
-      let rest = report.isContinued ? "; the rest was there from an earlier copy" : ""
+      let rest = report.isContinued ? "; an earlier run copied the rest" : ""
       try output.line(
         "copied \(Quantity.documents(report.copied)) in \(Quantity.duration(seconds)) "
           + "(\(Quantity.rate(report.copied, seconds)))\(rest)")

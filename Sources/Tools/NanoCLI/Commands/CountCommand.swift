@@ -6,13 +6,13 @@ import NanoStore
 struct CountCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "count",
-    abstract: "Say how many documents fulfil a condition.")
+    abstract: "Print the number of documents that match a condition.")
 
-  @OptionGroup var place: CollectionOptions
+  @OptionGroup var target: CollectionOptions
   @OptionGroup var condition: ConditionOptions
 
   func run() throws {
-    let count = try place.withCollection(.reading) { try condition.query(in: $0).count() }
+    let count = try target.withCollection(.reading) { try condition.query(in: $0).count() }
     try Output.run { try $0.line("\(count)") }
   }
 }

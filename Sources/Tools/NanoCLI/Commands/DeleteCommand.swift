@@ -6,23 +6,23 @@ import NanoStore
 struct DeleteCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
-    abstract: "Delete documents by their keys, or all that fulfil a condition.",
+    abstract: "Delete documents by key or by condition.",
     discussion: """
-      Says how many there were; a key that no document has is no error. All are deleted, or none if \
-      something fails. --all deletes every document.
+      Deletes all documents in one transaction and prints their number. A key without a document is \
+      not an error.
       """)
 
-  @OptionGroup var place: CollectionOptions
+  @OptionGroup var target: CollectionOptions
 
-  @Argument(help: "The keys, or row ids with --row-id.")
+  @Argument(help: "The keys; row ids with --row-id.")
   var keys: [String] = []
 
-  @Flag(help: "The documents are known by their row ids.")
+  @Flag(help: "Interpret the keys as row ids.")
   var rowID = false
 
   @Option(
     name: .customLong("where"),
-    help: ArgumentHelp("Delete what fulfils this.", valueName: "condition"))
+    help: ArgumentHelp("Delete the documents that match this condition.", valueName: "condition"))
   var condition: String?
 
   @OptionGroup var arguments: ArgumentOptions
@@ -33,16 +33,16 @@ struct DeleteCommand: ParsableCommand {
   func validate() throws {
     let ways = [!keys.isEmpty, condition != nil, all].count { $0 }
     guard ways == 1 else {
-      throw ValidationError("Give keys, or --where with a condition, or --all.")
+      throw ValidationError("Specify keys, --where with a condition, or --all")
     }
-    // An empty condition holds for everything, and is likelier an unset variable.
+    // An empty condition matches everything, and is more likely an unset shell variable.
     guard condition?.allSatisfy(\.isWhitespace) != true else {
-      throw ValidationError("The condition is empty; --all deletes everything.")
+      throw ValidationError("The condition is empty; use --all to delete every document")
     }
   }
 
   func run() throws {
-    let count = try place.withExistingCollection { collection in
+    let count = try target.withExistingCollection { collection in
       if let condition {
         return try arguments.query(condition, in: collection).delete()
       }

@@ -6,19 +6,19 @@ import NanoStore
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Show how a find would run: its SQL, the plan, and the indexes it uses.",
+    abstract: "Show how find executes a query: the SQL, the query plan and the indexes.",
     discussion:
-      "Fields of the query that no document has are listed first, with the most similar one.")
+      "Lists fields that no document has first, each with the most similar existing name.")
 
-  @OptionGroup var place: CollectionOptions
+  @OptionGroup var target: CollectionOptions
   @OptionGroup var condition: ConditionOptions
   @OptionGroup var page: PageOptions
 
-  @Flag(help: "As JSON.")
+  @Flag(help: "Print JSON.")
   var json = false
 
   func run() throws {
-    try place.withCollection(.reading) { collection in
+    try target.withCollection(.reading) { collection in
       let explanation = try page.applied(to: condition.query(in: collection)).explain()
       try Output.run { output in
         guard !json else { return try Self.writeJSON(explanation, to: output) }
@@ -27,8 +27,8 @@ struct ExplainCommand: ParsableCommand {
           try output.line("unknown    \(TerminalText.text(Self.sentence(field)))")
         }
         try output.line("indexes    \(TerminalText.text(indexes.isEmpty ? "none" : indexes))")
-        if let rest = explanation.checkedPerDocument {
-          try output.line("checked    \(TerminalText.text(rest))")
+        if let filter = explanation.checkedPerDocument {
+          try output.line("checked    \(TerminalText.text(filter))")
         }
         try output.line("statement  \(TerminalText.text(explanation.statement))")
         for (number, step) in explanation.plan.enumerated() {
@@ -38,10 +38,10 @@ struct ExplainCommand: ParsableCommand {
     }
   }
 
-  /// `[emial], which no document has; did you mean [email]?`
+  /// Returns a message such as `[emial], which no document has; did you mean [email]?`.
   static func sentence(_ field: UnknownField) -> String {
-    let question = field.nearest.map { "; did you mean [\($0)]?" } ?? ""
-    return "[\(field.path)], which no document has\(question)"
+    let suggestion = field.nearest.map { "; did you mean [\($0)]?" } ?? ""
+    return "[\(field.path)], which no document has\(suggestion)"
   }
 
   private static func writeJSON(_ explanation: Explanation, to output: Output) throws {

@@ -6,42 +6,43 @@ import NanoStore
 struct ExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write documents as JSON that import reads back identically.",
+    abstract: "Write documents as JSON that import restores exactly.",
     discussion: """
-      Writes one document a line, in Extended JSON, behind a header that import understands:
+      Writes one document per line in Extended JSON, with a header that import reads:
 
         {"$nanostore":{"key":"ada","added":{"$date":"2026-11-20T21:17:00.000000Z"}},"name":"Ada"}
 
-      Importing it into another database gives the same documents with the same keys, types, \
-      versions and moments, in the same order. --no-header writes the fields alone, for other \
-      programs that know Extended JSON; --plain for those that know JSON only. Indexes are not \
-      exported: nanostore backup copies a whole database.
+      Importing the output into another database restores the same documents with the same keys, \
+      types, versions and timestamps, in the same order. Use --no-header for other programs that \
+      read Extended JSON, and --plain for programs that read only JSON. Indexes are not exported; \
+      nanostore backup copies a whole database.
 
-      A document that another program wrote and that no import could read back as the same, as with \
-      two fields of one name, is left out and reported; the exit status is 1 then.
+      A document from another program that import could not restore exactly, such as one with \
+      duplicate field names, is skipped and reported; the exit status is then 1.
       """)
 
-  @OptionGroup var place: CollectionOptions
+  @OptionGroup var target: CollectionOptions
   @OptionGroup var condition: ConditionOptions
 
-  @Flag(inversion: .prefixedNo, help: "Write key, type and moment in front of the fields.")
+  @Flag(
+    inversion: .prefixedNo, help: "Write the key, type, version and timestamp before the fields.")
   var header = true
 
-  @Flag(help: "Plain JSON: no header, dates and data as text.")
+  @Flag(help: "Plain JSON: no header, dates and data as strings.")
   var plain = false
 
   func run() throws {
-    try place.withCollection(.reading) { collection in
+    try target.withCollection(.reading) { collection in
       let query = try condition.query(in: collection)
       try Output.run { output in
         var writer = JSONWriter()
-        var unfaithful = UnrepresentableDocuments()
+        var unrepresentable = UnrepresentableDocuments()
         let isByRowID = try collection.store.collections().contains {
           $0.name.folded == collection.name.folded && $0.identity == .rowID
         }
         try query.each { document in
           writer.removeAll()
-          let isWritten = try unfaithful.attempt(document) {
+          let isWritten = try unrepresentable.attempt(document) {
             try write(document, isByRowID: isByRowID, to: &writer)
           }
           guard isWritten else { return }
@@ -49,7 +50,7 @@ struct ExportCommand: ParsableCommand {
           writer.byte(UInt8(ascii: "\n"))
           try output.write(writer.bytes)
         }
-        try unfaithful.finish()
+        try unrepresentable.finish()
       }
     }
   }

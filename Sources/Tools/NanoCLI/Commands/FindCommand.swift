@@ -6,32 +6,32 @@ import NanoStore
 struct FindCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "find",
-    abstract: "Show the documents that fulfil a condition.",
+    abstract: "Print the documents that match a condition.",
     discussion: """
-      The condition may end with ORDER BY and LIMIT; --sort, --limit and --offset count more. Fields \
-      in --fields and --sort are written as in conditions, without brackets; __key__, __rowid__, \
-      __type__, __version__ and __added__ stand for what is known of a document besides its fields.
+      The condition may end with ORDER BY and LIMIT; --sort, --limit and --offset take precedence. \
+      Write fields in --fields and --sort as in conditions, without brackets. __key__, __rowid__, \
+      __type__, __version__ and __added__ are the metadata of a document.
       """)
 
-  @OptionGroup var place: CollectionOptions
+  @OptionGroup var target: CollectionOptions
   @OptionGroup var condition: ConditionOptions
   @OptionGroup var page: PageOptions
 
   @Option(
-    help: ArgumentHelp("Only these fields, separated by commas.", valueName: "a,b.c"))
+    help: ArgumentHelp("Print only these fields, separated by commas.", valueName: "a,b.c"))
   var fields: [String] = []
 
-  @Flag(help: "Only the keys, one a line.")
+  @Flag(help: "Print only the keys, one per line.")
   var keys = false
 
   @OptionGroup var format: FormatOptions
 
-  /// Documents that decide which columns a table has; arbitrary.
+  /// The number of documents that determine the columns of a table; arbitrary.
   private static let sampleSize = 500
 
   func run() throws {
-    try place.withCollection(.reading) { collection in
-      let query = Found(try page.applied(to: condition.query(in: collection)))
+    try target.withCollection(.reading) { collection in
+      let query = TrackedQuery(try page.applied(to: condition.query(in: collection)))
       let shown = fields.flatMap(FieldList.split).map(ShownField.init)
       try Output.run { output in
         if keys { return try showKeys(query, output) }
@@ -42,41 +42,41 @@ struct FindCommand: ParsableCommand {
         case .table, .csv: try showRows(query, shown, output)
         }
       }
-      if query.isEmpty { try Self.explainNothing(query.documents) }
+      if query.isEmpty { try Self.noteUnknownFields(query.documents) }
     }
   }
 
-  /// The documents that are found, and whether there were any.
-  private final class Found {
+  /// A query that records whether it returned any documents.
+  private final class TrackedQuery {
     let documents: DocumentQuery
     private(set) var isEmpty = true
 
     init(_ documents: DocumentQuery) { self.documents = documents }
 
-    func each(_ paths: [FieldPath]? = nil, _ show: (Document) throws -> Void) throws {
+    func each(_ paths: [FieldPath]? = nil, _ body: (Document) throws -> Void) throws {
       try (paths.map { documents.select($0) } ?? documents).each { document in
         isEmpty = false
-        try show(document)
+        try body(document)
       }
     }
   }
 
-  /// Nothing was found, perhaps because of a misspelled field.
-  private static func explainNothing(_ query: DocumentQuery) throws {
+  /// Explains an empty result that may be due to a misspelled field.
+  private static func noteUnknownFields(_ query: DocumentQuery) throws {
     for field in try query.explain().unknownFields {
       Diagnostics.print("note: the query uses \(TerminalText.text(ExplainCommand.sentence(field)))")
     }
   }
 
-  private func showKeys(_ query: Found, _ output: Output) throws {
-    // A collection known by row ids has no keys to show.
+  private func showKeys(_ query: TrackedQuery, _ output: Output) throws {
+    // Documents in a collection with row id identity have no keys.
     try query.each([]) { document in
       try output.line(TerminalText.text(document.key ?? "\(document.rowID ?? 0)"))
     }
   }
 
   private func showObjects(
-    _ query: Found, _ shown: [ShownField], _ output: Output
+    _ query: TrackedQuery, _ shown: [ShownField], _ output: Output
   ) throws {
     let printer = ObjectPrinter(
       isArray: format.chosen == .json, isPlain: format.plain, isPretty: format.pretty, to: output)
@@ -87,7 +87,9 @@ struct FindCommand: ParsableCommand {
     let paths = shown.compactMap(\.path)
     for case .attribute(let name, _) in shown
     where paths.contains(where: { $0.components[0] == name }) {
-      throw ValidationError("The attribute and the field \(name) cannot both appear in one object.")
+      throw ValidationError(
+        "The attribute and the field '\(name)' cannot both appear in one JSON object; remove one from --fields"
+      )
     }
     try query.each(paths) { document in
       var object = DocumentObject()
@@ -103,7 +105,7 @@ struct FindCommand: ParsableCommand {
     try printer.finish()
   }
 
-  private func showRows(_ query: Found, _ shown: [ShownField], _ output: Output) throws {
+  private func showRows(_ query: TrackedQuery, _ shown: [ShownField], _ output: Output) throws {
     let rows = format.rows(shown.map(\.name), to: output)
     try rows.begin()
     try query.each(shown.compactMap(\.path)) { document in
@@ -112,8 +114,8 @@ struct FindCommand: ParsableCommand {
     try rows.finish()
   }
 
-  /// The columns are the fields of the first documents.
-  private func showTable(_ query: Found, _ output: Output) throws {
+  /// Prints a table with the fields of the first documents as columns.
+  private func showTable(_ query: TrackedQuery, _ output: Output) throws {
     var sample: [DocumentObject] = []
     var rows: RowPrinter?
     func begin() throws -> RowPrinter {
@@ -136,8 +138,8 @@ struct FindCommand: ParsableCommand {
     try printer.finish()
   }
 
-  /// The columns are all fields that are found, so the documents are read twice.
-  private func showCSV(_ query: Found, _ output: Output) throws {
+  /// Prints CSV with all fields as columns, which requires reading the documents twice.
+  private func showCSV(_ query: TrackedQuery, _ output: Output) throws {
     try query.documents.collection.store.read {
       var columns = FieldNames()
       try query.each { columns.add(try $0.object()) }

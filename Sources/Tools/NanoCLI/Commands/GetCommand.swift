@@ -6,32 +6,34 @@ import NanoStore
 struct GetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
-    abstract: "Show the document with a key.",
-    discussion: "The exit status is 2 if there is none.")
+    abstract: "Print the document with a key.",
+    discussion: "The exit status is 2 if the document does not exist.")
 
-  @OptionGroup var place: CollectionOptions
+  @OptionGroup var target: CollectionOptions
 
-  @Argument(help: "The key, or the row id with --row-id.")
+  @Argument(help: "The key; a row id with --row-id.")
   var key: String
 
-  @Flag(help: "The document is known by its row id.")
+  @Flag(help: "Interpret the key as a row id.")
   var rowID = false
 
-  @Flag(help: "JSON without {\"$date\": …} and the like: dates and data are plain text.")
+  @Flag(
+    help:
+      "Plain JSON: write dates and data as strings, without Extended JSON such as {\"$date\": …}.")
   var plain = false
 
   @Flag(
     inversion: .prefixedNo,
-    help: "JSON with a line for each field; the default if the output is a terminal.")
+    help: "JSON with one line per field; the default on a terminal.")
   var pretty: Bool = Terminal.isOutput
 
   func run() throws {
-    try place.withCollection(.reading) { collection in
+    try target.withCollection(.reading) { collection in
       guard let document = try find(in: collection) else {
         let name = rowID ? "row id" : "key"
         throw CommandFailure(
           message: TerminalText.text(
-            "There is no document with the \(name) \(key) in \(collection.name)"), status: 2)
+            "No document in collection '\(collection.name)' has the \(name) '\(key)'"), status: 2)
       }
       try Output.run { output in
         let printer = ObjectPrinter(
@@ -51,7 +53,7 @@ struct GetCommand: ParsableCommand {
 enum RowID {
   static func parse(_ text: String) throws -> Int64 {
     guard let id = Int64(text) else {
-      throw ValidationError("'\(text)' is no row id; row ids are integers.")
+      throw ValidationError("'\(text)' is not a row id; row ids are integers")
     }
     return id
   }

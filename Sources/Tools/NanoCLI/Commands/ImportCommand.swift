@@ -6,47 +6,48 @@ import NanoStore
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Store the documents of a JSON file.",
+    abstract: "Import documents from a JSON file.",
     discussion: """
-      Reads a JSON array, a document on each line, or documents one behind the other, in plain JSON \
-      or MongoDB's Extended JSON, and files that nanostore export wrote. The file may be of any \
-      size; it is read piece by piece.
+      Reads a JSON array, one document per line, or concatenated documents, in plain JSON or \
+      MongoDB Extended JSON, including the output of nanostore export. The file is streamed, so it \
+      may be of any size.
 
-      All documents are stored in one transaction: a bad record ends the import with its line, its \
-      byte and the reason, and nothing is stored. With --skip-bad such records are left out and \
-      counted.
+      All documents are stored in one transaction: an invalid record stops the import with an error \
+      that reports its line, byte offset and reason, and nothing is stored. With --skip-bad, invalid \
+      records are skipped and counted.
 
-      Documents of an export keep their keys, types and the moment at which they were added. Others \
-      get the key that --key names, or one is made for each.
+      Exported documents keep their keys, types, versions and timestamps. For other documents, --key \
+      names the field that contains the key; without it, a key is generated for each.
       """)
 
-  @OptionGroup var place: CollectionOptions
+  @OptionGroup var target: CollectionOptions
 
-  @Argument(help: "The file; - for the standard input.", completion: .file())
+  @Argument(help: "The file; - for standard input.", completion: .file())
   var file: String
 
   @Option(
-    help: ArgumentHelp("Take the key from this field: text or an integer.", valueName: "field"))
+    help: ArgumentHelp(
+      "The field that contains the key, a string or an integer.", valueName: "field"))
   var key: String?
 
-  @Flag(help: "Replace documents that have the same keys, instead of refusing them.")
+  @Flag(help: "Replace existing documents with the same key instead of rejecting the record.")
   var replace = false
 
-  @Flag(help: "Leave out records that cannot be stored, and count them.")
+  @Flag(help: "Skip and count records that cannot be stored.")
   var skipBad = false
 
-  @Flag(help: "Take {\"$date\": …} and the like as they stand, not as dates and so on.")
+  @Flag(help: "Store Extended JSON such as {\"$date\": …} as plain objects, without converting it.")
   var plain = false
 
-  @Option(help: ArgumentHelp("The longest record in megabytes.", valueName: "megabytes"))
+  @Option(help: ArgumentHelp("Maximum size of a record in megabytes.", valueName: "megabytes"))
   var maxRecord = ImportOptions.defaultMaximumRecordLength >> 20
 
-  /// Bad records that are listed; arbitrary, so that the screen is not filled with them.
+  /// The number of skipped records that are listed; arbitrary, to keep the messages readable.
   private static let shownFailures = 10
 
   func validate() throws {
     guard (1...4096).contains(maxRecord) else {
-      throw ValidationError("--max-record takes 1 to 4096.")
+      throw ValidationError("--max-record must be between 1 and 4096")
     }
   }
 
@@ -58,13 +59,13 @@ struct ImportCommand: ParsableCommand {
         return path
       }, replacesDocuments: replace, skipsInvalidRecords: skipBad,
       dialect: plain ? .plain : .extended, maximumRecordLength: maxRecord << 20)
-    // Before the database is opened, so that a wrong name makes no empty one.
+    // Opened before the database, so that a wrong file name does not create an empty database.
     let source = try ByteSource(argument: file)
     let line = ProgressLine()
-    let report = try place.database.withStore(.creating) { store in
+    let report = try target.database.withStore(.creating) { store in
       defer { line.clear() }
       var shown = 0
-      return try store[place.collection].importDocuments(from: source, options) { report in
+      return try store[target.collection].importDocuments(from: source, options) { report in
         show(report.skippedRecords.dropFirst(shown), after: shown, line)
         shown = report.skippedRecords.count
         line.show(
@@ -80,13 +81,15 @@ struct ImportCommand: ParsableCommand {
     for (number, error) in zip((shown + 1)..., errors) where number <= Self.shownFailures {
       line.clear()
       Diagnostics.print("skipped: \(FailureReport.sentence(ofRecord: error))")
-      if number == Self.shownFailures { Diagnostics.print("further ones are only counted") }
+      if number == Self.shownFailures {
+        Diagnostics.print("further skipped records are counted but not listed")
+      }
     }
   }
 
   private func summary(_ report: ImportReport, _ seconds: Double) -> String {
     let left = report.skipped == 0 ? "" : ", skipped \(Quantity.count(report.skipped))"
-    return "imported \(Quantity.documents(report.documents)) into \(place.collection)\(left) "
+    return "imported \(Quantity.documents(report.documents)) into \(target.collection)\(left) "
       + "in \(Quantity.duration(seconds)) (\(Quantity.rate(report.documents, seconds)), "
       + "\(Quantity.bytes(Int(Double(report.bytesRead) / max(seconds, 1e-3))))/s)"
   }

@@ -7,10 +7,10 @@ extension IndexCommand {
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list",
-      abstract: "List the indexes of a collection or of all, with origin, uses and reason.")
+      abstract: "List indexes with their origin, number of uses and reason.")
 
     @OptionGroup var database: DatabaseOptions
-    @Argument(help: "The collection; all if missing.")
+    @Argument(help: "The collection; all collections if omitted.")
     var collection: String?
     @OptionGroup var format: FormatOptions
 
@@ -57,23 +57,23 @@ extension IndexCommand {
   struct Advise: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "advise",
-      abstract: "Show which indexes the queries of programs missed, in a collection or in all.",
+      abstract: "Show indexes recommended for the queries that programs have executed.",
       discussion: """
-        With --apply the ones that are due are made and dropped. A program that opens its store with \
-        indexTuning .automatic, the default, does so by itself.
+        --apply creates and drops the indexes that are due. A program that opens the store with \
+        indexTuning .automatic, the default, does so automatically.
         """)
 
     @OptionGroup var database: DatabaseOptions
-    @Argument(help: "The collection; all if missing.")
+    @Argument(help: "The collection; all collections if omitted.")
     var collection: String?
     @OptionGroup var format: FormatOptions
 
-    @Flag(help: "Make and drop what is due in all collections.")
+    @Flag(help: "Create and drop the indexes that are due, in all collections.")
     var apply = false
 
     func validate() throws {
       guard !apply || collection == nil else {
-        throw ValidationError("--apply is for all collections.")
+        throw ValidationError("--apply covers all collections; omit the collection")
       }
     }
 
@@ -103,14 +103,14 @@ extension IndexCommand {
     private func applyAdvice() throws {
       try database.withStore(.changing) { store in
         let drops = try store.indexAdvice().filter { $0.action == .drop }
-        let made = try store.applyIndexAdvice()
+        let created = try store.applyIndexAdvice()
         try Output.run { output in
-          for index in made { try output.line(TerminalText.text("made index \(index.name)")) }
+          for index in created { try output.line(TerminalText.text("created index \(index.name)")) }
           for item in drops {
             try output.line(
               TerminalText.text("dropped index \(item.index.name) on \(item.collection)"))
           }
-          if made.isEmpty && drops.isEmpty { try output.line("nothing is due") }
+          if created.isEmpty && drops.isEmpty { try output.line("no changes are due") }
         }
       }
     }
@@ -119,10 +119,10 @@ extension IndexCommand {
   struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "export",
-      abstract: "Print the indexes of all collections as JSON that declares them.",
+      abstract: "Print the indexes of all collections as JSON declarations.",
       discussion: """
-        {"people":{"indexes":["[last], [first] DESC"],"uniqueIndexes":[]}}: those that the store made for \
-        itself stand among the declared ones.
+        For example: {"people":{"indexes":["[last], [first] DESC"],"uniqueIndexes":[]}}. Adaptive \
+        indexes are included.
         """)
 
     @OptionGroup var database: DatabaseOptions
@@ -154,7 +154,7 @@ extension IndexCommand {
 }
 
 extension IndexDefinition {
-  /// The fields as the command takes them.
+  /// The fields in the syntax of the command's arguments.
   fileprivate var fieldList: String {
     columns.map { $0.path.description + ($0.descending ? ":desc" : "") }.joined(separator: ", ")
   }

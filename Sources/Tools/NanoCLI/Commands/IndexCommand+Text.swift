@@ -7,28 +7,28 @@ extension IndexCommand {
   struct Text: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "text",
-      abstract: "Make a text index, for search; nothing happens if the same one is there.")
+      abstract: "Create a full-text index for search; does nothing if it already exists.")
 
-    @OptionGroup var place: CollectionOptions
+    @OptionGroup var target: CollectionOptions
 
-    @Argument(help: "The fields whose texts are indexed; lists of texts are entered.")
+    @Argument(help: "The fields to index, including strings in arrays.")
     var fields: [String]
 
-    @Flag(help: "Find any part of a text rather than words.")
+    @Flag(help: "Index substrings instead of words.")
     var substrings = false
 
-    @Option(help: "The name of the index; made from the fields if missing.")
+    @Option(help: "The name of the index; derived from the fields if omitted.")
     var name: String?
 
     func run() throws {
-      let index = try place.withExistingCollection { collection in
+      let index = try target.withExistingCollection { collection in
         try collection.createTextIndex(
           fields: fields, tokens: substrings ? .substrings : .words, name: name)
       }
       try Output.run { output in
         try output.line(
           TerminalText.text(
-            "made text index \(index.name) on \(place.collection) of \(index.tokens.rawValue)"))
+            "created text index \(index.name) on \(target.collection) (\(index.tokens.rawValue))"))
       }
     }
   }

@@ -6,10 +6,10 @@ import NanoStore
 struct IndexCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "index",
-    abstract: "Make, list, drop, rebuild, advise on and export indexes.",
+    abstract: "Create, list, drop, rebuild, recommend and export indexes.",
     discussion: """
-      nanostore index library.db films year title:desc --unique is short for nanostore index \
-      create with the same arguments.
+      Without a subcommand, creates an index: nanostore index library.db films year title:desc \
+      --unique is short for nanostore index create with the same arguments.
       """,
     subcommands: [
       Create.self, Text.self, List.self, Drop.self, Advise.self, Export.self,
@@ -20,49 +20,50 @@ struct IndexCommand: ParsableCommand {
   struct Create: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "create",
-      abstract: "Make an index; nothing happens if the same one is there.",
+      abstract: "Create an index; does nothing if it already exists.",
       discussion: """
-        An index on one field that holds lists has an entry for each element, unless \
-        --whole-values is given.
+        An index on a single field that contains arrays has an entry for each element, unless \
+        --whole-values is specified.
         """)
 
-    @OptionGroup var place: CollectionOptions
+    @OptionGroup var target: CollectionOptions
 
     @Argument(
       help: ArgumentHelp("The fields, most important first.", valueName: "field[:desc]"))
     var fields: [String]
 
-    @Flag(help: "No two documents may have the same values.")
+    @Flag(help: "Reject documents with duplicate values.")
     var unique = false
 
-    @Flag(help: "Index each element of a list, also if no document holds one yet.")
+    @Flag(help: "Index each array element, even if no document contains an array yet.")
     var elements = false
 
-    @Flag(help: "Index lists as they are, not their elements.")
+    @Flag(help: "Index arrays as whole values instead of their elements.")
     var wholeValues = false
 
-    @Option(help: "The name of the index; made from the fields if missing.")
+    @Option(help: "The name of the index; derived from the fields if omitted.")
     var name: String?
 
     func validate() throws {
       guard !elements || !wholeValues else {
-        throw ValidationError("--elements and --whole-values exclude each other.")
+        throw ValidationError("--elements and --whole-values cannot be combined")
       }
     }
 
     func run() throws {
-      let index = try place.withExistingCollection { collection in
+      let index = try target.withExistingCollection { collection in
         do {
           return try create(on: collection)
         } catch let error as StoreError where error.code == .uniqueViolation {
           let groups = fields.map { "--group \(SortField($0).field)" }.joined(separator: " ")
           throw error.adding(
-            .hint, "nanostore aggregate \(groups) --count --sort count:desc shows which")
+            .hint, "nanostore aggregate \(groups) --count --sort count:desc lists the duplicates")
         }
       }
       try Output.run { output in
-        let kind = index.kind == .elements ? " of the elements of lists" : ""
-        try output.line(TerminalText.text("made index \(index.name) on \(place.collection)\(kind)"))
+        let kind = index.kind == .elements ? " (array elements)" : ""
+        try output.line(
+          TerminalText.text("created index \(index.name) on \(target.collection)\(kind)"))
       }
     }
 
@@ -79,23 +80,23 @@ struct IndexCommand: ParsableCommand {
 
   struct Drop: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "drop", abstract: "Drop an index by its name.")
+      commandName: "drop", abstract: "Drop an index.")
 
-    @OptionGroup var place: CollectionOptions
+    @OptionGroup var target: CollectionOptions
 
-    @Argument(help: "The name of the index, as index list shows it.")
+    @Argument(help: "The name of the index, as printed by index list.")
     var index: String
 
     func run() throws {
-      try place.withExistingCollection { collection in
+      try target.withExistingCollection { collection in
         guard try collection.dropIndex(index) else {
           let all =
             try collection.indexes().map(\.name) + collection.textIndexes().map(\.name)
           let names = all.joined(separator: ", ")
           throw CommandFailure(
             message: TerminalText.text(
-              "There is no index \(index) on \(collection.name); "
-                + "there are: \(names.isEmpty ? "none" : names)"))
+              "Collection '\(collection.name)' has no index '\(index)'; "
+                + "existing indexes: \(names.isEmpty ? "none" : names)"))
         }
       }
       try Output.run { try $0.line(TerminalText.text("dropped index \(index)")) }

@@ -6,37 +6,37 @@ public import NanoStore
 struct IndexPolicyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "policy",
-    abstract: "Show or say what of a collection is indexed.",
+    abstract: "Print or set the indexing policy of a collection.",
     discussion: """
-      With everything, each value of each document is indexed, so that a search by value over any \
-      field is a look-up; writes cost several times as much. With declared, which is where a \
-      collection begins, only the indexes that were made are there. Answers are the same.
+      The policy everything indexes every value of every document, so that a search by value over \
+      any field is an index lookup; writes cost several times as much. The policy declared, the \
+      default, keeps only the indexes that were created. Query results are the same.
       """)
 
-  @OptionGroup var place: CollectionOptions
+  @OptionGroup var target: CollectionOptions
 
-  @Argument(help: "What is to be indexed: declared or everything; shown if missing.")
+  @Argument(help: "The policy, declared or everything; if omitted, prints the current policy.")
   var policy: IndexingPolicy?
 
   func run() throws {
     guard let policy else { return try show() }
     let line = ProgressLine()
-    try place.withExistingCollection { collection in
+    try target.withExistingCollection { collection in
       defer { line.clear() }
       try collection.setIndexing(policy) { line.show($0, "indexed") }
     }
     try Output.run { output in
-      let what =
+      let effect =
         switch policy {
         case .everything: "every value is indexed"
-        case .declared: "only the indexes that were made are kept"
+        case .declared: "only created indexes are kept"
         }
-      try output.line(TerminalText.text("\(place.collection): \(what)"))
+      try output.line(TerminalText.text("\(target.collection): \(effect)"))
     }
   }
 
   private func show() throws {
-    try place.withCollection(.reading) { collection in
+    try target.withCollection(.reading) { collection in
       let policy = try collection.indexing()
       try Output.run { try $0.line(policy.rawValue) }
     }
@@ -48,22 +48,20 @@ extension IndexingPolicy: ExpressibleByArgument {}
 struct IndexRebuildCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rebuild",
-    abstract: "Make every index of a collection anew.",
+    abstract: "Rebuild all indexes of a collection.",
     discussion: """
-      As may be wanted where verify found that an index differs from the documents, or where other \
-      programs wrote much.
+      Run this if verify reports an index that does not match the documents, or after other \
+      programs wrote many rows.
       """)
 
-  @OptionGroup var place: CollectionOptions
+  @OptionGroup var target: CollectionOptions
 
   func run() throws {
     let line = ProgressLine()
-    try place.withExistingCollection { collection in
+    try target.withExistingCollection { collection in
       defer { line.clear() }
       try collection.rebuildIndexes { line.show($0, "indexed") }
     }
-    try Output.run {
-      try $0.line(TerminalText.text("made the indexes of \(place.collection) anew"))
-    }
+    try Output.run { try $0.line(TerminalText.text("rebuilt the indexes of \(target.collection)")) }
   }
 }

@@ -6,8 +6,8 @@ import NanoStore
 struct VerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Check the file, every document, the indexes and the catalogue of paths.",
-    discussion: "Prints a line for each problem; the exit status is 1 if there is one.")
+    abstract: "Check the integrity of the file, documents, indexes and path catalog.",
+    discussion: "Prints one line per problem; the exit status is 1 if there are any.")
 
   @OptionGroup var database: DatabaseOptions
 
@@ -20,7 +20,8 @@ struct VerifyCommand: ParsableCommand {
       if problems.isEmpty { try output.line("no problems") }
     }
     if !problems.isEmpty {
-      throw CommandFailure(message: "\(Quantity.count(problems.count)) problems")
+      let count = problems.count == 1 ? "1 problem" : "\(Quantity.count(problems.count)) problems"
+      throw CommandFailure(message: "verify found \(count)")
     }
   }
 }
@@ -28,8 +29,8 @@ struct VerifyCommand: ParsableCommand {
 struct CompactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",
-    abstract: "Give space that nothing uses back to the file system.",
-    discussion: "Needs as much free space as the file has, for as long as it runs.")
+    abstract: "Return unused space to the file system.",
+    discussion: "Temporarily requires free disk space equal to the size of the file.")
 
   @OptionGroup var database: DatabaseOptions
 
@@ -40,7 +41,7 @@ struct CompactCommand: ParsableCommand {
       return (before, try store.statistics().size)
     }
     try Output.run {
-      try $0.line("from \(Quantity.bytes(before)) to \(Quantity.bytes(after))")
+      try $0.line("compacted from \(Quantity.bytes(before)) to \(Quantity.bytes(after))")
     }
   }
 }
@@ -48,8 +49,8 @@ struct CompactCommand: ParsableCommand {
 struct BackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
-    abstract: "Copy the database as it is now, while others use it.",
-    discussion: "The copy is there whole or not at all.")
+    abstract: "Copy a snapshot of the database while it is in use.",
+    discussion: "The copy is atomic: on failure, no partial file remains.")
 
   @OptionGroup var database: DatabaseOptions
 
@@ -59,7 +60,7 @@ struct BackupCommand: ParsableCommand {
     let line = ProgressLine()
     try database.withStore(.reading) { store in
       defer { line.clear() }
-      try new.make {
+      try new.create {
         try store.backup(to: $0, replacing: $1) { done in line.show(done, "copied") }
       }
     }
@@ -70,11 +71,11 @@ struct BackupCommand: ParsableCommand {
 struct StatsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stats",
-    abstract: "Show sizes, counts and settings.")
+    abstract: "Print sizes, counts and settings.")
 
   @OptionGroup var database: DatabaseOptions
 
-  @Flag(help: "As JSON.")
+  @Flag(help: "Print JSON.")
   var json = false
 
   func run() throws {
@@ -82,8 +83,8 @@ struct StatsCommand: ParsableCommand {
     try Output.run { output in
       guard !json else { return try Self.writeJSON(statistics, to: output) }
       func line(_ name: String, _ value: String) throws {
-        let blanks = String(repeating: " ", count: max(2, 16 - DisplayWidth.of(name)))
-        try output.line(name + blanks + value)
+        let padding = String(repeating: " ", count: max(2, 16 - DisplayWidth.of(name)))
+        try output.line(name + padding + value)
       }
       try line("engine", statistics.engine)
       try line("size", Quantity.bytes(statistics.size))

@@ -8,40 +8,40 @@ struct PutCommand: ParsableCommand {
     commandName: "put",
     abstract: "Store a document under a key.",
     discussion: """
-      Makes the database and the collection if they are not there, and replaces the document that \
-      has the key.
+      Creates the database and the collection if they do not exist, and replaces an existing \
+      document with the key.
       """)
 
-  @OptionGroup var place: CollectionOptions
+  @OptionGroup var target: CollectionOptions
 
   @Argument(help: "The key.")
   var key: String
 
   @Argument(
     help: ArgumentHelp(
-      "The fields as a JSON object; read from the standard input if missing or -.",
+      "The fields as a JSON object; read from standard input if omitted or -.",
       valueName: "json"))
   var json: String = "-"
 
-  @Flag(help: "Refuse to replace a document.")
+  @Flag(help: "Fail if a document with the key exists.")
   var new = false
 
-  @Flag(help: "Take {\"$date\": …} and the like as they stand, not as dates and so on.")
+  @Flag(help: "Store Extended JSON such as {\"$date\": …} as plain objects, without converting it.")
   var plain = false
 
   func run() throws {
-    // Before the database is opened, so that a mistake makes no empty one.
+    // Parsed before the database is opened, so that invalid input does not create an empty database.
     let text = json == "-" ? try ByteSource(argument: "-").text() : json
     let dialect: JSONDialect = plain ? .plain : .extended
     _ = try DocumentObject(json: text, dialect: dialect)
-    try place.database.withStore(.creating) { store in
-      let collection = store[place.collection]
+    try target.database.withStore(.creating) { store in
+      let collection = store[target.collection]
       if new {
         try collection.insert(json: text, key: key, dialect: dialect)
       } else {
         try collection.save(json: text, key: key, dialect: dialect)
       }
     }
-    try Output.run { try $0.line(TerminalText.text("stored \(key) in \(place.collection)")) }
+    try Output.run { try $0.line(TerminalText.text("stored \(key) in \(target.collection)")) }
   }
 }

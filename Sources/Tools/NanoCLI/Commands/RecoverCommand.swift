@@ -7,10 +7,10 @@ import NanoStore
 struct RecoverCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "recover",
-    abstract: "Save every document that can be read of a damaged database into a new one.",
+    abstract: "Recover the readable documents of a damaged database into a new one.",
     discussion: """
-      The damaged file is never written to. What was lost is listed; the exit status is 1 if \
-      anything was, though the new database is there.
+      The damaged file is never modified. Prints what was lost; the exit status is 1 if anything \
+      was, although the new database was created.
       """)
 
   @OptionGroup var database: DatabaseOptions
@@ -25,7 +25,7 @@ struct RecoverCommand: ParsableCommand {
     guard report.isComplete else {
       throw CommandFailure(
         message: TerminalText.text(
-          "Not everything could be saved; \(new.destination) holds what is listed above"))
+          "Some data could not be recovered; \(new.destination) contains what is listed above"))
     }
   }
 
@@ -34,7 +34,7 @@ struct RecoverCommand: ParsableCommand {
     guard StoreLocation.exists(database.database) else {
       throw CommandFailure(message: TerminalText.text("There is no file at \(database.database)"))
     }
-    return try new.make {
+    return try new.create {
       try Store.recover(from: database.database, to: $0, replacing: $1) { line.show($0, "read") }
     }
   }

@@ -6,12 +6,12 @@ import NanoStore
 struct SQLCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sql",
-    abstract: "Run an SQL statement on the database.",
+    abstract: "Run an SQL statement.",
     discussion: """
-      Each collection is a table with the columns id, key, type, version, added and body (JSON); \
-      docs/SCHEMA.md describes them. A statement that writes needs --write, and runs in a \
-      transaction; what the store keeps for itself it may change with --internal only. Values \
-      belong into --arg, not into the text.
+      Each collection is a table with the columns id, key, type, version, added, revision and \
+      body (JSON); docs/SCHEMA.md describes them. A statement that writes requires --write and runs in a \
+      transaction; one that modifies internal tables, definitions or settings also requires \
+      --internal. Pass values with --arg instead of writing them into the statement.
       """)
 
   @OptionGroup var database: DatabaseOptions
@@ -21,10 +21,10 @@ struct SQLCommand: ParsableCommand {
 
   @OptionGroup var arguments: ArgumentOptions
 
-  @Flag(help: "Permit a statement that writes.")
+  @Flag(help: "Allow a statement that writes.")
   var write = false
 
-  @Flag(help: "Permit changes of the store's own tables, definitions and settings.")
+  @Flag(help: "Allow changes to internal tables, definitions and settings.")
   var `internal` = false
 
   @OptionGroup var format: FormatOptions
@@ -33,41 +33,41 @@ struct SQLCommand: ParsableCommand {
     do {
       try runStatement()
     } catch let error as StoreError where error.code == .notPermitted {
-      let place: KeyValuePairs<StoreError.Detail, String> = [
-        .table: error[.table] ?? "", .actual: error[.actual] ?? "", .hint: "--internal permits it",
+      let details: KeyValuePairs<StoreError.Detail, String> = [
+        .table: error[.table] ?? "", .actual: error[.actual] ?? "", .hint: "--internal allows it",
       ]
-      throw StoreError(error.code, error.message, place)
+      throw StoreError(error.code, error.message, details)
     }
   }
 
   private func runStatement() throws {
-    let given = SQLArguments(arguments.positional, named: try arguments.named())
+    let parameters = SQLArguments(arguments.positional, named: try arguments.named())
     let configure: (inout Store.Configuration) -> Void = { $0.allowsInternalWrites = `internal` }
     try database.withStore(write ? .changing : .reading, configure: configure) { store in
       try Output.run { output in
         if write {
-          let changes = try store.engine().write(nil) { try show($0, given, output) }
+          let changes = try store.engine().write(nil) { try show($0, parameters, output) }
           try output.flush()
           Diagnostics.print(
             changes == 1 ? "changed 1 row" : "changed \(Quantity.count(changes)) rows")
         } else {
           do {
-            _ = try store.engine().read(.snapshot, nil) { try show($0, given, output) }
+            _ = try store.engine().read(.snapshot, nil) { try show($0, parameters, output) }
           } catch let error as StoreError where error.code == .readOnly {
             throw StoreError(
-              .readOnly, "The statement writes", [.hint: "--write permits it"])
+              .readOnly, "The statement modifies the database", [.hint: "--write allows it"])
           }
         }
       }
     }
   }
 
-  /// Rows are written as they come, so that there may be any number of them.
+  /// Streams the rows to the output, so that a result may be of any size.
   private func show(
-    _ reader: any EngineReader, _ given: SQLArguments, _ output: Output
+    _ reader: any EngineReader, _ parameters: SQLArguments, _ output: Output
   ) throws -> Int {
     guard let reader = reader as? any SQLReader else {
-      throw StoreError(.unsupported, "The engine does not run SQL", [.capability: "sql"])
+      throw StoreError(.unsupported, "The engine does not support SQL", [.capability: "sql"])
     }
     var rows: RowPrinter?
     func begin(_ columns: [String]) throws -> RowPrinter {
@@ -76,7 +76,7 @@ struct SQLCommand: ParsableCommand {
       rows = printer
       return printer
     }
-    let summary = try reader.sql(statement, given) { row in
+    let summary = try reader.sql(statement, parameters) { row in
       try (rows ?? begin(row.columns)).add(row.values)
       return true
     }

@@ -6,25 +6,25 @@ import NanoStore
 struct SchemaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "schema",
-    abstract: "Show which fields documents have, of which types, and how often.",
+    abstract: "Print the fields of the documents with their types and frequencies.",
     discussion: """
-      Reads every document, or those that fulfil the condition. A path with [] is that of the \
-      elements of a list. The share is that of the documents that have the path; after each type \
-      stands how many of them have it with this type.
+      Reads every document, or those that match the condition. [] in a path denotes the elements of \
+      an array. The share is the percentage of documents that have the path; the number after each \
+      type is the number of documents that have the path with that type.
       """)
 
-  @OptionGroup var place: CollectionOptions
+  @OptionGroup var target: CollectionOptions
   @OptionGroup var condition: ConditionOptions
   @OptionGroup var format: FormatOptions
 
   func run() throws {
-    try place.withCollection(.reading) { collection in
+    try target.withCollection(.reading) { collection in
       var survey = PathSurvey()
-      var unfaithful = UnrepresentableDocuments()
+      var unrepresentable = UnrepresentableDocuments()
       var writer = JSONWriter()
       try condition.query(in: collection).each { document in
         writer.removeAll()
-        _ = try unfaithful.attempt(document) { try document.write(to: &writer) }
+        _ = try unrepresentable.attempt(document) { try document.write(to: &writer) }
         survey.add(try document.object())
       }
       try Output.run { output in
@@ -40,22 +40,22 @@ struct SchemaCommand: ParsableCommand {
         }
         try rows.finish()
       }
-      if survey.isCut {
+      if survey.isTruncated {
         Diagnostics.print(
-          "note: more than \(PathSurvey.maximumPaths) paths; later ones are left out")
+          "note: only the first \(PathSurvey.maximumPaths) paths are listed")
       }
-      try unfaithful.finish()
+      try unrepresentable.finish()
     }
   }
 
-  /// Never 100 % where a document lacks the field.
+  /// Returns a percentage, rounded down so that a field missing from any document never has 100 %.
   private static func share(_ part: Int, of whole: Int) -> String {
     let thousandths = whole == 0 ? 0 : part * 1000 / whole
     return "\(thousandths / 10).\(thousandths % 10) %"
   }
 }
 
-/// Counts in how many documents each path occurs, and with which types.
+/// Counts the documents that contain each path, and the types of its values.
 struct PathSurvey {
   struct Path {
     var path: String
@@ -67,11 +67,11 @@ struct PathSurvey {
 
   private(set) var paths: [Path] = []
   private(set) var documents = 0
-  /// Whether there were more paths than are kept.
-  private(set) var isCut = false
-  private var places: [ExactName: Int] = [:]
+  /// Whether paths were dropped because there were more than ``maximumPaths``.
+  private(set) var isTruncated = false
+  private var positions: [ExactName: Int] = [:]
 
-  /// Names made of data (an object with a field for each day) would fill the memory.
+  /// Limits memory when field names are data, such as an object with a field for each day.
   static let maximumPaths = 10_000
 
   mutating func add(_ object: DocumentObject) {
@@ -96,29 +96,29 @@ struct PathSurvey {
   }
 
   private mutating func note(_ type: String, at path: String) {
-    guard let place = places[ExactName(path)] ?? newPlace(path) else { return }
-    if paths[place].lastDocument != documents {
-      paths[place].lastDocument = documents
-      paths[place].lastTypes.removeAll(keepingCapacity: true)
-      paths[place].documents += 1
+    guard let position = positions[ExactName(path)] ?? newPosition(path) else { return }
+    if paths[position].lastDocument != documents {
+      paths[position].lastDocument = documents
+      paths[position].lastTypes.removeAll(keepingCapacity: true)
+      paths[position].documents += 1
     }
     let index =
-      paths[place].types.firstIndex { $0.name == type }
+      paths[position].types.firstIndex { $0.name == type }
       ?? {
-        paths[place].types.append((type, 0))
-        return paths[place].types.count - 1
+        paths[position].types.append((type, 0))
+        return paths[position].types.count - 1
       }()
-    guard !paths[place].lastTypes.contains(index) else { return }
-    paths[place].lastTypes.append(index)
-    paths[place].types[index].documents += 1
+    guard !paths[position].lastTypes.contains(index) else { return }
+    paths[position].lastTypes.append(index)
+    paths[position].types[index].documents += 1
   }
 
-  private mutating func newPlace(_ path: String) -> Int? {
+  private mutating func newPosition(_ path: String) -> Int? {
     guard paths.count < Self.maximumPaths else {
-      isCut = true
+      isTruncated = true
       return nil
     }
-    places[ExactName(path)] = paths.count
+    positions[ExactName(path)] = paths.count
     paths.append(Path(path: path))
     return paths.count - 1
   }

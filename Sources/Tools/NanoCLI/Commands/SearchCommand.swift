@@ -6,21 +6,22 @@ import NanoStore
 struct SearchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "search",
-    abstract: "Search the texts of documents by words, the best fit first.",
+    abstract: "Search documents by full text, ranked by relevance.",
     discussion: """
-      The collection needs a text index: nanostore index text library.db films title. All words must be \
-      found; "words in a row", beginnings*, this OR that, -not this. What is found stands between \
-      brackets in the snippet.
+      The collection needs a full-text index: nanostore index text library.db films title. A document \
+      matches if it contains all words of the search text. The search text also supports "exact \
+      phrases", prefixes*, this OR that, and -excluded words. Snippets show matches in brackets.
       """)
 
-  @OptionGroup var place: CollectionOptions
+  @OptionGroup var target: CollectionOptions
 
-  @Argument(help: "What is searched for, as in a search field.")
+  @Argument(help: "The search text.")
   var text: String
 
   @Option(
     name: .customLong("where"),
-    help: ArgumentHelp("Only documents that fulfil this condition too.", valueName: "condition"))
+    help: ArgumentHelp(
+      "Return only documents that also match this condition.", valueName: "condition"))
   var condition: String?
 
   @OptionGroup var arguments: ArgumentOptions
@@ -28,17 +29,19 @@ struct SearchCommand: ParsableCommand {
 
   @Option(
     name: .customLong("index"),
-    help: ArgumentHelp("The text index, if the collection has several.", valueName: "name"))
+    help: ArgumentHelp(
+      "The full-text index to use, if the collection has more than one.", valueName: "name"))
   var index: String?
 
   @Option(
-    help: ArgumentHelp("How much a word counts in a field; repeat for more.", valueName: "field=n"))
+    help: ArgumentHelp(
+      "The weight of a field in the ranking; repeat for more.", valueName: "field=n"))
   var weight: [String] = []
 
-  @Option(help: "Words of a snippet at most.")
+  @Option(help: "Maximum number of words in a snippet.")
   var words = 16
 
-  @Flag(help: "The documents themselves, as find shows them.")
+  @Flag(help: "Print the documents as find does, instead of keys and snippets.")
   var documents = false
 
   @OptionGroup var format: FormatOptions
@@ -50,14 +53,14 @@ struct SearchCommand: ParsableCommand {
     for text in weight {
       guard let equals = text.utf8.lastIndex(of: UInt8(ascii: "=")),
         let number = Double(text[text.utf8.index(after: equals)...])
-      else { throw ValidationError("--weight takes field=number, not '\(text)'.") }
+      else { throw ValidationError("--weight requires field=number, not '\(text)'") }
       weights[String(text[..<equals])] = number
     }
     return weights
   }
 
   func run() throws {
-    try place.withCollection(.reading) { collection in
+    try target.withCollection(.reading) { collection in
       var query = try collection.search(text, in: index).ranked(weights: weights())
       if let condition {
         query = query.where(try arguments.query(condition, in: collection).query.condition)
@@ -77,7 +80,7 @@ struct SearchCommand: ParsableCommand {
       let document = result.document
       try rows.add([
         document.key.map { .string($0) } ?? document.rowID.map { .int($0) },
-        // Two more digits mean nothing to a reader.
+        // Further digits carry no information for a reader.
         .double((result.rank * 1000).rounded() / 1000),
         result.snippet(words: words).map { .string($0) },
       ])

@@ -6,43 +6,44 @@ import NanoStore
 struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
-    abstract: "Show what a condition finds, and then what changes of it, until interrupted.",
+    abstract: "Print the result of a query, then its changes, until interrupted.",
     discussion: """
-      Each line is a JSON object: change is found (at the beginning), inserted, changed, moved or \
-      removed; position counts from 0 in what is found, for removed in what was found. What other \
-      programs write is shown within a tenth of a second; of changes that follow each other faster, \
-      only the last ones may be shown.
+      Each line is a JSON object. change is found (initial result), inserted, changed, moved or \
+      removed; position is the zero-based position in the result that the previous lines produce. \
+      Writes of other programs appear within 0.1 seconds; faster successive changes may be combined.
       """)
 
-  @OptionGroup var place: CollectionOptions
+  @OptionGroup var target: CollectionOptions
   @OptionGroup var condition: ConditionOptions
   @OptionGroup var page: PageOptions
 
   @Option(
-    help: ArgumentHelp("Only these fields, and only their changes.", valueName: "a,b.c"))
+    help: ArgumentHelp("Print only these fields, and only changes to them.", valueName: "a,b.c"))
   var fields: [String] = []
 
-  @Flag(help: "Leave out what is there at the beginning.")
+  @Flag(help: "Omit the initial result.")
   var new = false
 
-  @Option(help: "End after so many lines.")
+  @Option(help: "Stop after this many lines.")
   var count: Int?
 
-  @Flag(help: "JSON without {\"$date\": …} and the like: dates and data are plain text.")
+  @Flag(
+    help:
+      "Plain JSON: write dates and data as strings, without Extended JSON such as {\"$date\": …}.")
   var plain = false
 
   func validate() throws {
-    guard count ?? 1 > 0 else { throw ValidationError("--count takes 1 or more.") }
+    guard count ?? 1 > 0 else { throw ValidationError("--count must be at least 1") }
   }
 
   func run() throws {
     let run = InterruptibleRun()
-    try place.withCollection(.reading) { collection in
+    try target.withCollection(.reading) { collection in
       var query = try page.applied(to: condition.query(in: collection))
       let paths = fields.flatMap(FieldList.split).map { FieldPath($0) }
       if !paths.isEmpty { query = query.select(paths) }
       try run.run { [query, self] in
-        let lines = ChangeLines(isPlain: plain, showsFirst: !new, maximum: count)
+        let lines = ChangeLines(isPlain: plain, showsInitial: !new, maximum: count)
         for try await update in query.updates().differences() {
           guard try lines.show(update) else { break }
         }
@@ -51,58 +52,61 @@ struct WatchCommand: ParsableCommand {
   }
 }
 
-/// Writes a line for each change of what is found.
+/// Writes one line for each change of a query result.
 private final class ChangeLines {
   private let output = Output()
   private let printer: ObjectPrinter
-  private var known: [Document] = []
+  private var previous: [Document] = []
   private var isFirst = true
-  private let showsFirst: Bool
-  /// How many lines may still come; nil if any number.
-  private var rest: Int?
+  private let showsInitial: Bool
+  /// The number of lines left to print; nil if unlimited.
+  private var remaining: Int?
 
-  init(isPlain: Bool, showsFirst: Bool, maximum: Int?) {
+  init(isPlain: Bool, showsInitial: Bool, maximum: Int?) {
     printer = ObjectPrinter(isArray: false, isPlain: isPlain, isPretty: false, to: output)
-    self.showsFirst = showsFirst
-    rest = maximum
+    self.showsInitial = showsInitial
+    remaining = maximum
   }
 
-  /// - Returns: Whether more is wanted.
+  /// Prints the changes of an update.
+  ///
+  /// - Returns: False if the maximum number of lines has been printed.
   func show(_ update: DocumentsUpdate<Document>) throws -> Bool {
     defer {
-      known = update.documents
+      previous = update.documents
       isFirst = false
     }
-    if !isFirst || showsFirst { try lines(update) }
-    // Whoever reads it wants to know at once.
+    if !isFirst || showsInitial { try lines(update) }
+    // Readers expect each change immediately.
     try output.flush()
-    return rest != 0
+    return remaining != 0
   }
 
-  /// Lines that make the new list of the old one when they are applied in turn.
+  /// Prints lines that transform the previous result into the new one when applied in order.
   private func lines(_ update: DocumentsUpdate<Document>) throws {
     let (difference, found) = (update.difference, update.documents)
     for (count, position) in difference.removed.enumerated() {
-      try line("removed", position - count, known[position], showsFields: false)
+      try line("removed", position - count, previous[position], showsFields: false)
     }
     let moves = Dictionary(uniqueKeysWithValues: difference.moved.map { ($0.to, $0.from) })
     let inserted = Set(difference.inserted)
-    var waiting = difference.moved.map(\.from).sorted()
-    var staying = Set(known.indices).subtracting(difference.removed).subtracting(waiting).sorted()[
-      ...]
+    var pendingMoves = difference.moved.map(\.from).sorted()
+    let unmovedPositions = Set(previous.indices).subtracting(difference.removed)
+      .subtracting(pendingMoves).sorted()
+    var unmoved = unmovedPositions[...]
     var last = -1
     for position in found.indices where !moves.isEmpty || inserted.contains(position) {
       guard inserted.contains(position) || moves[position] != nil else {
-        last = staying.popFirst() ?? last
+        last = unmoved.popFirst() ?? last
         continue
       }
-      if let from = moves[position] { waiting.removeAll { $0 == from } }
-      // Documents that still wait to be moved stand before it where they stood.
-      let place = position + waiting.count { $0 < last }
+      if let from = moves[position] { pendingMoves.removeAll { $0 == from } }
+      // Documents that are moved by later lines still precede it at their old positions.
+      let current = position + pendingMoves.count { $0 < last }
       if inserted.contains(position) {
-        try line(isFirst ? "found" : "inserted", place, found[position])
+        try line(isFirst ? "found" : "inserted", current, found[position])
       } else {
-        try line("moved", place, found[position], showsFields: false)
+        try line("moved", current, found[position], showsFields: false)
       }
     }
     for step in difference.changed { try line("changed", step.to, found[step.to]) }
@@ -111,8 +115,8 @@ private final class ChangeLines {
   private func line(
     _ change: String, _ position: Int, _ document: Document, showsFields: Bool = true
   ) throws {
-    guard rest != 0 else { return }
-    rest = rest.map { $0 - 1 }
+    guard remaining != 0 else { return }
+    remaining = remaining.map { $0 - 1 }
     var object: DocumentObject = [
       "change": .string(change), "position": .int(Int64(position)),
       "rowid": .int(document.rowID ?? 0),

@@ -3,10 +3,10 @@
 import Foundation
 package import NanoStore
 
-/// What the value of `--arg` stands for.
+/// Parses the value of `--arg`.
 ///
-/// `2010` is an integer, `7.5` a number, `true`, `false` and `null` are themselves, `'2010'` is text,
-/// `["a", "b"]` a list for `IN ?`, `{"$date": …}` a date; everything else is text as it stands.
+/// `2010` is an integer and `7.5` a double; `true`, `false` and `null` are the JSON literals; `'2010'` is a string,
+/// `["a", "b"]` an array for `IN ?` and `{"$date": …}` a date. Everything else is a string, unchanged.
 package enum ArgumentValue {
   package static func parse(_ text: String) -> DocumentValue {
     if let quoted = unquoted(text) { return .string(quoted) }
@@ -17,7 +17,7 @@ package enum ArgumentValue {
     default: break
     }
     if let integer = Int64(text) { return .int(integer) }
-    // Letters would let `nan` and `infinity` through, which are likelier to be words.
+    // `Double` also parses `nan` and `infinity`, which are more likely to be words here.
     if text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), let double = Double(text) {
       return .double(double)
     }
@@ -29,22 +29,22 @@ package enum ArgumentValue {
     return .string(text)
   }
 
-  /// Text in a form that ``parse(_:)`` gives back as it was.
+  /// Quotes a string so that ``parse(_:)`` returns it unchanged.
   package static func quoted(_ text: String) -> String {
     TerminalText.quoted(text, by: "'")
   }
 
   private static func unquoted(_ text: String) -> String? {
     let quote: Unicode.Scalar = "'"
-    // By scalars: a mark after a quote makes another character of it.
+    // By scalars, because a combining mark after a quote forms a different character.
     let scalars = text.unicodeScalars
     guard scalars.count >= 2, scalars.first == quote, scalars.last == quote else { return nil }
-    var plain = String.UnicodeScalarView()
+    var unquoted = String.UnicodeScalarView()
     var rest = scalars.dropFirst().dropLast()
     while let scalar = rest.popFirst() {
-      plain.append(scalar)
+      unquoted.append(scalar)
       if scalar == quote, rest.first == quote { rest.removeFirst() }
     }
-    return String(plain)
+    return String(unquoted)
   }
 }

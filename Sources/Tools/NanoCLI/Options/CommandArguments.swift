@@ -2,14 +2,14 @@
 
 import Foundation
 
-/// The arguments of the process.
+/// The command-line arguments of the process.
 enum CommandArguments {
-  /// The arguments as text, without the name of the program.
+  /// Returns the arguments as strings, without the program name.
   ///
-  /// Paths are bytes on Linux, and `CommandLine.arguments` replaces bytes that are not UTF-8: a command would
-  /// work on a file, a key or a collection with another name than the one it was given.
+  /// Paths are bytes on Linux, and `CommandLine.arguments` replaces invalid UTF-8, so that a command would operate
+  /// on a file, key or collection with a name other than the specified one.
   ///
-  /// - Throws: ``CommandFailure`` that shows the argument with its bytes escaped.
+  /// - Throws: ``CommandFailure`` with the escaped bytes of an argument that is not valid UTF-8.
   static func text() throws -> [String] {
     let arguments = UnsafeBufferPointer(
       start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
@@ -17,8 +17,8 @@ enum CommandArguments {
       if let text = String(validatingCString: bytes) { return text }
       throw CommandFailure(
         message:
-          "An argument is not UTF-8: \(escaped(bytes)) (give a file a name in UTF-8, or make a "
-          + "symbolic link to it)", status: 64)
+          "An argument is not valid UTF-8: \(escaped(bytes)) (rename the file, or create a symbolic "
+          + "link to it)", status: 64)
     }
   }
 

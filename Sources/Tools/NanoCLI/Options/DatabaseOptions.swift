@@ -3,31 +3,31 @@
 import ArgumentParser
 import NanoStore
 
-/// The database that every command works on.
+/// The database argument that all commands share.
 struct DatabaseOptions: ParsableArguments {
-  @Argument(help: "The database file.", completion: .file())
+  @Argument(help: "The database: a file, or a postgresql:// URL.", completion: .file())
   var database: String
 
   @Flag(
     help: ArgumentHelp(
-      "Read a file that nothing changes meanwhile without locks, such as one on a read-only medium.",
+      "Read the file without locks; only for a file that no program modifies, as on read-only media.",
       discussion:
-        "If another program does change it, results are wrong. Only for commands that read."))
+        "If another program modifies the file, results are wrong. Only for commands that read."))
   var immutable = false
 
-  // FailureReport looks for it; here it is permitted.
+  // Declared so that the parser accepts it; FailureReport reads it.
   @Flag(help: .hidden)
   var debug = false
 
   typealias Access = StoreLocation.Access
 
-  /// Runs a block on the store, and closes it whatever happens.
+  /// Opens the store, runs a closure with it, and closes it, even on errors.
   func withStore<Result>(
     _ access: Access, configure: (inout Store.Configuration) -> Void = { _ in },
     _ work: (Store) throws -> Result
   ) throws -> Result {
     guard !immutable || (access == .reading && StoreLocation.isFile(database)) else {
-      throw ValidationError("--immutable is for commands that only read a file.")
+      throw ValidationError("--immutable requires a file and a command that only reads")
     }
     return try StoreLocation.withStore(
       at: database, access,
@@ -38,15 +38,16 @@ struct DatabaseOptions: ParsableArguments {
   }
 }
 
-/// A collection of a database.
+/// The database and collection arguments.
 struct CollectionOptions: ParsableArguments {
   @OptionGroup var database: DatabaseOptions
 
   @Argument(help: "The collection.")
   var collection: String
 
-  /// Runs a block on the collection. One that is not there is empty, but whoever typed its name
-  /// wants to know.
+  /// Runs a closure with the collection.
+  ///
+  /// A collection that does not exist is empty when read; a note then reports the possible typo.
   func withCollection<Result>(
     _ access: DatabaseOptions.Access, _ work: (DocumentCollection) throws -> Result
   ) throws -> Result {
@@ -56,7 +57,7 @@ struct CollectionOptions: ParsableArguments {
     }
   }
 
-  /// As ``withCollection(_:_:)`` for changes that make no sense without documents.
+  /// Runs a closure that modifies the collection, which must exist.
   func withExistingCollection<Result>(_ work: (DocumentCollection) throws -> Result) throws
     -> Result
   {
@@ -66,16 +67,16 @@ struct CollectionOptions: ParsableArguments {
     }
   }
 
-  /// Says on the standard error that a collection does not exist.
+  /// Prints a note to standard error if a collection does not exist.
   static func noteMissing(_ name: String, in store: Store) throws {
     if let note = try missing(name, in: store) { Diagnostics.print("note: \(note)") }
   }
 
   private static func missing(_ name: String, in store: Store) throws -> String? {
     let names = try store.collections().map(\.name)
-    // SQLite's table names, and so ours, ignore the case of ASCII letters.
+    // Collection names, like SQLite's table names, are case-insensitive for ASCII letters.
     guard !names.contains(where: { $0.folded == name.folded }) else { return nil }
-    let known = names.isEmpty ? "none yet" : names.joined(separator: ", ")
-    return TerminalText.text("There is no collection \(name); there are: \(known)")
+    let existing = names.isEmpty ? "none" : names.joined(separator: ", ")
+    return TerminalText.text("There is no collection '\(name)'; existing collections: \(existing)")
   }
 }

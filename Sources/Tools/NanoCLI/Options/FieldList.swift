@@ -2,14 +2,14 @@
 
 import NanoStore
 
-/// Several fields in one argument.
+/// A comma-separated list of fields in one argument.
 enum FieldList {
-  /// Cuts at commas outside of double quotes, which stand around names as in paths.
+  /// Splits at commas outside double quotes, which enclose names as in field paths.
   static func split(_ text: String) -> [String] {
     var fields: [String] = []
     var field = String.UnicodeScalarView()
     var isQuoted = false
-    // By scalars: a mark at the beginning of a name makes another character of the comma before it.
+    // By scalars, because a comma followed by a combining mark forms a different character.
     for scalar in text.unicodeScalars {
       if scalar == "\"" { isQuoted.toggle() }
       if scalar == ",", !isQuoted {
@@ -23,34 +23,34 @@ enum FieldList {
   }
 }
 
-/// The names of fields in the order in which they were seen first.
+/// Field names in the order of their first occurrence.
 struct FieldNames {
   private(set) var names: [String] = []
-  private var places: [ExactName: Int] = [:]
+  private var positions: [ExactName: Int] = [:]
 
   init() {}
 
-  /// Of two columns with one name the first has the fields of that name.
+  /// If two columns have the same name, the first one receives the fields of that name.
   init(_ names: [String]) {
     self.names = names
-    places = Dictionary(
+    positions = Dictionary(
       names.enumerated().map { (ExactName($1), $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   mutating func add(_ object: DocumentObject) {
-    for (number, field) in object.enumerated() where place(of: field.name, expected: number) == nil
-    {
-      places[ExactName(field.name)] = names.count
+    for (number, field) in object.enumerated()
+    where position(of: field.name, expected: number) == nil {
+      positions[ExactName(field.name)] = names.count
       names.append(field.name)
     }
   }
 
-  /// The position of a name; nil if it was not seen.
+  /// Returns the position of a name, or nil if it has not been added.
   ///
-  /// - Parameter expected: Its likely position, as in documents like those before it.
-  func place(of name: String, expected: Int) -> Int? {
+  /// - Parameter expected: The likely position, checked first; similar documents have the same field order.
+  func position(of name: String, expected: Int) -> Int? {
     if expected < names.count, names[expected].isSame(as: name) { return expected }
-    return places[ExactName(name)]
+    return positions[ExactName(name)]
   }
 }
 
@@ -62,11 +62,11 @@ extension ShownField {
     }
   }
 
-  /// What a document has there: the value itself, or those of the elements of a list on the way.
+  /// Returns the value in a document, or an array of values if the path traverses an array.
   func value(in document: Document) -> DocumentValue? {
     switch self {
     case .path(_, let path):
-      // A document answers with its row id where the path is `"__rowid__"`, and here the field is meant.
+      // `document[path]` returns the row id for the path `"__rowid__"`, but this path names a field.
       if path.components != [DocumentObject.rowIDName], let value = document[path] { return value }
       guard path.components.count > 1 || path.components == [DocumentObject.rowIDName],
         let object = try? document.object()

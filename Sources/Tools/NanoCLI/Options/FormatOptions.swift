@@ -9,25 +9,27 @@ enum OutputFormat: String, EnumerableFlag {
   static func help(for format: OutputFormat) -> ArgumentHelp? {
     switch format {
     case .json: "A JSON array."
-    case .ndjson: "One JSON object a line; the default if the output is no terminal."
+    case .ndjson: "One JSON object per line; the default if the output is not a terminal."
     case .csv: "Comma-separated values with a header."
-    case .table: "A table as wide as the terminal; the default on one."
+    case .table: "A table that fits the terminal; the default on a terminal."
     }
   }
 }
 
-/// How results are written.
+/// The output format options.
 struct FormatOptions: ParsableArguments {
   @Flag(exclusivity: .exclusive)
   var format: OutputFormat?
 
-  @Flag(help: "JSON without {\"$date\": …} and the like: dates and data are plain text.")
+  @Flag(
+    help:
+      "Plain JSON: write dates and data as strings, without Extended JSON such as {\"$date\": …}.")
   var plain = false
 
-  @Flag(help: "JSON with a line for each field.")
+  @Flag(help: "JSON with one line per field.")
   var pretty = false
 
-  /// What is asked for, or what suits whoever reads the output.
+  /// The specified format, or the default for the kind of output.
   var chosen: OutputFormat { format ?? (Terminal.isOutput ? .table : .ndjson) }
 
   func rows(_ columns: [String], to output: Output) -> RowPrinter {
@@ -35,12 +37,12 @@ struct FormatOptions: ParsableArguments {
   }
 }
 
-/// What is known of the terminal.
+/// Properties of the terminal.
 enum Terminal {
   static let isOutput = isatty(STDOUT_FILENO) != 0
   static let isDiagnostics = isatty(STDERR_FILENO) != 0
 
-  /// Columns of an output that is no terminal; arbitrary, about what a mail or a page shows.
+  /// The width in columns of an output that is not a terminal; arbitrary, roughly a page.
   private static let defaultWidth = 100
 
   static var width: Int {

@@ -3,21 +3,21 @@
 import ArgumentParser
 import NanoStore
 
-/// A file that a command makes.
+/// The destination of a command that creates a file.
 struct NewFileOptions: ParsableArguments {
-  @Argument(help: "The file to make.", completion: .file())
+  @Argument(help: "The file to create.", completion: .file())
   var destination: String
 
-  @Flag(help: "Replace a file that is there.")
+  @Flag(help: "Replace an existing file.")
   var force = false
 
-  /// Runs what makes the file, with its path and whether it may replace another one.
-  func make<Result>(_ work: (String, Bool) throws -> Result) throws -> Result {
+  /// Runs a closure that creates the file, with its path and whether it may replace an existing file.
+  func create<Result>(_ work: (String, Bool) throws -> Result) throws -> Result {
     do { return try work(destination, force) } catch let error as StoreError
       where error.code == .alreadyExists
     {
       throw CommandFailure(
-        message: TerminalText.text("\(destination) is there already (--force replaces it)"))
+        message: TerminalText.text("\(destination) already exists (--force replaces it)"))
     }
   }
 }

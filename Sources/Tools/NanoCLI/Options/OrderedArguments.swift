@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// Keeps the order between options of different names, which ArgumentParser forgets: the columns of
-/// `aggregate`, and text among the other arguments of a condition.
+/// Preserves the relative order of options with different names, which ArgumentParser discards.
+///
+/// The order determines the columns of `aggregate`, and the parameters that `--arg` and `--text-arg` bind.
 enum OrderedArguments {
   private static let aggregates = ["count", "count-of", "min", "max", "average", "sum"]
 
-  /// The arguments with `--min year` written as `--column min:year`, and `--text-arg 7` as
-  /// `--arg '7'`. What is incomplete stays as it is, for ArgumentParser to complain about.
+  /// Returns the arguments with `--min year` rewritten as `--column min:year`, and `--text-arg 7` as `--arg '7'`.
+  ///
+  /// Incomplete options are left unchanged, so that ArgumentParser reports the error.
   static func joined(_ arguments: [String]) -> [String] {
     let isAggregate = arguments.first == "aggregate"
     var result: [String] = []
@@ -17,7 +19,7 @@ enum OrderedArguments {
       switch name {
       case "--arg" where attached == nil:
         result.append(argument)
-        // Its value is anything, also what looks like an option.
+        // The value may look like an option.
         if let value = rest.popFirst() { result.append(value) }
       case "--text-arg":
         guard let value = attached ?? rest.popFirst() else { return result + [argument] }
@@ -32,7 +34,7 @@ enum OrderedArguments {
     return result
   }
 
-  /// `--name=value` apart.
+  /// Splits `--name=value` into name and value.
   private static func split(_ argument: String) -> (name: String?, value: String?) {
     guard argument.utf8.starts(with: "--".utf8) else { return (nil, nil) }
     guard let equals = argument.utf8.firstIndex(of: UInt8(ascii: "=")) else {

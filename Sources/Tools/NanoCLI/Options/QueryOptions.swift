@@ -3,11 +3,11 @@
 import ArgumentParser
 import NanoStore
 
-/// A condition with its arguments.
+/// The condition argument and its parameters.
 struct ConditionOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "What documents must fulfil, such as \"[year] > ? AND [genres] = 'Action'\"; all if missing.",
+      "A condition, such as \"[year] > ? AND [genres] = 'Action'\"; all documents if omitted.",
       valueName: "condition"))
   var condition: String?
 
@@ -18,27 +18,27 @@ struct ConditionOptions: ParsableArguments {
   }
 }
 
-/// Values for the parameters of a condition or statement.
+/// Options that bind the parameters of a condition or statement.
 struct ArgumentOptions: ParsableArguments {
   @Option(
     name: .customLong("arg"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "The value of the next ?; integers, numbers, true, false, null, '2010' for text, "
-        + "[1, 2] for the list of IN ?, everything else is text.",
+      "The value of the next ?: an integer, a number, true, false, null, '2010' for a string, "
+        + "or [1, 2] for IN ?; any other value is a string.",
       valueName: "value"))
   var values: [String] = []
 
   @Option(
     name: .customLong("text-arg"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("The value of the next ?, taken as text whatever it is.", valueName: "text"))
+    help: ArgumentHelp("The value of the next ?, always as a string.", valueName: "text"))
   var texts: [String] = []
 
   @Option(
     name: .customLong("named"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("The value of :name, read as by --arg.", valueName: "name=value"))
+    help: ArgumentHelp("The value of :name, parsed as by --arg.", valueName: "name=value"))
   var pairs: [String] = []
 
-  // `texts` is for the help only: OrderedArguments has put them among `values`, in order.
+  // `texts` exists only for the help: OrderedArguments moves these values into `values`, in order.
   var positional: [DocumentValue] { values.map(ArgumentValue.parse) }
 
   func named() throws -> [String: DocumentValue] {
@@ -47,7 +47,7 @@ struct ArgumentOptions: ParsableArguments {
       guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")),
         equals > pair.startIndex
       else {
-        throw ValidationError("--named takes name=value, not '\(pair)'.")
+        throw ValidationError("--named requires name=value, not '\(pair)'")
       }
       named[String(pair[..<equals])] = ArgumentValue.parse(
         String(pair[pair.utf8.index(after: equals)...]))
@@ -57,7 +57,7 @@ struct ArgumentOptions: ParsableArguments {
 
   func query(_ text: String, in collection: DocumentCollection) throws -> DocumentQuery {
     if let failure = Self.failure(of: text) {
-      // As the collection reads it: with its aliases, if it has any.
+      // Parse again with the collection's aliases replaced, as `find` does.
       let replaced = try collection.replacingAliases(in: text)
       if replaced.isSame(as: text) { throw failure }
       if let failure = Self.failure(of: replaced) { throw failure }
@@ -75,19 +75,19 @@ struct ArgumentOptions: ParsableArguments {
   }
 }
 
-/// Order and page of what is found.
+/// Options for the sort order, limit and offset of a result.
 struct PageOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Sort by a field; repeat for more.", valueName: "field[:desc]"))
   var sort: [String] = []
 
-  @Option(help: "At most so many.")
+  @Option(help: "Maximum number of results.")
   var limit: Int?
 
-  @Option(help: "Leave out so many, counted after sorting.")
+  @Option(help: "Number of results to skip after sorting.")
   var offset: Int?
 
-  /// The query in this order; what is not given here stays as the text of the condition says.
+  /// Returns the query with these options applied; omitted options keep the ORDER BY and LIMIT of the condition.
   func applied(to query: DocumentQuery) throws -> DocumentQuery {
     var query = query
     if !sort.isEmpty { query = query.sorted(by: sort.map { SortField($0).ordering }) }
@@ -95,7 +95,7 @@ struct PageOptions: ParsableArguments {
   }
 }
 
-/// A field to sort or index by, with its direction: `year`, `title:desc`, `__added__:desc`.
+/// A sort or index field with a direction, such as `year`, `title:desc` or `__added__:desc`.
 struct SortField {
   let field: String
   let descending: Bool
@@ -109,7 +109,7 @@ struct SortField {
   var ordering: Ordering { Ordering(ShownField(field).expression, descending: descending) }
 }
 
-/// A field of a document, or an attribute written as in query text.
+/// A field path, or a metadata attribute in the syntax of query text.
 enum ShownField: Sendable {
   case path(String, FieldPath)
   case attribute(String, Attribute)

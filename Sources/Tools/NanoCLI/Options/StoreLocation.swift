@@ -4,23 +4,23 @@ import Foundation
 import NanoStore
 import NanoStorePostgres
 
-/// Where the database of a command is: a file, or what a URL leads to.
+/// Opens the database of a command, which is a file path or a URL.
 enum StoreLocation {
   enum Access {
-    /// The database must be there and stays as it is.
+    /// The database must exist and is not modified.
     case reading
-    /// The database must be there.
+    /// The database must exist and may be modified.
     case changing
-    /// The database is made if it is not there.
+    /// The database is created if it does not exist.
     case creating
   }
 
-  /// What opens the databases of a scheme, by the scheme in small letters.
+  /// The functions that open databases by URL scheme, in lowercase.
   static let schemes: [String: @Sendable (_ url: String, Access) throws -> Store] = [
     "postgresql": openServer, "postgres": openServer,
   ]
 
-  /// A store on a server; `?schema=` in the URL names the schema, which libpq does not know.
+  /// Opens a store on a server; `?schema=` selects the schema and is removed, because libpq does not support it.
   @Sendable private static func openServer(_ url: String, _ access: Access) throws -> Store {
     var configuration = PostgresConfiguration()
     configuration.warnsAboutUnknownFields = false
@@ -36,7 +36,7 @@ enum StoreLocation {
     return try Store.postgres(url, configuration: configuration)
   }
 
-  /// Runs a block on the store, and closes it whatever happens.
+  /// Opens the store, runs a closure with it, and closes it, even on errors.
   static func withStore<Result>(
     at location: String, _ access: Access,
     configure: (inout Store.Configuration) -> Void = { _ in }, _ work: (Store) throws -> Result
@@ -56,13 +56,15 @@ enum StoreLocation {
 
   static func isFile(_ location: String) -> Bool { scheme(of: location) == nil }
 
-  /// Whether a path leads to something. One that cannot be examined counts: opening it says why.
+  /// Returns whether a file exists.
+  ///
+  /// Also returns true if the path cannot be checked, because opening it then reports the reason.
   static func exists(_ path: String) -> Bool {
     access(NSString(string: path).expandingTildeInPath, F_OK) == 0
       || ![ENOENT, ENOTDIR].contains(errno)
   }
 
-  /// - Parameter configure: For files.
+  /// - Parameter configure: Adjusts the configuration; called for files only.
   static func openStore(
     at location: String, _ access: Access,
     configure: (inout Store.Configuration) -> Void = { _ in }
@@ -72,12 +74,12 @@ enum StoreLocation {
     }
     guard let open = schemes[scheme] else {
       throw StoreError(
-        .unsupported, "There is no engine for URLs of this scheme", [.capability: scheme])
+        .unsupported, "No engine supports this URL scheme", [.capability: scheme])
     }
     return try open(location, access)
   }
 
-  /// `postgresql` of `postgresql://localhost/library`; nil for a file.
+  /// Returns the lowercase URL scheme, such as `postgresql` for `postgresql://localhost/library`, or nil for a file.
   private static func scheme(of location: String) -> String? {
     guard let end = location.range(of: "://")?.lowerBound, end > location.startIndex else {
       return nil
@@ -90,8 +92,10 @@ enum StoreLocation {
     return isScheme ? scheme.lowercased() : nil
   }
 
-  /// What is mapped of a file counts as memory of the process, where memory is limited. A command reads most
-  /// pages once, so that mapping more makes it no faster. Arbitrary.
+  /// The size of the memory map in bytes; arbitrary.
+  ///
+  /// Mapped pages count toward the memory limit of the process, and a command reads most pages once, so that a
+  /// larger map is not faster.
   private static let mappedSize = 32 << 20
 
   private static func openFile(
@@ -100,13 +104,13 @@ enum StoreLocation {
     guard access == .creating || exists(file) else {
       throw CommandFailure(
         message: TerminalText.text(
-          "There is no database at \(file) (nanostore import and nanostore put make one)"))
+          "There is no database at \(file) (nanostore import and nanostore put create one)"))
     }
     var configuration = Store.Configuration()
     configuration.isReadOnly = access == .reading
-    // One command is no workload, and must not leave indexes behind that nobody asked for.
+    // A single command is not a workload, and must not create indexes as a side effect.
     configuration.indexTuning = .off
-    // Commands say so themselves where it matters.
+    // Commands print their own notes about unknown fields.
     configuration.warnsAboutUnknownFields = false
     configuration.mappedSize = mappedSize
     configure(&configuration)

@@ -2,12 +2,12 @@
 
 import NanoStore
 
-/// Writes lines of comma-separated values (RFC 4180, with the line ends of this system).
+/// Writes comma-separated values (RFC 4180, with line feeds as line endings).
 final class CSVLines {
   private let columns: FieldNames
   private let output: Output
-  /// On a terminal nothing moves the cursor; programs get exactly what the value is.
-  private let isPrintable = Terminal.isOutput
+  /// Whether to escape control characters: on a terminal only, so that other programs receive exact values.
+  private let escapesControls = Terminal.isOutput
   private var line: [UInt8] = []
   private var cells: [(column: Int, value: DocumentValue)] = []
 
@@ -18,7 +18,7 @@ final class CSVLines {
 
   func header() throws { try add(columns.names.map { .string($0) }) }
 
-  /// A value that is nil is an empty cell.
+  /// Writes a line; nil is an empty cell.
   func add(_ values: [DocumentValue?]) throws {
     for (column, value) in values.enumerated() {
       if column > 0 { line.append(UInt8(ascii: ",")) }
@@ -27,13 +27,15 @@ final class CSVLines {
     try end()
   }
 
-  /// The fields of an object in their columns. It takes the time of its fields, and of a comma for each column.
+  /// Writes the fields of an object in their columns.
+  ///
+  /// The time is linear in the number of fields, plus one comma per column.
   func add(_ object: DocumentObject) throws {
     cells.removeAll(keepingCapacity: true)
     var isOrdered = true
     var next = 0
     for (name, value) in object {
-      guard let column = columns.place(of: name, expected: next) else { continue }
+      guard let column = columns.position(of: name, expected: next) else { continue }
       if column < next { isOrdered = false }
       next = column + 1
       cells.append((column, value))
@@ -55,7 +57,7 @@ final class CSVLines {
 
   private func append(_ value: DocumentValue) {
     var text = CellText.csv(value)
-    if isPrintable { text = TerminalText.text(text) }
+    if escapesControls { text = TerminalText.text(text) }
     text.withUTF8 { bytes in
       let isPlain =
         bytes.first != UInt8(ascii: " ") && bytes.last != UInt8(ascii: " ")
@@ -70,7 +72,7 @@ final class CSVLines {
     }
   }
 
-  /// Whether the byte makes quotes necessary.
+  /// Returns whether a cell that contains the byte must be quoted.
   private static func isSpecial(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\r"): true

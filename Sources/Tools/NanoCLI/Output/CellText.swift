@@ -3,9 +3,9 @@
 import Foundation
 import NanoStore
 
-/// Values as text in the cells of tables and CSV.
+/// Formats values for cells of tables and CSV.
 enum CellText {
-  /// For people: lists without their brackets, nothing that moves the cursor.
+  /// Returns text for a table: arrays without brackets, control characters escaped.
   static func table(_ value: DocumentValue?) -> String {
     if case .double(let number) = value, number.isFinite { return rounded(number) }
     return TerminalText.text(
@@ -15,14 +15,14 @@ enum CellText {
       })
   }
 
-  /// With ten digits: an average that is 8.110000000000001 is 8.11 for whoever looks at a table.
+  /// Formats a number with ten digits, so that the average 8.110000000000001 appears as 8.11.
   private static func rounded(_ number: Double) -> String {
     let text = String(format: "%.10g", number)
-    // What is a double should not look like an integer.
+    // A double must not look like an integer.
     return text.contains { ".e".contains($0) } ? text : text + ".0"
   }
 
-  /// For programs: lists and objects as JSON.
+  /// Returns text for CSV: arrays and objects as JSON.
   static func csv(_ value: DocumentValue?) -> String { plain(value) { _ in nil } }
 
   static func isNumber(_ value: DocumentValue?) -> Bool {
@@ -40,7 +40,7 @@ enum CellText {
     case .string(let text): return text
     case .array(let elements):
       return list(elements) ?? DocumentValue.array(elements).jsonString(dialect: .plain)
-    // JSON has no word for those; a cell has.
+    // JSON cannot represent infinity and NaN, but a cell can.
     case .double(let number) where !number.isFinite: return "\(number)"
     case let value?:
       let text = value.jsonString(dialect: .plain)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// How many columns of a terminal text takes, as most of them draw it.
+/// Computes the number of terminal columns that text occupies in most terminals.
 enum DisplayWidth {
   static func of(_ text: some StringProtocol) -> Int {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
     return text.reduce(0) { $0 + of($1) }
   }
 
-  /// A character is as wide as its widest part, so that a family of emoji is one emoji.
+  /// Returns the width of the widest scalar, so that an emoji sequence counts as one emoji.
   static func of(_ character: Character) -> Int {
     if character.isASCII { return 1 }
     var width = 0
     for scalar in character.unicodeScalars {
-      // The selector that asks for the coloured, wide form of the scalar before.
+      // Variation selector 16 requests the wide, colored form of the preceding scalar.
       if scalar.value == 0xFE0F { return 2 }
       width = max(width, of(scalar))
     }
@@ -28,8 +28,8 @@ enum DisplayWidth {
     return wide.contains { $0.contains(scalar.value) } ? 2 : 1
   }
 
-  /// The blocks of East Asian wide characters (Unicode's EastAsianWidth, W and F), joined where
-  /// what lies between is unassigned.
+  /// The blocks of wide and fullwidth characters (W and F in Unicode's EastAsianWidth), merged across unassigned
+  /// ranges.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF,
     0xA000...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19,
@@ -37,7 +37,7 @@ enum DisplayWidth {
     0x1F1E6...0x1F1FF, 0x20000...0x3FFFD,
   ]
 
-  /// The beginning of the text that fits, with `…` if it does not fit whole.
+  /// Returns the text truncated to a width, with `…` at the end if it was truncated.
   static func fitted(_ text: String, _ width: Int) -> String {
     guard of(text) > width else { return text }
     guard width > 0 else { return "" }
@@ -45,7 +45,7 @@ enum DisplayWidth {
     var used = 0
     for character in text {
       used += of(character)
-      // One column is for the ellipsis.
+      // One column is reserved for the ellipsis.
       if used > width - 1 { break }
       fitted.append(character)
     }

@@ -3,22 +3,22 @@
 import Foundation
 import NanoStore
 
-/// The standard output, buffered.
+/// Buffered standard output.
 final class Output {
-  /// The reader has closed the pipe and wants no more.
+  /// Thrown when the reader has closed the pipe.
   struct Closed: Error {}
 
   private var buffer: [UInt8] = []
-  /// Fewer writes are no faster.
+  /// The buffer size in bytes; a larger buffer is not faster.
   private static let capacity = 1 << 16
 
-  /// Runs a block and writes out what it left in the buffer, also when it throws.
+  /// Runs a closure and flushes the buffer, even if the closure throws.
   static func run(_ work: (Output) throws -> Void) throws {
     let output = Output()
     do {
       try work(output)
     } catch {
-      // What went wrong first is what matters.
+      // The first error is the one to report.
       try? output.flush()
       throw error
     }
@@ -48,7 +48,7 @@ final class Output {
       guard written < 0, errno != EINTR else { continue }
       guard errno != EPIPE else { throw Closed() }
       throw CommandFailure(
-        message: "The output cannot be written: \(String(cString: strerror(errno)))")
+        message: "Cannot write to standard output: \(String(cString: strerror(errno)))")
     }
   }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// One line at the bottom of a terminal that says how far something is; nothing elsewhere.
+/// A progress line at the bottom of the terminal; prints nothing if standard error is not a terminal.
 final class ProgressLine {
   private let isShown: Bool
   private let start = ContinuousClock.now
   private var lastShown: ContinuousClock.Instant?
 
-  /// Often enough to be seen moving.
+  /// The minimum interval between updates, short enough to appear continuous.
   private static let interval = Duration.milliseconds(100)
 
   init(isShown: Bool = Terminal.isDiagnostics) { self.isShown = isShown }
@@ -14,14 +14,14 @@ final class ProgressLine {
   var elapsed: Double { (ContinuousClock.now - start) / .seconds(1) }
 
   /// - Parameters:
-  ///   - fraction: How much is done, if it is known.
-  ///   - text: What was done so far.
+  ///   - fraction: The completed fraction, if known.
+  ///   - text: A description of the progress.
   func show(_ fraction: Double?, _ text: @autoclosure () -> String) {
     guard isShown else { return }
     let now = ContinuousClock.now
     if let lastShown, now - lastShown < Self.interval { return }
     lastShown = now
-    // The cursor goes back to the beginning, and what stood behind is deleted.
+    // Return to the start of the line, then clear what remains of the previous text.
     Diagnostics.write("\r\(Self.line(fraction, text(), after: elapsed))\u{1B}[K")
   }
 
@@ -44,9 +44,9 @@ final class ProgressLine {
   }
 }
 
-/// Numbers as people read them.
+/// Formats numbers for people.
 enum Quantity {
-  /// `1,234,567`
+  /// Returns a number with thousands separators, such as `1,234,567`.
   static func count(_ number: Int) -> String {
     var digits = String(number.magnitude)
     var groups: [Substring] = []
@@ -61,7 +61,7 @@ enum Quantity {
     number == 1 ? "1 document" : "\(count(number)) documents"
   }
 
-  /// `12.5 MB`, with decimal units.
+  /// Returns a size in decimal units, such as `12.5 MB`.
   static func bytes(_ number: Int) -> String {
     var amount = Double(number)
     for unit in ["bytes", "kB", "MB", "GB"] {
@@ -82,7 +82,7 @@ enum Quantity {
     return "\(whole / 60) min \(whole % 60) s"
   }
 
-  /// How many in a second.
+  /// Returns a rate per second, such as `1,320/s`.
   static func rate(_ number: Int, _ seconds: Double) -> String {
     count(Int(min(1e15, Double(number) / max(seconds, 1e-3)))) + "/s"
   }

@@ -2,7 +2,7 @@
 
 import NanoStore
 
-/// Writes rows of named columns in any of the formats.
+/// Writes rows of named columns in the selected format.
 final class RowPrinter {
   private enum Form {
     case objects(ObjectPrinter)
@@ -28,12 +28,12 @@ final class RowPrinter {
       }
   }
 
-  /// Must be called once, before the rows.
+  /// Writes the header; must be called once, before the rows.
   func begin() throws {
     if case .csv(let lines) = form { try lines.header() }
   }
 
-  /// A value that is nil is missing: left out of JSON, an empty cell elsewhere.
+  /// Writes a row; nil is omitted from JSON, and an empty cell in other formats.
   func add(_ values: [DocumentValue?]) throws {
     switch form {
     case .objects(let printer):
@@ -47,7 +47,7 @@ final class RowPrinter {
     }
   }
 
-  /// The fields of an object in the columns of their names; others are left out.
+  /// Writes the fields of an object in the columns of the same names; other fields are omitted.
   func add(_ object: DocumentObject) throws {
     switch form {
     case .objects(let printer): try printer.add(object)
@@ -64,11 +64,11 @@ final class RowPrinter {
       let hidden = try table.finish()
       guard !hidden.isEmpty else { return }
       try output.flush()
-      Diagnostics.print("note: no room for \(Self.list(hidden))")
+      Diagnostics.print("note: the table has no room for \(Self.list(hidden))")
     }
   }
 
-  /// Names that a note lists; arbitrary, as many as one reads.
+  /// The number of names listed in a note; arbitrary.
   private static let namesInNote = 10
 
   private static func list(_ names: ArraySlice<String>) -> String {
@@ -77,7 +77,7 @@ final class RowPrinter {
     return others > 0 ? "\(listed), and \(Quantity.count(others)) more fields" : listed
   }
 
-  /// SQL may give two columns one name, which an object cannot hold.
+  /// Makes column names unique, since SQL allows duplicates and a JSON object does not.
   private static func distinct(_ columns: [String]) -> [String] {
     var seen: Set<ExactName> = []
     return columns.map { column in
@@ -92,7 +92,7 @@ final class RowPrinter {
   }
 }
 
-/// Writes objects as JSON, in an array or one a line.
+/// Writes objects as JSON, in an array or one per line.
 final class ObjectPrinter {
   private let isArray: Bool
   private let isPlain: Bool
@@ -100,7 +100,7 @@ final class ObjectPrinter {
   private let output: Output
   private var isFirst = true
   private var writer = JSONWriter()
-  private var unfaithful = UnrepresentableDocuments()
+  private var unrepresentable = UnrepresentableDocuments()
 
   init(isArray: Bool, isPlain: Bool, isPretty: Bool, to output: Output) {
     self.isArray = isArray
@@ -116,17 +116,18 @@ final class ObjectPrinter {
     try writeRecord()
   }
 
-  /// A document as it is: its stored form is the JSON that is asked for, if nothing else is. One that has no
-  /// such form is reported, and shown as queries see it.
+  /// Writes a document, using its stored form unless plain or pretty JSON was requested.
+  ///
+  /// Reports a document that has no stored form, and writes it as queries see it.
   func add(_ document: Document) throws {
     writer.removeAll()
-    let isFaithful = try unfaithful.attempt(document) { try document.write(to: &writer) }
-    guard isFaithful else {
+    let isRepresentable = try unrepresentable.attempt(document) { try document.write(to: &writer) }
+    guard isRepresentable else {
       guard let object = try? document.object() else { return }
       return try add(object)
     }
     guard !isPlain, !isPretty else { return try add(document.object()) }
-    // An earlier version of this library may have left white space of another program in it.
+    // Earlier versions of the library kept white space written by other programs.
     if !CanonicalBody.isOneLine(writer.bytes) { return try add(document.object()) }
     if let shortened = StoredDates.shortened(writer.bytes) {
       writer.removeAll()
@@ -146,9 +147,11 @@ final class ObjectPrinter {
     if !isArray { try output.write("\n") }
   }
 
-  /// - Throws: If a document could not be written as it is.
+  /// Finishes the output.
+  ///
+  /// - Throws: ``CommandFailure`` if a document could not be written unchanged.
   func finish() throws {
     if isArray { try output.write(isFirst ? "[]\n" : "\n]\n") }
-    try unfaithful.finish()
+    try unrepresentable.finish()
   }
 }

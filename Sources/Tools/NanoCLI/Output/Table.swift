@@ -2,17 +2,17 @@
 
 import NanoStore
 
-/// Writes rows as a table that fits into a width.
+/// Writes rows as a table that fits a width.
 ///
-/// The first rows are kept to find the widths of the columns, the others are written as they come,
-/// so that a table may be of any length.
+/// The first rows are buffered to compute the column widths and the others are streamed, so that a table may be of
+/// any length.
 final class Table {
   private let columns: [String]
-  /// The first columns: no more can find room, whatever is in them.
+  /// The leading columns that could fit; the rest cannot, even if all cells are empty.
   let candidates: ArraySlice<String>
   private let width: Int
   private let output: Output
-  private var kept: [[Cell]] = []
+  private var sample: [[Cell]] = []
   private var layout: TableLayout?
 
   private struct Cell {
@@ -20,12 +20,12 @@ final class Table {
     let isNumber: Bool
   }
 
-  /// Rows that decide on the widths; arbitrary, more than people look at.
+  /// The number of rows that determine the widths; arbitrary, more than people read.
   private static let sampleSize = 500
 
   init(_ columns: [String], width: Int, to output: Output) {
     self.columns = columns
-    candidates = columns.prefix(TableLayout.mostColumns(width))
+    candidates = columns.prefix(TableLayout.maximumColumns(width))
     self.width = width
     self.output = output
   }
@@ -35,11 +35,11 @@ final class Table {
       Cell(text: CellText.table($0), isNumber: CellText.isNumber($0))
     }
     if let layout { return try write(row, layout) }
-    kept.append(row)
-    if kept.count >= Self.sampleSize { try begin() }
+    sample.append(row)
+    if sample.count >= Self.sampleSize { try begin() }
   }
 
-  /// Names of columns that found no room.
+  /// Writes the remaining rows and returns the names of the columns that did not fit.
   func finish() throws -> ArraySlice<String> {
     if layout == nil { try begin() }
     return columns[(layout?.widths.count ?? 0)...]
@@ -48,10 +48,10 @@ final class Table {
   private func begin() throws {
     let names = candidates.map(TerminalText.text)
     let natural = names.indices.map { column in
-      kept.reduce(DisplayWidth.of(names[column])) { max($0, DisplayWidth.of($1[column].text)) }
+      sample.reduce(DisplayWidth.of(names[column])) { max($0, DisplayWidth.of($1[column].text)) }
     }
     let isNumeric = names.indices.map { column in
-      let filled = kept.filter { !$0[column].text.isEmpty }
+      let filled = sample.filter { !$0[column].text.isEmpty }
       return !filled.isEmpty && filled.allSatisfy { $0[column].isNumber }
     }
     let layout = TableLayout(natural: natural, isNumeric: isNumeric, width: width)
@@ -59,8 +59,8 @@ final class Table {
     guard !names.isEmpty else { return }
     try output.line(layout.line(names))
     try output.line(layout.widths.map { String(repeating: "─", count: $0) }.joined(separator: "  "))
-    for row in kept { try write(row, layout) }
-    kept = []
+    for row in sample { try write(row, layout) }
+    sample = []
   }
 
   private func write(_ row: [Cell], _ layout: TableLayout) throws {
@@ -68,37 +68,37 @@ final class Table {
   }
 }
 
-/// How wide each column is; columns that find no room are not in it.
+/// The widths of the columns that fit.
 struct TableLayout {
   let widths: [Int]
   private let isNumeric: [Bool]
 
-  /// A column narrower than this tells little; if there is no room even for that, the last ones go.
-  private static let least = 12
+  /// The minimum useful width of a column; trailing columns are dropped if this width is not available.
+  private static let minimumWidth = 12
   private static let gap = 2
 
-  /// How many columns find room at most, were they all empty.
-  static func mostColumns(_ width: Int) -> Int { max(1, width) / gap + 1 }
+  /// Returns the number of columns that fit if all are empty.
+  static func maximumColumns(_ width: Int) -> Int { max(1, width) / gap + 1 }
 
   init(natural: [Int], isNumeric: [Bool], width: Int) {
     var count = natural.count
-    func room(_ count: Int) -> Int { max(1, width - Self.gap * (count - 1)) }
-    var needed = natural.reduce(0) { $0 + min($1, Self.least) }
-    while count > 1, needed > room(count) {
+    func available(_ count: Int) -> Int { max(1, width - Self.gap * (count - 1)) }
+    var needed = natural.reduce(0) { $0 + min($1, Self.minimumWidth) }
+    while count > 1, needed > available(count) {
       count -= 1
-      needed -= min(natural[count], Self.least)
+      needed -= min(natural[count], Self.minimumWidth)
     }
     let shown = Array(natural[..<count])
-    let available = room(count)
+    let total = available(count)
     self.isNumeric = isNumeric
-    guard shown.reduce(0, +) > available else {
+    guard shown.reduce(0, +) > total else {
       widths = shown
       return
     }
-    // The widest columns give first: the largest cap under which all fit.
+    // Shrink the widest columns first: find the largest cap with which all columns fit.
     var cap = 1
-    while shown.reduce(0, { $0 + min($1, cap + 1) }) <= available { cap += 1 }
-    var spare = available - shown.reduce(0) { $0 + min($1, cap) }
+    while shown.reduce(0, { $0 + min($1, cap + 1) }) <= total { cap += 1 }
+    var spare = total - shown.reduce(0) { $0 + min($1, cap) }
     widths = shown.map { natural in
       guard natural > cap, spare > 0 else { return min(natural, cap) }
       spare -= 1
@@ -106,14 +106,14 @@ struct TableLayout {
     }
   }
 
-  /// Cells side by side, numbers to the right, no blanks at the end.
+  /// Returns a line of cells, with numbers right-aligned and trailing spaces removed.
   func line(_ cells: [String]) -> String {
     var line = ""
     for (index, width) in widths.enumerated() {
       if index > 0 { line += String(repeating: " ", count: Self.gap) }
       let text = DisplayWidth.fitted(cells[index], width)
-      let blanks = String(repeating: " ", count: max(0, width - DisplayWidth.of(text)))
-      line += isNumeric[index] ? blanks + text : text + blanks
+      let padding = String(repeating: " ", count: max(0, width - DisplayWidth.of(text)))
+      line += isNumeric[index] ? padding + text : text + padding
     }
     while line.last == " " { line.removeLast() }
     return line

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Text that does nothing to a terminal.
+/// Escapes text for display in a terminal.
 package enum TerminalText {
-  /// Control characters, and those that turn the direction of writing, are shown as escapes.
+  /// Replaces control characters, and characters that change the text direction, with escapes.
   package static func text(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isActive) else { return text }
     var printable = ""
@@ -21,14 +21,15 @@ package enum TerminalText {
     return printable
   }
 
-  /// The same for JSON, with JSON's escapes. All such characters stand in strings but the line ends
-  /// of the layout, for which JSON in strings has escapes anyway.
+  /// Replaces the same characters in JSON with JSON escapes.
+  ///
+  /// Outside strings, only the line feeds of the layout occur; inside strings, JSON already escapes line feeds.
   package static func json(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: { isActive($0) && $0 != "\n" }) else { return text }
     var printable = ""
     for scalar in text.unicodeScalars {
       if isActive(scalar), scalar != "\n" {
-        // All of them have four hexadecimal digits at most.
+        // All of these characters have at most four hexadecimal digits.
         printable += "\\u" + String(scalar.value + 0x10000, radix: 16).dropFirst()
       } else {
         printable.unicodeScalars.append(scalar)
@@ -37,8 +38,9 @@ package enum TerminalText {
     return printable
   }
 
-  /// Between two quotes, with those inside doubled. By scalars: a mark after a quote makes another character of it,
-  /// but the quote that it is for other programs.
+  /// Encloses text in quotes and doubles the quotes inside it.
+  ///
+  /// Compares scalars: a quote followed by a combining mark is a different `Character`, but a quote to other programs.
   package static func quoted(_ text: String, by quote: Unicode.Scalar) -> String {
     var quoted = String.UnicodeScalarView()
     quoted.append(quote)

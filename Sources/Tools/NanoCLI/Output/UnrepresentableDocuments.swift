@@ -2,16 +2,16 @@
 
 import NanoStore
 
-/// Reports documents that cannot be written as they are, while the others are.
+/// Reports documents that cannot be written unchanged, while the others are written.
 ///
-/// Only another program can have written one: with two fields of one name, an integer beyond 64 bits, text that is
-/// not valid, or bytes that are not JSON.
+/// Only other programs write such documents: with duplicate field names, integers beyond 64 bits, invalid UTF-8, or
+/// bytes that are not JSON.
 struct UnrepresentableDocuments {
   private var count = 0
 
-  /// Runs a block that writes a document, and reports the document if it has no form that an import reads back.
+  /// Runs a closure that writes a document, and reports the document if import could not restore it.
   ///
-  /// - Returns: Whether it was written.
+  /// - Returns: Whether the document was written.
   mutating func attempt(_ document: Document, _ write: () throws -> Void) throws -> Bool {
     do {
       try write()
@@ -24,17 +24,19 @@ struct UnrepresentableDocuments {
 
   private mutating func note(_ document: Document, _ error: StoreError) {
     count += 1
-    let place = [
+    let location = [
       document.collection.map { "collection \($0)" }, document.rowID.map { "row id \($0)" },
     ].compactMap(\.self).joined(separator: ", ")
     let reason = error.removing(.collection).removing(.rowID)
-    Diagnostics.print(TerminalText.text("\(place): \(FailureReport.sentence(reason))"))
+    Diagnostics.print(TerminalText.text("\(location): \(FailureReport.sentence(reason))"))
   }
 
-  /// - Throws: If there was one.
+  /// - Throws: ``CommandFailure`` if any document could not be written.
   func finish() throws {
     guard count > 0 else { return }
     throw CommandFailure(
-      message: "\(Quantity.documents(count)) cannot be written unchanged; verify lists them all")
+      message:
+        "\(Quantity.documents(count)) cannot be written unchanged; nanostore verify lists all of them"
+    )
   }
 }

@@ -2,29 +2,29 @@
 
 package import NanoEngine
 
-/// Compares an engine with the definition on generated collections and conditions.
+/// Compares an engine with the reference semantics on generated collections and conditions.
 ///
-/// Row ids are compared as they are, so the engine must count them from one.
+/// Row ids are compared directly, so the engine must assign them from 1 in ascending order.
 ///
 /// ```swift
 /// try EngineComparison { try MyEngine() }.run(seed: 1, pairs: 500)
 /// ```
 package struct EngineComparison {
-  /// Conditions that one state of a collection is asked. A new engine costs as much as some fifty
-  /// of them.
-  private static let questionsPerState = 16
+  /// The number of queries run on each state of a collection.
+  ///
+  /// Creating an engine costs about as much as 50 queries.
+  private static let requestsPerState = 16
 
   private let avoided: Set<String>
   private let comparesRevisions: Bool
   private let uniqueIndexes: Bool
-  private let make: () throws -> any Engine
+  private let makeEngine: () throws -> any Engine
 
   /// - Parameters:
-  ///   - avoided: Texts that the engine is known not to keep.
-  ///   - comparesRevisions: Whether documents have the same revisions; not where an engine writes them
-  ///     anew by itself.
-  ///   - uniqueIndexes: Whether some indexes are unique; not where the engine has none.
-  ///   - make: Makes an empty engine.
+  ///   - avoided: Strings that the engine is known not to preserve.
+  ///   - comparesRevisions: Whether to compare revisions; false for an engine that rewrites documents on its own.
+  ///   - uniqueIndexes: Whether to generate unique indexes; false for an engine that does not support them.
+  ///   - make: Creates an empty engine.
   package init(
     avoiding avoided: Set<String> = [], comparesRevisions: Bool = true,
     uniqueIndexes: Bool = true, _ make: @escaping () throws -> any Engine
@@ -32,11 +32,13 @@ package struct EngineComparison {
     self.avoided = avoided
     self.comparesRevisions = comparesRevisions
     self.uniqueIndexes = uniqueIndexes
-    self.make = make
+    self.makeEngine = make
   }
 
-  /// - Returns: How many pairs of a condition and a collection were compared.
-  /// - Throws: ``ComparisonFailure`` with the smallest script that shows a difference.
+  /// Runs generated scripts until at least the given number of pairs has been compared.
+  ///
+  /// - Returns: The number of compared pairs of a condition and a collection.
+  /// - Throws: ``ComparisonFailure`` with the smallest script found that reproduces a difference.
   @discardableResult
   package func run(seed: UInt64, pairs: Int) throws -> Int {
     var seeds = SplitMix(seed: seed)
@@ -45,15 +47,15 @@ package struct EngineComparison {
       let scriptSeed = seeds.next()
       var generator = ScriptGenerator(seed: scriptSeed, avoiding: avoided)
       generator.makesUniqueIndexes = uniqueIndexes
-      let script = try generator.script(questions: Self.questionsPerState)
+      let script = try generator.script(requestsPerState: Self.requestsPerState)
       if try mismatch(script) != nil { throw failure(script, scriptSeed) }
-      compared += 3 * Self.questionsPerState
+      compared += 3 * Self.requestsPerState
     }
     return compared
   }
 
   func mismatch(_ script: Script) throws -> Script.Mismatch? {
-    let engine = try make()
+    let engine = try makeEngine()
     defer { try? engine.close() }
     return try script.play(on: engine, comparesRevisions: comparesRevisions)
   }
@@ -65,19 +67,19 @@ package struct EngineComparison {
   }
 }
 
-/// An engine and the definition differ.
+/// A difference between an engine and the reference semantics.
 package struct ComparisonFailure: Error, CustomStringConvertible {
   package let seed: UInt64
   package let script: Script
   package let mismatch: Script.Mismatch?
 
-  /// The script, both answers, and how the engine ran the query.
+  /// The script, both results, and the engine's query plan.
   package var description: String {
-    var lines = ["the engine differs from the definition (script seed \(seed))"]
+    var lines = ["the engine differs from the reference engine (script seed \(seed))"]
     lines += script.steps.flatMap { step in
       switch step {
       case .write(let operations): operations.map { "  write: \($0.short)" }
-      case .ask(let question): ["  ask: \(question.short)"]
+      case .query(let request): ["  query: \(request.short)"]
       }
     }
     if let mismatch {

@@ -4,10 +4,12 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-extension EngineRequest.Answer {
-  /// Whether an engine gave this answer, but for what depends on the order in which it read: the
-  /// last bits of a sum, and which of equal values (1 and 1.0) stands for them.
-  package func agrees(with actual: EngineRequest.Answer, _ reference: ReferenceEngine) throws
+extension EngineRequest.Response {
+  /// Returns whether the result of an engine is equivalent to this one.
+  ///
+  /// Ignores differences that depend on the order of reading: the last bits of a sum, and which of several equal
+  /// values (1 and 1.0) represents them.
+  package func agrees(with actual: EngineRequest.Response, _ reference: ReferenceEngine) throws
     -> Bool
   {
     switch (self, actual) {
@@ -25,30 +27,32 @@ extension EngineRequest.Answer {
     }
   }
 
-  /// Sums that overflow in one order and not in another agree.
+  /// Returns whether two aggregates are equal within rounding errors.
+  ///
+  /// Sums that overflow in one order of addition but not in another are considered equal.
   private static func isNear(_ a: DocumentValue, _ b: DocumentValue, _ largest: Double) -> Bool {
     if ValueOrder.compare(a, b) == 0 { return true }
     guard let x = a.double, let y = b.double else { return false }
     return largest > 1e200 || (x - y).magnitude <= largest * 1e-12
   }
 
-  /// The magnitude of the largest number in the collection.
+  /// Returns the largest magnitude of any number in the collection.
   private static func largest(_ reference: ReferenceEngine) throws -> Double {
     var largest = 0.0
-    func look(_ value: DocumentValue) {
+    func visit(_ value: DocumentValue) {
       switch value {
       case .int, .double:
         let magnitude = value.double?.magnitude ?? 0
         if magnitude.isFinite { largest = max(largest, magnitude) }
-      case .array(let array): array.forEach(look)
-      case .object(let object): for (_, field) in object { look(field) }
+      case .array(let array): array.forEach(visit)
+      case .object(let object): for (_, field) in object { visit(field) }
       default: break
       }
     }
     try reference.read(.snapshot, nil) { reader in
       try reader.find(Query(), in: Script.collection) { document in
         var json = JSONReader(document.body)
-        look(try json.value())
+        visit(try json.value())
         return true
       }
     }

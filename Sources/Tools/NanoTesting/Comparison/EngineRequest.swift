@@ -4,19 +4,19 @@ package import NanoDocument
 package import NanoEngine
 package import NanoQuery
 
-/// Something that two engines are asked alike.
+/// A read request that can run on any engine, so that the results can be compared.
 package enum EngineRequest: Sendable, Hashable {
-  /// Which documents, in which order, and how many.
+  /// The row ids of the matching documents in order, and their count.
   case find(Query)
-  /// The same page by page, each beginning behind the last document of the one before.
+  /// The same in pages, each starting after the last document of the previous page.
   case pages(Query, size: Int)
   case distinct(FieldPath, Query)
   case aggregate(AggregateQuery)
-  /// Every document with all that is known of it.
+  /// Every document with its metadata.
   case contents
 
-  /// What an engine says; errors are answers too.
-  package enum Answer: Sendable, Hashable {
+  /// The result of a request, including errors.
+  package enum Response: Sendable, Hashable {
     case rows([Int64], count: Int)
     case values([DocumentValue])
     case groups([AggregateRow])
@@ -24,7 +24,7 @@ package enum EngineRequest: Sendable, Hashable {
     case failed(StoreError.Code)
   }
 
-  /// The condition, order and page.
+  /// The condition, order and page of the request.
   package var query: Query {
     switch self {
     case .find(let query), .pages(let query, _), .distinct(_, let query): query
@@ -33,7 +33,7 @@ package enum EngineRequest: Sendable, Hashable {
     }
   }
 
-  /// The same question with another condition and order.
+  /// Returns the request with a different condition, order and page.
   package func with(_ query: Query) -> EngineRequest {
     switch self {
     case .find: return .find(query)
@@ -46,10 +46,10 @@ package enum EngineRequest: Sendable, Hashable {
     }
   }
 
-  /// Asks a reader; what it throws is its answer.
-  package func ask(
+  /// Executes the request on a reader; a ``StoreError`` is returned as a response.
+  package func execute(
     _ reader: any EngineReader, _ collection: String, comparesRevisions: Bool = true
-  ) throws -> Answer {
+  ) throws -> Response {
     do {
       switch self {
       case .find(let query):
@@ -81,11 +81,11 @@ package enum EngineRequest: Sendable, Hashable {
 
   private func pages(
     _ query: Query, _ size: Int, _ reader: any EngineReader, _ collection: String
-  ) throws -> Answer {
+  ) throws -> Response {
     var query = query
     (query.limit, query.offset) = (size, 0)
     var rows: [Int64] = []
-    // An engine that pages in circles would never end.
+    // Bounded, because an engine whose pages repeat would never finish.
     for _ in 0..<1_000 {
       let page = try Self.rows(query, reader, collection)
       rows += page.map(\.rowID)
@@ -95,7 +95,7 @@ package enum EngineRequest: Sendable, Hashable {
     return .rows(rows, count: rows.count)
   }
 
-  /// The places of the documents found.
+  /// Returns the page positions of the matching documents.
   private static func rows(
     _ query: Query, _ reader: any EngineReader, _ collection: String
   ) throws -> [PagePosition] {

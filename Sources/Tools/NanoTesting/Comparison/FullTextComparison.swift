@@ -3,38 +3,39 @@
 import NanoDocument
 package import NanoEngine
 
-/// Compares searches by text on an engine with the definition, after generated writes, in the transaction and
-/// after it, with the ranks.
+/// Compares full-text searches on an engine with the reference engine, including ranks.
+///
+/// Runs after generated writes, both inside the transaction and after it.
 package struct FullTextComparison {
   private let seed: UInt64
 
   package init(seed: UInt64) { self.seed = seed }
 
-  /// The first answer that differs; nil if none does.
+  /// Returns a description of the first difference, or nil if there is none.
   ///
-  /// - Parameter engine: An empty one.
+  /// - Parameter engine: An empty engine.
   package func difference(on engine: any Engine) throws -> String? {
-    var made = FullTextGenerator(seed)
+    var generator = FullTextGenerator(seed)
     let engines: [any Engine] = [ReferenceEngine(), engine]
-    try made.makeIndexes(engines)
+    try generator.makeIndexes(engines)
     for round in 0..<8 {
-      let steps = (0..<made.random.number(1...12)).map { _ in made.step() }
-      let queries = (0..<20).map { _ in made.query() }
-      var answers: [[FullTextAnswers]] = []
+      let steps = (0..<generator.random.number(1...12)).map { _ in generator.step() }
+      let queries = (0..<20).map { _ in generator.query() }
+      var results: [[FullTextResults]] = []
       for engine in engines {
-        var found: [FullTextAnswers] = []
+        var found: [FullTextResults] = []
         try? engine.write(nil) { writer in
           for (number, step) in steps.enumerated() {
             try step.run(writer)
-            if number == steps.count / 2 { found.append(try FullTextAnswers(queries, writer)) }
+            if number == steps.count / 2 { found.append(try FullTextResults(queries, writer)) }
           }
-          found.append(try FullTextAnswers(queries, writer))
-          if round % 3 == 2 { throw StoreError(.invalidArgument, "undone") }
+          found.append(try FullTextResults(queries, writer))
+          if round % 3 == 2 { throw StoreError(.invalidArgument, "rolled back") }
         }
-        found.append(try engine.read(.snapshot, nil) { try FullTextAnswers(queries, $0) })
-        answers.append(found)
+        found.append(try engine.read(.snapshot, nil) { try FullTextResults(queries, $0) })
+        results.append(found)
       }
-      for (expected, actual) in zip(answers[0], answers[1]) {
+      for (expected, actual) in zip(results[0], results[1]) {
         if let difference = expected.difference(from: actual, queries) {
           return "round \(round): \(difference)"
         }

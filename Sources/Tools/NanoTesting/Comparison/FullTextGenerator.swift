@@ -4,13 +4,13 @@ package import NanoDocument
 package import NanoEngine
 package import NanoQuery
 
-/// Documents with texts, writes of them, and searches in them.
+/// Generates documents with text, writes, and full-text searches.
 package struct FullTextGenerator {
   package enum Step {
     case insert(DocumentObject)
     case save(DocumentObject, String)
-    case remove(Int64)
-    case removeFound(Condition)
+    case delete(Int64)
+    case deleteMatching(Condition)
 
     package func run(_ writer: any EngineWriter) throws {
       switch self {
@@ -19,8 +19,8 @@ package struct FullTextGenerator {
       case .save(let object, let key):
         let key = try DocumentKey(key)
         _ = try GeneratedDocument(object, key: key).new { try writer.save($0, into: "c") }
-      case .remove(let id): _ = try writer.delete(.rowID(id), from: "c")
-      case .removeFound(let condition): _ = try writer.delete(Query(condition), from: "c")
+      case .delete(let id): _ = try writer.delete(.rowID(id), from: "c")
+      case .deleteMatching(let condition): _ = try writer.delete(Query(condition), from: "c")
       }
     }
   }
@@ -81,8 +81,8 @@ package struct FullTextGenerator {
     switch random.number(0...7) {
     case 0...2: .insert(document())
     case 3...5: .save(document(), "k\(random.number(0...5))")
-    case 6: .remove(Int64(random.number(1...12)))
-    default: .removeFound(.search(.all([phrase(), phrase()]), in: random.pick(["w", "s"])))
+    case 6: .delete(Int64(random.number(1...12)))
+    default: .deleteMatching(.search(.all([phrase(), phrase()]), in: random.pick(["w", "s"])))
     }
   }
 
@@ -120,7 +120,7 @@ package struct FullTextGenerator {
 
   package mutating func query() -> Query {
     let isRanked = random.oneIn(3)
-    // How often near and excluded phrases count is SQLite's own affair.
+    // SQLite does not specify how NEAR and excluded phrases contribute to the rank.
     let search = FullTextSearch(
       isRanked ? random.oneIn(2) ? phrase() : .any([phrase(), phrase()]) : search(3),
       index: random.pick(["w", "s"]))

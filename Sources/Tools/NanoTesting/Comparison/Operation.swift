@@ -4,45 +4,46 @@ package import NanoDocument
 package import NanoEngine
 package import NanoQuery
 
-/// A change that is made in two engines alike.
+/// A write that can run on any engine, so that the outcomes can be compared.
 package enum Operation: Sendable, Hashable {
   case insert(GeneratedDocument)
   case save(GeneratedDocument)
   case replace(Identity, GeneratedDocument)
-  case remove(Identity)
-  case removeFound(Query)
+  case delete(Identity)
+  case deleteMatching(Query)
   case createIndex(IndexDefinition)
   case dropIndex(String)
   case setIndexing(IndexingPolicy)
-  /// What questions take for fields that a document does not have.
+  /// Sets the values that queries use for missing fields.
   case setDefaults(DocumentObject)
   case rebuildIndexes
-  /// All of them in a savepoint that is then undone.
-  indirect case undone([Operation])
+  /// Runs the operations in a savepoint and rolls it back.
+  indirect case rolledBack([Operation])
 
-  /// What an operation gave; engines must agree on it.
+  /// The outcome of an operation, on which engines must agree.
   package enum Outcome: Sendable, Hashable {
     case rowID(Int64)
     case count(Int)
     case done
     case failed(StoreError.Code)
-    case undone([Outcome])
+    case rolledBack([Outcome])
 
-    /// Whether it is the same for a caller. Of a key and a unique value that are both there already
-    /// either may be reported.
+    /// Returns whether two outcomes are equivalent.
+    ///
+    /// If both a key and a unique value are duplicates, an engine may report either.
     func agrees(with other: Outcome) -> Bool {
       let refusals: [Outcome] = [.failed(.duplicateKey), .failed(.uniqueViolation)]
       if refusals.contains(self) { return refusals.contains(other) }
-      guard case .undone(let outcomes) = self, case .undone(let others) = other else {
+      guard case .rolledBack(let outcomes) = self, case .rolledBack(let others) = other else {
         return self == other
       }
       return outcomes.elementsEqual(others) { $0.agrees(with: $1) }
     }
   }
 
-  private struct Undo: Error {}
+  private struct Rollback: Error {}
 
-  /// Makes the change; an error of the engine is an outcome.
+  /// Runs the operation; a ``StoreError`` is returned as an outcome.
   package func apply(to writer: any EngineWriter, _ collection: String) throws -> Outcome {
     do {
       switch self {
@@ -53,9 +54,9 @@ package enum Operation: Sendable, Hashable {
       case .replace(let identity, let document):
         let found = try document.new { try writer.replace(identity, with: $0, in: collection) }
         return .count(found ? 1 : 0)
-      case .remove(let identity):
+      case .delete(let identity):
         return .count(try writer.delete(identity, from: collection) ? 1 : 0)
-      case .removeFound(let query): return .count(try writer.delete(query, from: collection))
+      case .deleteMatching(let query): return .count(try writer.delete(query, from: collection))
       case .createIndex(let index):
         try writer.createIndex(index, in: collection)
         return .done
@@ -69,14 +70,14 @@ package enum Operation: Sendable, Hashable {
       case .rebuildIndexes:
         try writer.rebuildIndexes(in: collection, nil)
         return .done
-      case .undone(let operations): return try undone(operations, writer, collection)
+      case .rolledBack(let operations): return try runAndRollBack(operations, writer, collection)
       }
     } catch let error as StoreError {
       return .failed(error.code)
     }
   }
 
-  private func undone(
+  private func runAndRollBack(
     _ operations: [Operation], _ writer: any EngineWriter, _ collection: String
   ) throws -> Outcome {
     var outcomes: [Outcome] = []
@@ -85,20 +86,20 @@ package enum Operation: Sendable, Hashable {
         for operation in operations {
           outcomes.append(try operation.apply(to: writer, collection))
         }
-        throw Undo()
+        throw Rollback()
       }
-    } catch is Undo {}
-    return .undone(outcomes)
+    } catch is Rollback {}
+    return .rolledBack(outcomes)
   }
 }
 
 extension Operation {
-  /// What is left of operations if an engine is asked for nothing that it says it cannot do.
-  static func possible(_ operations: [Operation], _ capabilities: Capabilities) -> [Operation] {
+  /// Returns the operations that an engine with the given capabilities supports.
+  static func supported(_ operations: [Operation], _ capabilities: Capabilities) -> [Operation] {
     operations.compactMap { operation in
       switch operation {
       case .setIndexing(.everything) where !capabilities.contains(.everythingIndex): nil
-      case .undone(let operations): .undone(possible(operations, capabilities))
+      case .rolledBack(let operations): .rolledBack(supported(operations, capabilities))
       default: operation
       }
     }
@@ -106,7 +107,7 @@ extension Operation {
 }
 
 extension GeneratedDocument {
-  /// The document in stored form, for as long as the closure runs.
+  /// Passes the document in stored form to a closure; it is valid only during the call.
   package func new<Result>(_ work: (NewDocument) throws -> Result) throws -> Result {
     var writer = JSONWriter()
     writer.object(object)

@@ -3,23 +3,23 @@
 import NanoDocument
 package import NanoEngine
 
-/// Changes and questions in a row, played to an engine and to the reference engine.
+/// A sequence of writes and queries that runs on both an engine and the reference engine.
 package struct Script: Sendable {
   package enum Step: Sendable, Hashable {
-    /// One transaction.
+    /// Operations in one transaction.
     case write([Operation])
-    case ask(EngineRequest)
+    case query(EngineRequest)
   }
 
-  /// What is done and asked, in order.
+  /// The writes and queries, in order.
   package var steps: [Step]
-  /// The collection that all steps are about.
+  /// The collection that all steps use.
   package static let collection = "things"
 
-  /// Steps in order, on an engine that is empty before the first.
+  /// Creates a script that starts with an empty engine.
   package init(_ steps: [Step]) { self.steps = steps }
 
-  /// Where an engine and the definition part.
+  /// A difference between an engine and the reference engine.
   package struct Mismatch: Sendable, Hashable {
     package var step: Int
     package var expected: String
@@ -27,22 +27,24 @@ package struct Script: Sendable {
     package var explanation: Explanation?
   }
 
-  /// - Returns: The first difference, nil if there is none.
+  /// Runs the script on an empty engine.
+  ///
+  /// - Returns: The first difference, or nil if there is none.
   package func play(on engine: any Engine, comparesRevisions: Bool = true) throws -> Mismatch? {
     let reference = ReferenceEngine()
     for (index, step) in steps.enumerated() {
       let difference: Mismatch? =
         switch step {
         case .write(let operations): try write(operations, engine, reference, index)
-        case .ask(let question):
-          try ask(question, engine, reference, index, comparesRevisions)
+        case .query(let request):
+          try execute(request, engine, reference, index, comparesRevisions)
         }
       if let difference { return difference }
     }
     return try problems(of: engine)
   }
 
-  /// What an engine says of a database that nobody else has touched.
+  /// Verifies the engine; no other program has modified its database.
   private func problems(of engine: any Engine) throws -> Mismatch? {
     let problems = try engine.verify()
     if problems.isEmpty { return nil }
@@ -54,11 +56,11 @@ package struct Script: Sendable {
   private func write(
     _ operations: [Operation], _ engine: any Engine, _ reference: ReferenceEngine, _ step: Int
   ) throws -> Mismatch? {
-    let operations = Operation.possible(operations, engine.capabilities)
-    return try reference.write(nil) { expecting in
+    let operations = Operation.supported(operations, engine.capabilities)
+    return try reference.write(nil) { referenceWriter in
       try engine.write(nil) { writer in
         for operation in operations {
-          let expected = try operation.apply(to: expecting, Self.collection)
+          let expected = try operation.apply(to: referenceWriter, Self.collection)
           let actual = try operation.apply(to: writer, Self.collection)
           if !expected.agrees(with: actual) {
             return Mismatch(step: step, expected: "\(expected)", actual: "\(actual): \(operation)")
@@ -69,23 +71,22 @@ package struct Script: Sendable {
     }
   }
 
-  private func ask(
-    _ question: EngineRequest, _ engine: any Engine, _ reference: ReferenceEngine, _ step: Int,
+  private func execute(
+    _ request: EngineRequest, _ engine: any Engine, _ reference: ReferenceEngine, _ step: Int,
     _ comparesRevisions: Bool
   ) throws -> Mismatch? {
     let expected = try reference.read(.snapshot, nil) {
-      try question.ask($0, Self.collection, comparesRevisions: comparesRevisions)
+      try request.execute($0, Self.collection, comparesRevisions: comparesRevisions)
     }
-    // A regular expression made of a field need not parse; how far an engine reads before it sees
-    // that is its own affair.
+    // A regular expression taken from a field may be invalid, and engines may detect that at different points.
     if case .failed(.invalidArgument) = expected { return nil }
     return try engine.read(.snapshot, nil) { reader in
-      let actual = try question.ask(
+      let actual = try request.execute(
         reader, Self.collection, comparesRevisions: comparesRevisions)
       guard try !expected.agrees(with: actual, reference) else { return nil }
       return Mismatch(
         step: step, expected: "\(expected)", actual: "\(actual)",
-        explanation: try? reader.explain(question.query, in: Self.collection))
+        explanation: try? reader.explain(request.query, in: Self.collection))
     }
   }
 }

@@ -4,17 +4,17 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// Makes scripts: a collection that is filled, indexed and asked, then changed and asked again.
+/// Generates scripts that fill, index and query a collection, then modify and query it again.
 package struct ScriptGenerator {
   private var random: SplitMix
   private var documents: DocumentGenerator
   private var conditions: ConditionGenerator
   private var indexes: [IndexDefinition] = []
   private var inserted = 0
-  /// Whether some indexes refuse a second document.
+  /// Whether to generate unique indexes.
   var makesUniqueIndexes = true
 
-  /// Three out of four collections are uniform at first.
+  /// Creates a generator; three out of four collections initially have one type per field.
   package init(seed: UInt64, avoiding avoided: Set<String> = []) {
     random = SplitMix(seed: seed)
     let isUniform = !random.oneIn(4)
@@ -38,13 +38,15 @@ package struct ScriptGenerator {
     "list", "list.name", "a", "a.b", "name", "b", "list.a", "$d", "x'\u{301}", "$\u{301}",
   ]
 
-  /// - Parameter questions: How many conditions are asked of the collection in each of its states.
-  package mutating func script(questions: Int) throws -> Script {
+  /// Returns a generated script.
+  ///
+  /// - Parameter requestsPerState: The number of queries for each state of the collection.
+  package mutating func script(requestsPerState: Int) throws -> Script {
     var steps: [Script.Step] = []
     steps.append(
       .write(setIndexing() + makeIndexes(random.number(0...2)) + insertions(random.number(0...16))))
     steps.append(.write(setIndexing() + setDefaults() + makeIndexes(random.number(0...3))))
-    try ask(questions, &steps)
+    try appendRequests(requestsPerState, &steps)
     for _ in 0..<2 {
       if random.oneIn(2) {
         documents.change()
@@ -52,20 +54,20 @@ package struct ScriptGenerator {
       }
       if random.oneIn(3) { steps.append(.write(setIndexing() + setDefaults())) }
       steps.append(.write(try (0..<random.number(1...8)).map { _ in try operation(2) }))
-      try ask(questions, &steps)
+      try appendRequests(requestsPerState, &steps)
     }
     return Script(steps)
   }
 
-  private mutating func ask(_ count: Int, _ steps: inout [Script.Step]) throws {
-    steps.append(.ask(.contents))
-    conditions.favourites = indexes.flatMap { $0.columns.map(\.path) }
-    for _ in 0..<count { steps.append(.ask(try question())) }
+  private mutating func appendRequests(_ count: Int, _ steps: inout [Script.Step]) throws {
+    steps.append(.query(.contents))
+    conditions.preferredPaths = indexes.flatMap { $0.columns.map(\.path) }
+    for _ in 0..<count { steps.append(.query(try request())) }
   }
 
-  private mutating func question() throws -> EngineRequest {
+  private mutating func request() throws -> EngineRequest {
     var query = conditions.query()
-    query.condition = try conditions.throughText(query.condition)
+    query.condition = try conditions.roundTrippedThroughText(query.condition)
     switch random.number(0...9) {
     case 0, 1: return .pages(query, size: random.number(1...5))
     case 2: return .distinct(random.pick(ConditionGenerator.paths), query)
@@ -87,12 +89,12 @@ package struct ScriptGenerator {
     return document
   }
 
-  /// Half of the collections have all their leaves indexed at some time.
+  /// Changes the indexing policy for half of the collections.
   private mutating func setIndexing() -> [Operation] {
     random.oneIn(2) ? [] : [.setIndexing(random.pick(IndexingPolicy.allCases))]
   }
 
-  /// A third of the collections have defaults at some time: some fields of a document of their kind.
+  /// Sets defaults for a third of the collections, taken from the fields of a generated document.
   private mutating func setDefaults() -> [Operation] {
     random.oneIn(3) ? [.setDefaults(defaults())] : []
   }
@@ -121,9 +123,9 @@ package struct ScriptGenerator {
     case 0...2: return insertions(1)[0]
     case 3, 4: return .save(document())
     case 5, 6: return .replace(identity(), document())
-    case 7: return .remove(identity())
-    case 8: return .removeFound(removal())
-    case 9: return makeIndexes(1).first ?? .remove(identity())
+    case 7: return .delete(identity())
+    case 8: return .deleteMatching(removal())
+    case 9: return makeIndexes(1).first ?? .delete(identity())
     case 10:
       guard let index = indexes.randomElement(using: &random) else { return .save(document()) }
       return .dropIndex(index.name)
@@ -133,11 +135,11 @@ package struct ScriptGenerator {
         ? .rebuildIndexes : .setIndexing(random.pick(IndexingPolicy.allCases))
     default:
       guard depth > 0 else { return insertions(1)[0] }
-      return .undone(try (0..<random.number(1...3)).map { _ in try operation(depth - 1) })
+      return .rolledBack(try (0..<random.number(1...3)).map { _ in try operation(depth - 1) })
     }
   }
 
-  /// Without regular expressions, which may fail in the midst of it.
+  /// Returns a query without regular expressions, which may fail after some documents are deleted.
   private mutating func removal() -> Query {
     while true {
       let query = conditions.query()
@@ -166,7 +168,7 @@ package struct ScriptGenerator {
     }
   }
 
-  /// Where kinds are mixed, engines may compare in an index otherwise than in conditions.
+  /// Drops the unique indexes, since with mixed types an engine may compare differently in indexes and conditions.
   private mutating func dropUnique() -> [Operation] {
     let unique = indexes.filter(\.isUnique)
     indexes.removeAll(where: \.isUnique)

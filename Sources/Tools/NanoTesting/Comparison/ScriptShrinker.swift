@@ -3,7 +3,7 @@
 import NanoDocument
 import NanoQuery
 
-/// Makes a script that shows a difference smaller, for as long as it still shows one.
+/// Reduces a script while it still reproduces a difference.
 package struct ScriptShrinker {
   let mismatch: (Script) -> Script.Mismatch?
   init(_ mismatch: @escaping (Script) -> Script.Mismatch?) { self.mismatch = mismatch }
@@ -23,7 +23,7 @@ package struct ScriptShrinker {
     return best
   }
 
-  /// Shrinker scripts, the much smaller ones first.
+  /// Returns reduced scripts, starting with the largest reductions.
   private func candidates(_ script: Script) -> some Sequence<Script> {
     let count = script.steps.count
     let withoutSteps = [count / 2, count / 4, 1].filter { $0 > 0 }.lazy.flatMap { size in
@@ -47,11 +47,11 @@ package struct ScriptShrinker {
     switch step {
     case .write(let operations):
       return Self.smaller(operations) { $0.smaller }.map { .write($0) }
-    case .ask(let question): return question.smaller.map { .ask($0) }
+    case .query(let request): return request.smaller.map { .query($0) }
     }
   }
 
-  /// Without each element, and with each element smaller.
+  /// Returns copies of a list with one element removed, then copies with one element reduced.
   package static func smaller<Element>(
     _ list: [Element], _ shrink: (Element) -> [Element]
   ) -> [[Element]] {

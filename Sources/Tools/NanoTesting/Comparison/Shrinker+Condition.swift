@@ -60,7 +60,7 @@ extension Query {
 }
 
 extension Condition {
-  /// Its parts, and itself with a smaller part.
+  /// The parts of the condition, and the condition with one part reduced.
   var smaller: [Condition] {
     switch self {
     case .constant: return []
@@ -94,7 +94,7 @@ extension Condition {
 }
 
 extension QueryExpression {
-  /// Its operands, and itself with smaller ones.
+  /// The operands of the expression, and the expression with one operand reduced.
   var smaller: [QueryExpression] {
     switch self {
     case .value, .field, .attribute, .parameter: return []

@@ -5,37 +5,37 @@ import NanoEngine
 import NanoQuery
 
 extension Operation {
-  /// The same operation on a smaller document.
+  /// Reduced versions of the operation.
   var smaller: [Operation] {
     switch self {
     case .insert(let document): document.smaller.map { .insert($0) }
     case .save(let document): document.smaller.map { .save($0) } + [.insert(document)]
     case .replace(let identity, let document):
       document.smaller.map { .replace(identity, $0) } + [.insert(document)]
-    case .removeFound(let query):
-      query.smaller.map { .removeFound($0) } + [.removeFound(Query())]
+    case .deleteMatching(let query):
+      query.smaller.map { .deleteMatching($0) } + [.deleteMatching(Query())]
     case .createIndex(let index):
       ScriptShrinker.smaller(index.columns) { _ in [] }.filter { !$0.isEmpty }.map {
         .createIndex(IndexDefinition(columns: $0, isUnique: index.isUnique, kind: index.kind))
       }
-    case .undone(let operations):
-      ScriptShrinker.smaller(operations) { $0.smaller }.map { .undone($0) }
+    case .rolledBack(let operations):
+      ScriptShrinker.smaller(operations) { $0.smaller }.map { .rolledBack($0) }
     case .setDefaults(let defaults):
       ScriptShrinker.smaller(Array(defaults)) { _ in [] }.map {
         .setDefaults(DocumentObject($0.map { ($0.name, $0.value) }))
       }
-    case .remove, .dropIndex, .setIndexing, .rebuildIndexes: []
+    case .delete, .dropIndex, .setIndexing, .rebuildIndexes: []
     }
   }
 
-  /// As a line of a report.
+  /// A one-line description for reports.
   var short: String {
     switch self {
     case .insert(let document): "insert \(document.short)"
     case .save(let document): "save \(document.short)"
     case .replace(let identity, let document): "replace \(identity) \(document.short)"
-    case .remove(let identity): "remove \(identity)"
-    case .removeFound(let query): "remove \(query.short)"
+    case .delete(let identity): "delete \(identity)"
+    case .deleteMatching(let query): "delete \(query.short)"
     case .createIndex(let index):
       "index \(index.name) on \(index.columns.map { $0.path.description }) (\(index.kind))"
     case .dropIndex(let name): "drop \(name)"
@@ -43,7 +43,7 @@ extension Operation {
       "defaults \(DocumentValue.object(defaults).jsonString())"
     case .setIndexing(let policy): "indexing \(policy.rawValue)"
     case .rebuildIndexes: "rebuild"
-    case .undone(let operations): "undone \(operations.map(\.short))"
+    case .rolledBack(let operations): "rolled back \(operations.map(\.short))"
     }
   }
 }

@@ -6,7 +6,7 @@ package import NanoEngine
 package import NanoQuery
 
 extension StoredDocument {
-  /// The document as the definition of conditions sees it.
+  /// Returns the document as the subject of a condition.
   package func subject(_ object: DocumentObject) -> DocumentSubject {
     DocumentSubject(
       object, key: key.map { .string($0.description) } ?? .null, rowID: rowID,

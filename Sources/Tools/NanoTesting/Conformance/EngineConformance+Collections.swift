@@ -6,7 +6,7 @@ import NanoQuery
 
 extension EngineConformance {
   static let collections: [Check] = [
-    Check("A collection that does not exist is empty, and asking does not make it") { probe in
+    Check("A collection that does not exist is empty, and reading does not create it") { probe in
       let key = try DocumentKey("k")
       try probe.read { reader in
         try expect(try !reader.get(.key(key), in: "x") { _ in }, "get")
@@ -27,8 +27,8 @@ extension EngineConformance {
         try expectEqual(try reader.identity(of: "x"), .key, "identity")
       }
       try probe.write { writer in
-        try expect(try !writer.delete(.rowID(1), from: "x"), "remove")
-        try expectEqual(try writer.delete(Query(), from: "x"), 0, "remove by query")
+        try expect(try !writer.delete(.rowID(1), from: "x"), "delete")
+        try expectEqual(try writer.delete(Query(), from: "x"), 0, "delete by query")
         let replaced = try GeneratedDocument([:]).new {
           try writer.replace(.key(key), with: $0, in: "x")
         }
@@ -39,13 +39,13 @@ extension EngineConformance {
       }
       try expectEqual(try probe.read { try $0.collections() }, [], "collections")
     },
-    Check("The first write makes a collection known by key") { probe in
+    Check("The first write creates a collection with key identity") { probe in
       try probe.insert([:], into: "b")
       try probe.write { try $0.createCollection(CollectionDescription(name: "a")) }
       let expected = [CollectionDescription(name: "a"), CollectionDescription(name: "b")]
       try expectEqual(try probe.read { try $0.collections() }, expected, "collections")
     },
-    Check("A collection known by row id takes documents with and without a key") { probe in
+    Check("A collection with row id identity accepts documents with and without a key") { probe in
       let description = CollectionDescription(name: "c", identity: .rowID)
       try probe.write { try $0.createCollection(description) }
       try expectEqual(try probe.read { try $0.identity(of: "c") }, .rowID, "identity")
@@ -55,7 +55,7 @@ extension EngineConformance {
       try expectEqual(try probe.write { try $0.save(["n": 2], key: "k") }, keyed, "save by key")
       try expectEqual(try probe.read { try $0.collections() }, [description], "collections")
     },
-    Check("Several new documents are stored like one after the other") { probe in
+    Check("Inserting several documents at once is equivalent to inserting them in order") { probe in
       let key = try DocumentKey("k")
       let documents = (0..<NewDocument.together).map { n in
         GeneratedDocument(["n": .int(Int64(n))], key: n == 0 ? key : nil)
@@ -64,29 +64,29 @@ extension EngineConformance {
         var ids = [try writer.insert(["n": -1])]
         try writer.insert(all: documents, &ids)
         try writer.insert(all: Array(documents.dropFirst()), &ids)
-        try expectError(.duplicateKey, "the first one again") {
+        try expectError(.duplicateKey, "a duplicate of the first document") {
           try writer.insert(all: documents.reversed(), &ids)
         }
         return ids
       }
       try expectEqual(ids.count, 3 * NewDocument.together - 1, "row ids")
-      try expectEqual(ids, ids.sorted(), "their order")
+      try expectEqual(ids, ids.sorted(), "order of the row ids")
       let last = try probe.read { try $0.document(.rowID(ids[ids.count - 1])) }
-      try expectEqual(last?.body, #"{"n":1}"#, "the last one before the refused one")
-      try expectEqual(last?.revision, 1, "its revision")
+      try expectEqual(last?.body, #"{"n":1}"#, "the last document before the rejected one")
+      try expectEqual(last?.revision, 1, "revision of the last document")
       let count = try probe.read { try $0.count(Query(), in: "c") }
       try expectEqual(count, ids.count, "documents")
     },
-    Check("A collection is created again only with the same identity") { probe in
+    Check("Creating an existing collection requires the same identity") { probe in
       try probe.write { writer in
         try writer.createCollection(CollectionDescription(name: "c"))
         try writer.createCollection(CollectionDescription(name: "c"))
-        try expectError(.alreadyExists, "another identity") {
+        try expectError(.alreadyExists, "a different identity") {
           try writer.createCollection(CollectionDescription(name: "c", identity: .rowID))
         }
       }
     },
-    Check("Names that an engine needs for itself are refused") { probe in
+    Check("Reserved and invalid collection names are rejected") { probe in
       for name in ["", "nano_x", "a\u{0}b"] {
         try expectError(.invalidName, "collection \(name.debugDescription)") {
           try probe.write { try $0.createCollection(CollectionDescription(name: name)) }
@@ -97,7 +97,7 @@ extension EngineConformance {
       }
       try expectEqual(try probe.read { try $0.collections() }, [], "collections")
     },
-    Check("The store's own collections are made only when they are asked for as such") { probe in
+    Check("Internal collections are created only by an explicit internal description") { probe in
       for internalCollection in InternalCollection.allCases {
         let name = internalCollection.rawValue
         try expectError(.invalidName, "insert into \(name)") { try probe.insert([:], into: name) }
@@ -108,14 +108,14 @@ extension EngineConformance {
         try probe.write { try $0.createCollection(internalCollection.description) }
         _ = try probe.insert([:], key: "k", into: name)
       }
-      let own = CollectionDescription(name: "nano_other", isInternal: true)
-      try expectError(.invalidName, "another name") {
-        try probe.write { try $0.createCollection(own) }
+      let unknown = CollectionDescription(name: "nano_other", isInternal: true)
+      try expectError(.invalidName, "an unknown internal name") {
+        try probe.write { try $0.createCollection(unknown) }
       }
       let expected = InternalCollection.allCases.map(\.description).sorted { $0.name < $1.name }
       try expectEqual(try probe.read { try $0.collections() }, expected, "collections")
     },
-    Check("Names that are hard to quote are names") { probe in
+    Check("Collection and index names may contain characters that require quoting") { probe in
       let names = [
         "a b", "it's", #"say "x""#, "select", "ключ", "a.b", "%", "[a]", "a;b--", "x\"\u{301}y",
         "x'\u{301}y", "\u{301}", "x.\u{301}y",
@@ -127,12 +127,13 @@ extension EngineConformance {
         try probe.write { try $0.createIndex(index, in: name) }
         let one = Query(.comparison(.field("n"), .equal, .value(.int(1))))
         try expectEqual(try probe.ids(one, in: name).count, 1, "documents of \(name)")
-        try expectEqual(try probe.write { try $0.delete(one, from: name) }, 1, "removed of \(name)")
+        try expectEqual(
+          try probe.write { try $0.delete(one, from: name) }, 1, "deleted from \(name)")
       }
       try expectEqual(
         try probe.read { try $0.collections() }.count, names.count, "collections")
     },
-    Check("A dropped collection is gone with its documents and indexes") { probe in
+    Check("Dropping a collection removes its documents and indexes") { probe in
       try probe.insert(["a": 1], key: "k")
       let index = IndexDefinition(columns: [.init("a")], isUnique: probe.has(.uniqueIndexes))
       try probe.write { try $0.createIndex(index, in: "c") }
@@ -150,7 +151,7 @@ extension EngineConformance {
       }
       try expectEqual(try probe.ids().count, 2, "documents of the new collection")
     },
-    Check("A transaction sees the paths that its documents brought") { probe in
+    Check("A transaction sees the paths that its documents added") { probe in
       try probe.insert(["old": 1])
       let paths = try probe.write { writer in
         try writer.insert(["new": [], "x'\u{301}": "text"])

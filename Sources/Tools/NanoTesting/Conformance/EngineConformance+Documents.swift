@@ -7,7 +7,7 @@ import NanoQuery
 
 extension EngineConformance {
   static let documents: [Check] = [
-    Check("A document comes back with all that it was stored with") { probe in
+    Check("A document is returned with everything it was stored with") { probe in
       let document = GeneratedDocument(
         ["a": 1, "b": ["c": [nil, true, "é"]]], key: try DocumentKey("k"), type: "T", version: 3,
         added: 1_234_567)
@@ -20,12 +20,12 @@ extension EngineConformance {
         try expectEqual(found?.key, document.key, "key")
         try expectEqual(found?.type, "T", "type")
         try expectEqual(found?.version, 3, "version")
-        try expectEqual(found?.added, 1_234_567, "moment added")
+        try expectEqual(found?.added, 1_234_567, "creation time")
         try expectEqual(found?.revision, 1, "revision")
         try expectEqual(found?.body, #"{"a":1,"b":{"c":[null,true,"é"]}}"#, "body")
       }
     },
-    Check("Every generated value keeps its bytes") { probe in
+    Check("Every generated value is stored byte for byte") { probe in
       var generator = DocumentGenerator(random: SplitMix(seed: 1), isUniform: false)
       let documents = (0..<200).map { _ in generator.document() }
       let bodies = try probe.write { writer in
@@ -45,18 +45,18 @@ extension EngineConformance {
       }
       try expectEqual(found, bodies, "bodies")
     },
-    Check("What is not there is not found, and that is no error") { probe in
+    Check("Getting a missing document returns false without an error") { probe in
       try probe.insert([:], key: "k")
       let found = try probe.read { reader in
         try [Identity.rowID(99), .key(try DocumentKey("x"))].map { identity in
           try reader.get(identity, in: "c") { _ in
-            throw ConformanceFailure("a missing document was shown", #fileID, #line)
+            throw ConformanceFailure("a missing document was returned", #fileID, #line)
           }
         }
       }
       try expectEqual(found, [false, false], "found")
     },
-    Check("A key is taken once, and the transaction goes on") { probe in
+    Check("A duplicate key is rejected, and the transaction continues") { probe in
       try probe.write { writer in
         try writer.insert(["n": 1], key: "k")
         try expectError(.duplicateKey, "second insert") { try writer.insert(["n": 2], key: "k") }
@@ -66,7 +66,7 @@ extension EngineConformance {
       let body = try probe.read { try $0.document(.key(try DocumentKey("k")))?.body }
       try expectEqual(body, #"{"n":1}"#, "the first document")
     },
-    Check("Keys are the same only if their bytes are") { probe in
+    Check("Keys are compared byte for byte") { probe in
       let uuid = "0190d1f0-0000-7000-8000-000000000001"
       let keys = [uuid, uuid.uppercased(), "é", "e\u{301}", "E", "e", "1", "01"]
       try probe.write { writer in for key in keys { try writer.insert([:], key: key) } }
@@ -76,7 +76,8 @@ extension EngineConformance {
         try expectEqual(bytes, Array(key.utf8), "key \(key)")
       }
     },
-    Check("Saving replaces the document with that key and keeps row id and moment added") { probe in
+    Check("Saving replaces the document with the same key, and keeps its row id and creation time")
+    { probe in
       let first = try probe.insert(["n": 1], key: "k")
       let new = GeneratedDocument(
         ["m": 2], key: try DocumentKey("k"), type: "T", version: 2, added: 77)
@@ -84,14 +85,14 @@ extension EngineConformance {
       try expectEqual(second, first, "row id")
       let found = try probe.read { try $0.document(.rowID(first)) }
       try expectEqual(found?.body, #"{"m":2}"#, "body")
-      try expectEqual(found?.added, 0, "moment added")
+      try expectEqual(found?.added, 0, "creation time")
       try expectEqual(found?.type, "T", "type")
       try expectEqual(found?.version, 2, "version")
       try expectEqual(found?.revision, 2, "revision")
       let other = try probe.write { try $0.save(["n": 3]) }
       try expect(other != first, "saving without a key inserts")
     },
-    Check("Replacing changes what exists and only that") { probe in
+    Check("Replacing changes existing documents only") { probe in
       let id = try probe.insert(["n": 1], key: "k")
       let new = GeneratedDocument(["n": 2])
       try probe.write { writer in
@@ -110,17 +111,17 @@ extension EngineConformance {
       try expectEqual(found?.revision, 3, "revision")
       try expectEqual(try probe.ids(), [id], "documents")
     },
-    Check("Removing says whether there was something") { probe in
+    Check("Deleting returns whether the document existed") { probe in
       let id = try probe.insert([:], key: "k")
       let key = Identity.key(try DocumentKey("l"))
       try probe.insert([:], key: "l")
       let gone = try probe.write { writer in
         try [Identity.rowID(id), .rowID(id), key, key].map { try writer.delete($0, from: "c") }
       }
-      try expectEqual(gone, [true, false, true, false], "removed")
+      try expectEqual(gone, [true, false, true, false], "deleted")
       try expectEqual(try probe.ids(), [], "documents")
     },
-    Check("A row id is never used again") { probe in
+    Check("A row id is never reused") { probe in
       var used: Set<Int64> = []
       for round in 0..<4 {
         let ids = try probe.write { writer in try (0..<3).map { _ in try writer.insert([:]) } }
@@ -132,13 +133,13 @@ extension EngineConformance {
           default:
             for id in ids { _ = try writer.delete(.rowID(id), from: "c") }
             let id = try writer.insert([:])
-            try expect(used.insert(id).inserted, "row id \(id) after all were removed")
+            try expect(used.insert(id).inserted, "row id \(id) after all documents were deleted")
             _ = try writer.delete(.rowID(id), from: "c")
           }
         }
       }
     },
-    Check("A document of a million bytes is stored") { probe in
+    Check("A document of one million bytes is stored") { probe in
       let text = String(repeating: "ü\"", count: 250_000)
       let id = try probe.insert(["text": .string(text)])
       let found = try probe.ids(Query(.comparison(.field("text"), .equal, .value(.string(text)))))

@@ -6,13 +6,13 @@ import NanoQuery
 
 extension EngineConformance {
   static let everythingIndex: [Check] = [
-    Check("What is indexed can be asked and changed") { probe in
+    Check("The indexing policy can be read and changed") { probe in
       try probe.insert(["a": 1])
-      try expectEqual(try probe.indexing(), .declared, "at first")
+      try expectEqual(try probe.indexing(), .declared, "initially")
       try expectEqual(
-        try probe.read { try $0.indexing(in: "none") }, .declared, "of no collection")
+        try probe.read { try $0.indexing(in: "none") }, .declared, "missing collection")
       guard probe.has(.everythingIndex) else {
-        try expectError(.unsupported, "a policy that the engine does not have") {
+        try expectError(.unsupported, "an unsupported policy") {
           try probe.setIndexing(.everything)
         }
         return
@@ -22,32 +22,33 @@ extension EngineConformance {
         try expectEqual(try probe.indexing(), policy, "the policy")
       }
     },
-    Check("Indexing everything changes no answer, whenever it comes and goes") { probe in
+    Check("Indexing everything does not change query results, whenever it is enabled or disabled") {
+      probe in
       guard probe.has(.everythingIndex) else { return }
       for (number, value) in Self.values.enumerated() {
         try probe.insert(["a": value, "n": .int(Int64(number))], key: "k\(number)")
       }
-      let expected = try probe.answers()
+      let expected = try probe.results()
       for policy in [.everything, .declared, .everything] as [IndexingPolicy] {
         try probe.setIndexing(policy)
-        try expectEqual(try probe.answers(), expected, policy.rawValue)
+        try expectEqual(try probe.results(), expected, policy.rawValue)
       }
       try probe.write { writer in
         for (number, value) in Self.values.reversed().enumerated() {
           try writer.save(["a": value, "n": .int(Int64(number))], key: "k\(number)")
         }
       }
-      let changed = try probe.answers()
+      let changed = try probe.results()
       try probe.setIndexing(.declared)
-      try expectEqual(try probe.answers(), changed, "after saves")
+      try expectEqual(try probe.results(), changed, "after saves")
       try probe.setIndexing(.everything)
       _ = try probe.write { try $0.delete(Query(Self.conditions[0]), from: "c") }
-      let removed = try probe.answers()
+      let afterDeletion = try probe.results()
       try probe.setIndexing(.declared)
-      try expectEqual(try probe.answers(), removed, "after removals")
+      try expectEqual(try probe.results(), afterDeletion, "after deletions")
       try expectEqual(try probe.engine.verify(), [], "problems")
     },
-    Check("An error of the progress closure undoes the change of policy") { probe in
+    Check("An error in the progress closure rolls back the change of policy") { probe in
       guard probe.has(.everythingIndex) else { return }
       struct Stop: Error {}
       try probe.insert(["a": "x"])
@@ -63,7 +64,7 @@ extension EngineConformance {
       try expectEqual(try probe.indexing(), .declared, "the policy")
       try expectEqual(try probe.ids(Query(Self.conditions[0])), [1, 2], "documents")
     },
-    Check("Indexes are made anew, and all are dropped") { probe in
+    Check("Indexes can be rebuilt, and all of them dropped") { probe in
       let index = IndexDefinition(columns: [.init("a")])
       try probe.insert(["a": "x"])
       try probe.write { try $0.createIndex(index, in: "c") }
@@ -101,7 +102,7 @@ extension Probe {
   fileprivate func setIndexing(_ policy: IndexingPolicy) throws {
     try write { try $0.setIndexing(policy, in: "c", nil) }
   }
-  fileprivate func answers() throws -> [[Int64]] {
+  fileprivate func results() throws -> [[Int64]] {
     try EngineConformance.conditions.map { try ids(Query($0)) }
   }
 }

@@ -6,7 +6,7 @@ import NanoQuery
 
 extension EngineConformance {
   static let indexes: [Check] = [
-    Check("An index is created once, listed, and dropped") { probe in
+    Check("An index is created, listed and dropped; creating it twice has no effect") { probe in
       let plain = IndexDefinition(columns: [.init("a"), .init("b.c", descending: true)])
       try probe.write { writer in
         try writer.createIndex(plain, in: "c")
@@ -18,23 +18,23 @@ extension EngineConformance {
         try expect(try writer.dropIndex(plain.name, in: "c"), "dropped")
         try expect(try !writer.dropIndex(plain.name, in: "c"), "dropped twice")
       }
-      try expectEqual(try probe.read { try $0.indexes(in: "c") }, [], "indexes at last")
+      try expectEqual(try probe.read { try $0.indexes(in: "c") }, [], "indexes after dropping")
     },
-    Check("A name stands for one definition") { probe in
+    Check("An index name has one definition per collection") { probe in
       try probe.write { writer in
         try writer.createIndex(IndexDefinition(name: "i", columns: [.init("a")]), in: "c")
-        try expectError(.alreadyExists, "another field") {
+        try expectError(.alreadyExists, "a different field") {
           try writer.createIndex(IndexDefinition(name: "i", columns: [.init("b")]), in: "c")
         }
-        try expectError(.alreadyExists, "another direction") {
+        try expectError(.alreadyExists, "a different direction") {
           let column = IndexDefinition.Column("a", descending: true)
           try writer.createIndex(IndexDefinition(name: "i", columns: [column]), in: "c")
         }
-        // Elsewhere it is free.
+        // Another collection may use the same name.
         try writer.createIndex(IndexDefinition(name: "i", columns: [.init("b")]), in: "d")
       }
     },
-    Check("Indexes of like names are different indexes") { probe in
+    Check("Indexes with similar names are distinct") { probe in
       let definitions: [(collection: String, index: String)] = [
         ("c", "a"), ("c", "A"), ("c", "key"), ("c", "c.key"), ("a", "b_c"), ("a_b", "c"),
         ("a", "b.c"), ("a.b", "c"), ("a%2Eb", "c"), ("c", "a#1"), ("c", "lastName"),
@@ -61,14 +61,14 @@ extension EngineConformance {
         try expect(try probe.write { try $0.dropIndex(name, in: collection) }, "dropped \(name)")
       }
     },
-    Check("What is no index is refused") { probe in
+    Check("Invalid index definitions are rejected") { probe in
       try probe.insert([:])
-      let bad = [
+      let invalid = [
         IndexDefinition(name: "i", columns: []),
         IndexDefinition(columns: [.init("a"), .init("a")]),
         IndexDefinition(columns: [.init("a"), .init("b")], kind: .elements),
       ]
-      for index in bad where index.kind == .fields || probe.has(.elementIndexes) {
+      for index in invalid where index.kind == .fields || probe.has(.elementIndexes) {
         try expectError(.invalidArgument, "\(index)") {
           try probe.write { try $0.createIndex(index, in: "c") }
         }
@@ -78,7 +78,7 @@ extension EngineConformance {
       }
       try expectEqual(try probe.read { try $0.indexes(in: "c") }, [], "indexes")
     },
-    Check("Indexes change no answer, whenever they come and go") { probe in
+    Check("Indexes do not change query results, whenever they are created or dropped") { probe in
       let values: [DocumentValue] = [
         1, 2.5, "a", "b", true, nil, [1, "a"], ["b": 1], [["b": 1], ["b": [2]]], .double(.nan),
       ]
@@ -88,7 +88,7 @@ extension EngineConformance {
         .isNull(.field("a")), .not(.comparison(.field("a"), .greater, .value(1))),
         .comparison(.field("a.b"), .equal, .value(1)), .text(.field("a"), .beginsWith, .value("a")),
       ]
-      func answers() throws -> [[Int64]] {
+      func results() throws -> [[Int64]] {
         try conditions.flatMap { condition in
           try [[], [Ordering("a")], [Ordering("a", descending: true)]].map {
             try probe.ids(Query(condition, orderings: $0))
@@ -99,7 +99,7 @@ extension EngineConformance {
         for value in values { try writer.insert(["a": value]) }
         try writer.insert([:])
       }
-      let expected = try answers()
+      let expected = try results()
       var all = [
         IndexDefinition(columns: [.init("a")]), IndexDefinition(columns: [.init("a.b")]),
         IndexDefinition(columns: [.init("a", descending: true), .init("b")]),
@@ -110,14 +110,14 @@ extension EngineConformance {
       }
       for index in all {
         try probe.write { try $0.createIndex(index, in: "c") }
-        try expectEqual(try answers(), expected, "with \(index.name)")
+        try expectEqual(try results(), expected, "with \(index.name)")
       }
       for index in all {
         _ = try probe.write { try $0.dropIndex(index.name, in: "c") }
-        try expectEqual(try answers(), expected, "without \(index.name)")
+        try expectEqual(try results(), expected, "without \(index.name)")
       }
     },
-    Check("An index follows changes and removals") { probe in
+    Check("An index reflects updates and deletions") { probe in
       let kinds: [IndexDefinition.Kind] =
         probe.has(.elementIndexes) ? [.fields, .elements] : [.fields]
       for kind in kinds {
@@ -139,9 +139,9 @@ extension EngineConformance {
         _ = try probe.write { try $0.save(["a": "y"], key: "k", in: name) }
         try expectEqual(try counts(), [1, 2], "\(kind) after a save")
         _ = try probe.write { try $0.delete(.key(try DocumentKey("l")), from: name) }
-        try expectEqual(try counts(), [0, 1], "\(kind) after a removal")
+        try expectEqual(try counts(), [0, 1], "\(kind) after a deletion")
         _ = try probe.write { try $0.delete(Query(), from: name) }
-        try expectEqual(try counts(), [0, 0], "\(kind) when all are removed")
+        try expectEqual(try counts(), [0, 0], "\(kind) after deleting all documents")
       }
       try expectEqual(try probe.engine.verify(), [], "problems")
     },

@@ -8,7 +8,7 @@ import NanoQuery
 import Synchronization
 
 extension EngineConformance {
-  /// Runs a block on so many threads at once and waits for all.
+  /// Runs a closure on several threads concurrently, and waits for all of them.
   private static func onThreads(
     _ count: Int, _ engine: any Engine, _ work: @escaping @Sendable (any Engine) throws -> Void
   ) throws {
@@ -25,10 +25,10 @@ extension EngineConformance {
     if let first = failures.first { throw first }
   }
 
-  /// Tells two threads apart.
-  private final class Turn: Sendable {
+  /// Distinguishes the first of several threads.
+  private final class FirstThread: Sendable {
     private let taken = Atomic(false)
-    func isFirst() -> Bool { !taken.exchange(true, ordering: .relaxed) }
+    func claim() -> Bool { !taken.exchange(true, ordering: .relaxed) }
   }
 
   private final class Failures: Sendable {
@@ -38,11 +38,11 @@ extension EngineConformance {
   }
 
   static let isolation: [Check] = [
-    Check("A snapshot stays what it was while others write") { probe in
+    Check("A snapshot does not change during concurrent writes") { probe in
       guard probe.has(.concurrentReads) else { return }
       try probe.insert(["n": 1], key: "k")
       try probe.read { reader in
-        try expectEqual(try reader.ids().count, 1, "documents at first")
+        try expectEqual(try reader.ids().count, 1, "documents initially")
         try onThreads(1, probe.engine) { engine in
           try engine.write(nil) { writer in
             try writer.insert(["n": 2])
@@ -56,24 +56,24 @@ extension EngineConformance {
         try expectEqual(body, #"{"n":1}"#, "the changed document")
         try expectEqual(try reader.collections().map(\.name), ["c"], "collections")
         let two = Query(.comparison(.field("n"), .greater, .value(.int(1))))
-        try expectEqual(try reader.count(two, in: "c"), 0, "found by new values")
+        try expectEqual(try reader.count(two, in: "c"), 0, "matches of new values")
         try expectEqual(try reader.indexes(in: "c"), [], "indexes")
       }
-      try expectEqual(try probe.ids().count, 2, "documents of a later snapshot")
+      try expectEqual(try probe.ids().count, 2, "documents in a later snapshot")
     },
-    Check("What is not committed is seen by nobody else") { probe in
+    Check("Uncommitted changes are not visible to other threads") { probe in
       guard probe.has(.concurrentReads) else { return }
       try probe.insert(["n": 1])
       try probe.write { writer in
         try writer.insert(["n": 2])
         try onThreads(1, probe.engine) { engine in
           let count = try engine.read(.snapshot, nil) { try $0.count(Query(), in: "c") }
-          try expectEqual(count, 1, "documents seen by another")
+          try expectEqual(count, 1, "documents visible to another thread")
         }
       }
       try expectEqual(try probe.ids().count, 2, "documents after the commit")
     },
-    Check("Readers see another connection's new kinds of values") { probe in
+    Check("Readers see new value types written by other connections") { probe in
       try probe.write { writer in
         try writer.createIndex(IndexDefinition(columns: [.init("a")]), in: "c")
         try writer.insert(["a": 1])
@@ -87,7 +87,7 @@ extension EngineConformance {
         try expectEqual(try probe.ids(some).count, expected, "after \(value)")
       }
     },
-    Check("Increments of many threads are all there") { probe in
+    Check("Concurrent increments are not lost") { probe in
       try probe.insert(["n": 0], key: "k")
       let (threads, rounds) = (4, 25)
       try onThreads(threads, probe.engine) { engine in
@@ -102,7 +102,7 @@ extension EngineConformance {
       let body = try probe.read { try $0.document(.key(try DocumentKey("k")))?.body }
       try expectEqual(body, #"{"n":\#(threads * rounds)}"#, "counter")
     },
-    Check("A single call sees one state, whatever is written meanwhile") { probe in
+    Check("A single call sees one state during concurrent writes") { probe in
       guard probe.has(.concurrentReads) else { return }
       let one = Query(.comparison(.field("a"), .equal, .value(.int(1))))
       for round in 0..<60 {
@@ -111,30 +111,30 @@ extension EngineConformance {
           try writer.createIndex(IndexDefinition(columns: [.init("a")]), in: name)
           try writer.insert(["a": 1], into: name)
         }
-        let turn = Turn()
+        let first = FirstThread()
         try onThreads(2, probe.engine) { engine in
-          if turn.isFirst() {
+          if first.claim() {
             return try engine.write(nil) { writer in
               try writer.insert(["a": 1], into: name)
-              // From here on the field is no longer one number.
+              // The field is no longer a single number.
               try writer.insert(["a": [1, 2]], into: name)
             }
           }
           var count = 0
           while count != 3 {
             count = try engine.read(.call, nil) { try $0.count(one, in: name) }
-            try expect(count == 1 || count == 3, "\(count) documents: half a transaction")
+            try expect(count == 1 || count == 3, "\(count) documents: part of a transaction")
           }
         }
       }
     },
-    Check("Many threads may read while one writes") { probe in
+    Check("Multiple threads can read during a write") { probe in
       try probe.write { writer in for _ in 0..<50 { try writer.insert(["n": 1]) } }
       try onThreads(4, probe.engine) { engine in
         for round in 0..<20 {
           let one = Query(.comparison(.field("n"), .equal, .value(.int(1))))
           let count = try engine.read(.snapshot, nil) { try $0.count(one, in: "c") }
-          try expect(count >= 50 && count % 2 == 0, "\(count) documents: half a transaction")
+          try expect(count >= 50 && count % 2 == 0, "\(count) documents: part of a transaction")
           guard round % 5 == 0 else { continue }
           try engine.write(nil) { writer in
             try writer.insert(["n": 1])

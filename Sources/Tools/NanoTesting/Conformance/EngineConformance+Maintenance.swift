@@ -7,7 +7,7 @@ import NanoQuery
 
 extension EngineConformance {
   static let metadata: [Check] = [
-    Check("Metadata comes back as the values they were") { probe in
+    Check("Metadata values are returned unchanged") { probe in
       let values: [String: DocumentValue] = [
         "a": .int(.max), "b": .double(-0.0), "c": .date(Date(timeIntervalSinceReferenceDate: 1e-9)),
         "d": .data(Data([0, 255])), "e": [nil, true, ["x": "é\u{0}"]], "n": .null,
@@ -25,23 +25,23 @@ extension EngineConformance {
           }
         }
         try expectEqual(try reader.metadataNames(), values.keys.sorted(), "names")
-        try expectEqual(try reader.metadata("x"), nil, "what is not there")
+        try expectEqual(try reader.metadata("x"), nil, "a missing name")
       }
     },
-    Check("Metadata are replaced and removed") { probe in
+    Check("Metadata can be replaced and removed") { probe in
       try probe.write { writer in
         try writer.setMetadata(.int(1), "a")
         try writer.setMetadata(.int(2), "a")
         try expectEqual(try writer.metadata("a"), .int(2), "replaced")
         try writer.setMetadata(nil, "a")
-        try writer.setMetadata(nil, "never there")
+        try writer.setMetadata(nil, "missing")
         try expectEqual(try writer.metadataNames(), [], "names")
       }
     },
   ]
 
   static let maintenance: [Check] = [
-    Check("A database in use is in order, and its statistics are true") { probe in
+    Check("A database in use passes verification, and its statistics are correct") { probe in
       try probe.write { writer in
         for number in 0..<20 { try writer.insert(["n": .int(Int64(number))], into: "a") }
         try writer.createIndex(IndexDefinition(columns: [.init("n")]), in: "a")
@@ -54,7 +54,7 @@ extension EngineConformance {
       ]
       try expectEqual(try probe.engine.statistics().collections, expected, "collections")
     },
-    Check("Compacting keeps what is there") { probe in
+    Check("Compacting preserves documents and row ids") { probe in
       try probe.write { writer in
         for number in 0..<200 { try writer.insert(["n": .int(Int64(number))]) }
         _ = try writer.delete(Query(limit: 150), from: "c")
@@ -62,9 +62,9 @@ extension EngineConformance {
       let before = try probe.ids()
       try probe.engine.compact()
       try expectEqual(try probe.ids(), before, "documents")
-      try expect(!before.contains(try probe.insert([:])), "row ids go on")
+      try expect(!before.contains(try probe.insert([:])), "a row id was reused")
     },
-    Check("A backup is whole or not there, and replaces nothing unless told") { probe in
+    Check("A backup is atomic, and replaces a file only on request") { probe in
       guard probe.has(.backup) else {
         try expectError(.unsupported, "backup") {
           try probe.engine.backup(to: BackupDestination(path: "nowhere"), progress: nil)
@@ -76,22 +76,22 @@ extension EngineConformance {
       defer { try? FileManager.default.removeItem(atPath: path) }
       try probe.write { writer in for _ in 0..<200 { try writer.insert(["n": 1]) } }
       do {
-        // Progress at the very end may come too late to stop it.
+        // An error at the final progress report may come too late to cancel the backup.
         try probe.engine.backup(to: BackupDestination(path: path)) { _ in throw Stop() }
         try FileManager.default.removeItem(atPath: path)
       } catch is Stop {
-        try expect(!FileManager.default.fileExists(atPath: path), "half a backup")
+        try expect(!FileManager.default.fileExists(atPath: path), "a partial backup exists")
       }
       var last = 0.0
       try probe.engine.backup(to: BackupDestination(path: path)) { last = $0 }
-      try expectEqual(last, 1, "progress at the end")
+      try expectEqual(last, 1, "final progress")
       try expectError(.alreadyExists, "a second backup") {
         try probe.engine.backup(to: BackupDestination(path: path), progress: nil)
       }
       try probe.engine.backup(to: BackupDestination(path: path, replacing: true), progress: nil)
       try expectEqual(try probe.ids().count, 200, "documents of the original")
     },
-    Check("A closed engine says so") { probe in
+    Check("A closed engine throws on every call") { probe in
       try probe.insert([:])
       try probe.engine.close()
       try probe.engine.close()
@@ -104,7 +104,7 @@ extension EngineConformance {
   ]
 
   static let durability: [Check] = [
-    Check("What was written is there when the database is opened again") { probe in
+    Check("Committed writes survive reopening the database") { probe in
       guard probe.has(.durable) else { return }
       let index = IndexDefinition(columns: [.init("a"), .init("b", descending: true)])
       let last = try probe.write { writer in
@@ -130,9 +130,9 @@ extension EngineConformance {
         let body = try reader.document(.key(try DocumentKey("k")))?.body
         try expectEqual(body, #"{"a":1}"#, "a document")
         let types = try reader.observedPaths(in: "c").first { $0.path == "a" }?.types
-        try expectEqual(types, [.int, .array], "types seen")
+        try expectEqual(types, [.int, .array], "observed types")
       }
-      try expect(try probe.insert([:]) > last, "a row id of a removed document is not used again")
+      try expect(try probe.insert([:]) > last, "the row id of a deleted document was reused")
     }
   ]
 }

@@ -4,14 +4,14 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// Names and texts that differ in their bytes alone: for Swift's `String` both of a pair are equal.
+/// Strings that differ only in their bytes: Swift's `String` considers both of a pair equal.
 enum UnicodeForms {
   static let pairs: [(String, String)] = [
     ("caf\u{E9}", "cafe\u{301}"),
-    // The Kelvin sign, and the Greek question mark, of which the other form is plain ASCII.
+    // The Kelvin sign and the Greek question mark, whose other form is ASCII.
     ("K", "\u{212A}"), (";", "\u{37E}"),
     ("\u{C5}", "\u{212B}"),
-    // The same marks in another order.
+    // The same combining marks in a different order.
     ("e\u{323}\u{302}", "e\u{302}\u{323}"),
     ("\u{AC00}", "\u{1100}\u{1161}"),
   ]
@@ -20,7 +20,7 @@ enum UnicodeForms {
 
 extension EngineConformance {
   static let names: [Check] = [
-    Check("Collections whose names differ in their Unicode form are two collections") { probe in
+    Check("Collection names that differ only in Unicode normalization are distinct") { probe in
       for (a, b) in UnicodeForms.pairs {
         try probe.insert(["n": 1], key: "k", into: a)
         try probe.insert(["n": 2], key: "k", into: b)
@@ -48,7 +48,7 @@ extension EngineConformance {
         try expect(try probe.write { try !$0.dropCollection(b) }, "\(b) was dropped twice")
       }
     },
-    Check("Fields whose names differ in their Unicode form are two fields") { probe in
+    Check("Field names that differ only in Unicode normalization are distinct") { probe in
       var object = DocumentObject()
       for (number, name) in UnicodeForms.all.enumerated() { object[name] = .int(Int64(number)) }
       let id = try probe.insert(object, key: "all")
@@ -66,22 +66,22 @@ extension EngineConformance {
         let paths = try reader.observedPaths(in: "c").map { ExactName($0.path) }
         try expectEqual(Set(paths), Set(UnicodeForms.all.map { ExactName($0) }), "paths")
         let selected = Query(.exists(path(UnicodeForms.pairs[0].0)))
-        try expectEqual(try reader.ids(selected), [id], "the one that has the first form")
+        try expectEqual(try reader.ids(selected), [id], "the document with the first form")
         try expectEqual(
           try reader.ids(Query(.exists(path(UnicodeForms.pairs[0].1)))), [id, other],
-          "those that have the second form")
+          "the documents with the second form")
         let stored = try reader.document(.rowID(id))?.body ?? ""
         try expectEqual(try DocumentObject(json: stored), object, "the document")
       }
     },
-    Check("Texts in two Unicode forms are two values") { probe in
+    Check("Strings that differ only in Unicode normalization are distinct values") { probe in
       var ids: [[Int64]] = []
       for (a, b) in UnicodeForms.pairs {
         ids.append([
           try probe.insert(["t": .string(a)]), try probe.insert(["t": .string(b)]),
         ])
       }
-      func ask() throws {
+      func checkResults() throws {
         for (pair, ids) in zip(UnicodeForms.pairs, ids) {
           for (text, id) in zip([pair.0, pair.1], ids) {
             try expectEqual(try probe.ids(Query(Field("t") == text)), [id], "= \(text)")
@@ -96,17 +96,17 @@ extension EngineConformance {
         }
         try expectEqual(groups.map(\.group), texts.map { [.string($0)] }, "groups")
       }
-      try ask()
+      try checkResults()
       guard probe.has(.uniqueIndexes) else { return }
       try probe.write {
         try $0.createIndex(IndexDefinition(columns: [.init("t")], isUnique: true), in: "c")
       }
-      try ask()
+      try checkResults()
       try expectError(.uniqueViolation, "the same form") {
         try probe.insert(["t": .string(UnicodeForms.pairs[0].1)])
       }
     },
-    Check("Keys and class names in two Unicode forms are two") { probe in
+    Check("Keys and class names that differ only in Unicode normalization are distinct") { probe in
       var ids: [Int64] = []
       for name in UnicodeForms.all {
         let document = GeneratedDocument(
@@ -124,16 +124,16 @@ extension EngineConformance {
       let types = try probe.read { try $0.types(in: "c") }.map { ExactName($0) }
       try expectEqual(types, UnicodeForms.all.map { ExactName($0) }.sorted(), "classes")
       let first = try DocumentKey(UnicodeForms.pairs[0].0)
-      try expect(try probe.write { try $0.delete(.key(first), from: "c") }, "removed")
-      try expectEqual(try probe.ids().count, ids.count - 1, "documents that are left")
+      try expect(try probe.write { try $0.delete(.key(first), from: "c") }, "deleted")
+      try expectEqual(try probe.ids().count, ids.count - 1, "remaining documents")
     },
-    Check("Indexes whose names differ in their Unicode form are two indexes") { probe in
+    Check("Index names that differ only in Unicode normalization are distinct") { probe in
       try probe.insert(["a": 1, "b": "text", "c": "other text"])
       for (number, (a, b)) in UnicodeForms.pairs.enumerated() {
         try probe.write { writer in
           try writer.createIndex(
             IndexDefinition(name: a, columns: [.init(FieldPath("a\(number)"))]), in: "c")
-          try expect(try !writer.dropIndex(b, in: "c"), "\(b) was dropped before it was made")
+          try expect(try !writer.dropIndex(b, in: "c"), "\(b) was dropped before it was created")
           try writer.createIndex(
             IndexDefinition(name: b, columns: [.init(FieldPath("b\(number)"))]), in: "c")
         }
@@ -147,11 +147,11 @@ extension EngineConformance {
         try expect(try probe.write { try $0.dropIndex(b, in: "c") }, "\(b) was not dropped")
         try expect(try probe.write { try !$0.dropIndex(b, in: "c") }, "\(b) was dropped twice")
         let left = try probe.read { try $0.indexes(in: "c") }.map(\.name)
-        try expect(left.containsExactly(a), "\(a) is gone with \(b)")
+        try expect(left.containsExactly(a), "\(a) was dropped with \(b)")
       }
-      try expectEqual(try probe.engine.verify(), [], "problems at last")
+      try expectEqual(try probe.engine.verify(), [], "problems after dropping")
     },
-    Check("Text indexes whose names differ in their Unicode form are two indexes") { probe in
+    Check("Text index names that differ only in Unicode normalization are distinct") { probe in
       guard probe.has(.textIndexes) else { return }
       let (a, b) = UnicodeForms.pairs[0]
       try probe.insert(["a": "gin", "b": "rum"])
@@ -162,12 +162,13 @@ extension EngineConformance {
       try expectEqual(try probe.ids(Query(.search("gin", in: a))).count, 1, "by the first")
       try expectEqual(try probe.ids(Query(.search("gin", in: b))).count, 0, "by the second")
       try expect(try probe.write { try $0.dropIndex(b, in: "c") }, "dropped")
-      try expectEqual(try probe.ids(Query(.search("gin", in: a))).count, 1, "by what is left")
-      try expectError(.invalidArgument, "the dropped one") {
+      try expectEqual(
+        try probe.ids(Query(.search("gin", in: a))).count, 1, "by the remaining index")
+      try expectError(.invalidArgument, "the dropped index") {
         _ = try probe.ids(Query(.search("gin", in: b)))
       }
     },
-    Check("Entries of the metadata whose names differ in their Unicode form are two") { probe in
+    Check("Metadata names that differ only in Unicode normalization are distinct") { probe in
       try probe.write { writer in
         for (number, name) in UnicodeForms.all.enumerated() {
           try writer.setMetadata(.int(Int64(number)), name)
@@ -181,32 +182,34 @@ extension EngineConformance {
       }
       try probe.write { try $0.setMetadata(nil, UnicodeForms.pairs[0].0) }
       try expectEqual(
-        try probe.read { try $0.metadata(UnicodeForms.pairs[0].1) }, 1, "after the other is gone")
+        try probe.read { try $0.metadata(UnicodeForms.pairs[0].1) }, 1, "after removing the other")
     },
-    Check("Settings that change in the Unicode form of a text alone are kept") { probe in
+    Check("A settings change that differs only in Unicode normalization is stored") { probe in
       let (a, b) = UnicodeForms.pairs[0]
       for text in [a, b, a] {
-        let given = CollectionSettings(defaults: [text: .string(text)], aliases: [text: text])
-        try probe.write { try $0.setSettings(given, of: "c") }
-        try expectEqual(try probe.read { try $0.settings(of: "c") }, given, "settings with \(text)")
+        let settings = CollectionSettings(defaults: [text: .string(text)], aliases: [text: text])
+        try probe.write { try $0.setSettings(settings, of: "c") }
+        try expectEqual(
+          try probe.read { try $0.settings(of: "c") }, settings, "settings with \(text)")
       }
     },
-    Check("Documents under random names in several Unicode forms stay apart") { probe in
+    Check("Documents with random names in several Unicode normalizations remain distinct") {
+      probe in
       for seed in UInt64(0)..<4 { try RandomNames(seed).run(probe) }
     },
   ]
 }
 
-/// Random writes to collections, keys and fields of which only the Unicode forms differ, compared with a
-/// dictionary by bytes.
+/// Random writes to collections, keys and fields whose names differ only in Unicode normalization, compared with a
+/// dictionary keyed by bytes.
 private struct RandomNames {
-  private struct Place: Hashable {
+  private struct Location: Hashable {
     let collection: ExactName
     let key: ExactName
   }
   private var random: SplitMix
   private let seed: UInt64
-  private var expected: [Place: DocumentObject] = [:]
+  private var expected: [Location: DocumentObject] = [:]
 
   init(_ seed: UInt64) {
     self.seed = seed
@@ -221,22 +224,22 @@ private struct RandomNames {
 
   private mutating func write(_ writer: any EngineWriter) throws {
     for _ in 0..<10 {
-      // Every round has collections of its own.
+      // Each seed uses separate collections.
       let collection = "\(seed)" + random.pick(UnicodeForms.all)
       let name = random.pick(UnicodeForms.all)
-      let place = Place(collection: ExactName(collection), key: ExactName(name))
+      let location = Location(collection: ExactName(collection), key: ExactName(name))
       if random.oneIn(4) {
-        let isThere = expected.removeValue(forKey: place) != nil
+        let exists = expected.removeValue(forKey: location) != nil
         try expectEqual(
-          try writer.delete(.key(try DocumentKey(name)), from: collection), isThere,
-          "seed \(seed): \(name) of \(collection) was removed")
+          try writer.delete(.key(try DocumentKey(name)), from: collection), exists,
+          "seed \(seed): \(name) of \(collection) was deleted")
         continue
       }
       var object = DocumentObject()
       for _ in 0..<random.number(1...4) {
         object[random.pick(UnicodeForms.all)] = .string(random.pick(UnicodeForms.all))
       }
-      expected[place] = object
+      expected[location] = object
       try writer.save(object, key: name, in: collection)
     }
   }
@@ -250,9 +253,9 @@ private struct RandomNames {
           found[ExactName(document.key?.description ?? "")] = try json.object()
           return true
         }
-        let wanted = expected.filter { $0.key.collection == ExactName(collection) }
+        let matching = expected.filter { $0.key.collection == ExactName(collection) }
         try expectEqual(
-          found, Dictionary(uniqueKeysWithValues: wanted.map { ($0.key.key, $0.value) }),
+          found, Dictionary(uniqueKeysWithValues: matching.map { ($0.key.key, $0.value) }),
           "seed \(seed): documents of \(collection)")
       }
     }

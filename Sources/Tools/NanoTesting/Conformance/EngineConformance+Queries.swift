@@ -12,30 +12,31 @@ extension EngineConformance {
   }
 
   static let queries: [Check] = [
-    Check("Without an order documents come by row id") { probe in
+    Check("Without an order, documents are returned by row id") { probe in
       let ids = try fill(probe)
       try expectEqual(try probe.ids(), ids.sorted(), "all")
       try expectEqual(ids, ids.sorted(), "row ids ascend")
     },
-    Check("A page is cut after sorting, and ties go by row id") { probe in
+    Check("Limit and offset apply after sorting, and ties are ordered by row id") { probe in
       let ids = try fill(probe)
-      func asked(_ query: Query) throws -> [Int] {
+      func positions(_ query: Query) throws -> [Int] {
         try probe.ids(query).map { id in ids.firstIndex(of: id) ?? -1 }
       }
       let up = [Ordering("n")]
       let down = [Ordering("n", descending: true)]
-      try expectEqual(try asked(Query(orderings: up)), [4, 1, 3, 2, 0], "ascending")
-      try expectEqual(try asked(Query(orderings: down)), [0, 2, 1, 3, 4], "descending")
-      try expectEqual(try asked(Query(orderings: up, limit: 2, offset: 1)), [1, 3], "page")
-      try expectEqual(try asked(Query(orderings: up, limit: 0)), [], "no document")
-      try expectEqual(try asked(Query(orderings: up, offset: 4)), [0], "offset alone")
+      try expectEqual(try positions(Query(orderings: up)), [4, 1, 3, 2, 0], "ascending")
+      try expectEqual(try positions(Query(orderings: down)), [0, 2, 1, 3, 4], "descending")
+      try expectEqual(try positions(Query(orderings: up, limit: 2, offset: 1)), [1, 3], "page")
+      try expectEqual(try positions(Query(orderings: up, limit: 0)), [], "no document")
+      try expectEqual(try positions(Query(orderings: up, offset: 4)), [0], "offset alone")
       let after = PagePosition(values: [.int(1)], rowID: ids[1])
-      try expectEqual(try asked(Query(orderings: up, limit: 2, after: after)), [3, 2], "after")
-      try expectEqual(try asked(Query(orderings: down, after: after)), [3, 4], "after, descending")
+      try expectEqual(try positions(Query(orderings: up, limit: 2, after: after)), [3, 2], "after")
+      try expectEqual(
+        try positions(Query(orderings: down, after: after)), [3, 4], "after, descending")
     },
-    Check("The names of classes are listed each once, sorted, without those of removed documents") {
+    Check("Class names are listed once each, sorted, without those of deleted documents") {
       probe in
-      try expectEqual(try probe.read { try $0.types(in: "c") }, [], "no collection")
+      try expectEqual(try probe.read { try $0.types(in: "c") }, [], "missing collection")
       try probe.write { writer in
         func insert(_ type: String?) throws -> Int64 {
           var body: [UInt8] = [0x7B, 0x7D]
@@ -49,9 +50,11 @@ extension EngineConformance {
         _ = try writer.delete(.rowID(insert("gone")), from: "c")
         try expectEqual(try writer.types(in: "c"), ["a", "b", "é"], "in the transaction")
       }
-      try expectEqual(try probe.read { try $0.types(in: "c") }, ["a", "b", "é"], "after it")
+      try expectEqual(
+        try probe.read { try $0.types(in: "c") }, ["a", "b", "é"], "after the transaction")
     },
-    Check("Counting counts what finding finds, page and all") { probe in
+    Check("Count returns the number of documents that find returns, including limit and offset") {
+      probe in
       _ = try fill(probe)
       let one = Condition.comparison(.field("n"), .equal, .value(.int(1)))
       try probe.read { reader in
@@ -60,7 +63,7 @@ extension EngineConformance {
         try expectEqual(try reader.count(Query(limit: 3, offset: 4), in: "c"), 1, "a page")
       }
     },
-    Check("Aggregates are taken over what the query finds") { probe in
+    Check("Aggregates are computed over the results of the query") { probe in
       _ = try fill(probe)
       let all: [Aggregate] = [
         .count, .countOf("n"), .min("n"), .max("n"), .average("n"), .sum("n"),
@@ -76,36 +79,38 @@ extension EngineConformance {
         ]
         let expected = counts.map { AggregateRow(group: [$0.0], values: [.int($0.1)]) }
         try expectEqual(groups, expected, "groups in sort order")
-        let cut = AggregateQuery(
+        let page = AggregateQuery(
           Query(orderings: [Ordering("n")], limit: 2), aggregates: [.sum("n")])
-        let total = try reader.aggregate(cut, in: "c").first?.values
+        let total = try reader.aggregate(page, in: "c").first?.values
         try expectEqual(total, [.int(1)], "of a page")
       }
     },
-    Check("Distinct values come in sort order, those of arrays one by one") { probe in
+    Check("Distinct values are sorted, and array elements are separate values") { probe in
       _ = try fill(probe)
       let values = try probe.read { try $0.distinct("tags", Query(), in: "c") }
       try expectEqual(values, [.null, .int(1), .int(2), .int(3), .string("a")], "values")
     },
-    Check("Removing by query removes just what it finds") { probe in
+    Check("Deleting by query deletes exactly the results of the query") { probe in
       let ids = try fill(probe)
       let query = Query(orderings: [Ordering("n", descending: true)], limit: 2)
-      try expectEqual(try probe.write { try $0.delete(query, from: "c") }, 2, "removed")
-      try expectEqual(try probe.ids(), [ids[1], ids[3], ids[4]], "what is left")
-      try expectEqual(try probe.write { try $0.delete(Query(), from: "c") }, 3, "all the others")
+      try expectEqual(try probe.write { try $0.delete(query, from: "c") }, 2, "deleted")
+      try expectEqual(try probe.ids(), [ids[1], ids[3], ids[4]], "remaining documents")
+      try expectEqual(
+        try probe.write { try $0.delete(Query(), from: "c") }, 3, "all remaining documents")
     },
-    Check("Finding ends when the closure has seen enough") { probe in
+    Check("Find stops when the closure returns false") { probe in
       _ = try fill(probe)
-      var shown = 0
+      var visited = 0
       try probe.read { reader in
         try reader.find(Query(), in: "c") { _ in
-          shown += 1
-          return shown < 2
+          visited += 1
+          return visited < 2
         }
       }
-      try expectEqual(shown, 2, "documents shown")
+      try expectEqual(visited, 2, "visited documents")
     },
-    Check("An error of the closure comes out as it is, and the engine goes on") { probe in
+    Check("An error thrown by the closure is rethrown unchanged, and the engine remains usable") {
+      probe in
       struct Stop: Error {}
       _ = try fill(probe)
       do {
@@ -114,7 +119,7 @@ extension EngineConformance {
       } catch is Stop {}
       try expectEqual(try probe.ids().count, 5, "documents")
     },
-    Check("Queries may stand inside queries") { probe in
+    Check("Queries can be nested") { probe in
       let ids = try fill(probe)
       var pairs = 0
       try probe.read { reader in
@@ -124,13 +129,13 @@ extension EngineConformance {
             if inner.rowID == outerID { pairs += 1 }
             return true
           }
-          try expect(outer.rowID == outerID && !outer.body.isEmpty, "the outer document stays")
+          try expect(outer.rowID == outerID && !outer.body.isEmpty, "the outer document changed")
           return true
         }
       }
       try expectEqual(pairs, ids.count, "pairs")
     },
-    Check("A regular expression that is none is refused") { probe in
+    Check("An invalid regular expression is rejected") { probe in
       _ = try fill(probe)
       let query = Query(.text(.field("tags"), .regexp, .value(.string("("))))
       try expectError(.invalidArgument, "find") { _ = try probe.ids(query) }

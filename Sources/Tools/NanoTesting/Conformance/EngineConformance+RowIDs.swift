@@ -6,7 +6,7 @@ import NanoQuery
 
 extension EngineConformance {
   static let rowIDs: [Check] = [
-    Check("The next row id is told beforehand, and those that follow are free") { probe in
+    Check("The next row id is available in advance, and later row ids are free") { probe in
       try probe.insert([:], key: "first")
       let ids = try probe.write { writer in
         let next = try writer.nextRowID(in: "c")
@@ -18,7 +18,8 @@ extension EngineConformance {
         try probe.read { try $0.rowIDs(Query(), in: "c").rowIDs }.suffix(3),
         [ids[0], ids[0] + 1, ids[0] + 2], "found")
     },
-    Check("The next row id of a new collection is told, and after a removal it is none of before") {
+    Check("The next row id of a new collection is available, and a deletion does not free row ids")
+    {
       probe in
       let first = try probe.write { try $0.nextRowID(in: "c") }
       try probe.insert([:], key: "a")
@@ -28,7 +29,7 @@ extension EngineConformance {
       }
       try expectEqual(next, first + 1, "next")
     },
-    Check("The highest row id counts documents that were removed, if the engine tells it") {
+    Check("The highest row id, if supported, includes deleted documents") {
       probe in
       let before = try probe.read { try $0.highestRowID(in: "c") }
       try probe.insert([:], key: "a")
@@ -37,11 +38,12 @@ extension EngineConformance {
         _ = try writer.delete(.rowID(highest), from: "c")
         return highest
       }
-      guard let told = try probe.read({ try $0.highestRowID(in: "c") }) else { return }
-      try expectEqual(told, highest, "highest")
+      guard let reported = try probe.read({ try $0.highestRowID(in: "c") }) else { return }
+      try expectEqual(reported, highest, "highest")
       try expectEqual(before, 0, "before")
     },
-    Check("Documents with their row ids are inserted together as one by one") { probe in
+    Check("Inserting several documents with row ids is equivalent to inserting them one by one") {
+      probe in
       let count = NewDocument.together * 2 + 3
       let ids = try probe.write { writer in
         let next = try writer.nextRowID(in: "c")
@@ -72,7 +74,9 @@ extension EngineConformance {
       let expected = ids.enumerated().map { "\($1) \($0.isMultiple(of: 2) ? 2 : 1) 1" }
       try expectEqual(found, expected, "documents")
     },
-    Check("Row ids are told for several collections at once, and new documents count from 1") {
+    Check(
+      "Row ids are available for several collections at once, and new documents have revision 1"
+    ) {
       probe in
       try probe.write { writer in
         let next = try ["a", "b", "c"].map { ($0, try writer.nextRowID(in: $0)) }
@@ -89,16 +93,17 @@ extension EngineConformance {
         }
       }
     },
-    Check("A row id is taken once, and the transaction goes on") { probe in
+    Check("A duplicate row id is rejected, and the transaction continues") { probe in
       let id = try probe.write { writer in
         let id = try writer.insert(["a": 1])
-        try expectError(.duplicateKey, "a taken row id") { try writer.insert(at: id, ["a": 2]) }
+        try expectError(.duplicateKey, "a duplicate row id") { try writer.insert(at: id, ["a": 2]) }
         return id
       }
       let found = try probe.read { try $0.document(.rowID(id)) }
       try expectEqual(found?.body, #"{"a":1}"#, "body")
     },
-    Check("A removed document comes back under its row id, with another version of its content") {
+    Check("A document reinserted with the row id of a deleted one has a different content version")
+    {
       probe in
       let ids = try probe.write { writer in
         [try writer.insert(["a": 1]), try writer.insert(["a": 2])]
@@ -117,7 +122,7 @@ extension EngineConformance {
       }
       try expectEqual(bodies, [#"{"a":4}"#, #"{"a":3}"#], "bodies")
     },
-    Check("A document is replaced only if it has the revision that is asked for") { probe in
+    Check("A document is replaced only if it has the specified revision") { probe in
       let id = try probe.write { try $0.insert(["a": 1]) }
       let revision = try probe.read { try $0.document(.rowID(id))?.revision }
       guard let revision else { return }

@@ -6,42 +6,42 @@ import NanoQuery
 
 extension EngineConformance {
   static let settings: [Check] = [
-    Check("Settings come back as they were given, in whichever case the name is written") { probe in
+    Check("Settings are returned unchanged, and collection names are case-insensitive") { probe in
       try expectEqual(
-        try probe.read { try $0.settings(of: "x") }, CollectionSettings(), "of no collection")
-      let given = CollectionSettings(
+        try probe.read { try $0.settings(of: "x") }, CollectionSettings(), "missing collection")
+      let settings = CollectionSettings(
         defaults: ["a": ["b": [1, nil]], "$d": 2.5], aliases: ["last": "[user.\"l.n\"]"],
         queryableFields: ["a.b", FieldPath(components: ["x.y"])])
-      try probe.write { try $0.setSettings(given, of: "C") }
-      try expectEqual(try probe.read { try $0.settings(of: "c") }, given, "settings")
+      try probe.write { try $0.setSettings(settings, of: "C") }
+      try expectEqual(try probe.read { try $0.settings(of: "c") }, settings, "settings")
       try expectEqual(try probe.read { try $0.collections().map(\.name) }, ["C"], "collections")
       try probe.write { try $0.setSettings(CollectionSettings(), of: "c") }
       try expect(try probe.read { try $0.settings(of: "C").isEmpty }, "emptied")
     },
-    Check("Settings that are not valid are refused, and those that were stay") { probe in
-      let given = CollectionSettings(aliases: ["a": "[b]"])
-      try probe.write { try $0.setSettings(given, of: "c") }
+    Check("Invalid settings are rejected, and the previous settings remain") { probe in
+      let settings = CollectionSettings(aliases: ["a": "[b]"])
+      try probe.write { try $0.setSettings(settings, of: "c") }
       try expectError(.invalidPath, "an empty name") {
         try probe.write {
           try $0.setSettings(CollectionSettings(queryableFields: ["a..b"]), of: "c")
         }
       }
-      try expectEqual(try probe.read { try $0.settings(of: "c") }, given, "settings")
+      try expectEqual(try probe.read { try $0.settings(of: "c") }, settings, "settings")
     },
-    Check("Settings of a transaction that fails are not kept") { probe in
-      struct Undo: Error {}
+    Check("Settings changed in a failed transaction are rolled back") { probe in
+      struct Rollback: Error {}
       try probe.insert(["n": 1])
       do {
         try probe.write { writer in
           try writer.setSettings(CollectionSettings(defaults: ["a": 1]), of: "c")
-          try expectEqual(try writer.count(Self.isOne, in: "c"), 1, "inside")
-          throw Undo()
+          try expectEqual(try writer.count(Self.isOne, in: "c"), 1, "in the transaction")
+          throw Rollback()
         }
-      } catch is Undo {}
+      } catch is Rollback {}
       try expectEqual(try probe.ids(Self.isOne), [], "afterwards")
       try expect(try probe.read { try $0.settings(of: "c").isEmpty }, "settings")
     },
-    Check("Settings are gone with their collection") { probe in
+    Check("Dropping a collection removes its settings") { probe in
       try probe.write { writer in
         try writer.setSettings(CollectionSettings(defaults: ["a": 1]), of: "c")
         _ = try writer.dropCollection("c")
@@ -50,7 +50,7 @@ extension EngineConformance {
       }
       try expectEqual(try probe.ids(Self.isOne), [], "found")
     },
-    Check("Defaults take part in every question, and in no document") { probe in
+    Check("Defaults apply to every query, but not to documents") { probe in
       let ids = try probe.write { writer in
         [
           try writer.insert(["n": 1]), try writer.insert(["n": 2, "a": 5]),
@@ -77,7 +77,7 @@ extension EngineConformance {
         }
       }
     },
-    Check("Unique indexes look at what is stored, not at defaults") { probe in
+    Check("Unique indexes ignore defaults") { probe in
       guard probe.has(.uniqueIndexes) else { return }
       let index = IndexDefinition(columns: [.init("a")], isUnique: true)
       try probe.write { writer in
@@ -89,7 +89,7 @@ extension EngineConformance {
       }
       try expectEqual(try probe.ids(Self.isOne).count, 3, "found")
     },
-    Check("Settings outlive the engine") { probe in
+    Check("Settings survive reopening the database") { probe in
       guard probe.has(.durable) else { return }
       try probe.insert(["n": 1])
       try probe.write { try $0.setSettings(CollectionSettings(defaults: ["a": 1]), of: "c") }

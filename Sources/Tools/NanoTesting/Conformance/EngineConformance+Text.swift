@@ -6,9 +6,9 @@ import NanoQuery
 
 extension EngineConformance {
   static let textIndexes: [Check] = [
-    Check("A text index is created once, listed, and dropped") { probe in
+    Check("A text index is created, listed and dropped; creating it twice has no effect") { probe in
       guard probe.has(.textIndexes) else {
-        try expectError(.unsupported, "a text index that the engine does not have") {
+        try expectError(.unsupported, "an unsupported text index") {
           try probe.write { try $0.createTextIndex(.init(fields: ["a"]), in: "c") }
         }
         return
@@ -17,7 +17,7 @@ extension EngineConformance {
       let parts = FullTextIndexDefinition(name: "it's \"x\"", fields: ["a"], tokens: .substrings)
       try probe.write { writer in
         for index in [words, parts, words] { try writer.createTextIndex(index, in: "c") }
-        try expectError(.alreadyExists, "another definition") {
+        try expectError(.alreadyExists, "a different definition") {
           try writer.createTextIndex(.init(name: words.name, fields: ["b"]), in: "c")
         }
         try expectError(.alreadyExists, "the name of a text index") {
@@ -34,12 +34,13 @@ extension EngineConformance {
       try probe.write { writer in
         try expect(try writer.dropIndex(words.name, in: "c"), "dropped")
         try expect(try !writer.dropIndex(words.name, in: "c"), "dropped twice")
-        try expectEqual(try writer.dropIndexes(in: "c"), 2, "indexes that were dropped")
+        try expectEqual(try writer.dropIndexes(in: "c"), 2, "dropped indexes")
       }
-      try expectEqual(try probe.read { try $0.textIndexes(in: "c") }, [], "text indexes at last")
+      try expectEqual(
+        try probe.read { try $0.textIndexes(in: "c") }, [], "text indexes after dropping")
       try expectEqual(try probe.engine.verify(), [], "problems")
     },
-    Check("What is no text index is refused, and so is a search without one") { probe in
+    Check("Invalid text indexes and searches without an index are rejected") { probe in
       guard probe.has(.textIndexes) else { return }
       try probe.insert(["a": "gin"])
       for fields in [[], ["a", "a"]] as [[FieldPath]] {
@@ -59,11 +60,11 @@ extension EngineConformance {
       }
       try expectError(.invalidArgument, "two") { _ = try probe.ids(Query(.search("gin"))) }
       try expectEqual(try probe.ids(Query(.search("gin", in: "a_text"))), [1], "one of two")
-      try expectError(.invalidArgument, "a field that the index does not have") {
+      try expectError(.invalidArgument, "a field that is not in the index") {
         _ = try probe.ids(Query(.search(.field("z", .phrase("gin")), in: "a_text")))
       }
     },
-    Check("A text index follows inserts, saves, changes and removals at once") { probe in
+    Check("A text index reflects inserts, saves and deletions immediately") { probe in
       guard probe.has(.textIndexes) else { return }
       try probe.write { writer in
         try writer.insert(["a": "gin tonic"], key: "old", into: "c")
@@ -75,7 +76,7 @@ extension EngineConformance {
         try ["a_text", "parts"].map { try reader.ids(Query(.search(text, in: $0))) }
       }
       try probe.write { writer in
-        try expectEqual(try found(writer, "gin"), [[1], [1]], "what was there")
+        try expectEqual(try found(writer, "gin"), [[1], [1]], "existing documents")
         try writer.insert(["a": "Gin fizz"], key: "k", into: "c")
         try writer.insert(["a": ["rum", "more gin"]], into: "c")
         try expectEqual(try found(writer, "gin"), [[1, 2, 3], [1, 2, 3]], "after inserts")
@@ -87,14 +88,14 @@ extension EngineConformance {
         _ = try writer.delete(.rowID(3), from: "c")
         try writer.insert(["a": "last gin"], key: "last", into: "c")
         _ = try writer.delete(.key(try DocumentKey("last")), from: "c")
-        try expectEqual(try found(writer, "gin"), [[1], [1]], "after removals")
+        try expectEqual(try found(writer, "gin"), [[1], [1]], "after deletions")
         try expectError(.duplicateKey, "a key twice") {
           try writer.insert(["a": "twice gin"], key: "k", into: "c")
         }
         try? writer.savepoint {
-          try writer.insert(["a": "undone gin"], into: "c")
+          try writer.insert(["a": "rolled gin"], into: "c")
           try expectEqual(try found(writer, "undone").map(\.count), [1, 1], "in the savepoint")
-          throw StoreError(.invalidArgument, "undone")
+          throw StoreError(.invalidArgument, "rolled back")
         }
         try expectEqual(try found(writer, "undone"), [[], []], "after a savepoint")
         try writer.insert(["b": 1], into: "c")
@@ -102,12 +103,12 @@ extension EngineConformance {
       try probe.write { writer in
         try expectEqual(try writer.delete(Query(.search("rum", in: "parts")), from: "c"), 1, "rum")
       }
-      try expectEqual(try probe.read { try found($0, "gin") }, [[1], [1]], "at last")
+      try expectEqual(try probe.read { try found($0, "gin") }, [[1], [1]], "after the transaction")
       try expectEqual(try probe.engine.verify(), [], "problems")
       try probe.write { try $0.rebuildIndexes(in: "c", nil) }
       try expectEqual(try probe.read { try found($0, "gin") }, [[1], [1]], "rebuilt")
     },
-    Check("Searches stand among other conditions") { probe in
+    Check("Searches combine with other conditions") { probe in
       guard probe.has(.textIndexes) else { return }
       try probe.write { writer in
         try writer.createTextIndex(.init(fields: ["a", "b"]), in: "c")
@@ -118,27 +119,27 @@ extension EngineConformance {
       }
       let many: Condition = .comparison(.field("n"), .greater, .value(1))
       let odd: Condition = .membership(.field("n"), [.value(1), .value(3), .value(5)])
-      let questions: [(Condition, [Int64])] = [
+      let expectations: [(Condition, [Int64])] = [
         (.all([.search("gin"), many]), [2]), (.any([.search("gin"), odd]), [1, 2, 3, 5]),
         (.not(.search("gin")), [3, 4, 5]), (.not(.any([.search("gin"), many])), []),
         (.all([.search("tonic"), .not(.search("gin"))]), [4]),
         (.any([.all([.search("gin"), odd]), .all([.search("rum"), many])]), [1, 3]),
         (.all([many, .any([.not(.search("tonic")), odd])]), [3, 5]),
       ]
-      for (condition, expected) in questions {
+      for (condition, expected) in expectations {
         try expectEqual(try probe.ids(Query(condition)), expected, "\(condition.queryText)")
         let count = try probe.read { try $0.count(Query(condition), in: "c") }
         try expectEqual(count, expected.count, "count of \(condition.queryText)")
       }
       let sorted = Query(.search("tonic"), orderings: [.reverse("n")], limit: 1)
-      try expectEqual(try probe.ids(sorted), [4], "sorted and cut")
+      try expectEqual(try probe.ids(sorted), [4], "sorted and limited")
     },
-    Check("The best fits come first, with their ranks, and are cut after that") { probe in
+    Check("Ranked results are ordered by rank, then limited to the page") { probe in
       guard probe.has(.textIndexes) else { return }
       try probe.write { writer in
         try writer.createTextIndex(.init(fields: ["a", "b"]), in: "c")
         for (a, b) in [
-          ("a long text in which gin stands once", "x"), ("gin", "y"), ("y", "gin gin"),
+          ("a long text in which gin appears once", "x"), ("gin", "y"), ("y", "gin gin"),
           ("rum", "rum"), ("gin", "y"), ("rum", "whisky"), ("", "vodka"), ("z", "z"),
         ] { try writer.insert(["a": .string(a), "b": .string(b)], into: "c") }
       }
@@ -159,14 +160,14 @@ extension EngineConformance {
       query.limit = 2
       try expectEqual(try probe.ids(query), [2, 5], "a page")
       query.condition = .all([query.condition, .comparison(.field("b"), .equal, .value("y"))])
-      try expectEqual(try probe.ids(query), [5], "a page of those that fulfil a condition")
+      try expectEqual(try probe.ids(query), [5], "a page of the documents that match a condition")
       query = Query(.search("gin"), limit: 2, ranking: FullTextRanking(weights: ["a": 100]))
       try expectEqual(try probe.ids(query), [2, 5], "with weights")
       try expectEqual(try probe.read { try $0.count(query, in: "c") }, 2, "count of a page")
       let values = try probe.read { try $0.distinct("b", query, in: "c") }
       try expectEqual(values, ["y"], "distinct values of a page")
-      try expectEqual(try probe.write { try $0.delete(query, from: "c") }, 2, "removed")
-      try expectEqual(try probe.ids(Query(.search("gin"))), [1, 3], "what is left")
+      try expectEqual(try probe.write { try $0.delete(query, from: "c") }, 2, "deleted")
+      try expectEqual(try probe.ids(Query(.search("gin"))), [1, 3], "remaining documents")
     },
   ]
 }

@@ -5,7 +5,7 @@ import NanoEngine
 import NanoQuery
 
 extension EngineConformance {
-  /// Expects a violation that names the index and the document that has the value.
+  /// Expects a violation that names the index and the conflicting document.
   private static func expectViolation(
     _ index: IndexDefinition, holder: Int64, key: String?, line: UInt = #line,
     _ work: () throws -> Void
@@ -17,7 +17,7 @@ extension EngineConformance {
   }
 
   static let uniqueIndexes: [Check] = [
-    Check("A unique index refuses a second document and names the first") { probe in
+    Check("A unique index rejects a duplicate and names the existing document") { probe in
       guard probe.has(.uniqueIndexes) else { return }
       let index = IndexDefinition(columns: [.init("a.b")], isUnique: true)
       try probe.write { writer in
@@ -35,13 +35,13 @@ extension EngineConformance {
             try writer.replace(.rowID(other), with: $0, in: "c")
           }
         }
-        // Its own value is not in its way, and the transaction goes on.
+        // A document does not conflict with itself, and the transaction continues.
         try writer.save(["a": ["b": "x"], "n": 1], key: "k")
         try writer.insert(["a": ["b": "z"]])
       }
       try expectEqual(try probe.ids().count, 3, "documents")
     },
-    Check("Documents without a value, or with null, are not compared") { probe in
+    Check("Missing values and nulls are never duplicates") { probe in
       guard probe.has(.uniqueIndexes) else { return }
       try probe.write { writer in
         try writer.createIndex(IndexDefinition(columns: [.init("a")], isUnique: true), in: "c")
@@ -52,7 +52,7 @@ extension EngineConformance {
       }
       try expectEqual(try probe.ids().count, 4, "documents")
     },
-    Check("A compound unique index compares all its fields") { probe in
+    Check("A compound unique index compares all of its fields") { probe in
       guard probe.has(.uniqueIndexes) else { return }
       let columns = [IndexDefinition.Column("a"), .init("b", descending: true)]
       let index = IndexDefinition(columns: columns, isUnique: true)
@@ -69,7 +69,7 @@ extension EngineConformance {
       }
       try expectEqual(try probe.ids().count, 5, "documents")
     },
-    Check("A unique index on elements lets one document have an element") { probe in
+    Check("A unique index on elements allows each element in one document only") { probe in
       guard probe.has(.uniqueIndexes), probe.has(.uniqueElementIndexes) else { return }
       let index = IndexDefinition(columns: [.init("list")], isUnique: true, kind: .elements)
       let nested = IndexDefinition(columns: [.init("list.n")], isUnique: true, kind: .elements)
@@ -83,13 +83,13 @@ extension EngineConformance {
         try writer.insert(["list": ["z"]])
         try writer.insert(["list": []])
         try writer.insert(["list": [["n": 1], ["n": 2]]])
-        // Its own element is not in its way, the other one is.
+        // A document does not conflict with its own elements, but with those of other documents.
         let last = try writer.insert(["list": ["own"]], key: "l")
         try expectViolation(index, holder: first, key: "k") {
           try writer.save(["list": ["own", "y"]], key: "l")
         }
         _ = try writer.delete(.rowID(last), from: "c")
-        // The fields of an element are not elements.
+        // Fields of an element do not count as elements.
         try writer.insert(["list": [1, 2]])
         try writer.createIndex(nested, in: "d")
         let other = try writer.insert(["list": [["n": 1], ["n": [2]]]], into: "d")
@@ -99,7 +99,7 @@ extension EngineConformance {
       }
       try expectEqual(try probe.ids().count, 5, "documents")
     },
-    Check("A unique index cannot be made over equal values, and leaves nothing") { probe in
+    Check("Creating a unique index over duplicates fails without side effects") { probe in
       guard probe.has(.uniqueIndexes) else { return }
       let kinds: [IndexDefinition.Kind] =
         probe.has(.uniqueElementIndexes) ? [.fields, .elements] : [.fields]
@@ -113,7 +113,7 @@ extension EngineConformance {
           }
           try expectEqual(error[.index], "i", "the index")
           try expectEqual(try writer.indexes(in: "c"), [], "indexes")
-          // The transaction goes on, and the name is free.
+          // The transaction continues, and the name is available.
           var plain = index
           plain.isUnique = false
           try writer.createIndex(plain, in: "c")
@@ -124,7 +124,7 @@ extension EngineConformance {
       try expectEqual(try probe.ids().count, 3, "documents")
       try expectEqual(try probe.engine.verify(), [], "problems")
     },
-    Check("A unique value is free again when its document has gone or changed") { probe in
+    Check("A unique value is available again after its document is deleted or updated") { probe in
       guard probe.has(.uniqueIndexes) else { return }
       let index = IndexDefinition(columns: [.init("a")], isUnique: true)
       try probe.write { writer in

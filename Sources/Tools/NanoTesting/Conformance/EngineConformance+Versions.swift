@@ -4,10 +4,10 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// What a cache relies on. An engine that tells nothing of contents and states passes.
+/// Guarantees that caches rely on; an engine without content versions and committed states passes.
 extension EngineConformance {
   static let versions: [Check] = [
-    Check("A content version never names two contents of a row") { probe in
+    Check("A content version never identifies two different contents of a row") { probe in
       struct Content: Hashable {
         var rowID: Int64
         var version: ContentVersion
@@ -16,17 +16,18 @@ extension EngineConformance {
       func note(_ id: Int64) throws {
         try probe.read { reader in
           var object: DocumentObject = [:]
-          var shown: ContentVersion?
-          let isThere = try reader.get(.rowID(id), in: "c") { document in
-            shown = document.contentVersion
+          var current: ContentVersion?
+          let exists = try reader.get(.rowID(id), in: "c") { document in
+            current = document.contentVersion
             var body = JSONReader(document.body)
             object = try body.object()
           }
           let version = try reader.version(ofRow: id, in: "c")
-          try expectEqual(version, isThere ? shown : nil, "version(ofRow:)")
+          try expectEqual(version, exists ? current : nil, "version(ofRow:)")
           guard let version else { return }
           let content = Content(rowID: id, version: version)
-          try expect(seen[content] ?? object == object, "\(content) named something else before")
+          try expect(
+            seen[content] ?? object == object, "\(content) identified different content before")
           seen[content] = object
         }
       }
@@ -35,13 +36,13 @@ extension EngineConformance {
         try note(id)
         try probe.write { _ = try $0.save(["round": .int(Int64(round)), "n": 1], key: "k") }
         try note(id)
-        struct Undone: Error {}
+        struct Rollback: Error {}
         do {
           try probe.write { writer in
             _ = try writer.save(["undone": true], key: "k")
-            throw Undone()
+            throw Rollback()
           }
-        } catch is Undone {}
+        } catch is Rollback {}
         try note(id)
         try probe.write { _ = try $0.save(["done": .int(Int64(round))], key: "k") }
         try note(id)
@@ -52,7 +53,9 @@ extension EngineConformance {
         try note(id)
       }
     },
-    Check("Equal states hold the same documents, and a transaction has none") { probe in
+    Check(
+      "Equal committed states have the same documents, and a transaction has no committed state"
+    ) { probe in
       let id = try probe.insert(["n": 1])
       func current() throws -> CommittedState? {
         try probe.read { reader in
@@ -68,11 +71,11 @@ extension EngineConformance {
         try expectEqual(try writer.committedState(), nil, "inside a transaction")
         try expectEqual(try writer.rowIDs(Query(), in: "c").state, nil, "rows of a transaction")
       }
-      try expect(try before == nil || current() != before, "a commit made no difference")
+      try expect(try before == nil || current() != before, "a commit did not change the state")
     },
-    Check("Row ids are those of the documents that are found, in order") { probe in
+    Check("Row ids are those of the matching documents, in order") { probe in
       let none = try probe.read { try $0.rowIDs(Query(), in: "c") }
-      try expectEqual(none.rowIDs, [], "no collection")
+      try expectEqual(none.rowIDs, [], "missing collection")
       try probe.write { writer in
         for n in [3, 1, 2, 1, nil] as [DocumentValue] { try writer.insert(["n": n]) }
         try writer.createIndex(IndexDefinition(columns: [.init("n")]), in: "c")

@@ -2,21 +2,21 @@
 
 package import NanoEngine
 
-/// What every engine must do, as named checks.
+/// The requirements of the engine contract, as named checks.
 ///
-/// They throw a ``ConformanceFailure`` rather than use a test library, so that an engine can run
-/// them in whatever tests it has:
+/// Checks throw a ``ConformanceFailure`` instead of depending on a test library, so that they run in any test
+/// framework:
 ///
 /// ```swift
-/// @Test("My engine keeps the contract", arguments: EngineConformance.checks)
+/// @Test("My engine conforms to the contract", arguments: EngineConformance.checks)
 /// func contract(check: EngineConformance.Check) throws {
 ///   try EngineConformance { try MyEngine() }.run(check)
 /// }
 /// ```
 ///
-/// What conditions mean is compared by ``EngineComparison``.
+/// Use ``EngineComparison`` to check the semantics of conditions.
 package struct EngineConformance {
-  /// One claim about engines.
+  /// A single requirement of the engine contract.
   package struct Check: Sendable, CustomStringConvertible {
     package let name: String
     let run: @Sendable (Probe) throws -> Void
@@ -25,11 +25,11 @@ package struct EngineConformance {
       self.name = name
       self.run = run
     }
-    /// The claim.
+    /// The name of the check.
     package var description: String { name }
   }
 
-  /// All that is checked, in the order in which failures are best understood.
+  /// All checks, from basic to advanced, so that the first failure is the easiest to understand.
   package static let checks: [Check] =
     documents + rowIDs + collections + names + queries + versions + transactions + isolation
     + indexes
@@ -40,9 +40,9 @@ package struct EngineConformance {
   private let reopen: ((any Engine) throws -> any Engine)?
 
   /// - Parameters:
-  ///   - reopen: Closes an engine that ``make`` gave and opens its database again; needed by engines
-  ///     that say to be ``Capabilities/durable``.
-  ///   - make: Makes an engine on a database that nobody else has and that is empty.
+  ///   - reopen: Closes an engine that `make` returned and reopens its database. Required for engines with
+  ///     ``Capabilities/durable``.
+  ///   - make: Creates an engine on an empty database that no other engine uses.
   package init(
     reopen: ((any Engine) throws -> any Engine)? = nil, _ make: @escaping () throws -> any Engine
   ) {
@@ -50,7 +50,7 @@ package struct EngineConformance {
     self.reopen = reopen
   }
 
-  /// Runs one check on an engine of its own. A check of what an engine cannot do passes.
+  /// Runs one check on a new engine; a check of an unsupported capability passes.
   package func run(_ check: Check) throws {
     let probe = Probe(try make(), reopen: reopen)
     defer { try? probe.engine.close() }
@@ -61,16 +61,17 @@ package struct EngineConformance {
     }
   }
 
-  /// Runs all checks and throws the first failure.
+  /// Runs all checks, and throws the first failure.
   package func run() throws { for check in Self.checks { try run(check) } }
 }
 
-/// An engine does not do what it must.
+/// A violation of the engine contract.
 package struct ConformanceFailure: Error, CustomStringConvertible {
   package private(set) var check = ""
   package let message: String
-  /// The line of the check, for those who read it.
+  /// The source file of the check.
   package let file: String
+  /// The source line of the check.
   package let line: Int
 
   init(_ message: String, _ file: StaticString, _ line: UInt) {
@@ -85,6 +86,6 @@ package struct ConformanceFailure: Error, CustomStringConvertible {
     return copy
   }
 
-  /// The check, what was expected, and where.
+  /// The name of the check, the failed expectation, and the source location.
   package var description: String { "\(check): \(message) (\(file):\(line))" }
 }

@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// An engine under examination, with short ways to do and to expect things.
+/// An engine under test, with helpers for common operations.
 final class Probe {
   private(set) var engine: any Engine
   private let reopenEngine: ((any Engine) throws -> any Engine)?
@@ -16,10 +16,10 @@ final class Probe {
 
   func has(_ capability: Capabilities) -> Bool { engine.capabilities.contains(capability) }
 
-  /// Closes the engine and opens its database again.
+  /// Closes the engine and reopens its database.
   func reopen(file: StaticString = #fileID, line: UInt = #line) throws {
     guard let reopenEngine else {
-      throw ConformanceFailure("a durable engine needs a way to be reopened", file, line)
+      throw ConformanceFailure("a durable engine requires the reopen closure", file, line)
     }
     engine = try reopenEngine(engine)
   }
@@ -53,7 +53,7 @@ extension EngineReader {
     return ids
   }
 
-  /// A copy of one document; nil if there is none.
+  /// Returns a copy of a document, or nil if it does not exist.
   func document(_ identity: Identity, in collection: String = "c") throws -> Snapshot? {
     var found: Snapshot?
     try get(identity, in: collection) { found = Snapshot($0) }
@@ -70,7 +70,7 @@ extension EngineWriter {
     return try GeneratedDocument(object, key: key).new { try insert($0, into: collection) }
   }
 
-  /// Inserts several documents by one call.
+  /// Inserts several documents in one call.
   func insert(
     all documents: [GeneratedDocument], into collection: String = "c", _ rowIDs: inout [Int64]
   ) throws {
@@ -97,7 +97,7 @@ extension EngineWriter {
   }
 }
 
-/// A stored document that outlives the closure it was shown to.
+/// A copy of a stored document, which is valid only during a closure.
 struct Snapshot: Equatable {
   var rowID: Int64
   var key: DocumentKey?

@@ -4,9 +4,9 @@ package import NanoDocument
 package import NanoEngine
 import Synchronization
 
-/// An engine that passes every call on to another one and fails one of them.
+/// An engine that forwards every call to a wrapped engine and fails a chosen one.
 ///
-/// A call is each method of a reader or writer and each way into the engine: `read`, `write`,
+/// Every method of a reader or writer counts as a call, as does every entry point of the engine: `read`, `write`,
 /// `observeCommits`, `compact`, `backup`, `verify`, `statistics`, `close`, and the commit at the end of a `write`.
 ///
 /// ```swift
@@ -19,16 +19,16 @@ package final class FailingEngine: Engine {
 
   package init(_ engine: any Engine) { self.engine = engine }
 
-  /// Makes one call fail, counted from one and from now; every other call is passed on.
+  /// Fails the call with the given number, counted from 1 starting now; all other calls are forwarded.
   package func fail(at call: Int, _ error: StoreError) { plan.set(call, error) }
 
-  /// Makes no call fail, and counts from one again.
+  /// Stops failing calls, and restarts the count at 1.
   package func succeed() { plan.set(0, nil) }
 
-  /// How many calls were made since the last ``fail(at:_:)`` or ``succeed()``.
+  /// The number of calls since the last ``fail(at:_:)`` or ``succeed()``.
   package var calls: Int { plan.count }
 
-  /// SQL of the caller is not passed on.
+  /// The capabilities of the wrapped engine without ``Capabilities/sql``, since SQL is not forwarded.
   package var capabilities: Capabilities { engine.capabilities.subtracting(.sql) }
 
   package func read<Result>(
@@ -45,7 +45,7 @@ package final class FailingEngine: Engine {
     try plan.call()
     return try engine.write(interruption) { writer in
       let result = try work(FailingWriter(writer, plan))
-      // The commit.
+      // This call stands for the commit.
       try plan.call()
       return result
     }
@@ -86,7 +86,7 @@ package final class FailingEngine: Engine {
   }
 }
 
-/// Which call fails and how many were made.
+/// Counts calls and determines which one fails.
 final class FailurePlan: Sendable {
   private struct State {
     var count = 0

@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// Counts each call and passes it on.
+/// Counts each call and forwards it.
 class FailingReader: EngineReader {
   private let reader: any EngineReader
   let plan: FailurePlan

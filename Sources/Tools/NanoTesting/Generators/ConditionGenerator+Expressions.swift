@@ -40,15 +40,15 @@ extension ConditionGenerator {
     .value(values.value(values.random.pick([.mixed, .int, .text, .number])))
   }
 
-  /// Often a value that some document has at the path, or one beside it.
+  /// Returns a constant, usually a value that some document has at the path, or an adjacent value.
   mutating func constant(near path: FieldPath) -> QueryExpression {
     guard !documents.isEmpty, !values.random.oneIn(4) else { return constant() }
     let found = PathValues.values(in: .object(values.random.pick(documents)), at: path)
     guard !found.isEmpty else { return constant() }
-    return .value(neighbour(values.random.pick(found)))
+    return .value(adjacentValue(values.random.pick(found)))
   }
 
-  private mutating func neighbour(_ value: DocumentValue) -> DocumentValue {
+  private mutating func adjacentValue(_ value: DocumentValue) -> DocumentValue {
     guard values.random.oneIn(4) else { return value }
     switch value {
     case .int(let number): return .double(Double(number))
@@ -65,12 +65,12 @@ extension ConditionGenerator {
     }
   }
 
-  /// The same condition written as text and read again, as often as not.
-  package mutating func throughText(_ condition: Condition) throws -> Condition {
+  /// Returns the condition, converted to query text and parsed again half of the time.
+  package mutating func roundTrippedThroughText(_ condition: Condition) throws -> Condition {
     values.random.oneIn(2) ? try QueryText(condition.queryText).condition : condition
   }
 
-  /// An order by a field, as a rule.
+  /// Returns an ordering, usually by a field.
   package mutating func ordering() -> Ordering {
     let expression: QueryExpression =
       switch values.random.number(0...9) {
@@ -81,7 +81,7 @@ extension ConditionGenerator {
     return Ordering(expression, descending: values.random.oneIn(2))
   }
 
-  /// A condition with an order and perhaps a page.
+  /// Returns a query with a condition, and possibly an order and a page.
   package mutating func query() -> Query {
     var query = Query(values.random.oneIn(2) ? simpleCondition() : condition(3))
     if values.random.oneIn(2) {
@@ -92,7 +92,7 @@ extension ConditionGenerator {
     return query
   }
 
-  /// Aggregates over what the query finds, in up to two groupings.
+  /// Returns an aggregate query over the given query, grouped by at most two fields.
   package mutating func aggregates(_ query: Query) -> AggregateQuery {
     let groups = (0..<values.random.pick([0, 0, 1, 1, 2])).map { _ in path() }
     let aggregates = (0..<values.random.number(1...3)).map { _ -> Aggregate in

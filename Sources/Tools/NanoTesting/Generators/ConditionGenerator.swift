@@ -4,21 +4,22 @@ import Foundation
 package import NanoDocument
 package import NanoQuery
 
-/// Conditions, orderings and pages over generated documents: every node of the tree, most of them
-/// comparisons of a field with a constant that some document holds.
+/// Generates conditions, orderings and pages for generated documents.
+///
+/// Covers every node of the query tree. Most conditions compare a field with a constant that some document contains.
 package struct ConditionGenerator: Sendable {
   package var values: ValueGenerator
-  /// What stands in the collection, from which constants are drawn.
+  /// The documents in the collection, from which constants are drawn.
   package var documents: [DocumentObject] = []
   package var keys: [String] = []
-  /// Fields that are drawn more often than others: those of indexes.
-  package var favourites: [FieldPath] = []
+  /// Fields to prefer, such as indexed fields.
+  package var preferredPaths: [FieldPath] = []
   private var isInElement = false
 
-  /// Until it is told of documents, constants are drawn from the pools alone.
+  /// Creates a generator that draws constants from the pools until ``documents`` is set.
   package init(random: SplitMix) { values = ValueGenerator(random: random) }
 
-  /// Paths into generated documents; some reach nothing.
+  /// Paths into generated documents; some match no field.
   package static let paths: [FieldPath] = [
     "a", "b", "a.b", "a.a", "list", "list.0", "list.1", "list.name", "list.0.name", "list.b",
     "list.a", #""x.y""#, "$d", "a.$date", "$date", "é", "e\u{301}", "name", "a.name", "b.name", "0",
@@ -28,11 +29,11 @@ package struct ConditionGenerator: Sendable {
 
   mutating func path() -> FieldPath {
     if isInElement, values.random.oneIn(3) { return .element }
-    if !favourites.isEmpty, values.random.oneIn(2) { return values.random.pick(favourites) }
+    if !preferredPaths.isEmpty, values.random.oneIn(2) { return values.random.pick(preferredPaths) }
     return values.random.pick(Self.paths)
   }
 
-  /// A condition of at most so many storeys; of one field if there are none.
+  /// Returns a condition with at most the given depth; with depth 0, a condition on a single field.
   package mutating func condition(_ depth: Int) -> Condition {
     guard depth > 0, !values.random.oneIn(3) else { return leaf() }
     let next = depth - 1
@@ -61,17 +62,17 @@ package struct ConditionGenerator: Sendable {
     }
   }
 
-  /// A condition that indexes can answer: comparisons of favourite fields with constants.
+  /// Returns a condition that indexes can evaluate: comparisons of preferred fields with constants.
   package mutating func simpleCondition() -> Condition {
     if values.random.oneIn(6) { return simpleLeaf() }
-    let paths = favourites.isEmpty ? Self.paths : favourites
+    let paths = preferredPaths.isEmpty ? Self.paths : preferredPaths
     let parts = (0..<values.random.pick([1, 1, 1, 2, 3])).map { _ in leaf(values.random.pick(paths))
     }
     if parts.count == 1 { return parts[0] }
     return values.random.oneIn(3) ? .any(parts) : .all(parts)
   }
 
-  /// A value wherever it stands, perhaps where its path is of a certain kind.
+  /// Returns a condition on a value at any path, possibly with a condition on the path.
   private mutating func simpleLeaf() -> Condition {
     var test = leaf(.element)
     if values.random.oneIn(4) { test = .any([test, leaf(.element)]) }
@@ -92,7 +93,7 @@ package struct ConditionGenerator: Sendable {
 
   private mutating func leaf() -> Condition { leaf(path()) }
 
-  /// One condition on one field and constants, as indexes can answer it.
+  /// Returns a condition on one field and constants, of a kind that indexes can evaluate.
   private mutating func leaf(_ path: FieldPath) -> Condition {
     let field = QueryExpression.field(path)
     switch values.random.number(0...15) {
@@ -135,8 +136,8 @@ package struct ConditionGenerator: Sendable {
       return .value(
         .string(values.random.pick(keys + ["k1", "0190d1f0-0000-7000-8000-000000000001"])))
     case .added:
-      let moment = values.random.pick([0, 1, 1e-6, 2, 978_307_200, -1e-6])
-      return .value(.date(Date(timeIntervalSince1970: moment)))
+      let seconds = values.random.pick([0, 1, 1e-6, 2, 978_307_200, -1e-6])
+      return .value(.date(Date(timeIntervalSince1970: seconds)))
     }
   }
 
@@ -155,7 +156,7 @@ package struct ConditionGenerator: Sendable {
   }
 
   mutating func textMatch() -> TextMatch {
-    // A regular expression costs a hundred times as much as the others.
+    // A regular expression costs a hundred times as much as other matches.
     values.random.oneIn(12)
       ? .regexp : values.random.pick(TextMatch.allCases.filter { $0 != .regexp })
   }
@@ -168,7 +169,7 @@ package struct ConditionGenerator: Sendable {
     }
   }
 
-  /// One that parses, or a field.
+  /// Returns a valid regular expression, or a field.
   private mutating func regularExpression() -> QueryExpression {
     if values.random.oneIn(6) { return .field(path()) }
     let patterns = ["a", "^a", "b$", "[a-c]+", "(?i)AB", "\\d+", ".", "é", ""]

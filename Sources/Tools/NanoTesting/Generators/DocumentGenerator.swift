@@ -2,24 +2,27 @@
 
 package import NanoDocument
 
-/// Documents of one collection: each field has a kind, which all documents keep until
-/// ``change()``, so that what an engine concludes from uniform collections is put to the test, and
-/// what it must forget when they are uniform no more.
+/// Generates the documents of a collection.
+///
+/// Each field has a kind, which all documents share until ``change()``. This tests the optimizations of an engine for
+/// uniform collections, and their invalidation when a collection is no longer uniform.
 package struct DocumentGenerator: Sendable {
   private struct Plan {
     var name: String
     var kind: ValueGenerator.Kind
-    /// How often in ten the field is there.
+    /// How many documents out of 10 contain the field.
     var frequency: Int
-    /// Fields of an object.
+    /// The fields of an object.
     var inner: [Plan] = []
   }
 
-  /// Where the values come from.
+  /// The generator of field values.
   package var values: ValueGenerator
   private var plans: [Plan] = []
 
-  /// - Parameter isUniform: Whether each field has one plain kind at first.
+  /// Creates a generator.
+  ///
+  /// - Parameter isUniform: Whether each field initially has a single plain kind.
   package init(random: SplitMix, isUniform: Bool) {
     values = ValueGenerator(random: random)
     plans = makePlans(isUniform ? Self.plainKinds : ValueGenerator.Kind.allCases)
@@ -46,7 +49,7 @@ package struct DocumentGenerator: Sendable {
     }
   }
 
-  /// From now on some fields hold values of another kind.
+  /// Changes the kind of some fields for documents generated later.
   package mutating func change() {
     for index in plans.indices where values.random.oneIn(3) {
       plans[index].kind = values.random.pick(ValueGenerator.Kind.allCases)
@@ -54,8 +57,8 @@ package struct DocumentGenerator: Sendable {
     }
   }
 
-  /// Whether documents hold values of just one kind at a path, for which equality in an index is
-  /// that of conditions in every engine.
+  /// Returns whether the values at a path have a single kind whose equality in an index matches that of conditions in
+  /// every engine.
   package func isSimple(at path: FieldPath) -> Bool {
     var plans = plans
     for name in path.components {
@@ -69,7 +72,7 @@ package struct DocumentGenerator: Sendable {
     return false
   }
 
-  /// The fields of one document.
+  /// Returns the fields of one document.
   package mutating func object() -> DocumentObject { object(plans) }
 
   private mutating func object(_ plans: [Plan]) -> DocumentObject {
@@ -86,7 +89,7 @@ package struct DocumentGenerator: Sendable {
     return .object(object(plan.inner))
   }
 
-  /// A whole document: every third has a key, some a class and a version.
+  /// Returns a document; some have a class and a version.
   package mutating func document(key: DocumentKey? = nil) -> GeneratedDocument {
     GeneratedDocument(
       key: key, type: values.random.pick([nil, nil, "Person", "Årstid"]),
@@ -101,11 +104,11 @@ package struct GeneratedDocument: Sendable, Hashable {
   package var key: DocumentKey?
   package var type: String?
   package var version: Int64?
-  /// Microseconds since 1970.
+  /// The creation time in microseconds since 1970.
   package var added: Int64
   package var object: DocumentObject
 
-  /// A document of no class, known by its row id unless it has a key.
+  /// Creates a document.
   package init(
     _ object: DocumentObject, key: DocumentKey? = nil, type: String? = nil, version: Int64? = nil,
     added: Int64 = 0

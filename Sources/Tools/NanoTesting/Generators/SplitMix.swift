@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// Random numbers that are the same for the same seed on every machine (Steele, Lea and Flood,
+/// A pseudorandom number generator that produces the same sequence on every machine (Steele, Lea and Flood,
 /// "Fast splittable pseudorandom number generators", 2014).
 package struct SplitMix: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// The same seed gives the same numbers.
+  /// Creates a generator; equal seeds produce equal sequences.
   package init(seed: UInt64) { state = seed }
 
-  /// The next 64 bits.
+  /// Returns the next 64 bits.
   package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var z = state
@@ -17,19 +17,19 @@ package struct SplitMix: RandomNumberGenerator, Sendable {
     return z ^ (z >> 31)
   }
 
-  /// A generator whose numbers have nothing to do with those that follow here.
+  /// Returns a generator with an independent sequence.
   package mutating func split() -> SplitMix { SplitMix(seed: next()) }
 }
 
 extension RandomNumberGenerator {
-  /// One element; the list must not be empty.
+  /// Returns a random element of a nonempty list.
   package mutating func pick<Element>(_ list: [Element]) -> Element {
     list[number(0...(list.count - 1))]
   }
-  /// A number of the range, each as often as the others.
+  /// Returns a uniformly distributed number in a range.
   package mutating func number(_ range: ClosedRange<Int>) -> Int {
     Int.random(in: range, using: &self)
   }
-  /// True once in so many times.
+  /// Returns true with a probability of 1 in `times`.
   package mutating func oneIn(_ times: Int) -> Bool { number(1...times) == 1 }
 }

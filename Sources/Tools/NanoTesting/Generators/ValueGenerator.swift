@@ -3,25 +3,25 @@
 import Foundation
 package import NanoDocument
 
-/// Values on which engines stumble, drawn from small pools so that equal ones meet often.
+/// Generates values that are hard for engines, drawn from small pools so that equal values are frequent.
 package struct ValueGenerator: Sendable {
-  /// A kind of values that one field of a collection holds.
+  /// The kind of values in a field of a collection.
   package enum Kind: Sendable, CaseIterable {
     case null, bool, int, double, number, text, date, data, url, array, object
-    /// Doubles that are not finite among the others; texts with NUL and those that look like stored
-    /// forms; dates between two nanoseconds.
+    /// Kinds that include nonfinite doubles, strings that contain NUL or resemble stored forms, and dates with more
+    /// than nanosecond precision.
     case anyDouble, anyText, anyDate
     case mixed
   }
 
-  /// Where choices come from.
+  /// The source of random numbers.
   package var random: SplitMix
-  /// Texts that are not drawn because the engine is known not to keep them.
+  /// Strings that are not generated because the engine is known not to preserve them.
   package var avoided: Set<String> = []
-  /// Values that depend on the generator's seed alone.
+  /// Creates a generator whose values depend only on the seed of `random`.
   package init(random: SplitMix) { self.random = random }
 
-  /// A value of a kind; containers have at most so many storeys.
+  /// Returns a value of a kind, with containers nested to at most `depth`.
   package mutating func value(_ kind: Kind, depth: Int = 2) -> DocumentValue {
     switch kind {
     case .null: return .null
@@ -72,7 +72,7 @@ package struct ValueGenerator: Sendable {
     }
   }
 
-  /// Arrays in arrays, of one kind or of many.
+  /// Returns an array, possibly nested, with elements of one kind or mixed.
   private mutating func array(_ depth: Int) -> DocumentValue {
     let kind = random.pick([Kind.int, .text, .mixed, .mixed, .object, .anyDate])
     return .array((0..<random.number(0...3)).map { _ in value(kind, depth: depth - 1) })
@@ -90,7 +90,7 @@ package struct ValueGenerator: Sendable {
 }
 
 extension ValueGenerator {
-  /// Names of fields; the first ones are drawn most often elsewhere.
+  /// Field names; the first ones are used most often.
   package static let names = [
     "a", "b", "list", "name", "x.y", "$d", "$date", "0", "1", "é", "e\u{301}", "q\"t", "\u{301}x",
     "x'\u{301}", "$\u{301}",
@@ -120,7 +120,7 @@ extension ValueGenerator {
     "quote\"", "back\\",
     "\u{7F}",
     "\u{1}", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
-    // As long as texts that are cut where all leaves are indexed, or a little longer.
+    // At and just above the length at which the everything index truncates strings.
     "aaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaé",
     "aaaaaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaa🙂aaaaaaaaaaaa",
     "aaaaaaaaaaaaaaaaaaaaa🙂aaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
@@ -132,7 +132,7 @@ extension ValueGenerator {
     "{\"$numberDouble\":\"NaN\"}", "{\"$binary\":{\"base64\":\"\",\"subType\":\"00\"}}",
     "2001-01-01T00:00:00.000000000Z", "{", "1.0", "-0.0",
   ]
-  /// Seconds since 2001 that nine digits hold exactly.
+  /// Seconds since 2001 that nine decimal digits represent exactly.
   static let regularDates: [Double] = [
     0, 1, -1, 100.25, 1e6, 1e9, 725_846_400.5, -978_307_200, -63_145_526_400, 252_423_993_599,
     86_400,

@@ -3,7 +3,7 @@
 import NanoDocument
 import Synchronization
 
-/// Set from any thread, asked for each document.
+/// A flag that any thread can set, checked for each document.
 final class CancellationFlag: Sendable {
   private let isSet = Atomic(false)
 

@@ -4,9 +4,9 @@ import NanoDocument
 import NanoEngine
 
 extension ReferenceCollection {
-  /// Remembers every path of a document with the type that stands there.
+  /// Records every path of a document with the type of its value.
   mutating func observe(_ object: DocumentObject) throws(StoreError) {
-    for (name, value) in object { observe(value, at: Self.written(name)) }
+    for (name, value) in object { observe(value, at: Self.quoted(name)) }
   }
 
   private mutating func observe(_ value: DocumentValue, at path: String) {
@@ -15,12 +15,12 @@ extension ReferenceCollection {
     case .array(let array):
       for element in array { observe(element, at: path + "[]") }
     case .object(let object):
-      for (name, field) in object { observe(field, at: "\(path).\(Self.written(name))") }
+      for (name, field) in object { observe(field, at: "\(path).\(Self.quoted(name))") }
     default: break
     }
   }
 
-  private static func written(_ name: String) -> String {
+  private static func quoted(_ name: String) -> String {
     let isPlain = !name.isEmpty && !name.utf8.contains { ".\"[]".utf8.contains($0) }
     if isPlain { return name }
     return "\"" + name.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
@@ -41,7 +41,7 @@ extension ReferenceCollection {
     }
   }
 
-  /// A date that nine digits do not hold is stored with what it is exactly.
+  /// Returns whether a date needs more than nanosecond precision, which the stored form marks with `$interval`.
   private static func isBetweenNanoseconds(_ date: DocumentValue) -> Bool {
     var writer = JSONWriter()
     writer.value(date)

@@ -5,7 +5,9 @@ import NanoEngine
 import NanoQuery
 
 extension ReferenceCollection {
-  /// - Throws: ``StoreError/Code/uniqueViolation`` with the index and the document in the way.
+  /// Checks the unique indexes of the collection.
+  ///
+  /// - Throws: ``StoreError/Code/uniqueViolation`` with the index and the conflicting document.
   func checkUnique(_ document: ReferenceDocument) throws(StoreError) {
     guard let (index, holder) = try violation(by: document) else { return }
     let error = StoreError(
@@ -16,7 +18,7 @@ extension ReferenceCollection {
     throw holder.key.map { error.adding(.key, $0.description) } ?? error
   }
 
-  /// The unique index that a document would violate, and another document that has its value.
+  /// Returns the unique index that a document violates and the conflicting document, or nil if there is none.
   func violation(
     by document: ReferenceDocument
   ) throws(StoreError) -> (IndexDefinition, ReferenceDocument)? {
@@ -36,7 +38,7 @@ extension ReferenceCollection {
 }
 
 extension IndexDefinition {
-  /// What the index holds for a document: a row of values, one of them null, is not compared.
+  /// Returns the index entries of a document; a row that contains null is excluded, because it never conflicts.
   fileprivate func entries(of object: DocumentObject) -> [[DocumentValue]] {
     switch kind {
     case .fields:
@@ -48,7 +50,7 @@ extension IndexDefinition {
     }
   }
 
-  /// The value of a field as it stands: no array is entered on the way.
+  /// Returns the value of a field, without traversing arrays.
   private static func field(_ path: FieldPath, of value: DocumentValue) -> DocumentValue {
     var value = value
     for name in path.components {

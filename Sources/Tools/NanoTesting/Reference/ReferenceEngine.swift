@@ -6,9 +6,9 @@ package import NanoEngine
 import Synchronization
 
 // @unchecked: `state` and the counters are touched only while `lock` is held.
-/// The engine contract in the most obvious way: documents in arrays, conditions asked of each.
+/// A straightforward implementation of the engine contract: documents in arrays, conditions evaluated on each.
 ///
-/// Every other engine is compared with it. It is not fast and keeps nothing on disk.
+/// The reference for comparing other engines. It is not fast and stores nothing on disk.
 ///
 /// ```swift
 /// let engine = ReferenceEngine()
@@ -21,7 +21,7 @@ package final class ReferenceEngine: Engine, @unchecked Sendable {
   private var running = 0
   private var isClosed = false
   private let commits = CommitBroadcast()
-  /// Different for each engine.
+  /// A number that is unique to each engine.
   private let number = ReferenceEngine.lastNumber.add(1, ordering: .relaxed).newValue
   private static let lastNumber = Atomic<UInt32>(0)
 
@@ -34,13 +34,13 @@ package final class ReferenceEngine: Engine, @unchecked Sendable {
     ]
   }
 
-  /// A value is its own snapshot: what is committed later is another value.
+  /// Reads a copy of the state, which is a value and therefore a snapshot.
   package func read<Result>(
     _ scope: ReadScope, _ interruption: Interruption?,
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
-    try running(interruption) { stop in
-      try work(ReferenceReader(lock.withLock { state }, number, stop))
+    try running(interruption) { cancellation in
+      try work(ReferenceReader(lock.withLock { state }, number, cancellation))
     }
   }
 
@@ -48,11 +48,11 @@ package final class ReferenceEngine: Engine, @unchecked Sendable {
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     defer { commits.deliver() }
-    return try running(interruption) { stop in
+    return try running(interruption) { cancellation in
       lock.lock()
       while isWriting { lock.wait() }
       isWriting = true
-      let writer = ReferenceWriter(state, number, stop)
+      let writer = ReferenceWriter(state, number, cancellation)
       lock.unlock()
       defer {
         lock.lock()
@@ -90,9 +90,9 @@ package final class ReferenceEngine: Engine, @unchecked Sendable {
       lock.broadcast()
       lock.unlock()
     }
-    let stop = CancellationFlag()
-    guard let interruption else { return try work(stop) }
-    return try interruption.whileRunning(stop: { stop.set() }, { try work(stop) })
+    let cancellation = CancellationFlag()
+    guard let interruption else { return try work(cancellation) }
+    return try interruption.whileRunning(stop: { cancellation.set() }, { try work(cancellation) })
   }
 
   package func compact() throws { try running(nil) { _ in } }

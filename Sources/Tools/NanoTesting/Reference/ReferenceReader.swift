@@ -4,17 +4,17 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// A state and the questions one may ask of it.
+/// A reader of one state of the reference engine.
 class ReferenceReader: EngineReader {
   var state: ReferenceState
-  let stop: CancellationFlag
-  /// The number of the engine.
+  let cancellation: CancellationFlag
+  /// The unique number of the engine.
   let observer: UInt32
 
-  init(_ state: ReferenceState, _ observer: UInt32, _ stop: CancellationFlag) {
+  init(_ state: ReferenceState, _ observer: UInt32, _ cancellation: CancellationFlag) {
     self.state = state
     self.observer = observer
-    self.stop = stop
+    self.cancellation = cancellation
   }
 
   func committedState() throws -> CommittedState? {
@@ -31,24 +31,24 @@ class ReferenceReader: EngineReader {
 
   @discardableResult
   func get(
-    _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
+    _ identity: Identity, in collection: String, _ body: (StoredDocument) throws -> Void
   ) throws -> Bool {
     guard let found = state[collection], let position = found.position(of: identity) else {
       return false
     }
-    try found.documents[position].show(found.incarnation, show)
+    try found.documents[position].withStored(found.incarnation, body)
     return true
   }
 
   func highestRowID(in collection: String) throws -> Int64? { state[collection]?.lastRowID ?? 0 }
 
   func find(
-    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+    _ query: Query, in collection: String, _ body: (StoredDocument) throws -> Bool
   ) throws {
     guard let incarnation = state[collection]?.incarnation else { return }
     for document in try found(by: query, in: collection) {
-      try stop.check()
-      guard try document.show(incarnation, show) else { return }
+      try cancellation.check()
+      guard try document.withStored(incarnation, body) else { return }
     }
   }
 
@@ -91,12 +91,12 @@ class ReferenceReader: EngineReader {
   }
 
   func findRanked(
-    _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
+    _ query: Query, in collection: String, _ body: (StoredDocument, Double) throws -> Bool
   ) throws {
     guard let incarnation = state[collection]?.incarnation else { return }
     for (document, rank) in try ranked(by: query, in: collection) {
-      try stop.check()
-      guard try document.show(incarnation, { try show($0, rank) }) else { return }
+      try cancellation.check()
+      guard try document.withStored(incarnation, { try body($0, rank) }) else { return }
     }
   }
 
@@ -122,7 +122,7 @@ class ReferenceReader: EngineReader {
 }
 
 extension ReferenceReader {
-  /// The documents of a query: those that fulfil the condition, sorted, then cut.
+  /// Returns the documents that match the condition, sorted and then limited to the page.
   func found(by query: Query, in collection: String) throws -> [ReferenceDocument] {
     try ranked(by: query, in: collection).map(\.document)
   }
@@ -130,14 +130,14 @@ extension ReferenceReader {
   func ranked(
     by query: Query, in collection: String
   ) throws -> [(document: ReferenceDocument, rank: Double)] {
-    // One that does not exist is empty, whatever is asked of it.
+    // A collection that does not exist is empty for every query.
     guard let textIndexes = state[collection]?.textIndexes else { return [] }
     let query = try query.resolvingSearches(in: textIndexes)
     let ranks = ranks(query, in: collection)
     var rows: [Row] = []
     let defaults = defaults(of: collection)
     for document in state[collection]?.documents ?? [] {
-      try stop.check()
+      try cancellation.check()
       let subject = document.subject(defaults)
       guard try Evaluator(subject).holds(query.condition) else { continue }
       rows.append(
@@ -147,16 +147,16 @@ extension ReferenceReader {
     }
     rows.sort {
       if query.isRanked, $0.rank != $1.rank { return $0.rank > $1.rank }
-      return Self.order($0.place, $1.place, query.orderings) < 0
+      return Self.order($0.position, $1.position, query.orderings) < 0
     }
     if let after = query.after {
-      rows.removeAll { Self.order($0.place, after, query.orderings) <= 0 }
+      rows.removeAll { Self.order($0.position, after, query.orderings) <= 0 }
     }
     let page = rows.dropFirst(query.offset)
     return page.prefix(query.limit ?? page.count).map { ($0.document, $0.rank) }
   }
 
-  /// Ranks by row id.
+  /// Returns the ranks by row id.
   private func ranks(_ query: Query, in collection: String) -> [Int64: Double] {
     guard let search = query.condition.rankingSearch, let scope = search.scope else { return [:] }
     let documents = state[collection]?.documents ?? []
@@ -177,7 +177,7 @@ extension ReferenceReader {
     let document: ReferenceDocument
     let values: [DocumentValue]
     let rank: Double
-    var place: PagePosition { PagePosition(values: values, rowID: document.rowID) }
+    var position: PagePosition { PagePosition(values: values, rowID: document.rowID) }
   }
 
   private static func order(_ a: PagePosition, _ b: PagePosition, _ orderings: [Ordering]) -> Int {

@@ -3,12 +3,12 @@
 import NanoEngine
 
 extension ReferenceState {
-  /// What became of the documents of an earlier state.
+  /// Returns the changes since an earlier state.
   func changes(since before: ReferenceState) -> [Change] {
     Set(collections.keys).union(before.collections.keys).sorted().compactMap { name in
       let (old, new) = (before.collections[name], collections[name])
       guard let description = (new ?? old)?.description else { return nil }
-      // Defaults decide what is found.
+      // Defaults affect the results of queries.
       if let old, let new, old.settings != new.settings { return Change(description.name, nil) }
       let rows = Self.rows(from: old?.documents ?? [], to: new?.documents ?? [])
       return rows.isEmpty ? nil : Change(description.name, rows)
@@ -18,12 +18,12 @@ extension ReferenceState {
   private static func rows(
     from old: [ReferenceDocument], to new: [ReferenceDocument]
   ) -> [Int64: Change.Kind] {
-    let known = Dictionary(uniqueKeysWithValues: old.map { ($0.rowID, $0) })
-    var rows = known.mapValues { _ in Change.Kind.deleted }
+    let before = Dictionary(uniqueKeysWithValues: old.map { ($0.rowID, $0) })
+    var rows = before.mapValues { _ in Change.Kind.deleted }
     for document in new {
-      switch known[document.rowID] {
+      switch before[document.rowID] {
       case nil: rows[document.rowID] = .inserted
-      case let before? where before.isSame(as: document): rows[document.rowID] = nil
+      case let previous? where previous.isSame(as: document): rows[document.rowID] = nil
       default: rows[document.rowID] = .updated
       }
     }

@@ -5,12 +5,12 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// Everything that a reference engine holds, as one value.
+/// The complete contents of a reference engine, as a value.
 struct ReferenceState {
-  /// By name without regard to the case of ASCII letters.
+  /// The collections by name, case-insensitive for ASCII letters.
   private(set) var collections: [ExactName: ReferenceCollection] = [:]
   var metadata: [ExactName: DocumentValue] = [:]
-  /// How often something was committed.
+  /// The number of commits.
   var commits: UInt32 = 0
 
   subscript(name: String) -> ReferenceCollection? {
@@ -21,18 +21,18 @@ struct ReferenceState {
 
 struct ReferenceCollection {
   let description: CollectionDescription
-  /// Another one each time a collection is made.
+  /// Unique to each collection, including one recreated under the same name.
   let incarnation: Int64 = .random(in: 0...(.max))
-  /// By row id.
+  /// The documents in order of row id.
   var documents: [ReferenceDocument] = []
-  /// The largest row id ever given.
+  /// The largest row id ever assigned.
   var lastRowID: Int64 = 0
   var indexes: [IndexDefinition] = []
   var textIndexes: [FullTextIndexDefinition] = []
-  /// Kept to be told again; answers do not depend on it.
+  /// Stored only so that it can be read; it does not affect results.
   var indexing = IndexingPolicy.declared
   var settings = CollectionSettings()
-  /// Every path ever seen; it never shrinks.
+  /// Every path ever observed; paths are never removed.
   var observed: [ExactName: ObservedTypes] = [:]
 
   func position(of identity: Identity) -> Int? {
@@ -63,7 +63,7 @@ struct ReferenceDocument {
     object = try Self.object(new.body)
   }
 
-  /// The same document with another body.
+  /// Returns the document with a new body and the next revision.
   func replaced(by new: NewDocument) throws(StoreError) -> ReferenceDocument {
     var copy = self
     copy.type = new.type
@@ -79,7 +79,7 @@ struct ReferenceDocument {
     return try reader.object()
   }
 
-  /// The document as conditions see it.
+  /// Returns the document as the subject of a condition.
   func subject(_ defaults: FieldDefaults?) -> DocumentSubject {
     DocumentSubject(
       object, key: key.map { .string($0.description) } ?? .null, rowID: rowID,
@@ -87,7 +87,7 @@ struct ReferenceDocument {
       added: .date(Date(timeIntervalSince1970: Double(added) / 1e6)), defaults: defaults)
   }
 
-  func show<Result>(
+  func withStored<Result>(
     _ incarnation: Int64, _ work: (StoredDocument) throws -> Result
   ) rethrows -> Result {
     try body.withUnsafeBytes { body in

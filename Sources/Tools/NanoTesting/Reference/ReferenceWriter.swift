@@ -4,9 +4,9 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// A transaction: a state of its own, which becomes the engine's if the block returns.
+/// A transaction with its own copy of the state, which replaces the engine's state on commit.
 final class ReferenceWriter: ReferenceReader, EngineWriter {
-  /// What it sees may be undone.
+  /// Returns nil, because the changes of the transaction may be rolled back.
   override func committedState() throws -> CommittedState? { nil }
 
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
@@ -23,7 +23,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
         [.collection: found.description.name, .key: key.description])
     }
     try found.checkUnique(stored)
-    // A row of this id may have been there.
+    // The row id may have been used before.
     if stored.rowID <= found.lastRowID { stored.revision = .random(in: 2..<1 << 52) }
     let position = found.documents.firstIndex { $0.rowID > stored.rowID }
     found.documents.insert(stored, at: position ?? found.documents.endIndex)
@@ -85,11 +85,11 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
       throw StoreError(
         .invalidName, "A collection cannot have this name", [.collection: name])
     }
-    guard let known = state[name] else {
+    guard let existing = state[name] else {
       state[name] = ReferenceCollection(description: description)
       return
     }
-    guard known.description.identity == description.identity else {
+    guard existing.description.identity == description.identity else {
       throw StoreError(
         .alreadyExists, "A collection of this name has another identity", [.collection: name])
     }
@@ -112,8 +112,8 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
     try index.validate()
     var found = try collectionForWriting(collection)
-    if let known = found.indexes.first(where: { $0.name.isSame(as: index.name) }) {
-      guard known.isSame(as: index) else {
+    if let existing = found.indexes.first(where: { $0.name.isSame(as: index.name) }) {
+      guard existing.isSame(as: index) else {
         throw StoreError(
           .alreadyExists, "An index of this name has another definition",
           [.collection: collection, .index: index.name])

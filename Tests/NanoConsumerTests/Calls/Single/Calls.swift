@@ -50,17 +50,6 @@ func blocking(_ store: Store, _ books: DocumentCollection, _ shelves: ModelColle
 
 func lowLevel(_ store: Store, _ books: DocumentCollection) throws {
   print(try store.blocking { try store.write { try books.nextRowID() } })
-  print(try Store.postgres("postgresql://a@b/c") { $0 }.isClosed)
-  try books.show(rowID: 1) { print($0.rowID) }
-  print(try books.contentVersion(rowID: 1) as Any)
-  try books.find().showStored { $0.rowID < 5 }
-  try books.find().showContents(withKeys: true) { _ in true }
-  try books.write(.save, key: DocumentKey("a")) { $0.literal(#"{"a":1}"#) }
-  print(
-    try books.writeBatch(.save) { batch, writer in
-      writer.literal(#"{"a":1}"#)
-      try batch.add(&writer, key: DocumentKey("a"))
-    })
   let call = books.enqueue { try $0.count() }
   print(try call.wait())
   call.cancel()

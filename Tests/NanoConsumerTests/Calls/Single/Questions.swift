@@ -40,7 +40,3 @@ func objectQuestions(_ context: ObjectContext, _ id: ObjectID<Book>) {
 
 final class Counter: Sendable {}
 
-func layers(_ store: Store) throws {
-  let counter: Counter = store.companion { Counter() }
-  print(counter, try store.engine())
-}

@@ -42,8 +42,7 @@ func updates(_ store: Store, _ notes: DocumentCollection) async throws {
 
 func tasks(_ notes: DocumentCollection, _ context: ObjectContext) async throws {
   let call = notes.enqueue { try $0.count() }
-  print(try await call.value, try await notes.onReader { try notes.count() })
-  try await notes.onWriter { try notes.insert(["text": "A"]) }
+  print(try await call.value)
   for await event in context.events() { print(event) }
 }
 
@@ -58,7 +57,7 @@ func actors(_ store: Store) async throws {
   print(id)
 }
 
-/// Values that are not `Sendable` are handed over.
+/// Sends values that are not `Sendable`.
 func classes(_ sheets: ModelCollection<Sheet>) async throws {
   let all = try await sheets.fetch()
   print(all.map(\.text), try await sheets.find(\.text == "A").first()?.text ?? "")

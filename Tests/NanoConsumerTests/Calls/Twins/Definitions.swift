@@ -30,7 +30,7 @@ func settings(_ recipes: DocumentCollection) async throws {
   try await recipes.setDefaults(["minutes": 10])
   print(try await recipes.defaults(), try await recipes.aliases())
   try await recipes.setAliases(["time": "minutes"])
-  print(try await recipes.replacingAliases(in: "[time] < 3"), try await recipes.queryableFields())
+  print(try await recipes.queryableFields())
   try await recipes.addQueryableFields("title, minutes")
   try await recipes.apply(CollectionSetup())
   try await recipes.finishQueued()  // does not throw without await

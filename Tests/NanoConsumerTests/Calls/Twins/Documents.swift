@@ -105,7 +105,6 @@ func aggregating(_ recipes: DocumentCollection) async throws {
   let all = recipes.find()
   print(try await all.aggregate([.count, .max("minutes")]))
   for row in try await all.grouped(by: "title", aggregates: [.count]) { print(row) }
-  print(try await all.rows(AggregateQuery(Query(), aggregates: [.count])))
   print(try await all.count(of: "minutes"), try await all.distinct("minutes"))
   print(try await all.min("minutes") as Any, try await all.max("minutes") as Any)
   print(try await all.average("minutes") ?? 0, try await all.sum("minutes"))

@@ -5,18 +5,18 @@ import Foundation
 import NanoStore
 import Synchronization
 
-/// What happened, by a clock that all processes share.
+/// An event with timestamps of a clock shared by all processes.
 enum Event: Sendable {
-  /// A token was to be added to a list.
+  /// An attempt to append a token to a list.
   case append(list: String, token: String, start: UInt64, end: UInt64, done: Bool)
-  /// A list was read: so many tokens, in an order that the number tells.
+  /// A read of a list: the number of tokens, and a digest of their order.
   case read(list: String, start: UInt64, end: UInt64, count: Int, digest: UInt64)
-  /// What was promised: that something is there at the end, or is not.
+  /// An expectation that something exists at the end, or does not.
   case promise(kind: String, key: String, isThere: Bool)
 
   static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
-  /// Tells one order of tokens from another (FNV-1a, 64 bits).
+  /// Returns a digest of tokens in order (FNV-1a, 64 bits).
   static func digest(_ tokens: some Sequence<String>) -> UInt64 {
     tokens.reduce(14_695_981_039_346_656_037) { add($1, to: $0) }
   }
@@ -65,7 +65,7 @@ extension Event {
         list: words[1], start: number(2), end: number(3), count: Int(number(4)), digest: number(5))
     case ("promise", 4):
       self = .promise(kind: words[1], key: words[2], isThere: words[3] == "true")
-    default: throw TrialFailure("an event cannot be read: \(line)")
+    default: throw StressTestFailure("an event cannot be parsed: \(line)")
     }
   }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// What happened to one list that is only appended to, and whether it could have happened one after the other.
+/// The history of an append-only list, and a check that it is linearizable.
 ///
-/// Each append and each read must have had its effect at one moment between its begin and its end: the list at the end
-/// says in which order the appends had it, and how long a list was says where a read belongs among them.
+/// Each append and each read must take effect at one moment between its start and its end. The final list determines
+/// the order of the appends, and the length of a list determines the position of a read among them.
 struct ListHistory {
   struct Append {
     let start: UInt64
@@ -21,7 +21,7 @@ struct ListHistory {
   var reads: [Read] = []
 
   func check(_ tokens: [String]) throws {
-    try require(Set(tokens).count == tokens.count, "\(name) has a token twice")
+    try require(Set(tokens).count == tokens.count, "\(name) has a duplicate token")
     let places = Set(tokens)
     for (token, append) in appends {
       try require(
@@ -32,7 +32,7 @@ struct ListHistory {
     }
     let order = try tokens.map { token in
       guard let append = appends[token] else {
-        throw TrialFailure("\(name) has \(token), which nobody wrote")
+        throw StressTestFailure("\(name) has \(token), which was never written")
       }
       return append
     }
@@ -40,12 +40,12 @@ struct ListHistory {
     try checkReads(order, tokens)
   }
 
-  /// One that ended before another began stands before it.
+  /// Checks that an append that ended before another one started also precedes it in the list.
   private func checkOrder(_ order: [Append], _ tokens: [String]) throws {
     var latest: UInt64 = 0
     for (append, token) in zip(order, tokens) {
       try require(
-        append.end >= latest, "\(name) has \(token) behind a token that was written later")
+        append.end >= latest, "\(name) has \(token) after a token that was written later")
       latest = max(latest, append.start)
     }
   }
@@ -53,7 +53,7 @@ struct ListHistory {
   private func checkReads(_ order: [Append], _ tokens: [String]) throws {
     var digests = [Event.digest([])]
     for token in tokens { digests.append(Event.add(token, to: digests[digests.count - 1])) }
-    // The latest begin of those before each place, and the earliest end of those behind it.
+    // The latest start of the appends before each position, and the earliest end of those after it.
     var latest: [UInt64] = [0]
     for append in order { latest.append(max(latest[latest.count - 1], append.start)) }
     var earliest: [UInt64] = [.max]
@@ -64,10 +64,10 @@ struct ListHistory {
     for read in reads {
       try require(
         read.count <= tokens.count && read.digest == digests[read.count],
-        "\(name) was read with tokens that it does not begin with")
+        "\(name) was read with tokens that are not a prefix of it")
       try require(
         earliest[read.count] >= read.start,
-        "\(name) was read without a token that was acknowledged before")
+        "\(name) was read without a previously acknowledged token")
       try require(
         latest[read.count] <= read.end, "\(name) was read with a token that was written later")
     }

@@ -5,11 +5,11 @@ import Foundation
 import GRDBSQLite
 import NanoStore
 
-/// What is promised of locks, with nobody else at work: how long one is waited for, and that none is left behind.
+/// Checks lock handling without other activity: how long a call checkWait for a lock, and that no lock is left behind.
 struct LockPhase {
   let folder: String
   private static let timeout = 0.3
-  /// A machine that is busy wakes a thread late.
+  /// A busy machine wakes threads late.
   private static let margin = 2.0
 
   func run() throws -> Figures {
@@ -23,19 +23,19 @@ struct LockPhase {
     defer { other.close() }
     var figures = Figures()
     for _ in 0..<3 {
-      try refused(store, other)
-      try waits(store, other)
+      try checkTimeout(store, other)
+      try checkWait(store, other)
       figures["locks waited for"] += 2
     }
     for delay in 0..<20 {
-      try cancelled(store, other, after: delay)
+      try checkCancellation(store, other, after: delay)
       figures["cancellations"] += 1
     }
     return figures
   }
 
-  /// A lock that stays is an error when the time is up, neither before nor long after.
-  private func refused(_ store: Store, _ other: PlainConnection) throws {
+  /// A lock that is held causes an error after the timeout, not earlier and not much later.
+  private func checkTimeout(_ store: Store, _ other: PlainConnection) throws {
     try other.run("BEGIN IMMEDIATE")
     let start = ContinuousClock.now
     var code: StoreError.Code?
@@ -43,17 +43,17 @@ struct LockPhase {
       code = error.code
     }
     let time = ContinuousClock.now - start
-    try require(code == .locked, "a locked file gives \(code?.rawValue ?? "no error")")
-    try require(time >= .seconds(Self.timeout * 0.95), "a lock was waited for \(time) only")
-    try require(time <= .seconds(Self.timeout + Self.margin), "a lock was waited for \(time)")
+    try require(code == .locked, "a locked file causes \(code?.rawValue ?? "no error")")
+    try require(time >= .seconds(Self.timeout * 0.95), "a call waited only \(time) for a lock")
+    try require(time <= .seconds(Self.timeout + Self.margin), "a call waited \(time) for a lock")
     // Reading needs no lock.
-    try require(try store["things"].get("k") != nil, "nothing is read beside a lock")
+    try require(try store["things"].get("k") != nil, "a read failed while a lock was held")
     try other.run("ROLLBACK")
     try store["things"].save(["n": 2], key: "k")
   }
 
-  /// A lock that goes in time is waited for.
-  private func waits(_ store: Store, _ other: PlainConnection) throws {
+  /// A call checkWait for a lock that is released in time.
+  private func checkWait(_ store: Store, _ other: PlainConnection) throws {
     try other.run("BEGIN IMMEDIATE")
     let done = DispatchSemaphore(value: 0)
     let result = Outcome()
@@ -65,12 +65,13 @@ struct LockPhase {
     try other.run("ROLLBACK")
     done.wait()
     if let error = result.error {
-      throw TrialFailure("a lock that went was not waited for: \(error)")
+      throw StressTestFailure("a call did not wait for a lock that was released: \(error)")
     }
   }
 
-  /// A transaction that is cancelled leaves no lock and no change.
-  private func cancelled(_ store: Store, _ other: PlainConnection, after delay: Int) throws {
+  /// A canceled transaction leaves no lock and no changes.
+  private func checkCancellation(_ store: Store, _ other: PlainConnection, after delay: Int) throws
+  {
     let before = try store["things"].get("k")?["n"]?.int
     let done = DispatchSemaphore(value: 0)
     let result = Outcome()
@@ -89,32 +90,32 @@ struct LockPhase {
     let code = (result.error as? StoreError)?.code
     try require(
       result.error is CancellationError || code == .interrupted,
-      "a cancelled transaction ends with \(result.error.map { "\($0)" } ?? "no error")")
+      "a canceled transaction ends with \(result.error.map { "\($0)" } ?? "no error")")
     try other.run("BEGIN IMMEDIATE")
     try other.run("ROLLBACK")
     let after = try store["things"].get("k")?["n"]?.int
-    try require(before == after, "a cancelled transaction left \(after ?? 0)")
-    try require(try store["things"].get("again") == nil, "a cancelled transaction left a document")
+    try require(before == after, "a canceled transaction left \(after ?? 0)")
+    try require(try store["things"].get("again") == nil, "a canceled transaction left a document")
   }
 
-  // @unchecked: written before the semaphore is signalled and read after it was waited for.
+  // @unchecked: written before the semaphore is signaled and read after waiting for it.
   private final class Outcome: @unchecked Sendable { var error: (any Error)? }
 }
 
-/// A connection of another program, which waits for nothing.
+/// A connection of another program, without a busy timeout.
 private final class PlainConnection {
   private var handle: OpaquePointer?
 
   init(_ path: String) throws {
     guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
-      throw TrialFailure("\(path) cannot be opened")
+      throw StressTestFailure("\(path) cannot be opened")
     }
   }
 
   func run(_ statement: String) throws {
     let code = sqlite3_exec(handle, statement, nil, nil, nil)
     guard code == SQLITE_OK else {
-      throw TrialFailure("\(statement) beside the store: SQLite's code \(code)")
+      throw StressTestFailure("\(statement): SQLite error \(code)")
     }
   }
 

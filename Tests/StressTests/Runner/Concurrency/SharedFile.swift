@@ -3,7 +3,7 @@
 import Foundation
 import NanoStore
 
-/// What stands in the file that all use, and what must hold of it at any moment and at the end.
+/// The contents of the shared file, and the invariants that must hold at any moment and at the end.
 struct SharedFile: Sendable {
   let folder: String
 
@@ -18,7 +18,7 @@ struct SharedFile: Sendable {
 
   static var configuration: Store.Configuration {
     var configuration = Store.Configuration()
-    configuration.busyTimeout = Crowd.busyTimeout
+    configuration.busyTimeout = WorkerPool.busyTimeout
     return configuration
   }
 
@@ -34,22 +34,22 @@ struct SharedFile: Sendable {
     try store.close()
   }
 
-  /// What a reader sees at any moment: nothing is lost, nothing half done.
+  /// Checks the invariants in a snapshot: nothing is lost, and no transaction is partially visible.
   static func audit(_ store: Store) throws {
     try store.read {
       let accounts = store["accounts"]
       let documents = try accounts.fetch()
       let sum = documents.reduce(0) { $0 + ($1["balance"]?.int ?? 0) }
       let expected = Int64(Self.accounts) * balance
-      try require(documents.count == Self.accounts, "\(documents.count) accounts are there")
-      try require(sum == expected, "the balances make \(sum), not \(expected)")
+      try require(documents.count == Self.accounts, "\(documents.count) accounts")
+      try require(sum == expected, "the balances add up to \(sum), not \(expected)")
       let total = try accounts.find().sum("balance")
-      try require(total == .int(expected), "the balances make \(total) at once")
+      try require(total == .int(expected), "the balances add up to \(total) in one aggregate")
       let moves = documents.reduce(0) { $0 + ($1["moves"]?.int ?? 0) }
-      try require(moves % 2 == 0, "half of a transfer is there")
+      try require(moves % 2 == 0, "a transfer is partially visible")
       for row in try store["batches"].find().grouped(by: "batch", aggregates: [.count]) {
         try require(
-          row.values == [.int(Int64(batchSize))], "of batch \(row.group) there are \(row.values)")
+          row.values == [.int(Int64(batchSize))], "batch \(row.group) has \(row.values) documents")
       }
       for row in try store["slots"].find().grouped(by: "slot", aggregates: [.count]) {
         try require(row.values == [.int(1)], "slot \(row.group) is taken by \(row.values)")
@@ -57,18 +57,18 @@ struct SharedFile: Sendable {
     }
   }
 
-  /// Compares what is in the file with what all processes were told.
+  /// Compares the file with the results that all processes got.
   func check(processes: Int, _ figures: inout Figures) throws {
     let store = try Store(.file(file), configuration: Self.configuration)
     defer { try? store.close() }
     try Self.audit(store)
     let problems = try store.verify()
     try require(
-      problems.isEmpty, "verify finds: \(problems.map { "\($0.subject): \($0.message)" })")
+      problems.isEmpty, "verify reports: \(problems.map { "\($0.subject): \($0.message)" })")
     let moves = try store["accounts"].find().sum("moves")
     let transfers = figures["transfer"]
     try require(
-      moves == .int(Int64(2 * transfers)), "\(moves) moves are left of \(transfers) transfers")
+      moves == .int(Int64(2 * transfers)), "\(moves) moves for \(transfers) transfers")
 
     var lists: [String: ListHistory] = [:]
     var promises: [(kind: String, key: String, isThere: Bool)] = []
@@ -100,7 +100,7 @@ struct SharedFile: Sendable {
   ) throws {
     let bag = try store.bag(named: Self.bag)
     let members = try bag.keys()
-    try require(Set(members).count == members.count, "the bag has a member twice")
+    try require(Set(members).count == members.count, "the bag has a duplicate member")
     let there = [
       "bag": Set(members), "note": Set(try store["notes"].find().keys()),
       "batch": Set(try store["batches"].find().distinct("batch").compactMap(\.string)),
@@ -108,7 +108,7 @@ struct SharedFile: Sendable {
     for promise in promises {
       try require(
         there[promise.kind]?.contains(promise.key) == promise.isThere,
-        "the \(promise.kind) \(promise.key) is \(promise.isThere ? "lost" : "there")")
+        "the \(promise.kind) \(promise.key) is \(promise.isThere ? "missing" : "present")")
     }
   }
 }

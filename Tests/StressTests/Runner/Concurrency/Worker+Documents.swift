@@ -5,18 +5,18 @@ import NanoStore
 import NanoTesting
 
 extension Worker {
-  /// Moves an amount between accounts; some give up when they are half done.
+  /// Transfers an amount between accounts. Some transfers fail halfway.
   mutating func transfer() async throws -> Bool {
     let from = "a\(random.number(0...(SharedFile.accounts - 1)))"
     let to = "a\(random.number(0...(SharedFile.accounts - 1)))"
     let amount = Int64(random.number(1...50))
     let fails = random.oneIn(6)
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     return try await attempt(on: store) { worker in
       try await worker.write(store) { () throws -> Void in
         for (key, change) in [(from, -amount), (to, amount)] {
           guard let account = try store["accounts"].get(key) else {
-            throw TrialFailure("account \(key) is gone")
+            throw StressTestFailure("account \(key) is gone")
           }
           try store["accounts"].update(
             key,
@@ -31,23 +31,24 @@ extension Worker {
   }
 
   mutating func audit() async throws -> Bool {
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     return try await attempt(on: store) { worker in
       try await worker.either(plain: { try SharedFile.audit(store) }) { () async throws -> Void in
-        // A single call is a snapshot too.
+        // A single call also reads a snapshot.
         let documents = try await store["accounts"].fetch()
         let sum = documents.reduce(0) { $0 + ($1["balance"]?.int ?? 0) }
         try require(
-          sum == Int64(SharedFile.accounts) * SharedFile.balance, "one call saw balances of \(sum)")
+          sum == Int64(SharedFile.accounts) * SharedFile.balance,
+          "a single call read balances of \(sum)")
       }
     } != nil
   }
 
-  /// Takes a slot that must be free, or frees one.
+  /// Claims a slot that must be free, or frees one.
   mutating func claim() async throws -> Bool {
     let slot = Int64(random.number(1...SharedFile.slots))
     let frees = random.oneIn(2)
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     return try await attempt(on: store) { (worker) async throws -> Void in
       if frees {
         try await store["slots"].find(Field("slot") == slot).delete()
@@ -59,14 +60,14 @@ extension Worker {
     } != nil
   }
 
-  /// Documents that come together and go together.
+  /// Inserts documents together, and usually deletes them together.
   mutating func writeBatch() async throws -> Bool {
     let batch = next()
     let objects = (0..<SharedFile.batchSize).map { number -> DocumentObject in
       ["batch": .string(batch), "n": .int(Int64(number))]
     }
     let goes = !random.oneIn(10)
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     let isDone =
       try await attempt(on: store) { worker in
         _ = try await worker.either(
@@ -79,25 +80,25 @@ extension Worker {
         try await store["batches"].find(Field("batch") == batch).delete()
       }
       if let removed {
-        try require(removed == SharedFile.batchSize, "\(removed) documents of a batch were there")
+        try require(removed == SharedFile.batchSize, "\(removed) documents of a batch were deleted")
         isThere = false
       }
     }
-    crowd.log.add(.promise(kind: "batch", key: batch, isThere: isThere))
+    pool.log.add(.promise(kind: "batch", key: batch, isThere: isThere))
     return isDone
   }
 
-  /// A note is found by its text as soon as it is written, and no more once it is removed.
+  /// Checks that a note is found by its text once it is written.
   mutating func writeNote() async throws -> Bool {
     let key = "n" + next()
     let word = "word" + key.replacing(".", with: "x")
-    let (first, second) = (random.pick(crowd.stores), random.pick(crowd.stores))
+    let (first, second) = (random.pick(pool.stores), random.pick(pool.stores))
     let written: Void? = try await attempt(on: first) { worker in
       _ = try await worker.write(first) {
         try first["notes"].save(["body": .string("a note on \(word)")], key: key)
       }
     }
-    crowd.log.add(.promise(kind: "note", key: key, isThere: written != nil))
+    pool.log.add(.promise(kind: "note", key: key, isThere: written != nil))
     guard written != nil else { return false }
     let found = try await attempt(on: second) { _ in
       try await second["notes"].search(word, in: "words").keys()
@@ -106,19 +107,19 @@ extension Worker {
     return true
   }
 
-  /// All tasks of a process save one bag.
+  /// Adds a document to a bag that all tasks of the process save.
   mutating func saveBag() async throws -> Bool {
     let key = "b" + next()
-    let store = crowd.stores[0]
-    let bag = crowd.bag
+    let store = pool.stores[0]
+    let bag = pool.bag
     let saved: Void? = try await attempt(on: store) { worker in
       let document = try await store["things"].save(["n": 1], key: key)
       try bag.add(document)
       try await worker.either(plain: { try bag.save() }) { try await bag.save() }
     }
-    // Who was refused may have had his document saved by another task.
+    // A different task may have saved the document of a rejected call.
     guard saved != nil else { return false }
-    crowd.log.add(.promise(kind: "bag", key: key, isThere: true))
+    pool.log.add(.promise(kind: "bag", key: key, isThere: true))
     let isThere = try await attempt(on: store) { _ in try await bag.contains(key: key) }
     if let isThere { try require(isThere, "a bag does not have \(key), which was saved") }
     return true
@@ -126,7 +127,7 @@ extension Worker {
 }
 
 extension Worker {
-  /// As ``attempt(cancelled:_:)``, with a store that is known already.
+  /// Performs ``attempt(cancelled:_:)`` with the specified store.
   mutating func attempt<Result: Sendable>(
     on store: Store, _ work: (inout Worker) async throws -> Result
   ) async throws -> Result? {

@@ -5,16 +5,16 @@ import NanoStore
 import NanoTesting
 
 extension Worker {
-  /// Beyond it a list is long enough to be slow; another one follows.
+  /// The length at which a list is replaced by another one, because long lists are slow.
   private static let longest = 200
   private static let lists = 4
 
   private mutating func list() -> String { "l\(random.number(1...Self.lists))-\(round)" }
 
-  /// Adds a token to a list. What was acknowledged is there, what failed is not.
+  /// Appends a token to a list. Acknowledged tokens must be in the list, failed ones must not.
   mutating func append() async throws -> Bool {
     let (list, token) = (list(), next())
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     let fails = random.oneIn(8)
     let start = Event.now
     let count = try await attempt(on: store) { worker in
@@ -24,7 +24,7 @@ extension Worker {
         return count
       }
     }
-    crowd.log.add(
+    pool.log.add(
       .append(list: list, token: token, start: start, end: Event.now, done: count != nil))
     if let count, count >= Self.longest { round += 1 }
     return count != nil
@@ -40,7 +40,7 @@ extension Worker {
 
   mutating func readList() async throws -> Bool {
     let list = list()
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     let isQuery = random.oneIn(2)
     let start = Event.now
     let items = try await attempt(on: store) { worker in
@@ -49,7 +49,7 @@ extension Worker {
       }
     }
     guard let items else { return false }
-    crowd.log.add(
+    pool.log.add(
       .read(
         list: list, start: start, end: Event.now, count: items.count, digest: Event.digest(items)))
     return true
@@ -63,10 +63,10 @@ extension Worker {
     return (found?["items"]?.array ?? []).compactMap(\.string)
   }
 
-  /// Begins a long transaction and takes it back: all of it is there afterwards, or nothing.
+  /// Starts a long transaction and cancels it. Afterward, either all of its changes exist or none.
   mutating func cancel() async throws -> Bool {
     let (list, token) = (list(), next())
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     let length = random.number(1...40)
     let delay = random.number(0...4_000)
     let start = Event.now
@@ -83,12 +83,12 @@ extension Worker {
     switch outcome {
     case .success: isDone = true
     case .failure(let error as StoreError) where error.code != .interrupted:
-      guard Self.isAllowed(error, .seconds(Crowd.busyTimeout)) else { throw error }
+      guard Self.isAllowed(error, .seconds(WorkerPool.busyTimeout)) else { throw error }
     case .failure(let error):
       let isCancelled = error is CancellationError || (error as? StoreError)?.code == .interrupted
       guard isCancelled else { throw error }
     }
-    crowd.log.add(.append(list: list, token: token, start: start, end: Event.now, done: isDone))
+    pool.log.add(.append(list: list, token: token, start: start, end: Event.now, done: isDone))
     return true
   }
 }

@@ -5,10 +5,10 @@ import NanoStore
 import NanoTesting
 
 extension Worker {
-  /// Makes and drops indexes on what the others are using.
+  /// Creates and drops indexes while other tasks use them.
   mutating func changeShape() async throws -> Bool {
     let choice = random.number(0...8)
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     return try await attempt(on: store) { worker in
       try await worker.either(plain: { try Self.change(choice, store) }) {
         try await store.write { try Self.change(choice, store) }
@@ -30,13 +30,13 @@ extension Worker {
     }
   }
 
-  /// A copy of what is in use is whole.
+  /// Checks that a backup of a store in use is complete.
   mutating func backUp() async throws -> Bool {
-    let path = crowd.folder + "/backup-\(next()).db"
+    let path = pool.folder + "/backup-\(next()).db"
     defer {
       for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
     }
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     let isDone: Void? = try await attempt(on: store) { worker in
       try await worker.either(plain: { try store.backup(to: path) }) {
         try await store.backup(to: path)
@@ -44,7 +44,7 @@ extension Worker {
     }
     guard isDone != nil else {
       let isThere = FileManager.default.fileExists(atPath: path)
-      try require(!isThere, "a backup that failed left a file")
+      try require(!isThere, "a failed backup left a file")
       return false
     }
     try Self.check(path)
@@ -59,9 +59,9 @@ extension Worker {
     try require(problems.isEmpty, "a backup is damaged: \(problems.map(\.message))")
   }
 
-  /// Closes a store that others use: their calls are done or refused, never half of each.
+  /// Closes a store in use. Calls of other tasks complete or fail as a whole.
   mutating func reopen() async throws -> Bool {
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     return try await attempt(on: store) { worker in
       try await worker.either(plain: { try Self.reopen(store) }) { try Self.reopen(store) }
     } != nil

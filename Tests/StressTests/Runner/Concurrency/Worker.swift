@@ -5,13 +5,13 @@ import Foundation
 import NanoStore
 import NanoTesting
 
-/// A task that uses the stores of its process for as long as the trial lasts.
+/// A task that uses the stores of its process until the end of the stress test.
 struct Worker: Sendable {
   enum Activity: String, CaseIterable, Sendable {
     case transfer, audit, append, read, claim, batch, note, bag, shape, backup, compact, reopen,
       cancel
 
-    /// How often it is chosen, among all.
+    /// The relative frequency of the activity.
     var weight: Int {
       switch self {
       case .transfer, .append: 20
@@ -22,22 +22,22 @@ struct Worker: Sendable {
       }
     }
   }
-  /// Thrown by a block that wants to be undone.
+  /// Thrown to roll back a transaction.
   struct Undo: Error {}
 
-  let crowd: Crowd
+  let pool: WorkerPool
   let number: Int
   var random: SplitMix
   var activity = Activity.transfer
-  /// Different for each thing that this task writes.
+  /// The last number used for something that this task wrote.
   var lastNumber = 0
-  /// Lists have so many tokens; then others follow.
+  /// The number of lists that reached their maximum length.
   var round = 0
-  /// Where calls without `await` run, which block their thread.
+  /// The queue for calls without `await`, which block their thread.
   private let thread: DispatchQueue
 
-  init(_ crowd: Crowd, _ number: Int, _ random: SplitMix) {
-    self.crowd = crowd
+  init(_ pool: WorkerPool, _ number: Int, _ random: SplitMix) {
+    self.pool = pool
     self.number = number
     self.random = random
     thread = DispatchQueue(label: "worker \(number)")
@@ -48,15 +48,15 @@ struct Worker: Sendable {
   }
 
   mutating func run() async throws {
-    defer { crowd.begin("finished", number) }
-    while crowd.goesOn {
+    defer { pool.begin("finished", number) }
+    while pool.goesOn {
       activity = random.pick(Self.choices)
-      crowd.begin(activity.rawValue, number)
-      if try await perform() { crowd.count(activity.rawValue) }
+      pool.begin(activity.rawValue, number)
+      if try await perform() { pool.count(activity.rawValue) }
     }
   }
 
-  /// - Returns: Whether it was done.
+  /// - Returns: Whether the activity was performed.
   private mutating func perform() async throws -> Bool {
     switch activity {
     case .transfer: try await transfer()
@@ -77,42 +77,42 @@ struct Worker: Sendable {
 
   mutating func next() -> String {
     lastNumber += 1
-    return "\(crowd.process).\(number).\(lastNumber)"
+    return "\(pool.process).\(number).\(lastNumber)"
   }
 }
 
 extension Worker {
-  /// - Returns: Nil if the call was refused in a way in which it may be.
-  /// - Throws: What must not happen.
+  /// - Returns: Nil if the call failed with a permitted error.
+  /// - Throws: Any other error.
   mutating func attempt<Result: Sendable>(
     cancelled: Bool = false, _ work: (Store) async throws -> Result
   ) async throws -> Result? {
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     let start = ContinuousClock.now
     do {
       return try await work(store)
     } catch is Undo {
       return nil
     } catch let error as StoreError where Self.isAllowed(error, .now - start) {
-      crowd.count("refused")
+      pool.count("refused")
       return nil
     }
   }
 
-  /// A store may be closed by another task; a locked one must have been waited for.
+  /// Returns whether an error is permitted. Another task may close the store, and a lock may time out.
   static func isAllowed(_ error: StoreError, _ time: Duration) -> Bool {
     switch error.code {
     case .closed: true
-    case .locked: time >= .seconds(Crowd.busyTimeout * 0.95)
+    case .locked: time >= .seconds(WorkerPool.busyTimeout * 0.95)
     default: false
     }
   }
 
-  /// Runs a block with `await`, or without it on a thread of the task's own.
+  /// Runs the call with `await`, or without it on the task's queue.
   mutating func either<Result: Sendable>(
-    plain: @escaping @Sendable () throws -> Result, _ later: () async throws -> Result
+    plain: @escaping @Sendable () throws -> Result, _ awaited: () async throws -> Result
   ) async throws -> Result {
-    if random.oneIn(2) { return try await later() }
+    if random.oneIn(2) { return try await awaited() }
     return try await withCheckedThrowingContinuation { continuation in
       thread.async { continuation.resume(with: Swift.Result(catching: plain)) }
     }

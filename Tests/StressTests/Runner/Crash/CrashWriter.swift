@@ -6,45 +6,45 @@ import NanoStoreEncryption
 import NanoStoreModels
 import NanoTesting
 
-/// The process that is killed: writes, and says on its standard output what it begins and what is acknowledged.
+/// The process that is killed. It writes, and prints what it starts and what was acknowledged.
 struct CrashWriter: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "crash-writer", shouldDisplay: false)
 
   @Argument var path: String
-  @Option var life: Life
+  @Option var scenario: CrashScenario
   @Option var seed: UInt64
   @Option var durability = "normal"
 
   func run() throws {
-    var configuration = life.configuration()
+    var configuration = scenario.configuration()
     configuration.durability = .init(rawValue: durability) ?? .normal
-    let store = try life.open(path, configuration)
+    let store = try scenario.open(path, configuration)
     say("open")
-    switch life {
-    case .rounds, .journal, .encrypted: try playRounds(on: store)
+    switch scenario {
+    case .rounds, .journal, .encrypted: try commitRounds(on: store)
     case .tuned: try query(store)
     case .upgrade: try upgrade(store)
-    case .importing: throw TrialFailure("the command line tool imports")
+    case .importing: throw StressTestFailure("the command line tool imports")
     }
   }
 
-  private func playRounds(on store: Store) throws {
+  private func commitRounds(on store: Store) throws {
     let plan = RoundPlan(seed: seed)
     var random = SplitMix(seed: seed ^ UInt64(getpid()))
     var number = try store.lastRound()
     while true {
       number += 1
       say("begin \(number)")
-      try store.play(plan.round(number), hasUniqueNames: life != .encrypted)
+      try store.commit(plan.round(number), hasUniqueNames: scenario != .encrypted)
       say("done \(number)")
-      if random.oneIn(4) { try keepUp(store, &random) }
+      if random.oneIn(4) { try performMaintenance(store, &random) }
     }
   }
 
-  /// Something that changes no document.
-  private func keepUp(_ store: Store, _ random: inout SplitMix) throws {
-    if life == .encrypted {
+  /// Performs maintenance that changes no documents.
+  private func performMaintenance(_ store: Store, _ random: inout SplitMix) throws {
+    if scenario == .encrypted {
       say("upkeep rotation")
       return try store.rotateKeys()
     }
@@ -84,7 +84,7 @@ struct CrashWriter: ParsableCommand {
     let documents = store["large"]
     for round in 0... {
       say("begin \(round)")
-      _ = try documents.find(Field("n") == .int(Int64(round % Life.documents))).count()
+      _ = try documents.find(Field("n") == .int(Int64(round % CrashScenario.documents))).count()
       guard round % 50 == 49 else { continue }
       say("upkeep tuning")
       try store.finishIndexTuning()
@@ -99,5 +99,5 @@ struct CrashWriter: ParsableCommand {
   }
 }
 
-/// A line, at once.
+/// Prints a line without buffering.
 func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A process that says lines until it is killed.
+/// A process that prints lines until it is killed.
 final class KilledProcess {
   private let process = Process()
   private let output = Pipe()
@@ -16,11 +16,11 @@ final class KilledProcess {
     try process.run()
   }
 
-  /// Where this program and the others of the package were built.
+  /// The folder of the built programs.
   private static let folder = URL(filePath: CommandLine.arguments[0]).standardizedFileURL
     .resolvingSymlinksInPath().deletingLastPathComponent().path
 
-  /// The next line; nil when the process has ended and everything it said was read.
+  /// Returns the next line; nil if the process has ended and all of its output was read.
   func line() -> String? {
     while true {
       if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
@@ -33,7 +33,7 @@ final class KilledProcess {
     }
   }
 
-  /// - Returns: Whether it was still running.
+  /// - Returns: Whether the process was still running.
   func kill() -> Bool {
     let wasRunning = process.isRunning
     if wasRunning { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
@@ -41,7 +41,7 @@ final class KilledProcess {
     return wasRunning && process.terminationReason == .uncaughtSignal
   }
 
-  /// Waits for its end.
+  /// Waits for the process to end, and returns its exit status.
   func end() -> Int32 {
     process.waitUntilExit()
     return process.terminationStatus

@@ -4,22 +4,22 @@ import Foundation
 import NanoStoreEncryption
 import NanoTesting
 
-/// A store in which one process after the other plays rounds. Its ledger is kept here, outside of them.
+/// A store in which successive processes execute rounds. The expected contents are kept outside these processes.
 final class RoundsSubject: CrashSubject {
-  private let life: Life
+  private let scenario: CrashScenario
   private let path: String
   private let seed: UInt64
   private let plan: RoundPlan
-  private var ledger = Ledger()
+  private var expectedState = ExpectedState()
   private(set) var kills = 0
 
-  init(_ life: Life, _ path: String, seed: UInt64) throws {
-    self.life = life
+  init(_ scenario: CrashScenario, _ path: String, seed: UInt64) throws {
+    self.scenario = scenario
     self.path = path
     self.seed = seed
     plan = RoundPlan(seed: seed)
-    let store = try life.open(path)
-    if life != .encrypted { try store.prepareCollections() }
+    let store = try scenario.open(path)
+    if scenario != .encrypted { try store.prepareCollections() }
     try store.close()
   }
 
@@ -29,58 +29,60 @@ final class RoundsSubject: CrashSubject {
     }
   }
 
-  func beKilled(_ random: inout SplitMix, _ figures: inout Figures) throws {
+  func runAndKill(_ random: inout SplitMix, _ figures: inout Figures) throws {
     kills += 1
     let writer = try KilledProcess(
       "nanostore-stress",
       [
-        "crash-writer", path, "--life", life.rawValue, "--seed", "\(seed)",
+        "crash-writer", path, "--scenario", scenario.rawValue, "--seed", "\(seed)",
         "--durability", random.pick(["normal", "full", "fast"]),
       ])
-    var progress = Progress(done: ledger.round, begun: ledger.round)
-    // Sometimes while it opens the file and recovers what the one before left.
+    var progress = Progress(done: expectedState.round, begun: expectedState.round)
+    // In some cases, kill the process while it opens the file and recovers the previous transaction.
     for _ in 0..<(random.oneIn(6) ? 0 : random.number(1...30)) {
-      guard let line = writer.line() else { throw TrialFailure("the writer ended by itself") }
+      guard let line = writer.line() else {
+        throw StressTestFailure("the writer ended before it was killed")
+      }
       progress.note(line)
     }
-    random.passAMoment()
-    try require(writer.kill(), "the writer ended by itself")
+    random.pause()
+    try require(writer.kill(), "the writer ended before it was killed")
     while let line = writer.line() { progress.note(line) }
-    figures["killed in \(progress.upkeep ?? "a transaction or between")"] += 1
+    figures["killed in \(progress.upkeep ?? "or between transactions")"] += 1
     try check(progress, &figures)
   }
 
   private func check(_ progress: Progress, _ figures: inout Figures) throws {
-    let store = try life.open(path)
+    let store = try scenario.open(path)
     let last = try store.lastRound()
     try require(
-      last >= progress.done, "round \(last) is the last; \(progress.done) was acknowledged")
-    try require(last <= progress.begun, "round \(last) is there, which was never begun")
-    figures["transactions acknowledged"] += progress.done - ledger.round
-    figures["transactions kept without acknowledgement"] += last - progress.done
-    ledger.play(to: last, plan)
-    try ledger.check(store, indexed: life != .encrypted)
+      last >= progress.done, "the last round is \(last), but \(progress.done) was acknowledged")
+    try require(last <= progress.begun, "the store has round \(last), which was never started")
+    figures["transactions acknowledged"] += progress.done - expectedState.round
+    figures["unacknowledged transactions kept"] += last - progress.done
+    expectedState.advance(to: last, plan)
+    try expectedState.check(store, indexed: scenario != .encrypted)
     try store.close()
     try PlainCheck.check(path)
     if progress.sawBackup { try checkBackup(upTo: last) }
   }
 
-  /// A backup is whole, or not there.
+  /// Checks that a backup is complete or does not exist.
   private func checkBackup(upTo last: Int) throws {
     guard FileManager.default.fileExists(atPath: path + ".backup") else { return }
-    let store = try life.open(path + ".backup")
-    var past = Ledger()
-    try past.play(to: store.lastRound(), plan)
+    let store = try scenario.open(path + ".backup")
+    var past = ExpectedState()
+    try past.advance(to: store.lastRound(), plan)
     try require(past.round <= last, "the backup is newer than its source")
     try past.check(store)
     try store.close()
   }
 
-  /// What the writer said.
+  /// The progress that the writer reported.
   private struct Progress {
     var done: Int
     var begun: Int
-    /// What it did when it was killed, beside transactions.
+    /// The maintenance operation that was killed, if any.
     var upkeep: String?
     var sawBackup = false
 

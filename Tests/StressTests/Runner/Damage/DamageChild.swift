@@ -4,22 +4,22 @@ import Foundation
 import NanoStore
 import Synchronization
 
-/// Damages and uses one store after the other, in a process that may die of it.
+/// Damages and uses one store after the other, in a process that may crash.
 struct DamageChild {
   let samples: DamageSamples
   let seed: UInt64
-  /// Where the damaged copies are.
+  /// The folder of the damaged copies.
   let folder: URL
 
   private var file: String { folder.appending(path: "store.db").path }
   private var other: String { folder.appending(path: "other.db").path }
 
-  /// What became of one damage.
+  /// The result of one mutation.
   struct Outcome {
     var mutation: DamageMutation
-    /// Counted by name.
+    /// Counts by name.
     var facts: [String: Int] = [:]
-    /// A promise that was not kept.
+    /// Failed expectations.
     var failures: [String] = []
 
     mutating func count(_ name: String, _ count: Int = 1) { facts[name, default: 0] += count }
@@ -62,8 +62,8 @@ struct DamageChild {
     }
     defer { try? store.close() }
     var isVerified = false
-    switch DamageUse.answer(
-      DamageUse.EngineRequest("verify") { try $0.verify().map(\.message).joined(separator: "\n") },
+    switch DamageUse.perform(
+      DamageUse.Operation("verify") { try $0.verify().map(\.message).joined(separator: "\n") },
       store
     )
     {
@@ -72,85 +72,87 @@ struct DamageChild {
     case .untyped(let error): outcome.failures.append("verify: untyped \(error)")
     }
     compare(expected, store, isVerified, &outcome)
-    disagree(store, isVerified, &outcome)
-    saved(recovered, expected, store, &outcome)
-    for question in DamageUse.others { look(question, store, &outcome) }
-    for question in DamageUse.changes(other) {
-      let answer = look(question, store, &outcome)
-      // In a tree that is out of order SQLite itself does not find what it wrote.
-      if answer == .text("lost"), isVerified {
-        outcome.failures.append("\(question.name): what was saved is not there")
+    compareIndexes(store, isVerified, &outcome)
+    checkRecovered(recovered, expected, store, &outcome)
+    for operation in DamageUse.others { check(operation, store, &outcome) }
+    for operation in DamageUse.changes(other) {
+      let reply = check(operation, store, &outcome)
+      // If a B-tree is out of order, SQLite itself does not find what it wrote.
+      if reply == .text("lost"), isVerified {
+        outcome.failures.append("\(operation.name): the saved document is missing")
       }
     }
   }
 
   @discardableResult
-  private func look(
-    _ question: DamageUse.EngineRequest, _ store: Store, _ outcome: inout Outcome
-  ) -> DamageUse.Answer {
-    let answer = DamageUse.answer(question, store)
-    switch answer {
+  private func check(
+    _ operation: DamageUse.Operation, _ store: Store, _ outcome: inout Outcome
+  ) -> DamageUse.Reply {
+    let reply = DamageUse.perform(operation, store)
+    switch reply {
     case .text: break
-    case .failure(let error): check(error, question.name, &outcome)
-    case .untyped(let error): outcome.failures.append("\(question.name): untyped \(error)")
+    case .failure(let error): check(error, operation.name, &outcome)
+    case .untyped(let error): outcome.failures.append("\(operation.name): untyped \(error)")
     }
-    return answer
+    return reply
   }
 
-  /// An error of damage says what is damaged.
+  /// Expects an error about damage to name what is damaged.
   private func check(_ error: StoreError, _ call: String, _ outcome: inout Outcome) {
     outcome.count("errors")
     let names: [StoreError.Detail] = [.path, .collection, .table, .index, .rowID, .key, .field]
     if [.corruptFile, .corruptDocument, .notADatabase, .database].contains(error.code),
-      // SQL of one's own is told what SQLite says.
+      // For custom SQL, the error has only SQLite's message.
       call != "sql", !names.contains(where: { error[$0] != nil })
     {
-      outcome.failures.append("\(call): the error names nothing: \(error.debugDescription)")
+      outcome.failures.append(
+        "\(call): the error does not name what is damaged: \(error.debugDescription)")
     }
   }
 
-  /// Whether the contents are what they were, and if not, whether anybody can know.
+  /// Compares the contents with the original, and counts whether verify detects a difference.
   private func compare(
     _ expected: Expected, _ store: Store, _ isVerified: Bool, _ outcome: inout Outcome
   ) {
     var isChanged = false
-    for question in DamageUse.contents {
-      let answer = look(question, store, &outcome)
-      if case .text(let text) = answer, text != expected.answers[question.name] { isChanged = true }
+    for operation in DamageUse.contents {
+      let reply = check(operation, store, &outcome)
+      if case .text(let text) = reply, text != expected.results[operation.name] { isChanged = true }
     }
     guard isChanged else { return outcome.count("contentsAsBefore") }
     outcome.count(isVerified ? "contentsChangedUnseen" : "contentsChangedFound")
   }
 
-  /// Whether what an index says is what the documents say.
-  private func disagree(_ store: Store, _ isVerified: Bool, _ outcome: inout Outcome) {
-    var questions:
+  /// Expects index results to match the documents, unless verify reports a problem.
+  private func compareIndexes(_ store: Store, _ isVerified: Bool, _ outcome: inout Outcome) {
+    var operations:
       [(String, @Sendable (Store) throws -> String, @Sendable (Store) throws -> String)] = []
-    for question in DamageUse.derived {
-      questions.append(
+    for operation in DamageUse.derived {
+      operations.append(
         (
-          question.name, { try DamageUse.found(question, $0) },
-          { try DamageUse.defined(question, $0) }
+          operation.name, { try DamageUse.indexResult(operation, $0) },
+          { try DamageUse.evaluatedResult(operation, $0) }
         ))
     }
-    questions.append(("text", { try DamageUse.searched($0) }, { try DamageUse.looked($0) }))
+    operations.append(
+      ("text", { try DamageUse.indexedWords($0) }, { try DamageUse.scannedWords($0) }))
     var isWrong = false
-    for (name, found, defined) in questions {
-      guard case .text(let found) = look(DamageUse.EngineRequest(name, found), store, &outcome),
-        case .text(let defined) = DamageUse.answer(DamageUse.EngineRequest(name, defined), store),
+    for (name, found, defined) in operations {
+      guard case .text(let found) = check(DamageUse.Operation(name, found), store, &outcome),
+        case .text(let defined) = DamageUse.perform(DamageUse.Operation(name, defined), store),
         found != defined
       else { continue }
       isWrong = true
       if isVerified {
         outcome.failures.append(
-          "\(name): verify finds nothing, but \(found) was found where the documents say \(defined)"
+          "\(name): verify reports no problem, but the index returns \(found) instead of \(defined)"
         )
       }
     }
     if isWrong { outcome.count("wrongAnswersFoundByVerify") }
   }
 
-  /// Recovers the damaged store, and gives what is in the new one.
+  /// Recovers the damaged store, and returns the documents of the new one.
   private func recover(
     _ expected: Expected, _ outcome: inout Outcome
   ) throws -> [String: Set<String>] {
@@ -161,8 +163,8 @@ struct DamageChild {
     var documents: [String: Set<String>] = [:]
     do {
       let report = try Store.recover(from: file, to: other, replacing: true)
-      let saved = try Store(.file(other), configuration: configuration(.plain))
-      let problems = try saved.verify()
+      let recoveredStore = try Store(.file(other), configuration: configuration(.plain))
+      let problems = try recoveredStore.verify()
       if !problems.isEmpty {
         outcome.failures.append("recover: the new store has problems: \(problems.prefix(3))")
       }
@@ -170,7 +172,8 @@ struct DamageChild {
       var all = 0
       for name in DamageSamples.collections {
         let lines = Set(
-          try DamageUse.text(DamageUse.scan(saved, name)).split(separator: "\n").map(String.init))
+          try DamageUse.text(DamageUse.scan(recoveredStore, name)).split(separator: "\n").map(
+            String.init))
         documents[name] = lines
         let wanted = expected.documents[name] ?? []
         kept += wanted.intersection(lines).count
@@ -182,7 +185,7 @@ struct DamageChild {
       if kept < all, report.isComplete, outcome.mutation.sort == "bytes" {
         outcome.count("lossNotReported")
       }
-      try saved.close()
+      try recoveredStore.close()
     } catch let error as StoreError {
       outcome.count("notRecovered")
       if ![.notADatabase, .cannotOpen].contains(error.code) {
@@ -195,23 +198,23 @@ struct DamageChild {
     return documents
   }
 
-  /// The fields of every document that can be read of the damaged store are in the recovered one; row ids that
-  /// are there twice, and keys that are none, may be lost.
-  private func saved(
+  /// Expects the fields of every readable document of the damaged store in the recovered one. Duplicate row ids and
+  /// invalid keys may be lost.
+  private func checkRecovered(
     _ recovered: [String: Set<String>], _ expected: Expected, _ store: Store,
     _ outcome: inout Outcome
   ) {
     for name in DamageSamples.collections {
-      let scan = DamageUse.EngineRequest("scan") { try DamageUse.text(DamageUse.scan($0, name)) }
-      guard case .text(let text) = DamageUse.answer(scan, store) else { continue }
+      let scan = DamageUse.Operation("scan") { try DamageUse.text(DamageUse.scan($0, name)) }
+      guard case .text(let text) = DamageUse.perform(scan, store) else { continue }
       var readable = Self.fields(text.split(separator: "\n").map(String.init))
-      // Bytes that are no text are repaired, one by one or several at once.
+      // Invalid UTF-8 is replaced, byte by byte or in sequences.
       readable = readable.filter { !$0.unicodeScalars.contains("\u{FFFD}") }
-      // Halves of characters in UTF-16 become something else with SQLite than with us.
+      // SQLite and the recovery decode unpaired UTF-16 surrogates differently.
       if outcome.mutation.sample == .wide {
         readable.formIntersection(Self.fields(expected.documents[name] ?? []))
       }
-      // A page may have come to stand in a tree of another collection.
+      // A page may have moved to the B-tree of another collection.
       let missing = readable.subtracting(Self.fields(recovered.values.flatMap(\.self)))
       if !missing.isEmpty {
         outcome.count("readableNotRecovered", missing.count)
@@ -229,9 +232,9 @@ struct DamageChild {
   }
 }
 
-/// What the sound store answers.
+/// The contents of the undamaged store.
 struct Expected {
-  let answers: [String: String]
+  let results: [String: String]
   let documents: [String: Set<String>]
 
   static func of(
@@ -245,27 +248,27 @@ struct Expected {
     let store = try Store(.file(file), configuration: configuration)
     defer { try? store.close() }
     let problems = try store.verify()
-    try require(problems.isEmpty, "the sample \(sample) is not sound: \(problems)")
-    var answers: [String: String] = [:]
-    for question in DamageUse.contents { answers[question.name] = try question.ask(store) }
+    try require(problems.isEmpty, "the sample \(sample) has problems: \(problems)")
+    var results: [String: String] = [:]
+    for operation in DamageUse.contents { results[operation.name] = try operation.run(store) }
     var documents: [String: Set<String>] = [:]
     for name in DamageSamples.collections {
-      documents[name] = Set((answers["scan \(name)"] ?? "").split(separator: "\n").map(String.init))
+      documents[name] = Set((results["scan \(name)"] ?? "").split(separator: "\n").map(String.init))
     }
-    for question in DamageUse.derived {
+    for operation in DamageUse.derived {
       let (found, defined) = try (
-        DamageUse.found(question, store), DamageUse.defined(question, store)
+        DamageUse.indexResult(operation, store), DamageUse.evaluatedResult(operation, store)
       )
-      try require(found == defined, "\(question.name): \(found) is not \(defined)")
+      try require(found == defined, "\(operation.name): \(found) is not \(defined)")
     }
-    let (searched, looked) = try (DamageUse.searched(store), DamageUse.looked(store))
-    try require(searched == looked, "text: \(searched) is not \(looked)")
-    let expected = Expected(answers: answers, documents: documents)
+    let (indexed, scanned) = try (DamageUse.indexedWords(store), DamageUse.scannedWords(store))
+    try require(indexed == scanned, "text: \(indexed) is not \(scanned)")
+    let expected = Expected(results: results, documents: documents)
     known[sample.rawValue] = expected
     return expected
   }
 
-  // The child has one thread that asks.
+  // The child executes operations on one thread.
   private static var known: [String: Expected] {
     get { cache.withLock { $0 } }
     set { cache.withLock { $0 = newValue } }

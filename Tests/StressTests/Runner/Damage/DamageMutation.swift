@@ -3,22 +3,22 @@
 import Foundation
 import NanoTesting
 
-/// One way of damaging a store, found again by its seed and number.
+/// One way of damaging a store, determined by its seed and number.
 struct DamageMutation {
   let sample: DamageSamples.Kind
-  /// What was done, for whoever reads of it.
+  /// A description of the damage.
   private(set) var description = ""
-  /// Of what sort it is, for the figures.
+  /// The kind of damage, for the figures.
   private(set) var sort = ""
   private var random: SplitMix
 
   init(seed: UInt64, number: Int) {
     random = SplitMix(seed: seed &* 0x9E37_79B9 &+ UInt64(number))
-    // The first numbers of neighbouring seeds are alike in nothing.
+    // Consecutive seeds generate unrelated first numbers.
     sample = random.pick(DamageSamples.Kind.allCases)
   }
 
-  /// Damages the store whose file this is.
+  /// Damages the store in this file.
   mutating func apply(to file: String) throws {
     if random.oneIn(2) {
       sort = "rows"
@@ -38,7 +38,7 @@ struct DamageMutation {
     }
   }
 
-  /// A log that is none, or does not belong to the file.
+  /// Creates a log that is invalid or does not belong to the file.
   private mutating func plant(beside file: String) throws -> String {
     let suffix = random.pick(["-wal", "-journal"])
     var bytes = Data(
@@ -57,9 +57,9 @@ struct DamageMutation {
   private mutating func change(_ path: String) throws -> String {
     let url = URL(filePath: path)
     var bytes = try Data(contentsOf: url)
-    let said = changeBytes(&bytes)
+    let description = changeBytes(&bytes)
     try bytes.write(to: url)
-    return said
+    return description
   }
 
   private mutating func changeBytes(_ bytes: inout Data) -> String {

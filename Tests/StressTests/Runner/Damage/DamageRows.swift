@@ -4,7 +4,7 @@ import Foundation
 import GRDBSQLite
 import NanoTesting
 
-/// Damages that another program does with SQL, past everything that would keep it from doing so.
+/// Damages a store with SQL as another program might, bypassing all protections.
 final class DamageRows {
   private var handle: OpaquePointer?
   private let file: String
@@ -19,24 +19,26 @@ final class DamageRows {
 
   func apply() throws -> String {
     try open()
-    let said: String
+    let description: String
     switch random.number(0...9) {
-    case 0...3: said = try changeInternalRow()
-    case 4, 5: said = try changeDocument()
-    case 6: said = try changeSideTable()
-    case 7: said = try drop()
-    case 8: said = try changeSchema()
-    default: said = try removeRows()
+    case 0...3: description = try changeInternalRow()
+    case 4, 5: description = try changeDocument()
+    case 6: description = try changeSideTable()
+    case 7: description = try drop()
+    case 8: description = try changeSchema()
+    default: description = try removeRows()
     }
     sqlite3_close(handle)
     handle = nil
-    return said
+    return description
   }
 
   private func open() throws {
     sqlite3_close(handle)
-    guard sqlite3_open(file, &handle) == SQLITE_OK else { throw TrialFailure("\(file): no SQLite") }
-    // What is in a log stays there.
+    guard sqlite3_open(file, &handle) == SQLITE_OK else {
+      throw StressTestFailure("\(file) cannot be opened")
+    }
+    // Keeps the contents of the write-ahead log there.
     run("PRAGMA wal_autocheckpoint = 0; PRAGMA writable_schema = ON; PRAGMA synchronous = OFF")
   }
 
@@ -73,7 +75,7 @@ final class DamageRows {
     ("nano_metadata", ["name", "value"]),
   ]
 
-  /// Written as SQL.
+  /// Returns an unexpected value as an SQL literal.
   private func nonsense() -> String {
     let long = "printf('%.*c', \(random.pick([1_000, 100_000])), '[')"
     return random.pick([
@@ -105,7 +107,7 @@ final class DamageRows {
     return "row \(offset) of \(table): \(column) is \(value)"
   }
 
-  /// Constraints are a part of the definition, which is put back afterwards.
+  /// Removes constraints from the table definition, and restores it afterward.
   private func withoutConstraints(_ table: String, _ work: () -> Void) throws {
     let sql = rows("SELECT sql FROM sqlite_schema WHERE name = '\(table)'").first?.first ?? ""
     func set(_ sql: String) throws {
@@ -140,7 +142,7 @@ final class DamageRows {
         "json('{\"a\":1,\"a\":2}')", "'{\"$date\":\"x\"}'", "'{\"a\":{\"$date\":1}}'",
         "'{\"a\":{\"$binary\":{\"base64\":\"!!\"}}}'",
       ]) : nonsense()
-    // Without the triggers that keep what is derived.
+    // Drops the triggers that maintain derived tables.
     let triggers = rows(
       "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = '\(table)'")
     let keepsTriggers = random.oneIn(2)
@@ -181,7 +183,7 @@ final class DamageRows {
       random.oneIn(3)
       ? "DELETE FROM \(table)"
       : "DELETE FROM \(table) WHERE \(random.pick(["abs(random()) % 2", "abs(random()) % 10 = 0"]))"
-    // Random in SQL is not ours, so that the rows are chosen here.
+    // Rows are selected here, because SQL's random() cannot be seeded.
     guard sql.contains("random") else {
       run(sql)
       return sql

@@ -4,19 +4,19 @@ import Foundation
 import NanoStore
 import NanoTesting
 
-/// Stores that touch each feature, each a folder with `store.db` and what lies beside it.
+/// Stores that use every feature. Each is a folder with `store.db` and its journal or log.
 struct DamageSamples {
-  /// How the file is kept. Each kind has its own sample.
+  /// The storage layouts. Each has its own sample.
   enum Kind: String, CaseIterable {
-    /// Everything in the file.
+    /// All contents are in the database file.
     case plain
-    /// The newest commits in a write-ahead log that is there.
+    /// The newest commits are in a write-ahead log.
     case logged
-    /// Texts in UTF-16.
+    /// Text is encoded as UTF-16.
     case wide
-    /// Small pages, so that trees are deep; no log.
+    /// Pages are small, so that B-trees are deep. There is no log.
     case deep
-    /// A journal of a transaction that was not committed lies beside the file.
+    /// There is a rollback journal of an uncommitted transaction.
     case journal
   }
 
@@ -45,7 +45,7 @@ struct DamageSamples {
     let store = try Store(.file(building), configuration: configuration)
     try Self.fill(store)
     if kind == .logged {
-      // Otherwise everything is in the log, and the file is empty.
+      // Otherwise all contents would be in the log, and the file would be empty.
       try store.compact()
       try Self.fillMore(store)
     }
@@ -68,7 +68,7 @@ struct DamageSamples {
     unlink(target + "-shm")
   }
 
-  /// As it stands in the middle of a transaction that has written pages already.
+  /// Copies the file during a transaction that has already written pages.
   private static func copy(_ source: String, to target: String, during store: Store) throws {
     struct Undo: Error {}
     do {
@@ -108,7 +108,7 @@ extension DamageSamples {
           "home": .url(URL(string: "https://example.org/\(number)")!),
         ], key: number % 3 == 0 ? nil : number % 3 == 1 ? "person-\(number)" : "Key ü \(number)")
     }
-    // One on elements, since lists are there now.
+    // An element index, because the field contains arrays by now.
     try people.createIndex("tags")
   }
 
@@ -127,7 +127,7 @@ extension DamageSamples {
     }
   }
 
-  /// Long documents, which take pages of their own, everything indexed, and bags.
+  /// Inserts long documents that need overflow pages, indexes everything, and creates bags.
   private static func fillNotes(_ store: Store) throws {
     let notes = store["notes"]
     try notes.setIndexing(.everything)
@@ -138,12 +138,12 @@ extension DamageSamples {
         "list": .array((0..<number).map { .object(["v": .int(Int64($0))]) }),
       ])
     }
-    let favourites = try store.bag(named: "favourites")
-    try favourites.add(notes.fetch())
-    try favourites.add(Array(store["people"].fetch().prefix(10)))
-    try favourites.save()
+    let favorites = try store.bag(named: "favorites")
+    try favorites.add(notes.fetch())
+    try favorites.add(Array(store["people"].fetch().prefix(10)))
+    try favorites.save()
     let inner = try store.bag(named: "inner")
-    try inner.add(favourites)
+    try inner.add(favorites)
     try inner.save()
   }
 
@@ -155,7 +155,7 @@ extension DamageSamples {
     }
     let events = try store.createCollection("events", identity: .rowID)
     for number in 0..<30 { try events.insert(["at": .int(Int64(number)), "kind": "k"]) }
-    // The last row ids are kept in the catalogue.
+    // The catalog keeps the highest row id.
     for id in 26...30 { try events.delete(rowID: Int64(id)) }
     try store.setMetadata(["a": 1, "list": [1, 2, 3]], "settings")
     try store.setMetadata("text", "other")

@@ -3,37 +3,37 @@
 import Foundation
 import NanoStore
 
-/// Everything that is done with a damaged store.
+/// The operations performed on a damaged store.
 ///
-/// Answers are texts, so that those of a damaged store can be compared with those of the sound one.
+/// Results are strings, so that those of a damaged store can be compared with those of the undamaged one.
 struct DamageUse {
-  /// What one call gave.
-  enum Answer: Equatable {
+  /// The result of one operation.
+  enum Reply: Equatable {
     case text(String)
     case failure(StoreError)
-    /// An error of another type, which nobody was promised.
+    /// An error that is not a ``StoreError``.
     case untyped(String)
   }
 
-  struct EngineRequest: Sendable {
+  struct Operation: Sendable {
     let name: String
-    let ask: @Sendable (Store) throws -> String
+    let run: @Sendable (Store) throws -> String
 
-    init(_ name: String, _ ask: @escaping @Sendable (Store) throws -> String) {
+    init(_ name: String, _ run: @escaping @Sendable (Store) throws -> String) {
       self.name = name
-      self.ask = ask
+      self.run = run
     }
   }
 
-  static func answer(_ question: EngineRequest, _ store: Store) -> Answer {
-    do { return .text(try question.ask(store)) } catch let error as StoreError {
+  static func perform(_ operation: Operation, _ store: Store) -> Reply {
+    do { return .text(try operation.run(store)) } catch let error as StoreError {
       return .failure(error)
     } catch {
       return .untyped("\(type(of: error)): \(error)")
     }
   }
 
-  /// The documents of a collection as they stand in its table, in order.
+  /// Returns the documents of a collection in the order of its table.
   static func scan(_ store: Store, _ collection: String) throws -> [Document] {
     try store[collection].fetch()
   }
@@ -46,21 +46,21 @@ struct DamageUse {
     }.joined(separator: "\n")
   }
 
-  /// Questions about the contents, whose answers only documents, settings and metadata decide.
-  private static let scans: [EngineRequest] = DamageSamples.collections.map { name in
-    EngineRequest("scan \(name)") { try text(scan($0, name)) }
+  /// Operations whose results depend only on documents, settings and metadata.
+  private static let scans: [Operation] = DamageSamples.collections.map { name in
+    Operation("scan \(name)") { try text(scan($0, name)) }
   }
 
-  static let contents: [EngineRequest] =
+  static let contents: [Operation] =
     scans + [
-      EngineRequest(
+      Operation(
         "metadata",
         { store in
           try store.metadataNames().map { "\($0)=\(String(describing: try store.metadata($0)))" }
             .joined(separator: "\n")
         }
       ),
-      EngineRequest(
+      Operation(
         "settings",
         { store in
           try DamageSamples.collections.map { name in
@@ -70,14 +70,14 @@ struct DamageUse {
           }.joined(separator: "\n")
         }
       ),
-      EngineRequest(
+      Operation(
         "bags",
         { store in
           try store.bags().map { "\($0.name ?? "") \(try $0.count()) \(try $0.members().count)" }
             .sorted().joined(separator: "\n")
         }
       ),
-      EngineRequest(
+      Operation(
         "indexes",
         { store in
           try DamageSamples.collections.map { name in
@@ -89,7 +89,7 @@ struct DamageUse {
       ),
     ]
 
-  /// A question that an index may answer, and that can be asked of each document by itself.
+  /// A query that an index may serve, and that can also be evaluated for each document.
   typealias Derived = (name: String, collection: String, condition: Condition)
 
   static let derived: [Derived] = [
@@ -102,31 +102,31 @@ struct DamageUse {
     ("missing", "people", Field("seen") == true),
   ]
 
-  static func found(_ question: Derived, _ store: Store) throws -> String {
-    let rows = try store[question.collection].find(question.condition).rowIDs()
+  static func indexResult(_ operation: Derived, _ store: Store) throws -> String {
+    let rows = try store[operation.collection].find(operation.condition).rowIDs()
     return rows.map { "\($0)" }.joined(separator: ",")
   }
 
-  /// The same answer by the definition of conditions, from the documents as they stand in the table.
-  static func defined(_ question: Derived, _ store: Store) throws -> String {
-    let defaults = try store[question.collection].defaults()
+  /// Returns the same result by evaluating the condition for each document of the table.
+  static func evaluatedResult(_ operation: Derived, _ store: Store) throws -> String {
+    let defaults = try store[operation.collection].defaults()
     var rows: [String] = []
-    for document in try scan(store, question.collection) {
+    for document in try scan(store, operation.collection) {
       var object = try document.object()
       for field in defaults where object[field.name] == nil { object[field.name] = field.value }
       let subject = DocumentSubject(object)
-      if try Evaluator(subject).holds(question.condition) { rows.append("\(document.rowID ?? 0)") }
+      if try Evaluator(subject).holds(operation.condition) { rows.append("\(document.rowID ?? 0)") }
     }
     return rows.joined(separator: ",")
   }
 
-  /// Documents that have a word, by the index of words and by looking.
-  static func searched(_ store: Store) throws -> String {
+  /// Returns the documents with a word, using the full-text index.
+  static func indexedWords(_ store: Store) throws -> String {
     let found = try store["films"].search("tonic", in: "title_plot_text").rowIDs().sorted()
     return found.map { "\($0)" }.joined(separator: ",")
   }
 
-  static func looked(_ store: Store) throws -> String {
+  static func scannedWords(_ store: Store) throws -> String {
     try scan(store, "films").filter { document in
       let object = try document.object()
       return ["title", "plot"].contains { name in
@@ -136,17 +136,17 @@ struct DamageUse {
     }.map { "\($0.rowID ?? 0)" }.joined(separator: ",")
   }
 
-  /// Questions whose answers are only looked at for how they fail.
-  static let others: [EngineRequest] = [
-    EngineRequest(
+  /// Operations that are checked only for how they fail.
+  static let others: [Operation] = [
+    Operation(
       "get",
       { try text([$0["people"].get("person-1"), $0["people"].get(rowID: 5)].compactMap(\.self)) }
     ),
-    EngineRequest(
+    Operation(
       "substrings", { try text($0["films"].find(Condition.constant(true)).limit(3).fetch()) }),
-    EngineRequest(
+    Operation(
       "sorted", { try text($0["people"].find().sorted(by: "last", "-age").limit(7).fetch()) }),
-    EngineRequest(
+    Operation(
       "aggregate",
       { store in
         let people = store["people"].find()
@@ -154,35 +154,35 @@ struct DamageUse {
           + "\(String(describing: try people.max("born")))"
       }
     ),
-    EngineRequest(
+    Operation(
       "groups", { "\(try $0["people"].find().grouped(by: "last", aggregates: [.count]).count)" }),
-    EngineRequest(
+    Operation(
       "bag contents",
       { store in
-        try store.bag(named: "favourites").documents().map { $0.key ?? "" }.joined(separator: ",")
+        try store.bag(named: "favorites").documents().map { $0.key ?? "" }.joined(separator: ",")
       }
     ),
-    EngineRequest(
+    Operation(
       "bags containing", { "\(try $0.bags(containingKey: "person-1", in: "people").count)" }),
-    EngineRequest(
+    Operation(
       "paths",
       { store in
         try DamageSamples.collections.map { "\(try store[$0].observedPaths().count)" }.joined(
           separator: ",")
       }
     ),
-    EngineRequest(
+    Operation(
       "explain", { try $0["people"].find(Field("age") == 3).explain().plan.joined(separator: ";") }),
-    EngineRequest("statistics", { "\(try $0.statistics().collections.count)" }),
-    EngineRequest("sql", { "\(try $0.sql("SELECT count(*) FROM people").count)" }),
-    EngineRequest("alias", { "\(try $0["people"].find("l = ?", "L3").count())" }),
+    Operation("statistics", { "\(try $0.statistics().collections.count)" }),
+    Operation("sql", { "\(try $0.sql("SELECT count(*) FROM people").count)" }),
+    Operation("alias", { "\(try $0["people"].find("l = ?", "L3").count())" }),
   ]
 
-  /// Changes, after which nothing is compared: what was written is asked for at once.
-  static func changes(_ copy: String) -> [EngineRequest] {
-    let perCollection = DamageSamples.collections.flatMap { name -> [EngineRequest] in
+  /// Changes. Nothing is compared afterward, except that saved documents are read back immediately.
+  static func changes(_ copy: String) -> [Operation] {
+    let perCollection = DamageSamples.collections.flatMap { name -> [Operation] in
       [
-        EngineRequest(
+        Operation(
           "save \(name)",
           { store in
             let saved = try store[name].save(
@@ -192,9 +192,9 @@ struct DamageUse {
             return "kept"
           }
         ),
-        EngineRequest(
+        Operation(
           "update \(name)", { "\(try $0[name].update("new", set: ["age": 78])["age"] ?? .null)" }),
-        EngineRequest(
+        Operation(
           "update first \(name)",
           { store in
             guard let first = try store[name].find().first() else { return "" }
@@ -202,8 +202,8 @@ struct DamageUse {
               "\(try store[name].update(rowID: first.rowID ?? 0, set: ["age": 5])["age"] ?? .null)"
           }
         ),
-        EngineRequest("remove \(name)", { "\(try $0[name].delete("new"))" }),
-        EngineRequest(
+        Operation("remove \(name)", { "\(try $0[name].delete("new"))" }),
+        Operation(
           "remove first \(name)",
           { store in
             guard let first = try store[name].find().first() else { return "" }
@@ -212,68 +212,68 @@ struct DamageUse {
         ),
       ]
     }
-    let perStore: [EngineRequest] = [
-      EngineRequest(
+    let perStore: [Operation] = [
+      Operation(
         "index",
         {
           try $0["events"].createIndex("at")
           return ""
         }
       ),
-      EngineRequest("drop index", { "\(try $0["people"].dropIndex("age"))" }),
-      EngineRequest(
+      Operation("drop index", { "\(try $0["people"].dropIndex("age"))" }),
+      Operation(
         "rebuild",
         { store in
           for name in DamageSamples.collections { try store[name].rebuildIndexes() }
           return ""
         }
       ),
-      EngineRequest(
+      Operation(
         "policy",
         {
           try $0["people"].setIndexing(.everything)
           return ""
         }
       ),
-      EngineRequest(
+      Operation(
         "defaults",
         {
           try $0["notes"].setDefaults(["n": 1])
           return ""
         }
       ),
-      EngineRequest(
+      Operation(
         "set metadata",
         {
           try $0.setMetadata(5, "new")
           return "\(try $0.metadata("new") ?? .null)"
         }
       ),
-      EngineRequest(
+      Operation(
         "bag",
         { store in
-          let bag = try store.bag(named: "favourites")
+          let bag = try store.bag(named: "favorites")
           try bag.add(store["events"].fetch())
           try bag.save()
           return ""
         }
       ),
-      EngineRequest(
+      Operation(
         "backup",
         {
           try $0.backup(to: copy, replacing: true)
           return ""
         }
       ),
-      EngineRequest(
+      Operation(
         "compact",
         {
           try $0.compact()
           return ""
         }
       ),
-      EngineRequest("drop", { "\(try $0["films"].drop())" }),
-      EngineRequest(
+      Operation("drop", { "\(try $0["films"].drop())" }),
+      Operation(
         "reopen",
         {
           try $0.close()
@@ -281,7 +281,7 @@ struct DamageUse {
           return ""
         }
       ),
-      EngineRequest(
+      Operation(
         "count",
         { store in
           try DamageSamples.collections.map { "\(try store[$0].count())" }.joined(separator: ",")

@@ -3,20 +3,20 @@
 import Foundation
 import NanoStore
 
-/// A process that tries mutations, one after the other.
+/// A process that tests mutations one after the other.
 final class DamageWorker {
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
   private var unread = Data()
-  /// How it ended.
+  /// How the process ended.
   private(set) var end = "ended"
 
   init(seed: UInt64, folder: URL) throws {
     process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     process.arguments = ["damage", "--seed", "\(seed)", "--child", folder.path]
     var environment = ProcessInfo.processInfo.environment
-    // What crashed is known by its number; finding out where takes seconds each time.
+    // A crash is identified by the number of the mutation, and a backtrace takes seconds.
     environment["SWIFT_BACKTRACE"] = environment["SWIFT_BACKTRACE"] ?? "enable=no"
     process.environment = environment
     process.standardInput = input
@@ -24,7 +24,7 @@ final class DamageWorker {
     try process.run()
   }
 
-  /// What it says of a mutation; nil if it dies of it or takes too long.
+  /// Returns the result of a mutation; nil if the process crashes or times out.
   func ask(_ number: Int, patience: Double) -> DocumentObject? {
     input.fileHandleForWriting.write(Data("\(number)\n".utf8))
     let deadline = Date(timeIntervalSinceNow: patience)
@@ -32,7 +32,9 @@ final class DamageWorker {
       if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
         let line = unread[unread.startIndex..<end]
         unread = Data(unread[unread.index(after: end)...])
-        if let said = try? DocumentObject(json: Data(line)), said["number"] != nil { return said }
+        if let report = try? DocumentObject(json: Data(line)), report["number"] != nil {
+          return report
+        }
         continue
       }
       guard waitForOutput(until: deadline) else {
@@ -67,9 +69,9 @@ final class DamageWorker {
   }
 }
 
-/// What a process of a trial may use, so that an allocation without bounds is a crash.
+/// Resource limits of a child process, so that an unbounded allocation causes a crash.
 enum DamageLimits {
-  /// Bytes of address space: six connections may map 1 GiB each.
+  /// In bytes. Six connections may map 1 GiB each.
   private static let addressSpace: rlim_t = 12 << 30
 
   static func apply() {

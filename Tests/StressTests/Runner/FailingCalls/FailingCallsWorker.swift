@@ -6,7 +6,7 @@ import Foundation
 import NanoStoreEncryption
 import NanoTesting
 
-/// One kind of fault in one kind of store, at one place after the other.
+/// Tests one fault in one store configuration, at one call after the other.
 struct FailingCallsWorker: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "failing-calls-worker", shouldDisplay: false)
@@ -15,12 +15,12 @@ struct FailingCallsWorker: ParsableCommand {
   @Option var fault: Fault
   @Option var places = 0
   @Option var seed: UInt64 = 1
-  @Option(help: "Only this place.")
+  @Option(help: "Tests only this call.")
   var only: Int?
 
   func run() throws {
-    let folder = try TrialFolder("faults")
-    // As SQLite names the folder.
+    let folder = try StressTestFolder("faults")
+    // SQLite uses the resolved path.
     let path = URL(filePath: folder.path).resolvingSymlinksInPath().path
     faults_watch(path)
     let base = try Data(contentsOf: base(in: folder))
@@ -54,13 +54,13 @@ struct FailingCallsWorker: ParsableCommand {
     return (0..<places).map { _ in random.number(0...count - 1) }
   }
 
-  /// A store with something in it, made once and copied for each attempt.
-  private func base(in folder: TrialFolder) throws -> URL {
+  /// Creates a store with contents, which is copied for each attempt.
+  private func base(in folder: StressTestFolder) throws -> URL {
     let store = try open(folder.file("base.db"))
     if variant != .encrypted { try store.prepareCollections() }
     let plan = FaultWorkload.plan
     for number in 1...FaultWorkload.prepared {
-      try store.play(plan.round(number), hasUniqueNames: variant != .encrypted)
+      try store.commit(plan.round(number), hasUniqueNames: variant != .encrypted)
     }
     try store.close()
     return URL(filePath: folder.file("base.db"))
@@ -76,7 +76,7 @@ struct FailingCallsWorker: ParsableCommand {
   }
 
   private func attempt(
-    _ place: Int, in folder: TrialFolder, _ path: String, _ base: Data
+    _ place: Int, in folder: StressTestFolder, _ path: String, _ base: Data
   ) throws -> (calls: Int, struck: Int, codes: [StoreError.Code]) {
     try folder.empty()
     faults_watch(path)
@@ -84,11 +84,11 @@ struct FailingCallsWorker: ParsableCommand {
     var workload = FaultWorkload(path: path, variant: variant, fault: fault) { try open($0) }
     faults_arm(fault.kinds, Int64(place), fault.error, fault.goesOn)
     defer { faults_disarm() }
-    do { try workload.run() } catch { throw TrialFailure("\(error)") }
+    do { try workload.run() } catch { throw StressTestFailure("\(error)") }
     let calls = Int(faults_disarm())
     let struck = Int(faults_struck())
     try workload.checkAfterwards()
-    try require(faults_open_files() == 0, "\(faults_open_files()) files stay open")
+    try require(faults_open_files() == 0, "\(faults_open_files()) files are still open")
     try PlainCheck.check(path + "/a.db")
     return (calls, struck, workload.codes)
   }

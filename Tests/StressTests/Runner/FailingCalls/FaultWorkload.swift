@@ -5,10 +5,10 @@ import Foundation
 import NanoStoreEncryption
 import NanoTesting
 
-/// Something of everything that a store does, each step of which may fail.
+/// A workload with every kind of operation, each of which may fail.
 struct FaultWorkload {
   static let plan = RoundPlan(seed: 5, batch: 40, largest: 12_000)
-  /// Rounds that are in the store before.
+  /// The number of rounds executed before the workload.
   static let prepared = 12
 
   private let path: String
@@ -16,8 +16,8 @@ struct FaultWorkload {
   private let fault: Fault
   private let open: (String) throws -> Store
   private var store: Store?
-  private var ledger = Ledger()
-  /// What the steps that failed failed with.
+  private var expectedState = ExpectedState()
+  /// The error codes of the failed steps.
   private(set) var codes: [StoreError.Code] = []
 
   init(
@@ -27,14 +27,14 @@ struct FaultWorkload {
     self.fault = fault
     self.variant = variant
     self.open = open
-    ledger.play(to: Self.prepared, Self.plan)
+    expectedState.advance(to: Self.prepared, Self.plan)
   }
 
   private var isPlain: Bool { variant != .encrypted }
 
   mutating func run() throws {
     try step { workload in workload.store = try workload.open(workload.path + "/a.db") }
-    for _ in 0..<4 { try playRound() }
+    for _ in 0..<4 { try commitRound() }
     try stepOnStore { store, _ in
       let people = store[RoundPlan.people]
       _ = try people.find(Field("group") >= 3).sorted(by: "-n", "name").limit(5).fetch()
@@ -53,29 +53,29 @@ struct FaultWorkload {
     } else {
       try stepOnStore { store, _ in try store.rotateKeys() }
     }
-    try playRound()
+    try commitRound()
     try stepOnStore { store, path in try store.backup(to: path + "/b.db") }
     try stepOnStore { store, _ in try store.compact() }
     try stepOnStore { store, _ in _ = try store.verify() }
-    try playRound()
+    try commitRound()
     try stepOnStore { store, _ in
-      // Closed even if it says that something failed.
+      // close() closes the store even if it throws.
       try store.close()
     }
     try stepOnStore { store, _ in try store.reopen() }
-    try playRound()
+    try commitRound()
   }
 
-  /// Runs a step; it may fail only with an error of ours.
+  /// Runs a step that may fail only with an expected ``StoreError``.
   private mutating func step(_ work: (inout FaultWorkload) throws -> Void) throws {
     do { try work(&self) } catch let error as StoreError {
       codes.append(error.code)
       try require(
-        expected.contains(error.code), "a failing call shows as \(error.debugDescription)")
-    } catch let error as TrialFailure {
+        expected.contains(error.code), "a failing call causes \(error.debugDescription)")
+    } catch let error as StressTestFailure {
       throw error
     } catch {
-      throw TrialFailure("a failing call shows as \(type(of: error)): \(error)")
+      throw StressTestFailure("a failing call causes \(type(of: error)): \(error)")
     }
   }
 
@@ -86,25 +86,25 @@ struct FaultWorkload {
     }
   }
 
-  /// What such an error may be. Above all, it is not taken for damage or for a lock.
+  /// The permitted error codes. In particular, a fault must not be mistaken for damage or a lock.
   private var expected: Set<StoreError.Code> {
     let codes: Set<StoreError.Code> = [.inputOutput, .full, .cannotOpen, .outOfMemory, .closed]
-    // SQLite takes a page that it could not read for a damaged one in some places, such as its list of free pages.
+    // In some places, such as the freelist, SQLite treats a page that it could not read as damaged.
     return fault.kinds == UInt32(FAULTS_READ) ? codes.union([.corruptFile]) : codes
   }
 
-  /// A round that fails changes nothing, and is tried again as the next one.
-  private mutating func playRound() throws {
+  /// Executes a round. A failed round changes nothing and is repeated as the next one.
+  private mutating func commitRound() throws {
     try step { workload in
       guard let store = workload.store else { return }
-      let round = Self.plan.round(workload.ledger.round + 1)
-      try store.play(round, hasUniqueNames: workload.isPlain)
-      workload.ledger.play(round)
+      let round = Self.plan.round(workload.expectedState.round + 1)
+      try store.commit(round, hasUniqueNames: workload.isPlain)
+      workload.expectedState.apply(round)
     }
   }
 
-  /// Now that calls succeed again: the store holds what was acknowledged, locks nobody out, takes further rounds,
-  /// and so does one that is opened anew.
+  /// Checks the store once calls succeed again. It contains what was acknowledged, holds no locks and accepts further
+  /// rounds, and so does a reopened store.
   mutating func checkAfterwards() throws {
     if let store {
       if store.isClosed { try store.reopen() }
@@ -112,7 +112,7 @@ struct FaultWorkload {
       let other = try open(path + "/a.db")
       try other.setMetadata(1, "entry1")
       try other.close()
-      try store.setMetadata(ledger.metadata["entry1"], "entry1")
+      try store.setMetadata(expectedState.metadata["entry1"], "entry1")
       try check(store)
       try store.close()
     }
@@ -122,26 +122,26 @@ struct FaultWorkload {
     try store.close()
     if FileManager.default.fileExists(atPath: path + "/b.db") {
       let backup = try open(path + "/b.db")
-      var past = Ledger()
-      past.play(to: try backup.lastRound(), Self.plan)
+      var past = ExpectedState()
+      past.advance(to: try backup.lastRound(), Self.plan)
       try past.check(backup, indexed: isPlain)
       try backup.close()
     }
   }
 
-  /// A commit whose last call failed may be there all the same once the file is opened anew: what is written
-  /// ahead is complete then. Nothing beyond that one.
+  /// Accounts for a commit whose last call failed. It may be present after reopening, because the write-ahead log is
+  /// then complete. Nothing else may be.
   private mutating func settle(_ store: Store) throws {
-    if try store.lastRound() == ledger.round + 1 {
-      ledger.play(Self.plan.round(ledger.round + 1))
+    if try store.lastRound() == expectedState.round + 1 {
+      expectedState.apply(Self.plan.round(expectedState.round + 1))
     }
   }
 
   private mutating func check(_ store: Store) throws {
-    try ledger.check(store, indexed: isPlain)
-    let round = Self.plan.round(ledger.round + 1)
-    try store.play(round, hasUniqueNames: isPlain)
-    ledger.play(round)
-    try ledger.check(store, indexed: isPlain)
+    try expectedState.check(store, indexed: isPlain)
+    let round = Self.plan.round(expectedState.round + 1)
+    try store.commit(round, hasUniqueNames: isPlain)
+    expectedState.apply(round)
+    try expectedState.check(store, indexed: isPlain)
   }
 }

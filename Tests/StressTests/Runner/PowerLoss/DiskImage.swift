@@ -4,11 +4,11 @@ import CFaults
 import Foundation
 import NanoTesting
 
-/// What a disk may hold after the power failed.
+/// The possible contents of a disk after a power loss.
 ///
-/// The model is that of the file systems' promises and no better: what was synced is there; of what was not, any
-/// part may be there, in any order, torn between sectors; a file's name is on the disk only after its folder was
-/// synced. See Pillai et al., "All File Systems Are Not Created Equal" (OSDI 2014).
+/// The model assumes only what file systems guarantee: synced data is on the disk; any part of unsynced data may be,
+/// in any order, torn between sectors; a file's name is on the disk only after its folder was synced. See Pillai et
+/// al., "All File Systems Are Not Created Equal" (OSDI 2014).
 struct DiskImage {
   private var files: [Int32: File] = [:]
   private var folder = Folder()
@@ -34,7 +34,7 @@ struct DiskImage {
     }
   }
 
-  /// What the first entries of the log leave. The bytes stay in the log.
+  /// Creates the image after the first entries of the log. The bytes stay in the log.
   init(upTo end: Int64, from start: DiskImage? = nil, _ first: Int64 = 0) {
     if let start { self = start }
     for index in first..<end { apply(faults_at(index)) }
@@ -59,9 +59,9 @@ struct DiskImage {
     }
   }
 
-  /// Writes one of the states in which the disk may be.
+  /// Writes one of the possible states of the disk.
   ///
-  /// - Returns: What is in it, for who has to understand what follows from it.
+  /// - Returns: A description of the state for failure messages.
   func write(into path: String, _ random: inout SplitMix) throws -> String {
     var contents: [String] = []
     let names = folder.afterPowerLoss(&random).sorted { $0.key < $1.key }
@@ -86,7 +86,7 @@ extension DiskImage.File {
   func afterPowerLoss(_ random: inout SplitMix) -> [UInt8] {
     var bytes = synced
     guard !pending.isEmpty else { return bytes }
-    // All, none, or each with some chance: a disk that lost little and one that lost much.
+    // All, none, or each with some probability, for small and large losses.
     let chance = random.pick([0, 1, 2, 3, 4])
     for step in pending where random.number(0...3) < chance {
       let isTorn = chance < 4 && random.oneIn(4)
@@ -128,7 +128,7 @@ extension DiskImage.Folder {
 
   func afterPowerLoss(_ random: inout SplitMix) -> [String: Int32] {
     var names = synced
-    // A journal of the file system keeps their order; without one, any of them may be there.
+    // A journaling file system preserves their order; without one, any subset may be on the disk.
     if random.oneIn(2) {
       for step in pending.prefix(random.number(0...pending.count)) { Self.apply(step, to: &names) }
     } else {

@@ -5,11 +5,11 @@ import Foundation
 import NanoStore
 import NanoTesting
 
-/// The life of a store from its first byte on, written down call by call.
+/// The recorded system calls of a store from its creation.
 final class PowerLossHistory {
   private let variant: PowerLossVariant
   private let plan: RoundPlan
-  private let folder: TrialFolder
+  private let folder: StressTestFolder
   private var random: SplitMix
   private let path: String
 
@@ -17,7 +17,7 @@ final class PowerLossHistory {
     self.variant = variant
     plan = RoundPlan(seed: seed, batch: 30, largest: 12_000)
     random = SplitMix(seed: seed)
-    folder = try TrialFolder("power")
+    folder = try StressTestFolder("power")
     path = URL(filePath: folder.path).resolvingSymlinksInPath().path
     faults_watch(path)
     faults_record()
@@ -26,14 +26,14 @@ final class PowerLossHistory {
 
   deinit { faults_forget() }
 
-  /// Marks tell what has been acknowledged: 0 that the store is made, n > 0 that round n is committed, and n < 0
-  /// that a backup with round -n is there.
+  /// Executes rounds and marks what was acknowledged: 0 for the creation of the store, n > 0 for the commit of round
+  /// n, and n < 0 for a backup with round -n.
   private func write(_ rounds: Int) throws {
     let store = try Store(.file(path + "/a.db"), configuration: variant.configuration)
     try store.prepareCollections()
     faults_mark(0)
     for number in 1...rounds {
-      try store.play(plan.round(number))
+      try store.commit(plan.round(number))
       faults_mark(Int64(number))
       switch random.number(1...12) {
       case 1: try store.compact()
@@ -49,7 +49,7 @@ final class PowerLossHistory {
     try store.close()
   }
 
-  /// Lets the power fail at random moments, in their order, so that each image goes on from the one before.
+  /// Simulates power losses at random moments, in order, so that each image extends the previous one.
   func lose(times: Int, _ figures: inout Figures) throws {
     let moments = (0..<times).map { _ in Int64(random.number(1...Int(faults_count()))) }.sorted()
     var image = DiskImage(upTo: 0)
@@ -59,14 +59,14 @@ final class PowerLossHistory {
       image = DiskImage(upTo: moment, from: image, from)
       for index in from..<moment { known.note(faults_at(index)) }
       from = moment
-      let disk = try TrialFolder("disk")
+      let disk = try StressTestFolder("disk")
       let contents = try image.write(into: disk.path, &random)
       do {
-        try look(at: disk, known, &figures)
+        try check(at: disk, known, &figures)
       } catch {
         disk.keep()
-        throw TrialFailure(
-          "at call \(moment): \(error); the files are in \(disk.path); there was \(contents)")
+        throw StressTestFailure(
+          "at call \(moment): \(error); the files are in \(disk.path); the disk had \(contents)")
       }
     }
   }
@@ -83,39 +83,41 @@ final class PowerLossHistory {
     }
   }
 
-  private func look(
-    at disk: TrialFolder, _ known: Acknowledged, _ figures: inout Figures
+  private func check(
+    at disk: StressTestFolder, _ known: Acknowledged, _ figures: inout Figures
   ) throws {
     let store = try Store(.file(disk.file("a.db")), configuration: variant.configuration)
     let last = try store.lastRound()
-    try require(last <= known.round + 1, "round \(last) is there, which was never begun")
+    try require(last <= known.round + 1, "the store has round \(last), which was never started")
     if variant.durability == .full {
-      try require(last >= known.round, "\(last) is the last round; \(known.round) was acknowledged")
+      try require(
+        last >= known.round, "the last round is \(last), but \(known.round) was acknowledged")
     }
     figures["commits lost with normal"] += max(0, known.round - last)
     figures["commits kept"] += last
-    // Before that, indexes are still being made.
+    // Before the first round, indexes are still being created.
     let isMade = last > 0 || (known.isMade && variant.durability == .full)
     if isMade {
-      var ledger = Ledger()
-      ledger.play(to: last, plan)
-      try ledger.check(store)
+      var expectedState = ExpectedState()
+      expectedState.advance(to: last, plan)
+      try expectedState.check(store)
     } else {
       try require(try store.verify().isEmpty, "verify: \(try store.verify())")
     }
-    try store.play(plan.round(last + 1), hasUniqueNames: isMade)
+    try store.commit(plan.round(last + 1), hasUniqueNames: isMade)
     try store.close()
     try PlainCheck.check(disk.file("a.db"))
-    if let backup = known.backup { try look(atBackup: disk, backup) }
+    if let backup = known.backup { try check(atBackup: disk, backup) }
   }
 
-  private func look(atBackup disk: TrialFolder, _ acknowledged: Int) throws {
-    try require(try disk.names.contains("b.db"), "the backup is gone")
+  private func check(atBackup disk: StressTestFolder, _ acknowledged: Int) throws {
+    try require(try disk.names.contains("b.db"), "the backup is missing")
     let store = try Store(.file(disk.file("b.db")), configuration: variant.configuration)
-    var ledger = Ledger()
-    ledger.play(to: try store.lastRound(), plan)
-    try require(ledger.round >= acknowledged, "the backup is older than it was")
-    try ledger.check(store)
+    var expectedState = ExpectedState()
+    expectedState.advance(to: try store.lastRound(), plan)
+    try require(
+      expectedState.round >= acknowledged, "the backup is older than the acknowledged one")
+    try expectedState.check(store)
     try store.close()
   }
 }

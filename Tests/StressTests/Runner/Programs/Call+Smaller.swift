@@ -4,7 +4,7 @@ import NanoStore
 import NanoTesting
 
 extension Call {
-  /// What may stand in place of the call in a smaller program.
+  /// The calls that can replace this call in a smaller program.
   var smaller: [[Call]] {
     switch self {
     case .insert(let name, let object, let key):
@@ -26,11 +26,11 @@ extension Call {
         document.object.smaller.map { Keyed(object: $0, key: document.key) }
       }.map { [.writeAll(name, mode, $0)] }
         + [documents.map { .save(name, $0.object, key: $0.key) }]
-    case .edit(let name, let who, let changes, let replacing):
-      changes.smaller.map { [.edit(name, who, $0, replacing: replacing)] }
-        + [[.update(name, who, changes)]]
-    case .update(let name, let who, let changes):
-      changes.smaller.map { [.update(name, who, $0)] }
+    case .edit(let name, let target, let changes, let replacing):
+      changes.smaller.map { [.edit(name, target, $0, replacing: replacing)] }
+        + [[.update(name, target, changes)]]
+    case .update(let name, let target, let changes):
+      changes.smaller.map { [.update(name, target, $0)] }
     case .updateFound(let name, let query, let changes):
       query.smaller.map { [.updateFound(name, $0, changes)] }
         + changes.smaller.map { [.updateFound(name, query, $0)] }
@@ -69,7 +69,8 @@ extension Call {
     case .read(let calls): [calls] + Shrinker.calls(calls).map { [.read($0)] }
     case .enqueue(let name, let calls):
       [calls] + Shrinker.calls(calls).map { [.enqueue(name, $0)] }
-    case .later(let call): [[call]] + call.smaller.filter { $0.count == 1 }.map { [.later($0[0])] }
+    case .awaiting(let call):
+      [[call]] + call.smaller.filter { $0.count == 1 }.map { [.awaiting($0[0])] }
     case .addToBag(let bag, let name, let object):
       object.smaller.map { [.addToBag(bag, name, $0)] }
     case .findInBag(let bag, let query): query.smaller.map { [.findInBag(bag, $0)] }

@@ -4,7 +4,7 @@ import NanoStore
 import NanoTesting
 
 extension Call {
-  /// The call as a line of a report, much as it stands in a program.
+  /// The call as source text, for failure messages.
   var text: String {
     switch self {
     case .insert(let name, let object, let key): "\(name).insert(\(object.text)\(Self.key(key)))"
@@ -19,12 +19,13 @@ extension Call {
       "\(name).insert([\(objects.map(\.text).joined(separator: ", "))])"
     case .writeAll(let name, let mode, let documents):
       "\(name).\(mode)(contentsOf: [\(documents.map { $0.object.text + Self.key($0.key) }))])"
-    case .edit(let name, let who, let changes, let replacing):
-      "\(name).\(replacing ? "replace" : "save")(\(name).get(\(who.text)) with \(changes.text))"
-    case .update(let name, let who, let changes): "\(name).update(\(who.text), \(changes.text))"
+    case .edit(let name, let target, let changes, let replacing):
+      "\(name).\(replacing ? "replace" : "save")(\(name).get(\(target.text)) with \(changes.text))"
+    case .update(let name, let target, let changes):
+      "\(name).update(\(target.text), \(changes.text))"
     case .updateFound(let name, let query, let changes):
       "\(name).find(\(query.short)).update(\(changes.text))"
-    case .remove(let name, let who): "\(name).remove(\(who.text))"
+    case .remove(let name, let target): "\(name).remove(\(target.text))"
     case .removeKeys(let name, let keys): "\(name).remove(keys: \(keys))"
     case .removeFound(let name, let query): "\(name).find(\(query.short)).delete()"
     case .removeAll(let name): "\(name).removeAll()"
@@ -34,7 +35,7 @@ extension Call {
 
   private var questionText: String? {
     switch self {
-    case .get(let name, let who): "\(name).get(\(who.text))"
+    case .get(let name, let target): "\(name).get(\(target.text))"
     case .getAll(let name, let keys): "\(name).get(keys: \(keys))"
     case .find(let name, let query): "\(name).find(\(query.short)).fetch()"
     case .findText(let name, let text, let arguments):
@@ -55,7 +56,7 @@ extension Call {
     case .ranked(let name, let query, let index):
       "\(name).search(\(query), in: \"\(index)\").results()"
     case .sql(let name, let condition): "\(name).documents(sql: … WHERE \(condition))"
-    case .facts(let name): "\(name).indexes(), textIndexes(), defaults() …"
+    case .metadataSummary(let name): "\(name).indexes(), textIndexes(), defaults() …"
     case .names: "store.collections(), metadataNames()"
     default: nil
     }
@@ -92,7 +93,7 @@ extension Call {
     case .read(let calls): "store.read { \(calls.map(\.text).joined(separator: "; ")) }"
     case .enqueue(let name, let calls):
       "\(name).enqueue { \(calls.map(\.text).joined(separator: "; ")) }.wait()"
-    case .later(let call): "await \(call.text)"
+    case .awaiting(let call): "await \(call.text)"
     case .interval(let count, let shown):
       "store.saveInterval = \(count); showsUnsavedChanges = \(shown)"
     case .flush(let discarding): discarding ? "store.discardUnsavedChanges()" : "store.flush()"
@@ -136,7 +137,7 @@ extension Call {
   private static func key(_ key: String?) -> String { key.map { ", key: \"\($0)\"" } ?? "" }
 }
 
-extension Call.Who {
+extension Call.Target {
   fileprivate var text: String {
     switch self {
     case .key(let key): "\"\(key)\""

@@ -2,9 +2,9 @@
 
 import NanoStore
 
-/// One call of a random program, as a value: it can be played on any store, made smaller and printed.
+/// One call of a random program, as a value that can be executed on any store, shrunk and printed.
 indirect enum Call: Sendable {
-  // Writing documents.
+  // Writes
   case insert(String, DocumentObject, key: String?)
   case save(String, DocumentObject, key: String?)
   case saveTyped(String, DocumentObject, key: String?, type: String, version: Int64?)
@@ -13,16 +13,16 @@ indirect enum Call: Sendable {
   case insertDocument(String, Keyed)
   case insertAll(String, [DocumentObject])
   case writeAll(String, WriteMode, [Keyed])
-  case edit(String, Who, FieldChanges, replacing: Bool)
-  case update(String, Who, FieldChanges)
+  case edit(String, Target, FieldChanges, replacing: Bool)
+  case update(String, Target, FieldChanges)
   case updateFound(String, Query, FieldChanges)
-  case remove(String, Who)
+  case remove(String, Target)
   case removeKeys(String, [String])
   case removeFound(String, Query)
   case removeAll(String)
 
-  // Asking.
-  case get(String, Who)
+  // Queries
+  case get(String, Target)
   case getAll(String, [String])
   case find(String, Query)
   case findText(String, String, [DocumentValue])
@@ -36,10 +36,10 @@ indirect enum Call: Sendable {
   case search(String, Search)
   case ranked(String, FullTextQuery, index: String)
   case sql(String, condition: String)
-  case facts(String)
+  case metadataSummary(String)
   case names
 
-  // Collections.
+  // Collections
   case create(String, CollectionIdentity)
   case drop(String)
   case index(String, IndexDefinition)
@@ -55,12 +55,12 @@ indirect enum Call: Sendable {
   case queryable(String, String)
   case setup(String, CollectionSetup)
 
-  // The store.
+  // The store
   case metadata(String, DocumentValue?)
   case write([Call], fails: Bool)
   case read([Call])
   case enqueue(String, [Call])
-  case later(Call)
+  case awaiting(Call)
   case interval(Int, shown: Bool)
   case flush(discarding: Bool)
   case cache(String, Int)
@@ -72,7 +72,7 @@ indirect enum Call: Sendable {
   case restart
   case backup(opening: Bool)
 
-  // Bags; a number is the place of a bag among those that the program knows, in a circle.
+  // Bags. A number is an index into the bags of the program, modulo their count.
   case newBag(name: String?)
   case bagNamed(String)
   case addToBag(Int, String, DocumentObject)
@@ -93,8 +93,8 @@ indirect enum Call: Sendable {
   case searchBag(Int, Search)
   case bags(containing: String)
 
-  /// How a document is addressed.
-  enum Who: Sendable {
+  /// Identifies a document.
+  enum Target: Sendable {
     case key(String)
     case rowID(Int64)
   }
@@ -106,7 +106,7 @@ indirect enum Call: Sendable {
   }
 }
 
-/// A type of a program's own.
+/// A custom type.
 struct Figure: StorableObject, Codable, Sendable {
   var id: String
   var name: String

@@ -2,17 +2,17 @@
 
 import NanoStore
 
-/// What a call gave, so that two stores can be compared.
+/// The result of a call, for comparing two stores.
 indirect enum Outcome: Sendable {
   case done
   case text(String)
   case lines([String])
-  /// What is known of paths. A store may know more of them than documents have: those of documents that were refused.
+  /// Observed paths. A store may report additional ones, of rejected documents.
   case paths([ObservedPath])
-  /// Values that are the same if they sort alike; numbers may differ in their last digits, since sums are taken
-  /// in another order.
+  /// Values that are equal if they sort the same. Numbers may differ in their last digits, because sums depend on the
+  /// order of addition.
   case values([[DocumentValue]])
-  /// Documents by rank: those of nearly the same rank come in any order.
+  /// Documents by rank. Documents of nearly the same rank may be in any order.
   case ranks([(document: String, rank: Double)])
   case failed(StoreError.Code)
   case several([Outcome])
@@ -20,7 +20,7 @@ indirect enum Outcome: Sendable {
   static func count(_ number: Int) -> Outcome { .text("\(number)") }
   static func flag(_ flag: Bool) -> Outcome { .text("\(flag)") }
 
-  /// Whether another store may give the other one where the definition gives this.
+  /// Returns whether another store may return the other result if the reference engine returns this one.
   func agrees(with other: Outcome) -> Bool {
     switch (self, other) {
     case (.done, .done): true
@@ -36,7 +36,7 @@ indirect enum Outcome: Sendable {
     case (.values(let a), .values(let b)):
       a.elementsEqual(b) { $0.elementsEqual($1, by: Self.areNear) }
     case (.ranks(let a), .ranks(let b)): Self.agree(a, b)
-    // Of a key and a unique value that are both there already either may be reported.
+    // If both a key and a unique value are duplicates, either may be reported.
     case (.failed(let a), .failed(let b)):
       a == b || Self.refusals.isSuperset(of: [a, b])
     case (.several(let a), .several(let b)): a.elementsEqual(b) { $0.agrees(with: $1) }
@@ -49,7 +49,7 @@ indirect enum Outcome: Sendable {
   private static func areNear(_ a: DocumentValue, _ b: DocumentValue) -> Bool {
     guard let x = a.double, let y = b.double else { return a == b || "\(a)" == "\(b)" }
     if x == y || (x.isNaN && y.isNaN) { return true }
-    // Beyond that, a sum depends on its order altogether.
+    // Beyond that, a sum depends entirely on its order.
     let scale = max(x.magnitude, y.magnitude)
     return scale > 1e15 || (x - y).magnitude <= max(scale, 1e6) * 1e-9
   }

@@ -3,17 +3,17 @@
 import Foundation
 import NanoStore
 
-/// A random program: calls in a row, played on a store on SQLite and on one on the reference engine.
+/// A random program: a sequence of calls performed on a SQLite store and on a reference store.
 struct Program: Sendable {
   var mode: StoreMode
   var calls: [Call]
 
-  /// The collections of programs: known by keys, by row ids, and one whose name is hard to quote.
+  /// The collections of programs: one with keys, one with row ids, and one whose name needs escaping.
   static let collections = ["things", "rows", "it's \"Å\""]
 
-  /// Where the two stores part.
+  /// A difference between the two stores.
   struct Difference: Sendable {
-    /// The call, or what was looked at after the last one.
+    /// The call, or the final check.
     var place: String
     var number: Int
     var expected: String
@@ -21,46 +21,46 @@ struct Program: Sendable {
   }
 
   /// - Returns: The first difference; nil if there is none.
-  func played() throws -> Difference? {
+  func run() throws -> Difference? {
     let folder = NSTemporaryDirectory() + "nanostore-program-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let subject = try Player(mode, in: folder)
-    let reference = try Player(mode, in: folder, following: subject)
+    let subject = try ProgramExecutor(mode, in: folder)
+    let reference = try ProgramExecutor(mode, in: folder, following: subject)
     defer {
       subject.close()
       reference.close()
     }
     for (number, call) in calls.enumerated() {
-      let actual = subject.play(call)
-      let expected = reference.play(call)
+      let actual = subject.perform(call)
+      let expected = reference.perform(call)
       guard expected.agrees(with: actual) else {
         return Difference(
           place: call.text, number: number, expected: "\(expected)", actual: "\(actual)")
       }
     }
-    return ending.lazy.compactMap { look in
-      let (actual, expected) = (subject.play(look), reference.play(look))
+    return ending.lazy.compactMap { check in
+      let (actual, expected) = (subject.perform(check), reference.perform(check))
       guard !expected.agrees(with: actual) else { return nil }
       return Difference(
-        place: "at the end, " + look.text, number: calls.count, expected: "\(expected)",
+        place: "at the end, " + check.text, number: calls.count, expected: "\(expected)",
         actual: "\(actual)")
     }.first
   }
 
-  /// Everything that can be asked, after all that was collected is written and, in files, with nothing in memory.
+  /// Reads everything after pending saves are written and, for files, again after reopening.
   private var ending: [Call] {
     let whole = Self.collections.flatMap { name -> [Call] in
-      [.find(name, Query()), .facts(name)]
+      [.find(name, Query()), .metadataSummary(name)]
     }
     let bags: [Call] = [.bags(containing: "k1")] + (0..<4).map { .bag($0) }
-    let looks: [Call] = [.flush(discarding: false), .names] + whole + bags + [.verify]
-    return mode.survives ? looks + [.restart] + looks : looks
+    let checks: [Call] = [.flush(discarding: false), .names] + whole + bags + [.verify]
+    return mode.isPersistent ? checks + [.restart] + checks : checks
   }
 }
 
 extension Program: CustomStringConvertible {
   var description: String {
-    (["on a store in: \(mode)"] + calls.map { "  " + $0.text }).joined(separator: "\n")
+    (["on a store with: \(mode)"] + calls.map { "  " + $0.text }).joined(separator: "\n")
   }
 }

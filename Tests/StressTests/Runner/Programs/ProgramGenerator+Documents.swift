@@ -14,7 +14,7 @@ extension ProgramGenerator {
     (0..<random.number(0...4)).map { _ in random.pick(Self.words) }.joined(separator: " ")
   }
 
-  /// A small document. `u` and `tags` hold what unique indexes are asked for: small integers and short texts.
+  /// Returns a small document. `u` and `tags` contain values for unique indexes: small integers and short strings.
   mutating func object() -> DocumentObject {
     var object = DocumentObject()
     if random.oneIn(2) { object["a"] = conditions.values.value(.int) }
@@ -40,7 +40,7 @@ extension ProgramGenerator {
 
   mutating func key() -> String { random.pick(Self.keys) }
 
-  mutating func who() -> Call.Who {
+  mutating func target() -> Call.Target {
     random.oneIn(3) ? .rowID(Int64(random.number(1...min(lastRowID, 12)))) : .key(key())
   }
 
@@ -83,17 +83,18 @@ extension ProgramGenerator {
       return .writeAll(
         name, random.oneIn(2) ? .insert : .save,
         (0..<random.number(1...3)).map { _ in .init(object: object(), key: self.key()) })
-    case 12: return .edit(name, who(), changes(), replacing: random.oneIn(2))
-    case 13, 14: return .update(name, who(), changes())
+    case 12: return .edit(name, target(), changes(), replacing: random.oneIn(2))
+    case 13, 14: return .update(name, target(), changes())
     case 15: return .updateFound(name, query(), changes())
-    case 16: return .remove(name, who())
+    case 16: return .remove(name, target())
     case 17:
-      return random.oneIn(2) ? .removeKeys(name, [self.key(), self.key()]) : .remove(name, who())
+      return random.oneIn(2)
+        ? .removeKeys(name, [self.key(), self.key()]) : .remove(name, target())
     case 18: return .insertDocument(name, .init(object: object(), key: key))
     default:
-      // Everything goes too easily.
+      // Rare, because it deletes everything.
       if random.oneIn(10) { return .removeAll(name) }
-      return random.oneIn(3) ? .removeFound(name, query()) : .remove(name, who())
+      return random.oneIn(3) ? .removeFound(name, query()) : .remove(name, target())
     }
   }
 }

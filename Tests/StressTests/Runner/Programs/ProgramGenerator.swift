@@ -3,25 +3,24 @@
 import NanoStore
 import NanoTesting
 
-/// Makes programs: the same ones for the same seed.
+/// Generates programs. The same seed generates the same program.
 ///
-/// Every public call of a store, its collections, queries and bags is among the calls, but for these:
-/// - what tells of changes as they come (`updates`, `changes`), which is compared in a test of its own, since when it
-///   comes is a matter of threads; progress and cancelling, of which the trial of concurrency sees to;
-/// - the moment at which documents were added, which is the clock's; orders and conditions by it are left out;
-/// - SQL that writes, which makes revisions at random: foreign writes are compared in a test of their own;
-/// - regular expressions made of fields, of which engines may see at different times that they do not parse;
-/// - indexes of which the store finds out by itself whether they are on elements: it may take a refused document into
-///   account;
-/// - unique indexes on fields that hold values of several kinds, where what is equal is an engine's own affair;
-/// - models and objects, which are a layer over these calls, and encrypted stores, which have another comparison.
+/// The calls include every public call of a store, its collections, queries and bags, with these exceptions:
+/// - Change notifications (`updates`, `changes`), whose timing depends on threads and which have their own
+///   comparison, and progress and cancellation, which the concurrency stress test covers.
+/// - Creation dates, which depend on the clock. Orderings and conditions by creation date are left out.
+/// - SQL that writes, which generates random revisions. Writes by other programs have their own comparison.
+/// - Regular expressions computed from fields. Engines may detect invalid ones at different times.
+/// - Indexes for which the store decides whether to index elements. The decision may depend on a rejected document.
+/// - Unique indexes on fields with values of several types, for which equality depends on the engine.
+/// - Models and objects, which are layers above these calls, and encrypted stores, which have their own comparison.
 struct ProgramGenerator {
   var random: SplitMix
   var conditions: ConditionGenerator
   var mode: StoreMode
-  /// What documents of the program hold, from which constants are drawn.
+  /// Documents of the program, which are a source of constants.
   var known: [DocumentObject] = []
-  /// More than the documents there ever were.
+  /// Higher than any row id in use.
   var lastRowID = 2
 
   init(seed: UInt64) {
@@ -29,37 +28,37 @@ struct ProgramGenerator {
     mode = StoreMode(&random)
     conditions = ConditionGenerator(random: random.split())
     conditions.keys = Self.keys
-    // SQLite replaces this one where it converts between its encodings.
+    // SQLite replaces this character when it converts between encodings.
     if mode.encoding == .utf16 { conditions.values.avoided = ["\u{FFFF}"] }
-    conditions.favourites = Self.favourites
+    conditions.preferredPaths = Self.favorites
   }
 
   static let keys = [
     "k1", "k2", "k3", "ключ", "é", "0190d1f0-0000-7000-8000-000000000001",
     "0190D1F0-0000-7000-8000-000000000001",
   ]
-  /// Fields that documents and indexes have most often.
-  static let favourites: [FieldPath] = ["a", "b", "list", "name", "a.b", "u", "tags"]
+  /// The most frequent fields of documents and indexes.
+  static let favorites: [FieldPath] = ["a", "b", "list", "name", "a.b", "u", "tags"]
 
-  /// A program of ten to thirty calls, with those within blocks.
+  /// Returns a program of ten to thirty calls, some of which are transactions with further calls.
   mutating func program() -> Program {
     var calls: [Call] = []
     if random.oneIn(2) { calls.append(.create("rows", .rowID)) }
-    // Something to ask about, so that indexes and orders matter.
+    // Initial documents, so that indexes and orderings matter.
     for _ in 0..<random.number(0...2) {
       calls.append(.insertAll(name(), (0..<random.number(2...6)).map { _ in object() }))
     }
     let length = random.number(10...30)
     while calls.count < length {
       let call = call()
-      calls.append(canWait(call) && random.oneIn(8) ? .later(call) : call)
+      calls.append(canWait(call) && random.oneIn(8) ? .awaiting(call) : call)
     }
     return Program(mode: mode, calls: calls)
   }
 
   private func canWait(_ call: Call) -> Bool {
     switch call {
-    case .enqueue, .reopen, .restart, .backup, .newBag, .later: false
+    case .enqueue, .reopen, .restart, .backup, .newBag, .awaiting: false
     default: true
     }
   }
@@ -71,7 +70,7 @@ struct ProgramGenerator {
     ])
   }
 
-  /// A call that may stand anywhere but inside of a block.
+  /// Returns a call that is not possible inside a transaction, or any other call.
   private mutating func call() -> Call {
     switch random.number(0...59) {
     case 0...3:
@@ -87,8 +86,8 @@ struct ProgramGenerator {
     case 12: return .tune
     case 13: return .cache(name(), random.pick([-1, 0, 1, 3, 50]))
     case 14:
-      // Where only one of the two collects, what is thrown away would differ.
-      guard mode.tellsRows else { return .flush(discarding: false) }
+      // If only one of the stores collects saves, discarding them would cause a difference.
+      guard mode.returnsRowIDs else { return .flush(discarding: false) }
       return random.oneIn(3)
         ? .flush(discarding: random.oneIn(2))
         : .interval(random.pick([1, 1, 2, 3, 10]), shown: !random.oneIn(4))
@@ -105,12 +104,12 @@ struct ProgramGenerator {
     }
   }
 
-  /// A call that may stand anywhere.
+  /// Returns a call that is possible anywhere.
   private mutating func innerCall() -> Call {
     switch random.number(0...99) {
     case 0...37: document()
-    case 38...66: question()
-    case 67...82: shape()
+    case 38...66: queryCall()
+    case 67...82: schemaChange()
     case 83...84: .metadata(random.pick(["m", "ключ"]), random.oneIn(3) ? nil : value())
     default: bag()
     }

@@ -3,9 +3,9 @@
 import NanoStore
 import NanoTesting
 
-/// Makes a program that shows a difference smaller, for as long as it still shows one.
+/// Shrinks a failing program while it still fails.
 struct ProgramShrinker {
-  /// Programs that are tried at most: a second of them or two shows as much as all.
+  /// The maximum number of candidates. They take a second or two, and more rarely help.
   private static let tries = 5_000
   let differs: (Program) -> Program.Difference?
 
@@ -30,7 +30,7 @@ struct ProgramShrinker {
     return best
   }
 
-  /// Shrinker programs, the much smaller ones first, and those in a plainer mode.
+  /// Returns smaller programs, much smaller ones first, and programs in a simpler mode.
   private func candidates(_ program: Program) -> some Sequence<Program> {
     let count = program.calls.count
     let shorter = [count / 2, count / 4, count / 8, 1].filter { $0 > 0 }.lazy.flatMap { size in

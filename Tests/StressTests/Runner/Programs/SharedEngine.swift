@@ -4,16 +4,16 @@ import NanoStore
 import NanoTesting
 import Synchronization
 
-/// What stands for a file: the reference engine that is opened there.
+/// The counterpart of a file for the reference engine, which keeps its contents between openings.
 final class Reference: Sendable {
   private let engine = Mutex(ReferenceEngine())
 
   var opened: SharedEngine { SharedEngine(engine.withLock { $0 }) }
-  /// As memory does when a store is closed.
+  /// Removes the contents, as closing an in-memory store does.
   func empty() { engine.withLock { $0 = ReferenceEngine() } }
 }
 
-/// An engine that stays when a store lets go of it, as a file does.
+/// An engine whose contents outlive the store that opened it, like a file.
 final class SharedEngine: Engine {
   private let engine: ReferenceEngine
   private let isClosed = Atomic(false)

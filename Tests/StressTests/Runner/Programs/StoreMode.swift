@@ -4,27 +4,27 @@ import Foundation
 import NanoStore
 import NanoTesting
 
-/// How the store on SQLite is opened that a program is played on.
+/// The configuration of the SQLite store for a program.
 struct StoreMode: Sendable {
   enum Place: String, Sendable { case file, memory, temporary }
 
   var place = Place.file
   var journal = Store.Configuration.JournalMode.wal
   var encoding = Store.Configuration.TextEncoding.utf8
-  /// As ``SQLiteConfiguration/documentCacheSize``.
+  /// See ``SQLiteConfiguration/documentCacheSize``.
   var cacheSize = -1
   var indexTuning = IndexTuning.off
-  /// Saves are collected here and not in the reference, which must make no difference to what is read.
+  /// Saves are collected here but not in the reference store, which must not affect reads.
   var saveInterval = 1
   var usesFastFieldAccess = true
 
   init() {}
 
-  /// Half of the modes are the one that most programs use.
+  /// Half of the modes are the default.
   init(_ random: inout SplitMix) {
     if random.oneIn(2) { return }
     place = random.pick([.file, .file, .memory, .temporary])
-    // Not `off`, by which nothing can be undone: programs do that.
+    // Not `off`, which does not support the rollbacks that programs perform.
     journal = random.oneIn(2) ? .wal : random.pick([.delete, .truncate, .persist, .memory])
     encoding = random.oneIn(3) ? .utf16 : .utf8
     cacheSize = random.pick([-1, -1, 0, 2, 100])
@@ -33,10 +33,10 @@ struct StoreMode: Sendable {
     usesFastFieldAccess = !random.oneIn(5)
   }
 
-  /// Whether documents are there again after reopening.
-  var survives: Bool { place == .file }
-  /// Whether a save tells the row id and the revision.
-  var tellsRows: Bool { saveInterval == 1 }
+  /// Whether documents survive reopening.
+  var isPersistent: Bool { place == .file }
+  /// Whether a save returns the row id and the revision.
+  var returnsRowIDs: Bool { saveInterval == 1 }
 
   var configuration: Store.Configuration {
     var configuration = Store.Configuration()

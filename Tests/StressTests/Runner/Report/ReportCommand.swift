@@ -4,12 +4,13 @@ import ArgumentParser
 import Foundation
 import NanoStore
 
-/// Makes the table of docs/RELIABILITY.md from the lines of figures that trials printed.
+/// Prints the result tables of docs/RELIABILITY.md from the figures of stress tests.
 struct ReportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "report", abstract: "Makes a table of lines of figures, the last of each trial.")
+    commandName: "report",
+    abstract: "Prints a table for each stress test, from the last line that it printed.")
 
-  @Argument(help: "A file with a line of JSON for each trial.")
+  @Argument(help: "A file with the lines of JSON that stress tests printed.")
   var file: String
 
   func run() throws {
@@ -20,15 +21,28 @@ struct ReportCommand: ParsableCommand {
       lines.removeAll { $0.name == name }
       lines.append((name, figures))
     }
-    print("| trial | figures |\n| --- | --- |")
     for line in lines.sorted(by: { $0.name < $1.name }) {
-      let figures = line.figures.filter { $0.name != "trial" }
-        .map { "\($0.name) \(Self.text($0.value))" }
-      print("| `\(line.name)` | \(figures.joined(separator: "; ")) |")
+      print("\n### `make \(line.name)`\n\n| figure | value |\n| --- | ---: |")
+      for figure in line.figures where figure.name != "trial" {
+        print(Self.row(figure.name, figure.value))
+      }
     }
+    print()
   }
 
-  /// Thousands apart.
+  /// A table row. A unit after the last comma of the name moves to the value.
+  private static func row(_ name: String, _ value: DocumentValue) -> String {
+    let parts = name.split(separator: ", ")
+    if parts.count > 1, let unit = parts.last, ["ms", "MB", "bytes"].contains(unit) {
+      return "| \(parts.dropLast().joined(separator: ", ")) | \(text(value)) \(unit) |"
+    }
+    if name.hasPrefix("errors.") {
+      return "| `\(name.dropFirst("errors.".count))` errors | \(text(value)) |"
+    }
+    return "| \(name) | \(text(value)) |"
+  }
+
+  /// The value, with commas between groups of three digits.
   private static func text(_ value: DocumentValue) -> String {
     guard let number = value.int else { return value.string ?? value.jsonString() }
     var text = ""

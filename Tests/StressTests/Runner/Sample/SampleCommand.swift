@@ -5,10 +5,9 @@ import Foundation
 import NanoStoreEncryption
 import NanoTestSupport
 
-/// Writes the files of a release that the tests keep, and what they hold.
+/// Writes the sample files of a release, and a description of their contents.
 ///
-/// They are made once for each format and never again, so that what was written then is opened by every later
-/// version.
+/// The files are created once for each format and never changed, to test that every later version can open them.
 struct SampleCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sample", abstract: "Writes the sample files of this release into a folder.")

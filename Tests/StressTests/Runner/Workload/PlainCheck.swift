@@ -2,20 +2,20 @@
 
 import GRDBSQLite
 
-/// SQLite's own check of a file, on a connection that knows nothing of ours.
+/// SQLite's own integrity check, on a plain SQLite connection.
 enum PlainCheck {
   static func check(_ path: String) throws {
     var handle: OpaquePointer?
     defer { sqlite3_close(handle) }
     guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
-      throw TrialFailure("SQLite does not open the file")
+      throw StressTestFailure("SQLite cannot open the file")
     }
     var statement: OpaquePointer?
     defer { sqlite3_finalize(statement) }
     guard sqlite3_prepare_v2(handle, "PRAGMA integrity_check", -1, &statement, nil) == SQLITE_OK,
       sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0)
-    else { throw TrialFailure("SQLite does not check the file") }
-    let answer = String(cString: text)
-    try require(answer == "ok", "integrity_check: \(answer)")
+    else { throw StressTestFailure("SQLite cannot check the file") }
+    let result = String(cString: text)
+    try require(result == "ok", "integrity_check: \(result)")
   }
 }

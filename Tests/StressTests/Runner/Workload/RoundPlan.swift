@@ -3,13 +3,13 @@
 import NanoStore
 import NanoTesting
 
-/// Rounds that are the same for the same seed, so that a process which was killed and another that never saw it
-/// agree on what each of them does.
+/// Generates rounds that are the same for the same seed, so that a killed process and its supervisor agree on their
+/// changes.
 struct RoundPlan: Sendable {
   let seed: UInt64
-  /// Documents that one round saves at once, at most.
+  /// The maximum number of documents that one round saves.
   var batch = 20
-  /// Bytes of the largest texts.
+  /// The length of the largest strings in bytes.
   var largest = 9_000
 
   static let people = "people"
@@ -38,7 +38,7 @@ struct RoundPlan: Sendable {
     case 16: return .refused(Self.people, name: key)
     case 17:
       return .fillBag(
-        random.pick(["favourites", "others"]), (0..<4).map { _ in self.key(&random) })
+        random.pick(["favorites", "others"]), (0..<4).map { _ in self.key(&random) })
     case 18:
       return random.oneIn(5)
         ? .emptyBag("others") : .metadata("entry\(random.number(1...3))", .int(Int64(number)))
@@ -63,7 +63,7 @@ struct RoundPlan: Sendable {
       "tags": tags(&random),
       "title": .string((0..<3).map { _ in random.pick(Self.words) }.joined(separator: " ")),
     ]
-    // A path that the catalogue has not seen yet.
+    // A path that is not in the catalog yet.
     if random.oneIn(8) {
       object["more"] = ["p\(random.number(1...200))": [.int(1), ["deep": .double(0.5)]]]
     }

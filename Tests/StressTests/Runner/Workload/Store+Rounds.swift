@@ -3,7 +3,7 @@
 import NanoStore
 
 extension Store {
-  /// What documents are found by in the trials. An encrypted store has none of it.
+  /// Creates the indexes and settings of the stress tests, except for encrypted stores, which do not support them.
   func prepareCollections() throws {
     let people = self[RoundPlan.people]
     try people.createIndex("name", unique: true, elements: false)
@@ -15,13 +15,13 @@ extension Store {
     try self[RoundPlan.things].setDefaults(["n": -1])
   }
 
-  /// The last round that is in the store.
+  /// The number of the last committed round.
   func lastRound() throws -> Int { try metadata("round")?.int.map { Int($0) } ?? 0 }
 
-  /// Makes the changes of a round in one transaction.
+  /// Executes the changes of a round in one transaction.
   ///
   /// - Parameter hasUniqueNames: Whether the names of people are unique.
-  func play(_ round: Round, hasUniqueNames: Bool = true) throws {
+  func commit(_ round: Round, hasUniqueNames: Bool = true) throws {
     try write {
       for change in round.changes where hasUniqueNames || !change.needsUniqueNames {
         try apply(change)
@@ -57,7 +57,7 @@ extension Store {
     } catch let error as StoreError where error.code == .uniqueViolation {
       return
     }
-    throw TrialFailure("a unique index took \(name) twice")
+    throw StressTestFailure("a unique index accepted \(name) twice")
   }
 }
 

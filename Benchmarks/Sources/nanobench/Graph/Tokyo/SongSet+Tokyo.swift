@@ -3,7 +3,7 @@
 import BenchmarkKit
 
 #if canImport(CTokyo)
-  /// A file for each class, as the original has it.
+  /// One file per class, as in the original.
   struct TokyoFiles {
     let songs: TokyoFile
     let lists: TokyoFile
@@ -13,13 +13,13 @@ import BenchmarkKit
       self.lists = try TokyoFile(lists)
     }
 
-    /// Empty ones.
+    /// Creates empty files.
     init(_ folder: Folder) throws {
       try self.init(
         songs: folder.freshFile(Self.songsName), lists: folder.freshFile(Self.listsName))
     }
 
-    /// Those that are there.
+    /// Opens existing files.
     init(reopening folder: Folder) throws {
       try self.init(songs: folder.file(Self.songsName), lists: folder.file(Self.listsName))
     }
@@ -80,7 +80,7 @@ import BenchmarkKit
       }
     }
 
-    /// Makes songs and playlists and saves them.
+    /// Creates songs and playlists and saves them.
     func insertTokyoLists(_ files: TokyoFiles) throws {
       let songs = (0..<listedCount).map {
         TokyoSong(rowID: UInt32($0 + 1), title: Self.listedTitle($0), seconds: UInt32($0))
@@ -94,7 +94,7 @@ import BenchmarkKit
       try files.save(lists)
     }
 
-    /// Files with what a block inserts, as after a restart of the program.
+    /// Returns reopened files with what the closure inserts.
     func tokyoFilled(
       _ folder: Folder, _ fill: (TokyoFiles) throws -> Void
     ) throws -> TokyoFiles {

@@ -3,8 +3,8 @@
 #if canImport(CTokyo)
   internal import CTokyo
 
-  /// A hash database of Tokyo Cabinet with the settings that BNRPersistence gives a class by default: no
-  /// tuning, no transactions, no waiting for the disk.
+  /// A Tokyo Cabinet hash database with the default settings of BNRPersistence: no tuning, no transactions, no
+  /// syncing.
   final class TokyoFile {
     private let handle: UnsafeMutablePointer<TCHDB>
 
@@ -28,7 +28,7 @@
       if !isStored { throw failure("put") }
     }
 
-    /// Shows the content of a record, which Tokyo Cabinet copies; false if there is none.
+    /// Passes the content of a record, which Tokyo Cabinet copies, to the closure. Returns false if there is none.
     func get(_ rowID: UInt32, _ show: (inout TokyoReader) -> Void) -> Bool {
       var key = rowID.littleEndian
       var size: Int32 = 0
@@ -39,7 +39,7 @@
       return true
     }
 
-    /// Shows all records in the order of the file. As the original does it: the next key, then a get.
+    /// Passes all records to the closure in file order. Like the original, gets the next key and then its record.
     func each(_ show: (UInt32, inout TokyoReader) -> Void) throws {
       guard tchdbiterinit(handle) else { throw failure("iterate") }
       var size: Int32 = 0

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The bytes that BNRPersistence keeps for an object: numbers in four bytes, texts with their length before
-/// them.
+/// BNRPersistence's encoding of an object: numbers in four bytes, strings prefixed with their length.
 struct TokyoRecord {
   private(set) var bytes: [UInt8] = []
 
@@ -17,7 +16,7 @@ struct TokyoRecord {
   }
 }
 
-/// Reads what a ``TokyoRecord`` wrote.
+/// Reads the bytes of a ``TokyoRecord``.
 struct TokyoReader {
   private var rest: UnsafeRawBufferPointer
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// The objects that are kept in Tokyo Cabinet, as plain as they can be: without the original's table of unique
-/// objects, undoing and observers, so that its storage is measured and not its Objective-C.
+/// Minimal objects stored in Tokyo Cabinet, without the original's identity map, undo and observers, so that its
+/// storage is measured rather than its Objective-C code.
 final class TokyoSong {
   let rowID: UInt32
   var title = ""
   var seconds: UInt32 = 0
 
-  /// One without content.
+  /// Creates a fault.
   init(rowID: UInt32) { self.rowID = rowID }
 
   init(rowID: UInt32, title: String, seconds: UInt32) {

@@ -48,7 +48,7 @@ import BenchmarkKit
           return { watch in
             let file = try folder.copy(filled.file(TokyoFiles.songsName))
             let files = try TokyoFiles(songs: file, lists: folder.freshFile("lists"))
-            // Any third of them, since they come in the order of the file.
+            // An arbitrary third of them, because they come in file order.
             let songs = try files.allSongs()
             try watch.measure {
               let changed = numbers.map { songs[$0] }

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("Recovering damaged files")
+struct RecoveryTests {
+  let scratch: Scratch
+  init() throws { scratch = try Scratch() }
+
+  private var damaged: String { scratch.file("a.db") }
+  private var saved: String { scratch.file("b.db") }
+
+  private func make(_ change: (inout Store.Configuration) -> Void = { _ in }) throws {
+    let store = try Store.file(damaged, change)
+    try store["people"].createIndex("name", unique: true)
+    try store["people"].setDefaults(["age": 1])
+    for number in 0..<300 {
+      try store["people"].write(.insert, key: DocumentKey("p\(number)"), type: "Person", version: 2)
+      {
+        $0.object([
+          "name": .string("name \(number)"), "tags": [.int(Int64(number % 3)), "é"],
+          "text": .string(String(repeating: "long ", count: number % 50 == 0 ? 3_000 : 1)),
+        ])
+      }
+    }
+    try store["people"].createIndex("tags")
+    try store["films"].createTextIndex("title")
+    try store["films"].setIndexing(.everything)
+    for number in 0..<100 { try store["films"].insert(["title": .string("film \(number)")]) }
+    try store.createCollection("events", identity: .rowID)
+    for number in 1...9 { try store["events"].insert(["at": .int(Int64(number))]) }
+    try store["events"].delete(rowID: 9)
+    let bag = try store.bag(named: "some")
+    try bag.add(Array(store["films"].fetch().prefix(20)))
+    try bag.save()
+    try store.setMetadata(["a": [1, 2]], "settings")
+    try store.close()
+  }
+
+  private func content(_ path: String) throws -> [[String]] {
+    let problems = try Store.file(path).using { try $0.verify() }
+    #expect(problems == [])
+    return try Store.file(path).using { store in
+      try store.collections().map(\.name).map { name in
+        try store[name].fetch().map { document in
+          let header = document.header
+          return "\(name) \(header.rowID ?? 0) \(header.key.debugDescription) \(header.type ?? "") "
+            + "\(header.version ?? 0) \(header.added ?? 0) \(try document.object().jsonString())"
+        }
+      }
+    }
+  }
+
+  private func overwrite(_ range: Range<Int>, with byte: UInt8) throws {
+    var bytes = try scratch.bytes("a.db")
+    for offset in range { bytes[offset] = byte }
+    _ = try scratch.write(bytes, "a.db")
+  }
+
+  private static let settings: [@Sendable (inout Store.Configuration) -> Void] = [
+    { _ in }, { $0.encoding = .utf16 }, { $0.pageSize = 512 }, { $0.pageSize = 65_536 },
+    { $0.journalMode = .delete },
+  ]
+
+  @Test("Recovering an intact store copies everything", arguments: settings.indices)
+  func intact(index: Int) throws {
+    try make(Self.settings[index])
+    let before = try scratch.bytes("a.db")
+    var steps: [Double] = []
+    let report = try Store.recover(from: damaged, to: saved) { steps.append($0) }
+
+    #expect(report.isComplete, "\(report)")
+    #expect(steps == steps.sorted() && steps.last == 1)
+    #expect(try scratch.bytes("a.db") == before)
+    #expect(try scratch.names == ["a.db", "b.db"])
+    #expect(try content(saved) == content(damaged))
+    let store = try Store.file(saved)
+    #expect(try store["people"].indexes().map(\.name) == ["name_unique", "tags_elements"])
+    #expect(try store["people"].find(Field("tags") == 2).count() == 100)
+    #expect(try store["people"].defaults() == ["age": 1])
+    #expect(code { try store["people"].insert(["name": "name 7"]) } == .uniqueViolation)
+    #expect(try store["films"].search("film").count() == 100)
+    #expect(try store["films"].indexing() == .everything)
+    #expect(try store["events"].insert(["at": 0]).rowID == 10)
+    #expect(try store.metadata("settings") == ["a": [1, 2]])
+    #expect(try store.bag(named: "some").documents().count == 20)
+  }
+
+  @Test("Recovery through a symbolic link reads the file's WAL")
+  func symbolicLink() throws {
+    let store = try Store.file(damaged)
+    try store["a"].insert(["n": 1])
+    let link = scratch.file("link.db")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: damaged)
+
+    // While the store is open, the document exists only in the WAL.
+    let report = try Store.recover(from: link, to: saved)
+
+    #expect(report.saved == 1)
+    try store.close()
+  }
+
+  @Test("A damaged header loses no document", arguments: [0..<100, 16..<18, 28..<40, 56..<60])
+  func header(range: Range<Int>) throws {
+    try make()
+    let before = try content(damaged)
+    try overwrite(range, with: 0xEE)
+    let report = try Store.recover(from: damaged, to: saved)
+    #expect(try content(saved) == before)
+    #expect(report.skippedCount == 0)
+  }
+
+  @Test("Without the schema table, documents are assigned to collections by their field names")
+  func schema() throws {
+    try make { $0.pageSize = 16_384 }
+    let before = try content(damaged)
+    try overwrite(0..<16_384, with: 0)
+    let report = try Store.recover(from: damaged, to: saved)
+    #expect(report.losses.contains { $0.subject == "file" })
+    let after = try content(saved)
+    #expect(after == before)
+  }
+
+  @Test("A lost page loses only its own documents")
+  func page() throws {
+    try make { $0.pageSize = 4096 }
+    let size = 4096
+    let pages = try scratch.bytes("a.db").count / size
+    let all = Set(try content(damaged).flatMap(\.self))
+    let intact = try scratch.bytes("a.db")
+    for page in stride(from: 1, to: pages, by: 7) {
+      _ = try scratch.write(intact, "a.db")
+      try overwrite(page * size..<(page + 1) * size, with: 0xAA)
+      _ = try Store.recover(from: damaged, to: saved, replacing: true)
+      let recovered = Set(try content(saved).flatMap(\.self))
+      #expect(recovered.isSubset(of: all))
+      #expect(recovered.count >= all.count - 150, "page \(page)")
+    }
+  }
+
+  @Test(
+    "Documents in the WAL are recovered, even if SQLite does not recognize the file as a database")
+  func log() throws {
+    try make()
+    let store = try Store.file(damaged)
+    try store["events"].insert(["at": 77])
+    for name in ["a.db", "a.db-wal"] {
+      _ = try scratch.write(scratch.bytes(name), "c" + name.dropFirst())
+    }
+    try store.close()
+    var bytes = try scratch.bytes("c.db")
+    bytes[0] = 0
+    _ = try scratch.write(bytes, "c.db")
+    try Store.recover(from: scratch.file("c.db"), to: saved)
+    let found = try Store.file(saved).using { try $0["events"].find(Field("at") == 77).count() }
+    #expect(found == 1)
+    #expect(try scratch.bytes("c.db") == bytes)
+  }
+
+  @Test("Documents that do not decode are skipped and reported with a reason")
+  func skipped() throws {
+    try make()
+    try Store.file(damaged) { $0.allowsInternalWrites = true }.using { store in
+      for trigger in ["insert", "update", "delete"] {
+        try store.execute("DROP TRIGGER nano_elements_people_tags_elements_\(trigger)")
+      }
+      try store["people"].dropIndex("name_unique")
+      try store.execute("UPDATE people SET body = '{\"name\":' WHERE id = 7")
+      try store.execute("UPDATE nano_metadata SET value = '{'")
+      try store.execute("UPDATE nano_indexes SET columns = '[]' WHERE collection = 'people'")
+    }
+    let report = try Store.recover(from: damaged, to: saved)
+    #expect(report.skipped.map(\.rowID) == [7])
+    #expect(report.skipped.first?.key == "p6")
+    #expect(report.skipped.first?.reason.contains("does not decode") == true)
+    #expect(report.collections.first { $0.name == "people" }?.saved == 299)
+    #expect(report.losses.contains { $0.subject == "nano_metadata" })
+    #expect(
+      report.losses.contains { $0.subject == "nano_indexes" && $0.message.contains("columns") })
+    let problems = try Store.file(saved).using { try $0.verify() }
+    #expect(problems == [])
+  }
+
+  @Test("A failed recovery creates no file, and an existing file is replaced only on request")
+  func failures() async throws {
+    let (damaged, saved) = (damaged, saved)
+    #expect(code { try Store.recover(from: damaged, to: saved) } == .cannotOpen)
+    _ = try scratch.write(Array(repeating: 7, count: 9_999), "a.db")
+    #expect(code { try Store.recover(from: damaged, to: saved) } == .notADatabase)
+    _ = try scratch.write([UInt8](), "a.db")
+    #expect(code { try Store.recover(from: damaged, to: saved) } == .notADatabase)
+    #expect(try scratch.names == ["a.db"])
+    try FileManager.default.removeItem(atPath: damaged)
+    try make()
+    #expect(
+      code { try Store.recover(from: damaged, to: damaged, replacing: true) } == .invalidArgument)
+    struct Enough: Error {}
+    #expect(throws: Enough.self) {
+      try Store.recover(from: damaged, to: saved) { _ in throw Enough() }
+    }
+    #expect(try scratch.names == ["a.db"])
+    _ = try scratch.write([1, 2, 3], "b.db")
+    #expect(code { try Store.recover(from: damaged, to: saved) } == .alreadyExists)
+    #expect(try scratch.bytes("b.db") == Data([1, 2, 3]))
+    let report = try await Store.recover(from: damaged, to: saved, replacing: true)
+    #expect(report.isComplete && report.saved == 300 + 100 + 8 + 1 + 20)
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await Store.recover(from: damaged, to: saved, replacing: true)
+    }
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try scratch.names == ["a.db", "b.db"])
+  }
+}

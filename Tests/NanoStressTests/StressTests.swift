@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("Short stress tests", .serialized)
+struct StressTests {
+  @Test("Killing writing processes loses no acknowledged transaction")
+  func crash() throws {
+    let run = try StressTestRun("crash", "--kills", "30")
+    #expect(run.status == 0, "\(run.report)")
+    #expect(run.figures["kills"] == 30)
+    #expect((run.figures["transactions acknowledged"]?.int ?? 0) > 0)
+  }
+
+  @Test("After a power loss, the file opens with all commits or a prefix of them")
+  func powerLoss() throws {
+    let run = try StressTestRun("power-loss", "--losses", "160", "--rounds", "25")
+    #expect(run.status == 0, "\(run.report)")
+    #expect(run.figures["losses"] == 160)
+    #expect((run.figures["commits kept"]?.int ?? 0) > 0)
+  }
+
+  @Test(
+    "A failing system call causes a typed error or none, and the store works again afterward",
+    arguments: ["wal", "full", "journal", "encrypted"])
+  func failingCalls(variant: String) throws {
+    let run = try StressTestRun("failing-calls", "--variant", variant, "--places", "3")
+    #expect(run.status == 0, "\(run.report)")
+    #expect((run.figures["faults"]?.int ?? 0) > 50)
+    #expect((run.figures["errors.outOfMemory"]?.int ?? 0) > 0)
+  }
+}
