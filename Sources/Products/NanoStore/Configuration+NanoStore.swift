@@ -24,7 +24,12 @@ extension Store.Configuration {
 
   /// The processing modes of the original NanoStore: the safe default, and fast, which does not
   /// wait for the disk.
-  public enum ProcessingMode: String, Sendable, CaseIterable { case `default`, fast }
+  public enum ProcessingMode: String, Sendable, CaseIterable {
+    /// Safe: setting it makes commits durable, which means that they survive a power failure.
+    case `default`
+    /// Does not wait for the disk: a power failure may damage the file.
+    case fast
+  }
 
   /// The processing mode; it maps to `durability`.
   public var processingMode: ProcessingMode {

@@ -35,9 +35,11 @@ public struct BagMember: Sendable {
 }
 
 extension BagMember: Hashable {
+  /// Whether both refer to the same document or bag.
   public static func == (a: BagMember, b: BagMember) -> Bool {
     a.identity == b.identity && a.folded.isSame(as: b.folded)
   }
+  /// Hashes the collection and the key or row id.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(exact)
     hasher.combine(identity)

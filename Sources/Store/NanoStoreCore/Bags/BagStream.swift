@@ -14,9 +14,11 @@ public import NanoDocument
 /// connection stays busy. Documents added in the meantime are included; no document is returned
 /// twice.
 public struct BagStream: AsyncSequence, Sendable {
+  /// The documents of the bag.
   public typealias Element = Document
   let bag: Bag
 
+  /// Returns an iterator, which starts reading with its first call.
   public func makeAsyncIterator() -> Iterator { Iterator(bag: bag) }
 
   /// Iterates over the documents of a bag.
@@ -28,6 +30,7 @@ public struct BagStream: AsyncSequence, Sendable {
 
     init(bag: Bag) { self.bag = bag }
 
+    /// Returns the next document, or nil at the end.
     public mutating func next() async throws -> Document? {
       while batch.isEmpty, !isOver {
         let position = last

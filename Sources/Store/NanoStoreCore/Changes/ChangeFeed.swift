@@ -17,9 +17,11 @@ public import NanoEngine
 /// ``Change/Kind/updated`` may then also refer to a document that is new to the loop. The reported
 /// changes are a superset of the actual ones.
 public struct ChangeFeed: LiveSequence {
+  /// The changes of a commit.
   public typealias Element = Commit
   let store: Store
 
+  /// Returns an iterator, which receives all commits from now on.
   public func makeAsyncIterator() -> Iterator { Iterator(FeedReader(store, nil)) }
 
   /// Iterates over the commits of a store.
@@ -38,9 +40,11 @@ public struct ChangeFeed: LiveSequence {
 
 /// An asynchronous sequence of the changes of one collection; see ``ChangeFeed``.
 public struct CollectionChangeFeed: LiveSequence {
+  /// The changes that a commit made to the collection.
   public typealias Element = Change
   let collection: DocumentCollection
 
+  /// Returns an iterator, which receives all commits from now on.
   public func makeAsyncIterator() -> Iterator {
     Iterator(FeedReader(collection.store, collection.name), collection.name)
   }

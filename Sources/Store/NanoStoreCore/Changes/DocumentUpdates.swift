@@ -10,9 +10,11 @@
 /// Each element is the complete result at one moment. A slow loop receives the newest result;
 /// intermediate ones are skipped. docs/CHANGES.md lists the guarantees.
 public struct DocumentUpdates<Document: Sendable>: LiveSequence {
+  /// The complete results of the query.
   public typealias Element = [Document]
   let evaluator: LiveQueryEvaluator<[Document]>
 
+  /// Returns an iterator, which executes the query with its first call.
   public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(evaluator)) }
 
   /// Iterates over the results of a live query.
@@ -32,9 +34,11 @@ public struct DocumentUpdates<Document: Sendable>: LiveSequence {
 /// for try await count in try people.find("[age] > 30").countUpdates() { print(count) }
 /// ```
 public struct ValueUpdates<Value: Sendable>: LiveSequence {
+  /// The value computed from the results.
   public typealias Element = Value
   let evaluator: LiveQueryEvaluator<Value>
 
+  /// Returns an iterator, which executes the query with its first call.
   public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(evaluator)) }
 
   /// Iterates over the values of a live query.
@@ -66,9 +70,11 @@ extension DocumentUpdates {
 
 /// A live view of a query's results, each with its difference from the previous one.
 public struct DifferenceUpdates<Document: Sendable>: LiveSequence {
+  /// The complete results, with their difference from the previous ones.
   public typealias Element = DocumentsUpdate<Document>
   let evaluator: LiveQueryEvaluator<[Document]>
 
+  /// Returns an iterator, which executes the query with its first call.
   public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(evaluator)) }
 
   /// Iterates over the results and differences of a live query.

@@ -31,10 +31,12 @@ public struct FieldChanges: Sendable, Hashable {
     for path in remove { try object.set(nil, at: path) }
   }
 
+  /// Whether both make the same changes in the same order.
   public static func == (a: FieldChanges, b: FieldChanges) -> Bool {
     a.remove == b.remove
       && a.set.elementsEqual(b.set) { $0.path == $1.path && $0.value == $1.value }
   }
+  /// Hashes the paths to remove and the number of new values.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(remove)
     hasher.combine(set.count)

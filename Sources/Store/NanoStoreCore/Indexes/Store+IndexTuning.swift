@@ -8,7 +8,12 @@ import NanoQuery
 /// A recommendation to create or drop an index, with its justification.
 public struct IndexAdvice: Sendable, Hashable {
   /// A recommended action.
-  public enum Action: String, Sendable, Hashable { case make, drop }
+  public enum Action: String, Sendable, Hashable {
+    /// Create the index.
+    case make
+    /// Drop the index.
+    case drop
+  }
 
   /// The recommended action.
   public var action: Action

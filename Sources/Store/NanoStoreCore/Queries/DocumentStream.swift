@@ -18,9 +18,11 @@ import Synchronization
 /// write-ahead log) or buffers saves, all documents are read first, so that the loop may use the
 /// store.
 public struct DocumentStream: AsyncSequence, Sendable {
+  /// The documents that match the query.
   public typealias Element = Document
   let query: DocumentQuery
 
+  /// Returns an iterator, which executes the query with its first call.
   public func makeAsyncIterator() -> Iterator { Iterator(query) }
 
   /// Iterates over the documents of a stream. Ending the loop or cancelling its task interrupts the
@@ -44,6 +46,9 @@ public struct DocumentStream: AsyncSequence, Sendable {
       interruption.trigger()
     }
 
+    /// Returns the next document, or nil at the end.
+    ///
+    /// - Throws: ``StoreError``; `CancellationError` if the task is cancelled.
     public func next() async throws -> Document? {
       if batch.isEmpty {
         if !isStarted {

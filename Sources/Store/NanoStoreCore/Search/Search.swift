@@ -91,7 +91,12 @@ public struct SearchExpression: Sendable, Hashable, Codable {
     public var predicate: SearchPredicate
   }
   /// A logical operator between predicates.
-  public enum Operator: String, Sendable, Hashable, Codable { case and, or }
+  public enum Operator: String, Sendable, Hashable, Codable {
+    /// Logical and, with the higher precedence.
+    case and
+    /// Logical or.
+    case or
+  }
 
   /// The first predicate.
   public var first: SearchPredicate
@@ -122,7 +127,14 @@ public struct SearchExpression: Sendable, Hashable, Codable {
 /// A condition on a document's key, or on the path or value of a leaf.
 public struct SearchPredicate: Sendable, Hashable, Codable {
   /// The part of a document that a predicate examines.
-  public enum Column: String, Sendable, Hashable, Codable { case key, attribute, value }
+  public enum Column: String, Sendable, Hashable, Codable {
+    /// The key of the document.
+    case key
+    /// The full path of a leaf.
+    case attribute
+    /// The value of a leaf.
+    case value
+  }
   /// The part of the document that is compared.
   public var column: Column
   /// How it is compared.
@@ -170,7 +182,14 @@ public struct SearchOrdering: Sendable, Hashable, Codable {
 /// A condition on the time at which a document was added.
 public struct AddedDateMatch: Sendable, Hashable, Codable {
   /// How the time is compared with the date.
-  public enum Relation: String, Sendable, Hashable, Codable { case before, on, after }
+  public enum Relation: String, Sendable, Hashable, Codable {
+    /// Before the date.
+    case before
+    /// On the day, or in the millisecond, of the date.
+    case on
+    /// After the day, or the millisecond, of the date.
+    case after
+  }
   /// How the time is compared with the date.
   public var relation: Relation
   /// The date to compare with.

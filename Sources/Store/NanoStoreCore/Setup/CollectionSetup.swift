@@ -92,6 +92,7 @@ extension CollectionSetup {
 }
 
 extension CollectionSetup: Codable {
+  /// Encodes the configuration in the format of setup files.
   public func encode(to encoder: any Encoder) throws { try object.encode(to: encoder) }
   /// Decodes strictly, like ``init(_:)``.
   public init(from decoder: any Decoder) throws { try self.init(DocumentObject(from: decoder)) }
