@@ -63,7 +63,7 @@ struct CopyTests {
     #expect(refused.status == 1)
     #expect(
       refused.diagnostics
-        == "error: The target holds something already: other.db (--replace deletes its contents first)\n"
+        == "error: The target is not empty: other.db (--replace deletes its contents first)\n"
     )
     #expect(try command.run("count", "other.db", "people").output == "1\n")
 

@@ -58,12 +58,12 @@ struct ImportTests {
       message: "line 4, byte 21: "),
     Bad(text: "{\"a\":1}\n42\n", message: "line 2, byte 8: The value is not an object"),
     Bad(text: "[{\"a\":1},,]", message: "line 1, byte 9: An element of the array is missing"),
-    Bad(text: "[{\"a\":1}", message: "line 1, byte 8: The array has no end"),
+    Bad(text: "[{\"a\":1}", message: "line 1, byte 8: The array is not closed"),
     Bad(text: "{\"a\":1}\n{\"a\":1,\"a\":2}", message: "line 2, byte 15: An object has two fields"),
     Bad(text: "{\"a\":1}\n{\"a\":\"\u{1}\"}", message: "line 2, byte 14: "),
     Bad(
       text: "{\"a\":1}\n{\"b\":1}\n",
-      message: "line 2, byte 8: The field that gives the key is missing: field a",
+      message: "line 2, byte 8: The key field is missing: field a",
       arguments: ["--key", "a"]),
     Bad(
       text: "{\"a\":1}\n{\"a\":2}\n{\"a\":1}\n",

@@ -92,8 +92,8 @@ struct RecordSplitterTests {
   func faults() {
     #expect(records("[1,,2]") == ["1:1:1", "1:3:An element of the array is missing", "1:4:2"])
     #expect(records("[1,]") == ["1:1:1", "1:3:A comma stands before a closing bracket"])
-    #expect(records("[\n1") == ["2:2:1", "2:3:The array has no end"])
-    #expect(records("[1] [2]") == ["1:1:1", "1:4:Something follows the array"])
+    #expect(records("[\n1") == ["2:2:1", "2:3:The array is not closed"])
+    #expect(records("[1] [2]") == ["1:1:1", "1:4:Unexpected content after the array"])
   }
 
   @Test("An invalid line does not affect the next one")

@@ -413,7 +413,7 @@ struct IndexTuningTests {
     try #require(store.tuner).wrote("people", 100_000_000, commits: 1)
     try store.finishIndexTuning()
     let lines = memory.lines.withLock { $0 }
-    #expect(lines.contains { $0.hasPrefix("index made") && $0.contains("documents spent") })
+    #expect(lines.contains { $0.hasPrefix("index created") && $0.contains("documents spent") })
     #expect(lines.contains { $0.hasPrefix("index dropped") && $0.contains("Writes paid") })
     #expect(!lines.contains { $0.contains("secret") })
   }

@@ -8,12 +8,12 @@ import Foundation
 @_exported import NanoStoreCore
 
 extension Store {
-  /// Where a store is kept.
+  /// The location of a store.
   public typealias Location = SQLiteConfiguration.Location
-  /// How it is opened.
+  /// The configuration of a store.
   public typealias Configuration = SQLiteConfiguration
 
-  /// Opens a store on SQLite, and makes it if it is not there.
+  /// Opens a store on SQLite, creating it if needed.
   ///
   /// ```swift
   /// let library = try Store(.file("~/library.db"))
@@ -21,22 +21,23 @@ extension Store {
   /// ```
   ///
   /// - Parameters:
-  ///   - location: In memory, in a temporary file that is gone when the store is closed, or a file;
-  ///     its tilde is expanded and its folder made.
-  ///   - configuration: The defaults suit most programs.
+  ///   - location: In memory, in a temporary file that is deleted when the store is closed, or in a
+  ///     file. A leading tilde in its path is expanded, and its folder is created.
+  ///   - configuration: The configuration. The defaults suit most programs.
   /// - Throws: ``StoreError`` with ``StoreError/Code/notADatabase``,
   ///   ``StoreError/Code/newerFormat``, ``StoreError/Code/cannotOpen``, or
-  ///   ``StoreError/Code/wrongKey`` for a store that is encrypted. A file that is there stays as it is.
+  ///   ``StoreError/Code/wrongKey`` for an encrypted store. An existing file is unchanged.
   public convenience init(
     _ location: Location, configuration: Configuration = Configuration()
   ) throws {
     try self.init(location, configuration: configuration) { $0 }
   }
 
-  /// Opens a store on what a closure makes of the engine, now and whenever the store is reopened: one that
-  /// changes documents on their way, for example.
+  /// Opens a store on an engine that the closure creates from the SQLite engine, for example one
+  /// that transforms documents. The closure is also called by each `reopen()`.
   ///
-  /// - Throws: As ``init(_:configuration:)-(Location,_)``, and what the closure throws.
+  /// - Throws: The errors of ``init(_:configuration:)-(Location,_)``, and an error thrown by the
+  ///   closure.
   package convenience init(
     _ location: Location, configuration: Configuration = Configuration(),
     wrapping wrap: @escaping @Sendable (any Engine) throws -> any Engine
@@ -52,14 +53,16 @@ extension Store {
     cacheLimit = configuration.documentCacheLimit
   }
 
-  /// Opens the store that a setup names, makes it if it is not there, and makes its collections as
-  /// the setup says.
+  /// Opens the store that a setup names, and applies the setup to its collections.
+  ///
+  /// The store is created if needed.
   ///
   /// ```swift
   /// let store = try Store(StoreSetup(contentsOf: "library.json"))
   /// ```
   ///
-  /// - Throws: As ``init(_:configuration:)-(Location,_)`` and ``NanoStoreCore/Store/apply(_:)-(StoreSetup)``.
+  /// - Throws: The errors of ``init(_:configuration:)-(Location,_)`` and
+  ///   ``NanoStoreCore/Store/apply(_:)-(StoreSetup)``.
   public convenience init(
     _ setup: StoreSetup, configuration: Configuration = Configuration()
   ) throws {
@@ -69,20 +72,20 @@ extension Store {
 }
 
 extension SQLiteConfiguration.Location {
-  /// The absolute path of the file; nil for stores without one.
+  /// The absolute path of the file; nil for stores without a file.
   public var file: String? {
     guard case .file(let path) = self else { return nil }
     return URL(fileURLWithPath: NSString(string: path).expandingTildeInPath).standardizedFileURL
       .path
   }
 
-  /// Whether there is such a file, which is not opened.
+  /// Whether the file exists. It is not opened.
   public var exists: Bool { file.map { FileManager.default.fileExists(atPath: $0) } ?? false }
 }
 
 extension SQLiteConfiguration {
-  /// Documents in memory are looked through in no time, and what is gone when the store is closed never
-  /// pays for what was found out; a store that only reads cannot make indexes.
+  /// Returns the index tuning policy, which is off where it cannot pay: scans in memory are fast
+  /// enough, temporary stores lose what was learned, and read-only stores cannot create indexes.
   fileprivate func tuning(at location: Location) -> IndexTuning {
     guard case .file = location, !isReadOnly else { return .off }
     return indexTuning

@@ -3,8 +3,8 @@
 import NanoSQLite
 
 extension Store {
-  /// Deletes the file of a store in which nothing was ever stored, for a caller that has just created it and
-  /// failed to fill it. The store can only be closed afterwards.
+  /// Deletes the file of a store in which nothing was ever stored, for a caller that has just
+  /// created it and failed to fill it. Afterwards the store can only be closed.
   package func discardIfUnused() throws {
     try (engine() as? SQLiteEngine)?.closeDiscardingUnused()
   }

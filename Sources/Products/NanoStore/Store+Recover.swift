@@ -4,7 +4,7 @@ import Dispatch
 import NanoSQLite
 
 extension Store {
-  /// Saves every document that can be read of a damaged file into a new file.
+  /// Recovers every readable document of a damaged file into a new file.
   ///
   /// ```swift
   /// let report = try Store.recover(from: "library.db", to: "saved.db")
@@ -12,20 +12,23 @@ extension Store {
   /// for skipped in report.skipped { print(skipped.collection, skipped.rowID, skipped.reason) }
   /// ```
   ///
-  /// Documents keep their keys, classes, versions, moments and row ids, and collections their settings and
-  /// indexes, as far as those can be read; metadata and bags are copied, and documents of an encrypted
-  /// store as they are sealed. The damaged file is opened for nothing but being copied; close stores on it
-  /// before, since what is written meanwhile may be missing. It takes as much space again as the file has.
+  /// Documents keep their keys, classes, versions, insertion times and row ids, and collections
+  /// their settings and indexes, as far as those are readable. Metadata and bags are copied, and
+  /// documents of an encrypted store stay encrypted. The damaged file is only read; close stores on
+  /// it first, since concurrent writes may be missing. The call needs as much additional space as
+  /// the size of the file.
   ///
   /// - Parameters:
-  ///   - path: The damaged file. Its write-ahead log or journal is read if it lies beside it.
-  ///   - destination: The new file, there whole or not at all.
-  ///   - replacing: Whether a file that is there may be replaced.
-  ///   - progress: Called with 0...1; throwing from it ends the call and leaves nothing behind.
-  /// - Returns: What was saved, and what was not and why.
+  ///   - path: The damaged file. A write-ahead log or journal beside it is read too.
+  ///   - destination: The new file, which is created atomically.
+  ///   - replacing: Whether an existing file may be replaced.
+  ///   - progress: Called with values from 0 to 1. If it throws, the call ends and leaves nothing
+  ///     behind.
+  /// - Returns: A report of what was recovered, and what was not and why.
   /// - Throws: ``StoreError/Code/cannotOpen`` if there is no file,
-  ///   ``StoreError/Code/alreadyExists`` if the new one is there and must not be replaced,
-  ///   ``StoreError/Code/notADatabase`` if nothing in the file looks like a store. Nothing was made.
+  ///   ``StoreError/Code/alreadyExists`` if the new file exists and must not be replaced,
+  ///   ``StoreError/Code/notADatabase`` if nothing in the file resembles a store. Nothing was
+  ///   created.
   @discardableResult
   public static func recover(
     from path: String, to destination: String, replacing: Bool = false,
@@ -35,6 +38,9 @@ extension Store {
       from: path, to: BackupDestination(path: destination, replacing: replacing),
       progress: progress)
   }
+  /// The asynchronous form of `recover(from:to:replacing:progress:)`, which does not block the
+  /// calling thread. Cancelling the task ends the call at the next progress report and leaves
+  /// nothing behind.
   @discardableResult
   public static func recover(
     from path: String, to destination: String, replacing: Bool = false,

@@ -6,36 +6,37 @@ import NanoSQLite
 @_exported import NanoStore
 
 extension Store {
-  /// Opens an encrypted store on SQLite, and makes it if it is not there. Everything else is as with one
-  /// that is not encrypted; docs/ENCRYPTION.md says what differs.
+  /// Opens an encrypted store on SQLite, creating it if needed. docs/ENCRYPTION.md describes the
+  /// differences to an unencrypted store.
   ///
   /// ```swift
   /// let store = try Store(.file("~/private.db"), encryption: Encryption(.passphrase("correct horse")))
   /// ```
   ///
-  /// A store that was not encrypted stays readable: its documents are sealed as they are written, or all at
-  /// once with ``sealAll(progress:)-(((Double)throws->Void)?)``.
+  /// An unencrypted store stays readable: its documents are encrypted as they are written, or all
+  /// at once with ``sealAll(progress:)-(((Double)throws->Void)?)``.
   ///
   /// - Throws: ``StoreError/Code/wrongKey`` before anything is written,
-  ///   ``StoreError/Code/unsupported`` if a store that was not encrypted has indexes that must go
-  ///   first, ``StoreError/Code/corruptFile`` if its keys are damaged or missing, and what the initializer
-  ///   without encryption throws.
+  ///   ``StoreError/Code/unsupported`` if an unencrypted store has indexes that must be dropped
+  ///   first, ``StoreError/Code/corruptFile`` if its keys are damaged or missing, and the errors of
+  ///   the initializer without encryption.
   public convenience init(
     _ location: Location, configuration: Configuration = Configuration(), encryption: Encryption
   ) throws {
     let session = EncryptionSession(encryption)
     var configuration = configuration
-    // Names of fields are sealed, and stay out of logs.
+    // Field names are encrypted, and must not appear in logs.
     configuration.warnsAboutUnknownFields = false
-    // Nothing that could be indexed by itself is left.
+    // Nothing is left that could be indexed automatically.
     if encryption.scope == .all { configuration.indexTuning = .off }
     try self.init(location, configuration: configuration) { try EncryptedEngine($0, session) }
   }
 
-  /// Opens the encrypted store that a setup names, makes it if it is not there, and makes its collections as
-  /// the setup says.
+  /// Opens the encrypted store that a setup names, and applies the setup to its collections.
   ///
-  /// - Throws: As ``init(_:configuration:encryption:)-(Location,_,_)`` and
+  /// The store is created if needed.
+  ///
+  /// - Throws: The errors of ``init(_:configuration:encryption:)-(Location,_,_)`` and
   ///   ``NanoStoreCore/Store/apply(_:)-(StoreSetup)``.
   public convenience init(
     _ setup: StoreSetup, configuration: Configuration = Configuration(), encryption: Encryption
@@ -44,59 +45,71 @@ extension Store {
     try apply(setup)
   }
 
-  /// Lets another key open the store, at once. Documents are not sealed anew.
+  /// Changes the key that opens the store. Takes effect immediately; documents are not
+  /// re-encrypted.
   ///
-  /// Whoever had the key before and a copy of the file can open the copy, and knows the keys of the
-  /// documents: ``rotateKeys(progress:)-(((Double)throws->Void)?)`` makes other ones.
+  /// Anyone with the previous key and a copy of the file can open the copy, and so has the
+  /// keys of the documents; ``rotateKeys(progress:)-(((Double)throws->Void)?)`` replaces those.
   ///
-  /// - Parameter cost: What deriving it from a passphrase costs.
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a key that is none. The key before stays.
-  ///   ``StoreError/Code/unsupported`` if the store is not encrypted.
+  /// - Parameters:
+  ///   - key: The new key.
+  ///   - cost: The cost of deriving the key from a passphrase.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for an invalid key; the previous key stays
+  ///   valid. ``StoreError/Code/unsupported`` if the store is not encrypted.
   public func changeKey(to key: EncryptionKey, cost: ScryptCost = ScryptCost()) throws {
-    try sealedEngine().changeKey(to: key, cost: cost)
+    try encryptedEngine().changeKey(to: key, cost: cost)
   }
+  /// The asynchronous form of `changeKey(to:cost:)`, which does not block the calling thread.
   public func changeKey(to key: EncryptionKey, cost: ScryptCost = ScryptCost()) async throws {
     try await apart { try self.changeKey(to: key, cost: cost) }
   }
 
-  /// Makes a new key and seals everything with it, in many small transactions. Others may read and write
-  /// meanwhile.
+  /// Generates a new data key and re-encrypts everything with it, in many small transactions. The
+  /// store can be used meanwhile.
   ///
-  /// When it ends before it is done, by an error or the end of the process, calling it again goes on; until
-  /// then the store keeps both keys. Collections with blind indexes are sealed in one transaction each.
+  /// If the call ends early, by an error or the end of the process, calling it again resumes; until
+  /// then the store keeps both keys. Each collection with blind indexes is re-encrypted in one
+  /// transaction.
   ///
   /// ```swift
   /// try store.changeKey(to: .passphrase("another horse"))
   /// try store.rotateKeys { print("\(Int($0 * 100)) %") }
   /// ```
   ///
-  /// - Parameter progress: Called with 0...1 after each transaction, outside of it. An error that it throws
-  ///   ends the call.
-  /// - Throws: ``StoreError/Code/corruptDocument`` if a document does not open. Remove it, or restore it
-  ///   from a backup, and call this again. ``StoreError/Code/unsupported`` if the store is not encrypted.
+  /// - Parameter progress: Called with values from 0 to 1 after each transaction, outside of it. If
+  ///   it throws, the call ends.
+  /// - Throws: ``StoreError/Code/corruptDocument`` if a document cannot be decrypted. Delete it, or
+  ///   restore it from a backup, and call this again. ``StoreError/Code/unsupported`` if the store
+  ///   is not encrypted.
   public func rotateKeys(progress: ((Double) throws -> Void)? = nil) throws {
-    try sealedEngine().rotate(progress: progress)
+    try encryptedEngine().rotate(progress: progress)
   }
+  /// The asynchronous form of `rotateKeys(progress:)`, which does not block the calling thread.
+  /// Cancelling the task ends the call after the current step.
   public func rotateKeys(progress: (@Sendable (Double) throws -> Void)? = nil) async throws {
-    try await apart(progress) { try self.rotateKeys(progress: $0) }
+    try await onDedicatedThread(progress) { try self.rotateKeys(progress: $0) }
   }
 
-  /// Seals what was written before the store was encrypted, or by another program without sealing it, in many
-  /// small transactions. From then on a document that is not sealed is taken for one that somebody
-  /// slipped in: reading it is an error.
+  /// Encrypts all documents that are still unencrypted, in many small transactions.
   ///
-  /// Documents are sealed as they are: call this while you trust whoever can write to the file. What the file
-  /// held before stays in its free pages until ``NanoStoreCore/Store/compact()-()``.
+  /// These were written before the store was encrypted, or by another program without encryption.
+  /// From then on, an unencrypted document counts as injected: reading it throws.
+  ///
+  /// Documents are encrypted without verification: call this while you trust everyone who can write
+  /// to the file. The plaintext remains in free pages of the file until
+  /// ``NanoStoreCore/Store/compact()-()``.
   ///
   /// - Parameter progress: As in ``rotateKeys(progress:)-(((Double)throws->Void)?)``.
   public func sealAll(progress: ((Double) throws -> Void)? = nil) throws {
-    try sealedEngine().sealAll(progress: progress)
+    try encryptedEngine().sealAll(progress: progress)
   }
+  /// The asynchronous form of `sealAll(progress:)`, which does not block the calling thread.
+  /// Cancelling the task ends the call after the current step.
   public func sealAll(progress: (@Sendable (Double) throws -> Void)? = nil) async throws {
-    try await apart(progress) { try self.sealAll(progress: $0) }
+    try await onDedicatedThread(progress) { try self.sealAll(progress: $0) }
   }
 
-  private func sealedEngine() throws -> EncryptedEngine {
+  private func encryptedEngine() throws -> EncryptedEngine {
     guard let engine = try engine() as? EncryptedEngine else {
       throw StoreError(
         .unsupported, "The store is not encrypted", [.hint: "open it with an Encryption"])
@@ -104,8 +117,8 @@ extension Store {
     return engine
   }
 
-  /// Runs what takes long on a thread of its own; cancelling the task ends it after the current step.
-  private func apart(
+  /// Runs long work on a dedicated thread. Cancelling the task ends it after the current step.
+  private func onDedicatedThread(
     _ progress: (@Sendable (Double) throws -> Void)? = nil,
     _ work: @escaping @Sendable (@escaping @Sendable (Double) throws -> Void) throws -> Void
   ) async throws {
@@ -128,7 +141,7 @@ extension Store {
     }
   }
 
-  private func apart(_ work: @escaping @Sendable () throws -> Void) async throws {
-    try await apart(nil) { _ in try work() }
+  private func onDedicatedThread(_ work: @escaping @Sendable () throws -> Void) async throws {
+    try await onDedicatedThread(nil) { _ in try work() }
   }
 }

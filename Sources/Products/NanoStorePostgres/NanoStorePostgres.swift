@@ -8,9 +8,9 @@ import Dispatch
 @_exported import NanoStoreCore
 
 extension Store {
-  /// Opens a store on a PostgreSQL server, and makes its tables if they are not there.
+  /// Opens a store on a PostgreSQL server, creating its tables if needed.
   ///
-  /// Everything else is as with a store in a file; docs/OUTGROWING-ONE-MACHINE.md says what differs.
+  /// docs/OUTGROWING-ONE-MACHINE.md describes the differences to a store in a file.
   ///
   /// ```swift
   /// let store = try await Store.postgres("postgresql://books@db.example/library")
@@ -18,23 +18,24 @@ extension Store {
   /// ```
   ///
   /// - Parameters:
-  ///   - url: A URL or a connection string as libpq takes them. With several hosts, as in
-  ///     `postgresql://a,b/library?target_session_attrs=read-write`, the one that takes writes is used, also
-  ///     after another one has taken over.
-  ///   - configuration: The defaults suit most programs.
+  ///   - url: A URL or connection string as accepted by libpq. With several hosts, as in
+  ///     `postgresql://a,b/library?target_session_attrs=read-write`, the host that accepts writes
+  ///     is used, also after a failover.
+  ///   - configuration: The configuration. The defaults suit most programs.
   /// - Throws: ``StoreError/Code/cannotOpen``, ``StoreError/Code/newerFormat``,
-  ///   ``StoreError/Code/unsupported`` for a server that is older than 14,
-  ///   ``StoreError/Code/notPermitted`` if the role may not make the tables. Nothing was made.
+  ///   ``StoreError/Code/unsupported`` for a server older than version 14,
+  ///   ``StoreError/Code/notPermitted`` if the role may not create the tables. Nothing was created.
   public static func postgres(
     _ url: String, configuration: PostgresConfiguration = PostgresConfiguration()
   ) throws -> Store {
     try postgres(url, configuration: configuration) { $0 }
   }
 
-  /// Opens a store on what a closure makes of the engine, now and whenever the store is reopened: one that
-  /// changes documents on their way, for example.
+  /// Opens a store on an engine that the closure creates from the PostgreSQL engine, for example
+  /// one that transforms documents. The closure is also called by each `reopen()`.
   ///
-  /// - Throws: As ``postgres(_:configuration:)-(String,_)``, and what the closure throws.
+  /// - Throws: The errors of ``postgres(_:configuration:)-(String,_)``, and an error thrown by the
+  ///   closure.
   package static func postgres(
     _ url: String, configuration: PostgresConfiguration = PostgresConfiguration(),
     wrapping wrap: @escaping @Sendable (any Engine) throws -> any Engine
@@ -46,10 +47,12 @@ extension Store {
       try wrap(PostgresEngine(url, configuration))
     }
   }
+  /// The asynchronous form of `postgres(_:configuration:)`, which does not block the calling
+  /// thread.
   public static func postgres(
     _ url: String, configuration: PostgresConfiguration = PostgresConfiguration()
   ) async throws -> Store {
-    // Connecting blocks, which Swift's own threads must not.
+    // Connecting blocks, which threads of Swift concurrency must not do.
     try await withCheckedThrowingContinuation { continuation in
       DispatchQueue(label: "NanoStore.opening").async {
         continuation.resume(

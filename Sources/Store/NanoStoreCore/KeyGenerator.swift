@@ -11,10 +11,11 @@ import Synchronization
   import Darwin
 #endif
 
-/// Makes keys: UUIDs of version 7 (RFC 9562), which begin with the time, so that new documents
-/// stand together at the end of the key index. Random ones cost an insert up to five times as much.
+/// Generates UUIDv7 keys (RFC 9562).
 ///
-/// Keys of one generator ascend, also within a millisecond: a counter follows the time.
+/// They begin with a timestamp, so new keys are adjacent at the end of the key index. Random keys
+/// make an insert up to five times as expensive. Keys of one generator are monotonic, even within a
+/// millisecond: a counter follows the timestamp.
 final class KeyGenerator: Sendable {
   private struct State {
     var milliseconds: UInt64 = 0
@@ -25,13 +26,13 @@ final class KeyGenerator: Sendable {
 
   func next() -> DocumentKey { next(at: UInt64(Clock.microseconds()) / 1_000) }
 
-  /// - Parameter now: Milliseconds since 1970; documents that are stored together may share it.
+  /// - Parameter now: Milliseconds since 1970. Documents that are stored together may share it.
   func next(at now: UInt64) -> DocumentKey {
     state.withLock { state in
       let random = state.random.next()
       if now > state.milliseconds {
         state.milliseconds = now
-        // The top bit of the 12 stays free, so that at least 2,048 keys follow in order.
+        // The top bit of the 12 starts clear, so that at least 2,048 keys follow in order.
         state.counter = random.counter & 0x7FF
       } else {
         state.counter += 1
@@ -46,8 +47,8 @@ final class KeyGenerator: Sendable {
   }
 }
 
-/// Random words from the system, fetched many at a time: a system call for each would cost as much
-/// as writing a small document.
+/// Random words from the system, fetched in batches: one system call per key would cost as much as
+/// writing a small document.
 private struct RandomWords {
   private var words: [UInt64] = []
 
@@ -63,7 +64,7 @@ private struct RandomWords {
       #if canImport(Darwin)
         arc4random_buf(bytes.baseAddress, bytes.count)
       #else
-        // Up to 256 bytes are given whole and at once (getentropy(3)).
+        // Requests of up to 256 bytes are never partial (getentropy(3)).
         for start in stride(from: 0, to: bytes.count, by: 256) {
           let chunk = bytes[start..<min(start + 256, bytes.count)]
           if getentropy(UnsafeMutableRawBufferPointer(rebasing: chunk).baseAddress!, chunk.count)
@@ -78,7 +79,7 @@ private struct RandomWords {
   }
 }
 
-/// Now, as documents keep it: microseconds since 1970.
+/// The current time as documents store it: microseconds since 1970.
 enum Clock {
   static func microseconds() -> Int64 {
     var time = timespec()

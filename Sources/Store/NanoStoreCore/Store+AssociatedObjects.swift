@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// What layers keep for a store, as long as it lives.
+/// Objects that layers attach to a store and that live as long as it does.
 final class AssociatedObjects: Sendable {
   private let objects = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
@@ -17,19 +17,21 @@ final class AssociatedObjects: Sendable {
 }
 
 extension Store {
-  /// Goes up when this program drops a collection or an index, or undoes what may have made one: what a layer
-  /// remembers of indexes may no longer be so.
+  /// A counter that increases when this process drops a collection or an index, or rolls back a
+  /// transaction that may have created one. Layers compare it to invalidate what they cached about
+  /// indexes.
   package var droppedDefinitions: Int { drops.load(ordering: .acquiring) }
 
   func noteDroppedDefinition() { drops.add(1, ordering: .acquiringAndReleasing) }
 
-  /// The one object of a class that belongs to this store, made when it is first asked for. It must not
-  /// keep the store alive.
+  /// Returns the associated object of this class, creating it on first use. It must not retain the
+  /// store.
   ///
-  /// For what a layer on top of the store has to remember beside it, such as which indexes it has seen to.
+  /// Lets a layer on top of the store keep per-store state, such as which indexes it has already
+  /// created.
   package func companion<Object: AnyObject & Sendable>(
     _ type: Object.Type = Object.self, make: () -> Object
   ) -> Object {
-    companions.object(make)
+    associatedObjects.object(make)
   }
 }

@@ -5,7 +5,7 @@ public import NanoDocument
 public import NanoEngine
 import Synchronization
 
-/// A database of documents: what you open, and where collections come from.
+/// A document database.
 ///
 /// ```swift
 /// let store = try Store(.file("~/library.db"))
@@ -13,37 +13,40 @@ import Synchronization
 /// try people.save(["name": "Ada", "born": 1815], key: "ada")
 /// ```
 ///
-/// A store may be used from any thread and task. Every call exists twice, for synchronous code and
-/// with `await`; the second kind never blocks the thread of the caller, and cancelling its task
-/// stops the query.
+/// You can use a store from any thread and task. Every operation has a synchronous and an
+/// asynchronous form. The asynchronous form never blocks the calling thread; cancelling its task
+/// interrupts the query.
 public final class Store: Sendable {
   private struct State {
     var engine: (any Engine)?
     var pending = PendingDocuments()
   }
   private let state: Mutex<State>
-  /// The file that the store was opened on, as an absolute path; nil for those in memory and in
-  /// temporary files, and on other engines.
+  /// The absolute path of the database file, if there is one.
+  ///
+  /// It is nil for in-memory and temporary stores, and for other engines.
   public let file: String?
   private let open: @Sendable () throws -> any Engine
   let scheduler = Scheduler()
   let queues = QueueRegistry()
-  /// One flush at a time, so that no document is written twice.
+  /// Serializes flushes, so that no document is written twice.
   let flushing = Mutex(())
   let keys = KeyGenerator()
   let types = TypeRegistry()
-  /// Who observes what is committed.
+  /// Distributes commits to observers.
   let hub = ChangeHub()
   let cache = DocumentCache()
-  let companions = AssociatedObjects()
+  let associatedObjects = AssociatedObjects()
   /// See ``droppedDefinitions``.
   let drops = Atomic(0)
   /// See ``allowsPeriodsInNames``.
   let refusesPeriods = Atomic(false)
   private let documentLimit = Atomic(JSONWriter.maximumDocumentSize)
 
-  /// Bytes of JSON that a document may have; one that is larger is refused with
-  /// ``StoreError/Code/documentTooLarge``. SQLite's own limit, 1,000,000,000, unless it is lowered.
+  /// The maximum size of a document in bytes of JSON.
+  ///
+  /// Storing a larger document throws ``StoreError/Code/documentTooLarge``. The default, and the
+  /// upper bound, is SQLite's limit of 1,000,000,000 bytes.
   public var maximumDocumentSize: Int {
     get { documentLimit.load(ordering: .relaxed) }
     set {
@@ -52,13 +55,14 @@ public final class Store: Sendable {
     }
   }
 
-  /// Makes and drops indexes; nil if that is off.
+  /// Creates and drops indexes automatically; nil if index tuning is off.
   let tuner: IndexTuner?
   let tuningLogger: Logger
-  /// Logs unknown fields of queries; nil if that is off.
+  /// Logs unknown fields in queries; nil if these warnings are off.
   let unknownFieldWarnings: UnknownFieldWarnings?
 
-  /// Opens a store on an engine, which the closure makes, now and whenever the store is reopened.
+  /// Opens a store on the engine that the closure creates. The closure is also called by each
+  /// ``reopen()``.
   package convenience init(opening open: @escaping @Sendable () throws -> any Engine) throws {
     try self.init(file: nil, opening: open)
   }
@@ -72,12 +76,12 @@ public final class Store: Sendable {
     ) { _ in try open() }
   }
 
-  /// As ``init(opening:)``, on an engine that tells of its queries to whom it is given.
+  /// Opens a store on an engine that reports executed queries to the observer.
   ///
   /// - Parameters:
-  ///   - indexTuning: What the store does about indexes that nobody declared.
-  ///   - logger: Gets what it did and why.
-  ///   - warnsAboutUnknownFields: Whether it logs fields that queries use and that no document has.
+  ///   - indexTuning: The policy for automatic indexes.
+  ///   - logger: Receives what index tuning did and why.
+  ///   - warnsAboutUnknownFields: Whether to log fields that appear in queries but in no document.
   package convenience init(
     indexTuning: IndexTuning, logger: Logger, warnsAboutUnknownFields: Bool = false,
     opening open: @escaping @Sendable (QueryObserver?) throws -> any Engine
@@ -112,12 +116,15 @@ public final class Store: Sendable {
     tuner?.start(engine)
   }
 
-  /// The collection of this name. Nothing is looked up or made before it is used: reading one that
-  /// does not exist finds nothing, the first write makes it.
+  /// Returns the collection with this name.
+  ///
+  /// Nothing is looked up or created until the collection is used. Reading a collection that does
+  /// not exist finds no documents; the first write creates it.
   public subscript(name: String) -> DocumentCollection {
     DocumentCollection(store: self, name: name)
   }
 
+  /// Unavailable: collections are addressed by name. The diagnostic names the alternatives.
   @available(
     *, unavailable,
     message:
@@ -127,7 +134,7 @@ public final class Store: Sendable {
     DocumentCollection(store: self, name: "\(type)")
   }
 
-  /// The engine, for what the store does not offer itself.
+  /// Returns the engine, for operations that the store does not offer itself.
   ///
   /// - Throws: ``StoreError/Code/closed``.
   package func engine() throws(StoreError) -> any Engine {
@@ -138,7 +145,7 @@ public final class Store: Sendable {
   }
   private static let closed = StoreError(.closed, "The store is closed")
 
-  /// The engine, and whether saved documents are not written yet.
+  /// Returns the engine, and whether saved documents are still buffered.
   func engineAndBuffer() throws(StoreError) -> (any Engine, Bool) {
     let (engine, isEmpty) = state.withLock {
       ($0.engine, $0.pending.isEmpty || !$0.pending.isShown)
@@ -147,23 +154,26 @@ public final class Store: Sendable {
     return (engine, !isEmpty)
   }
 
-  /// Whether the store is closed; it can be reopened.
+  /// Whether the store is closed. A closed store can be reopened with ``reopen()``.
   public var isClosed: Bool { state.withLock { $0.engine == nil } }
 
-  /// Waits for what is queued, writes what is buffered, waits for calls that run, and lets go of the
-  /// database. In a queued call it waits for none that is queued: they fail. Later calls fail with
-  /// ``StoreError/Code/closed``, loops over ``LiveSequence`` end. Closing twice does nothing.
+  /// Closes the store and releases the database.
   ///
-  /// - Throws: An error of writing what is buffered, which is then lost; the store is closed all the
-  ///   same. ``StoreError/Code/invalidArgument`` inside of a read or write block, which needs the
-  ///   store; it stays open then.
+  /// Waits for queued calls, writes buffered documents and waits for running calls first. When
+  /// called from a queued call, it does not wait for other queued calls; they fail. Later calls
+  /// throw ``StoreError/Code/closed``, and loops over ``LiveSequence`` end. Closing a closed store
+  /// does nothing.
+  ///
+  /// - Throws: An error from writing the buffered documents, which are then lost; the store is
+  ///   closed nevertheless. ``StoreError/Code/invalidArgument`` inside a read or write block, which
+  ///   still needs the store; the store then stays open.
   public func close() throws {
     try requireNoTransaction()
     if QueueContext.current == nil { waitForQueued() }
     while !isClosed {
       let flushed = Result { try flush() }
       let engine = state.withLock { state -> (any Engine)? in
-        // Another thread has collected more meanwhile.
+        // Another thread buffered more documents in the meantime.
         if case .success = flushed, !state.pending.isEmpty { return nil }
         defer { state.engine = nil }
         state.pending.removeAll()
@@ -172,7 +182,7 @@ public final class Store: Sendable {
       guard let engine else { continue }
       tuner?.stop()
       hub.end(engine)
-      // Also those that found the engine still there.
+      // Also ends observations that found the engine before it was removed.
       defer { hub.end(engine) }
       cache.removeAll()
       try engine.close()
@@ -180,8 +190,9 @@ public final class Store: Sendable {
     }
   }
 
-  /// Opens a closed store again; does nothing if it is open. What a file held is there again, memory
-  /// and temporary stores begin empty.
+  /// Reopens a closed store. Does nothing if the store is open.
+  ///
+  /// A file store has its contents again; in-memory and temporary stores start empty.
   public func reopen() throws {
     try state.withLock { state in
       guard state.engine == nil else { return }
@@ -193,7 +204,7 @@ public final class Store: Sendable {
 
   deinit { try? close() }
 
-  /// Collects a saved document and says whether enough are there to be written.
+  /// Buffers a saved document and returns whether the buffer is full.
   func collect(_ entry: PendingDocuments.Entry) throws(StoreError) -> Bool {
     try state.withLock { state throws(StoreError) in
       guard state.engine != nil else { throw Self.closed }
@@ -208,18 +219,20 @@ public final class Store: Sendable {
 }
 
 extension Store {
-  /// The collections that exist, by name, without those that the store keeps for itself.
+  /// Returns the existing collections, sorted by name, without the store's internal ones.
   public func collections() throws -> [CollectionDescription] {
     try reading(.call) { try $0.collections().filter { !$0.isInternal } }
   }
+  /// The asynchronous form of `collections()`, which does not block the calling thread.
   public func collections() async throws -> [CollectionDescription] {
     try await onReader { try self.collections() }
   }
 
-  /// Makes a collection that is known by row ids alone, or by keys; does nothing if it is there.
+  /// Creates a collection whose documents have keys or only row ids. Does nothing if it exists.
   ///
-  /// - Throws: ``StoreError/Code/alreadyExists`` if it is there with another identity,
-  ///   ``StoreError/Code/invalidName``.
+  /// - Returns: The collection.
+  /// - Throws: ``StoreError/Code/alreadyExists`` if the collection exists with a different
+  ///   identity, ``StoreError/Code/invalidName``.
   @discardableResult
   public func createCollection(
     _ name: String, identity: CollectionIdentity = .key
@@ -230,6 +243,8 @@ extension Store {
     }
     return self[name]
   }
+  /// The asynchronous form of `createCollection(_:identity:)`, which does not block the calling
+  /// thread.
   @discardableResult
   public func createCollection(
     _ name: String, identity: CollectionIdentity = .key
@@ -237,45 +252,55 @@ extension Store {
     try await onWriter { try self.createCollection(name, identity: identity) }
   }
 
-  /// A value kept beside the collections, nil if there is none of this name. All names are the
-  /// program's: what the store keeps here of its own, if it is encrypted, nobody sees. Only an unfinished
-  /// copy has a mark of the store's, `nano_copy`.
+  /// Returns the metadata value with this name, or nil if there is none.
+  ///
+  /// Metadata is stored beside the collections. All names belong to the program: the metadata of an
+  /// encrypted store is not visible here. The only exception is `nano_copy`, which marks an
+  /// unfinished copy.
   public func metadata(_ name: String) throws -> DocumentValue? {
     try reading(.call) { try $0.metadata(name) }
   }
+  /// The asynchronous form of `metadata(_:)`, which does not block the calling thread.
   public func metadata(_ name: String) async throws -> DocumentValue? {
     try await onReader { try self.metadata(name) }
   }
 
-  /// Keeps a value beside the collections; nil removes it.
+  /// Sets or removes a metadata value. Nil removes it.
   public func setMetadata(_ value: DocumentValue?, _ name: String) throws {
     try writing { try $0.setMetadata(value, name) }
   }
+  /// The asynchronous form of `setMetadata(_:_:)`, which does not block the calling thread.
   public func setMetadata(_ value: DocumentValue?, _ name: String) async throws {
     try await onWriter { try self.setMetadata(value, name) }
   }
 
-  /// The names under which values are kept beside the collections, sorted.
+  /// Returns the names of all metadata values, sorted.
   public func metadataNames() throws -> [String] { try reading(.call) { try $0.metadataNames() } }
+  /// The asynchronous form of `metadataNames()`, which does not block the calling thread.
   public func metadataNames() async throws -> [String] {
     try await onReader { try self.metadataNames() }
   }
 }
 
 extension Store {
-  /// Gives space that nothing uses back to the file system; needs as much free space meanwhile.
+  /// Returns unused space to the file system. Temporarily needs as much free space as the database
+  /// occupies.
   public func compact() throws { try outsideTransaction { try $0.compact() } }
+  /// The asynchronous form of `compact()`, which does not block the calling thread.
   public func compact() async throws { try await scheduler.run { try self.compact() } }
 
-  /// Copies the store as it is at this moment, while it stays in use. The copy is there whole or not
-  /// at all.
+  /// Copies the database to a file while it stays in use.
+  ///
+  /// The copy is a snapshot of the store and is created atomically: it is complete or does not
+  /// exist.
   ///
   /// - Parameters:
-  ///   - path: A file, or a folder, in which the copy has the name of the store's file, "store.db" for
-  ///     a store that has none. Its tilde is expanded.
-  ///   - replacing: Whether a file that is there may be replaced.
-  ///   - progress: Called with 0...1; throwing from it ends the backup and leaves nothing behind.
-  /// - Throws: ``StoreError/Code/alreadyExists`` if a file is there and must not be replaced.
+  ///   - path: A file, or a folder. In a folder, the copy has the name of the store's file, or
+  ///     "store.db" if the store has none. A leading tilde is expanded.
+  ///   - replacing: Whether an existing file may be replaced.
+  ///   - progress: Called with values from 0 to 1. If it throws, the backup ends and leaves nothing
+  ///     behind.
+  /// - Throws: ``StoreError/Code/alreadyExists`` if a file exists and must not be replaced.
   public func backup(
     to path: String, replacing: Bool = false, progress: ((Double) throws -> Void)? = nil
   ) throws {
@@ -284,6 +309,10 @@ extension Store {
         to: BackupDestination(path: path, replacing: replacing), progress: progress)
     }
   }
+  /// The asynchronous form of `backup(to:replacing:progress:)`, which does not block the calling
+  /// thread.
+  ///
+  /// Cancelling the task ends the backup, throws `CancellationError` and leaves nothing behind.
   public func backup(
     to path: String, replacing: Bool = false,
     progress: (@Sendable (Double) throws -> Void)? = nil
@@ -301,20 +330,23 @@ extension Store {
     }
   }
 
-  /// What is damaged in the database or does not agree with the documents; empty if all is well.
+  /// Returns the problems found in the database: damage, and indexes that disagree with the
+  /// documents. Empty if there are none.
   public func verify() throws -> [VerificationProblem] {
     try outsideTransaction { try $0.verify() }
   }
+  /// The asynchronous form of `verify()`, which does not block the calling thread.
   public func verify() async throws -> [VerificationProblem] {
     try await scheduler.run { try self.verify() }
   }
 
-  /// Sizes, counts and settings of the database.
+  /// Returns sizes, counts and settings of the database.
   public func statistics() throws -> EngineStatistics {
     var statistics = try outsideTransaction { try $0.statistics() }
     statistics.collections.removeAll { InternalCollection(named: $0.name) != nil }
     return statistics
   }
+  /// The asynchronous form of `statistics()`, which does not block the calling thread.
   public func statistics() async throws -> EngineStatistics {
     try await scheduler.run { try self.statistics() }
   }
@@ -330,7 +362,7 @@ extension Store {
   func requireNoTransaction() throws(StoreError) {
     guard TransactionContext.current(of: self) == nil else {
       throw StoreError(
-        .invalidArgument, "This cannot be done inside a transaction",
+        .invalidArgument, "This operation is not allowed inside a transaction",
         [.hint: "call it outside of read and write blocks"])
     }
   }

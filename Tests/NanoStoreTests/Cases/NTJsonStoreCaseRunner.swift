@@ -141,8 +141,8 @@ extension NTJsonStoreCaseRunner {
     case let code: code.rawValue
     }
   }
-  private static let missingRowID = "A document with neither key nor row id replaces none"
-  private static let storeOpen = "An open store cannot get another file"
+  private static let missingRowID = "A document with neither key nor row id cannot replace another"
+  private static let storeOpen = "The setup names a different file than that of the open store"
 
   private func check(_ step: DocumentObject, _ actual: DocumentObject) throws {
     for (field, expected) in step["expect"]?.object ?? [:] {

@@ -4,18 +4,20 @@ public import NanoDocument
 import NanoEngine
 
 extension Bag {
-  /// Adds a document; it is written with the bag if it is new, edited, or not in the store.
+  /// Adds a document. Saving the bag also writes the document if it is new, edited, or not in the
+  /// store.
   ///
-  /// Adding one that is in the bag marks its changed fields to be saved; it keeps its place. One that
-  /// was removed from the bag is in it again, as the last.
+  /// Adding a document that is already in the bag marks its changed fields to be saved and keeps
+  /// its position. A document that was removed from the bag is appended at the end.
   ///
   /// - Parameters:
-  ///   - document: As it is now; later changes of it are added by adding it again.
-  ///   - collection: Where it is to be saved; nil for the collection that it was read from.
-  /// - Returns: The document as it is in the bag: a new one has a key now.
+  ///   - document: The document in its current state. Add it again after changing it.
+  ///   - collection: The collection to save it in; nil for the collection that it was read from.
+  /// - Returns: The document as it is in the bag. A new document has received a key.
   /// - Throws: ``StoreError/Code/invalidArgument`` for a new document without a collection,
-  ///   ``StoreError/Code/partialDocument`` for an edited one of which only some fields were read,
-  ///   ``StoreError/Code/invalidName``, ``StoreError/Code/valueNotStorable``. The bag is unchanged.
+  ///   ``StoreError/Code/partialDocument`` for an edited document of which only some fields were
+  ///   read, ``StoreError/Code/invalidName``, ``StoreError/Code/valueNotStorable``. The bag is
+  ///   unchanged.
   @discardableResult
   public func add(_ document: Document, in collection: String? = nil) throws -> Document {
     let (member, added) = try Self.prepared(document, in: collection)
@@ -23,7 +25,7 @@ extension Bag {
     return added
   }
 
-  /// Adds documents in their order, all of them or none.
+  /// Adds documents in order, all or none.
   @discardableResult
   public func add(_ documents: [Document], in collection: String? = nil) throws -> [Document] {
     let prepared = try documents.map { try Self.prepared($0, in: collection) }
@@ -35,8 +37,8 @@ extension Bag {
     return prepared.map(\.document)
   }
 
-  /// Adds a bag; its changes are saved with this one. A bag may be in itself, directly or by way of
-  /// others.
+  /// Adds a bag. Its changes are saved with this one. A bag may contain itself, directly or
+  /// indirectly.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if the two belong to different stores.
   public func add(_ bag: Bag) throws {
@@ -45,8 +47,8 @@ extension Bag {
   }
 
   static let otherStore = StoreError(
-    .invalidArgument, "A bag belongs to another store",
-    [.hint: "save its documents in this store and make a new bag of them"])
+    .invalidArgument, "The bag belongs to a different store",
+    [.hint: "save its documents in this store and create a new bag of them"])
 
   private static func prepared(
     _ document: Document, in given: String?
@@ -55,7 +57,7 @@ extension Bag {
     guard let collection = given ?? header.collection else {
       throw StoreError(
         .invalidArgument, "A new document in a bag needs a collection",
-        [.hint: "name the collection where it is added"])
+        [.hint: "pass the collection when you add it"])
     }
     try InternalCollection.refuse(collection)
     if document.isPartial, document.isEdited { throw DocumentCollection.partial }
@@ -79,46 +81,54 @@ extension Bag {
 }
 
 extension Bag {
-  /// Takes a document out of the bag and says whether it was in it. It stays in the store.
+  /// Removes a document from the bag and returns whether it was in it. The document stays in the
+  /// store.
   ///
   /// ```swift
-  /// try favourites.remove(ada)    // true
-  /// try favourites.remove(ada)    // false: not in it any more, and nothing is changed
+  /// try favorites.remove(ada)    // true
+  /// try favorites.remove(ada)    // false: no longer in it, and nothing changes
   /// ```
   @discardableResult
   public func remove(_ document: Document) throws -> Bool {
     try remove([document]) > 0
   }
+  /// The asynchronous form of `remove(_:)`, which does not block the calling thread.
   @discardableResult
   public func remove(_ document: Document) async throws -> Bool {
     try await onReader { try self.remove(document) }
   }
 
-  /// Takes documents out of the bag and says how many were in it.
+  /// Removes documents from the bag and returns how many were in it.
   @discardableResult
   public func remove(_ documents: [Document]) throws -> Int {
     try remove { reader, state in
       try documents.flatMap { try $0.members(among: state, reader) }
     }
   }
+  /// The asynchronous form of `remove(_:)`, which does not block the calling thread.
   @discardableResult
   public func remove(_ documents: [Document]) async throws -> Int {
     try await onReader { try self.remove(documents) }
   }
 
-  /// Takes the documents or the bag with this key out of the bag and says whether there was one.
+  /// Removes the members with this key, and returns whether there were any.
   ///
-  /// - Parameter collection: Nil for documents of every collection.
+  /// A key may denote documents of several collections, and a bag.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - collection: The collection of the document; nil for all collections.
   @discardableResult
   public func remove(key: String, in collection: String? = nil) throws -> Bool {
     try remove(keys: [key], in: collection) > 0
   }
+  /// The asynchronous form of `remove(key:in:)`, which does not block the calling thread.
   @discardableResult
   public func remove(key: String, in collection: String? = nil) async throws -> Bool {
     try await onReader { try self.remove(key: key, in: collection) }
   }
 
-  /// Takes what has one of these keys out of the bag and says how many were in it.
+  /// Removes the members with these keys from the bag and returns how many were in it.
   @discardableResult
   public func remove(keys: [String], in collection: String? = nil) throws -> Int {
     let keys = try keys.map { try DocumentKey($0) }
@@ -126,14 +136,16 @@ extension Bag {
       try keys.flatMap { try state.members($0, in: collection, reader) }
     }
   }
+  /// The asynchronous form of `remove(keys:in:)`, which does not block the calling thread.
   @discardableResult
   public func remove(keys: [String], in collection: String? = nil) async throws -> Int {
     try await onReader { try self.remove(keys: keys, in: collection) }
   }
 
-  /// Takes a bag out of this one and says whether it was in it.
+  /// Removes a bag from this one and returns whether it was in it.
   @discardableResult
   public func remove(_ bag: Bag) throws -> Bool { try remove { _, _ in [bag.member] } > 0 }
+  /// The asynchronous form of `remove(_:)`, which does not block the calling thread.
   @discardableResult
   public func remove(_ bag: Bag) async throws -> Bool {
     try await onReader { try self.remove(bag) }
@@ -152,20 +164,21 @@ extension Bag {
     }
   }
 
-  /// Takes everything out of the bag; what was only added before counts as removed too.
+  /// Removes all members from the bag. Unsaved members also count as removed.
   public func removeAll() throws {
     let hasSaved = try reading { reader, _ in try !reader.isEmpty }
     change { $0.removeAll(hasSaved: hasSaved) }
   }
+  /// The asynchronous form of `removeAll()`, which does not block the calling thread.
   public func removeAll() async throws { try await onReader { try self.removeAll() } }
 
-  /// Forgets every change that is not saved, that of the name too. A bag that was never saved is
-  /// empty then, or what it was a copy of.
+  /// Reverts all unsaved changes, including a change of name. A bag that was never saved becomes
+  /// empty, or reverts to the bag that it is a copy of.
   public func undo() { change { $0.undo() } }
 }
 
 extension Document {
-  /// What this document is as a member; nil if it has no identity yet.
+  /// The document as a member of a bag; nil if it has no identity yet.
   var member: BagMember? {
     guard let collection else { return nil }
     if let key = header.key { return BagMember(collection, .key(key)) }
@@ -179,23 +192,25 @@ extension Document {
 }
 
 extension BagState {
-  /// What a key may mean: in one collection, or in any that there is.
+  /// Returns the members that a key may denote: in one collection, or in all existing ones.
   func members(
     _ key: DocumentKey, in collection: String?, _ reader: BagReader
   ) throws -> [BagMember] {
     if let collection { return [BagMember(collection, .key(key))] }
-    let here = pending.filter { $0.identity == .key(key) }
-    let there = try reader.names().values.map { BagMember($0, .key(key)) }
-    return Array(Set(here).union(there))
+    let pendingMembers = pending.filter { $0.identity == .key(key) }
+    let storedMembers = try reader.names().values.map { BagMember($0, .key(key)) }
+    return Array(Set(pendingMembers).union(storedMembers))
   }
 }
 
 extension InternalCollection {
-  /// - Throws: ``StoreError/Code/invalidName`` for the name of a collection that is not the user's.
+  /// Rejects the names of internal collections.
+  ///
+  /// - Throws: ``StoreError/Code/invalidName``.
   static func refuse(_ name: String) throws(StoreError) {
     guard InternalCollection(named: name) != nil else { return }
     throw StoreError(
-      .invalidName, "A collection cannot have this name",
+      .invalidName, "The collection name is reserved",
       [.hint: "names that begin with nano_ and sqlite_ are reserved", .collection: name])
   }
 }

@@ -4,11 +4,14 @@ public import NanoDocument
 import NanoEngine
 
 extension Bag {
-  /// The bag as one object: its key, its name if it has one, and the keys of its members in order
-  /// (row ids for documents without keys). ``members(limit:offset:)-(Int?,_)`` tells their collections.
+  /// Returns the bag as an object: its key, its name if it has one, and the keys of its members in
+  /// order.
+  ///
+  /// Documents without keys appear with their row ids. The collections of the members are available
+  /// from ``members(limit:offset:)-(Int?,_)``.
   ///
   /// ```swift
-  /// // {"key":"…","name":"favourites","members":["ada","dune"]}
+  /// // {"key":"…","name":"favorites","members":["ada","dune"]}
   /// ```
   public func representation() throws -> DocumentObject {
     var object: DocumentObject = ["key": .string(key)]
@@ -17,12 +20,13 @@ extension Bag {
       try members().map { $0.key.map { .string($0) } ?? .int($0.rowID ?? 0) })
     return object
   }
+  /// The asynchronous form of `representation()`, which does not block the calling thread.
   public func representation() async throws -> DocumentObject {
     try await onReader { try self.representation() }
   }
 
-  /// What a person wants to know of the bag, as JSON: key, name, whether it has a store and unsaved
-  /// changes, and how many members are saved, unsaved and removed.
+  /// Returns a summary of the bag as JSON: its key and name, whether it has a store and unsaved
+  /// changes, and the numbers of saved, unsaved and removed members.
   public func jsonDescription() throws -> String {
     var writer = JSONWriter()
     writer.object([
@@ -33,6 +37,7 @@ extension Bag {
     ])
     return writer.text
   }
+  /// The asynchronous form of `jsonDescription()`, which does not block the calling thread.
   public func jsonDescription() async throws -> String {
     try await onReader { try self.jsonDescription() }
   }

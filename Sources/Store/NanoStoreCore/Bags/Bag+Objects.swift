@@ -3,11 +3,14 @@
 public import NanoDocument
 
 extension Bag {
-  /// Adds an object of a type of your own; it is written with the bag, under the name of its class.
+  /// Adds an object. It is saved with the bag, under the name of its class.
   ///
-  /// - Parameter collection: Where it is to be saved.
-  /// - Returns: The document that it becomes.
-  /// - Throws: As ``add(_:in:)-(Document,_)``, and what the object's own encoding throws.
+  /// - Parameters:
+  ///   - object: The object.
+  ///   - collection: The collection to save it in.
+  /// - Returns: The document that represents the object.
+  /// - Throws: The errors of ``add(_:in:)-(Document,_)``, and an error thrown when the object is
+  ///   encoded.
   @discardableResult
   public func add(object: some StorableObject, in collection: String) throws -> Document {
     let name = store?.types.name(of: type(of: object)) ?? type(of: object).storedName
@@ -17,12 +20,14 @@ extension Bag {
 }
 
 extension BagPart {
-  /// The documents, each as the class that it was stored as; those of classes that this program does
-  /// not know stay documents.
+  /// Returns the documents, each decoded to the class that it was stored as.
+  ///
+  /// Documents whose class is not registered are returned as documents.
   public func objects(limit: Int? = nil, offset: Int = 0) throws -> [any StorableObject] {
     let store = bag.store
     return try documents(limit: limit, offset: offset).map { try store?.object($0) ?? $0 }
   }
+  /// The asynchronous form of `objects(limit:offset:)`, which does not block the calling thread.
   public func objects(
     limit: Int? = nil, offset: Int = 0
   ) async throws -> sending [any StorableObject] {

@@ -4,64 +4,78 @@ public import NanoDocument
 import NanoEngine
 
 extension Bag {
-  /// All that is in the bag, saved or not, in the order that a save will give it.
+  /// All members of the bag, saved or not.
+  ///
+  /// They are in the order in which they will be saved.
   public var contents: BagPart { BagPart(bag: self, kind: .contents) }
-  /// What the store has in the bag and no change concerns.
+  /// The saved members that no unsaved change affects.
   public var saved: BagPart { BagPart(bag: self, kind: .saved) }
-  /// What was added since the last save.
+  /// The members added since the last save.
   public var unsaved: BagPart { BagPart(bag: self, kind: .unsaved) }
-  /// What was removed from the bag since the last save.
+  /// The members removed since the last save.
   public var removed: BagPart { BagPart(bag: self, kind: .removed) }
 
-  /// How many members the bag has, saved or not, bags among them.
+  /// Returns the number of members, saved or not, including bags.
   public func count() throws -> Int { try contents.count() }
+  /// The asynchronous form of `count()`, which does not block the calling thread.
   public func count() async throws -> Int { try await contents.count() }
 
-  /// See ``BagPart/members(limit:offset:)-(Int?,_)``.
+  /// Returns the members of the bag; see ``BagPart/members(limit:offset:)-(Int?,_)``.
   public func members(limit: Int? = nil, offset: Int = 0) throws -> [BagMember] {
     try contents.members(limit: limit, offset: offset)
   }
+  /// The asynchronous form of `members(limit:offset:)`, which does not block the calling thread.
   public func members(limit: Int? = nil, offset: Int = 0) async throws -> [BagMember] {
     try await contents.members(limit: limit, offset: offset)
   }
 
-  /// See ``BagPart/documents(limit:offset:)-(Int?,_)``.
+  /// Returns the documents of the bag; see ``BagPart/documents(limit:offset:)-(Int?,_)``.
   public func documents(limit: Int? = nil, offset: Int = 0) throws -> [Document] {
     try contents.documents(limit: limit, offset: offset)
   }
+  /// The asynchronous form of `documents(limit:offset:)`, which does not block the calling thread.
   public func documents(limit: Int? = nil, offset: Int = 0) async throws -> [Document] {
     try await contents.documents(limit: limit, offset: offset)
   }
 
-  /// The document with this key; nil if it is not in the bag.
+  /// Returns the document with this key, or nil if it is not in the bag.
   public func document(_ key: String, in collection: String? = nil) throws -> Document? {
     try contents.document(key, in: collection)
   }
+  /// The asynchronous form of `document(_:in:)`, which does not block the calling thread.
   public func document(_ key: String, in collection: String? = nil) async throws -> Document? {
     try await contents.document(key, in: collection)
   }
 
-  /// The bags within this one.
+  /// Returns the bags in this bag.
   public func bags() throws -> [Bag] { try contents.bags() }
+  /// The asynchronous form of `bags()`, which does not block the calling thread.
   public func bags() async throws -> [Bag] { try await contents.bags() }
 
-  /// Whether a document is in the bag: one look into an index, however large the bag is.
+  /// Returns whether a document is in the bag: a single index lookup, however large the bag is.
   public func contains(_ document: Document) throws -> Bool {
     guard let member = document.member else {
       return try document.key.map { try contains(key: $0) } ?? false
     }
     return try contents.contains(member)
   }
+  /// The asynchronous form of `contains(_:)`, which does not block the calling thread.
   public func contains(_ document: Document) async throws -> Bool {
     try await onReader { try self.contains(document) }
   }
 
+  /// Returns whether a bag is in this one.
   public func contains(_ bag: Bag) throws -> Bool { try contents.contains(bag.member) }
+  /// The asynchronous form of `contains(_:)`, which does not block the calling thread.
   public func contains(_ bag: Bag) async throws -> Bool {
     try await contents.contains(bag.member)
   }
 
-  /// - Parameter collection: Nil to look in every collection, and for a bag of this key.
+  /// Returns whether a document or bag with this key is in the bag.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - collection: The collection of the document; nil to search every collection, and bags.
   public func contains(key: String, in collection: String? = nil) throws -> Bool {
     let key = try DocumentKey(key)
     return try reading { reader, state in
@@ -70,16 +84,18 @@ extension Bag {
       }
     }
   }
+  /// The asynchronous form of `contains(key:in:)`, which does not block the calling thread.
   public func contains(key: String, in collection: String? = nil) async throws -> Bool {
     try await onReader { try self.contains(key: key, in: collection) }
   }
 }
 
 extension Bag {
-  /// Loads the saved documents into memory, where they stay as they are now until ``deflate()``,
-  /// ``reload()-()`` or a save that changes them; reads answer from there.
+  /// Loads the saved documents into memory.
   ///
-  /// Seldom needed: documents are read from the store when they are asked for.
+  /// Reads are then served from memory, with the documents unchanged, until ``deflate()``,
+  /// ``reload()-()`` or a save that changes them. Rarely needed: documents are otherwise read from
+  /// the store on demand.
   public func inflate() throws {
     let loaded = try reading { reader, state in
       var loaded: [BagMember: Document] = [:]
@@ -100,15 +116,16 @@ extension Bag {
       $0.dangling.formUnion(loaded.1)
     }
   }
+  /// The asynchronous form of `inflate()`, which does not block the calling thread.
   public func inflate() async throws { try await onReader { try self.inflate() } }
 
-  /// Lets go of documents that were loaded into memory; the bag holds the same as before.
+  /// Releases the documents that were loaded into memory. The contents of the bag do not change.
   public func deflate() { change { $0.inflated = nil } }
 
-  /// How many documents are held in memory.
+  /// The number of documents loaded into memory.
   public var loadedCount: Int { snapshot.inflated?.count ?? 0 }
 
-  /// The document of an item: as it was added, as it was loaded, or as the store has it.
+  /// Returns the document of an item: as it was added, as it was loaded, or as it is stored.
   func document(
     _ item: BagPart.Item, _ reader: BagReader, _ state: BagState
   ) throws -> Document? {
@@ -116,7 +133,7 @@ extension Bag {
     guard !item.member.isBag else { return nil }
     if let document = state.inflated?[item.member] { return document }
     guard let document = try reader.document(item.member) else {
-      // The next save forgets it.
+      // The next save removes it from the bag.
       if reader.bag != nil { change { _ = $0.dangling.insert(item.member) } }
       return nil
     }

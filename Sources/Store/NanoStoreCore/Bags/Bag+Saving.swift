@@ -4,24 +4,25 @@ import NanoDocument
 import NanoEngine
 
 extension Bag {
-  /// Writes what is unsaved, all in one transaction: the bag, its documents that are new or edited,
-  /// who is in it, and likewise every bag within it that has changes.
+  /// Writes all unsaved changes in one transaction: the bag, its new and edited documents, its
+  /// memberships, and the changes of every bag in it.
   ///
-  /// Does nothing if there is nothing to write. What was collected by ``Store/saveInterval`` is
-  /// written first. In a ``Store/write(_:)-(()->Result)`` block that fails later, the changes are
-  /// unsaved again.
+  /// Does nothing if there are no changes. Documents buffered by ``Store/saveInterval`` are written
+  /// first. If the save is part of a ``Store/write(_:)-(()->Result)`` block that fails later, the
+  /// changes are unsaved again.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` for a bag without a store,
-  ///   ``StoreError/Code/notFound`` if the bag, a bag in it, or a document known by its row id was
-  ///   removed from the store meanwhile, and what writing documents throws. Nothing was written, and
-  ///   everything is still unsaved.
+  ///   ``StoreError/Code/notFound`` if the bag, a bag in it, or a document identified by its row id
+  ///   was deleted from the store in the meantime, and the errors of writing documents. Nothing was
+  ///   written, and all changes are still unsaved.
   public func save() throws {
     guard let store else {
       throw StoreError(
-        .invalidArgument, "The bag belongs to no store", [.hint: "save it by store.save(bag)"])
+        .invalidArgument, "The bag has no store", [.hint: "save it by store.save(bag)"])
     }
     try save(in: store)
   }
+  /// The asynchronous form of `save()`, which does not block the calling thread.
   public func save() async throws { try await onWriter { try self.save() } }
 
   func save(in store: Store) throws {
@@ -32,7 +33,7 @@ extension Bag {
     }
   }
 
-  /// This bag and those that a save of it concerns.
+  /// Returns this bag and all bags that are saved with it.
   func reachable() -> [Bag] {
     var found: [Bag] = []
     var seen: Set<DocumentKey> = []
@@ -47,20 +48,20 @@ extension Bag {
     return found
   }
 
-  /// Reads the name again, and documents that were loaded. What is unsaved stays unsaved, the name
-  /// too, and what was removed stays removed.
+  /// Reads the stored name and the loaded documents again. Unsaved changes, including the name, are
+  /// kept, and removed members stay removed.
   ///
-  /// Members need no reloading: they are read from the store whenever they are asked for.
+  /// Members need not be reloaded: they are always read from the store.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if the bag is not in the store. Nothing has changed.
   public func reload() throws {
     guard let store else { return }
     let name = try store.reading(.call) { reader in
       var name: String?
-      let isThere = try reader.get(.key(documentKey), in: InternalCollection.bags.rawValue) {
+      let exists = try reader.get(.key(documentKey), in: InternalCollection.bags.rawValue) {
         name = try Self.name($0)
       }
-      guard isThere else { throw Self.notFound(key) }
+      guard exists else { throw Self.notFound(key) }
       return name
     }
     let isInflated = change { state in
@@ -71,6 +72,7 @@ extension Bag {
     }
     if isInflated { try inflate() }
   }
+  /// The asynchronous form of `reload()`, which does not block the calling thread.
   public func reload() async throws { try await onReader { try self.reload() } }
 
   static func notFound(_ key: String) -> StoreError {
@@ -79,10 +81,12 @@ extension Bag {
       [.collection: InternalCollection.bags.rawValue, .key: key])
   }
 
-  /// Removes the bag from the store and from every bag that holds it, and says whether it was there.
-  /// Its documents stay.
+  /// Deletes the bag from the store, and returns whether it existed.
   ///
-  /// What is unsaved stays in the bag, which may be saved again as a new one.
+  /// It is also removed from every bag that contains it.
+  ///
+  /// Its documents are kept. Unsaved changes stay in the bag, which can be saved again as a new
+  /// one.
   @discardableResult
   public func delete() throws -> Bool {
     guard let store else { return false }
@@ -92,14 +96,17 @@ extension Bag {
       else { return false }
       let before = snapshot
       change { $0.detach() }
-      context.compensations?.append { self.change { $0.base = before.base } }
+      context.rollbackActions?.append { self.change { $0.base = before.base } }
       return true
     }
   }
+  /// The asynchronous form of `delete()`, which does not block the calling thread.
   @discardableResult
   public func delete() async throws -> Bool { try await onWriter { try self.delete() } }
 
-  /// A new bag, unsaved, with another key, the same name, and the same members, saved and unsaved.
+  /// Returns a new, unsaved bag with the same members, saved and unsaved.
+  ///
+  /// It has the same name and a different key.
   public func copy() throws -> Bag {
     try reading { reader, state in
       var copy = BagState(store: state.store, name: state.name, base: .none)
@@ -110,7 +117,7 @@ extension Bag {
       }
       if !inherited.isEmpty { copy.base = .inherited(InheritedMembers(inherited)) }
       for entry in state.unsavedEntries {
-        // A bag that held itself is held by its copy.
+        // If the bag contains itself, the copy contains the original.
         let isSelf = entry.member == member
         copy.add(entry.member, isSelf ? .bag(self) : entry.content)
       }
@@ -120,5 +127,6 @@ extension Bag {
       return Bag(key: Self.keys.next(), state: copy)
     }
   }
+  /// The asynchronous form of `copy()`, which does not block the calling thread.
   public func copy() async throws -> Bag { try await onReader { try self.copy() } }
 }

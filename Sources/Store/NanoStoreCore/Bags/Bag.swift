@@ -4,38 +4,40 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
-/// An ordered list of documents from any collections, each at most once, under a key and perhaps a
-/// name. A bag may hold other bags, and itself.
+/// An ordered set of documents from any collections, with a key and optionally a name.
+///
+/// A bag may contain other bags, and itself.
 ///
 /// ```swift
-/// let favourites = try store.bag(named: "favourites")
-/// try favourites.add(ada)                                   // ada: a Document
-/// try favourites.add(Document(["title": "Dune"]), in: "books")
-/// try favourites.save()                                     // writes Dune, and that both are in it
-/// try favourites.documents()                                // [ada, Dune]
+/// let favorites = try store.bag(named: "favorites")
+/// try favorites.add(ada)                                   // ada: a Document
+/// try favorites.add(Document(["title": "Dune"]), in: "books")
+/// try favorites.save()                                     // writes Dune and both memberships
+/// try favorites.documents()                                // [ada, Dune]
 /// ```
 ///
-/// Changes stay in memory until ``save()-()``; what is saved stays in the store and is read when it
-/// is asked for, so that a bag of 100,000 documents costs no more to open or to add to than an
-/// empty one. Two bags that were read from the store under one key see each other's saves.
+/// Changes stay in memory until ``save()-()``. Saved members stay in the store and are read on
+/// demand, so opening or adding to a bag of 100,000 documents costs no more than an empty one. Two
+/// instances read from the store under the same key see each other's saves.
 ///
-/// A bag may be used from any thread and task. Removing a document from the store takes it out of
-/// every bag; removing one from a bag leaves it in the store. Bags that hold each other and are
-/// never saved keep each other in memory until ``undo()``.
+/// You can use a bag from any thread and task. Deleting a document from the store removes it from
+/// every bag; removing a document from a bag leaves it in the store. Bags that contain each other
+/// and are never saved retain each other until ``undo()``.
 public final class Bag: Sendable {
-  /// The bag's identity, made with it.
+  /// The key of the bag, generated when it is created.
   public let key: String
   let documentKey: DocumentKey
   private let state: Mutex<BagState>
 
-  /// For bags and documents that have no store yet.
+  /// Generates keys for bags and documents that have no store yet.
   static let keys = KeyGenerator()
 
-  /// A new bag, in the store when it is saved.
+  /// Creates a bag, which is written to the store when it is saved.
   ///
   /// - Parameters:
-  ///   - name: Need not be unique.
-  ///   - store: Where it will be saved; nil for a bag that ``Store/save(_:)-(Bag)`` gives a store.
+  ///   - name: The name, which need not be unique.
+  ///   - store: The store to save it in; nil for a bag that receives its store from
+  ///     ``Store/save(_:)-(Bag)``.
   public convenience init(name: String? = nil, in store: Store? = nil) {
     self.init(key: Self.keys.next(), state: BagState(store: store, name: name, base: .none))
   }
@@ -46,49 +48,51 @@ public final class Bag: Sendable {
     self.state = Mutex(state)
   }
 
-  /// As it is now: a copy, which later changes do not reach.
+  /// A copy of the current state.
   var snapshot: BagState {
     let state = state.withLock { $0 }
     guard !state.uncommitted.isEmpty else { return state }
-    let transaction = state.store.flatMap { TransactionContext.current(of: $0)?.compensations }
+    let transaction = state.store.flatMap { TransactionContext.current(of: $0)?.rollbackActions }
     return state.seen(in: transaction)
   }
-  /// - Parameter change: Must not use this or another bag, nor the store.
+  /// - Parameter change: A closure that must not access this or any other bag, or the store.
   func change<Result: Sendable>(_ change: (inout BagState) -> Result) -> Result {
     state.withLock { change(&$0) }
   }
 
   var member: BagMember { .bag(documentKey) }
 
-  /// The store that the bag is saved in; nil for a new one that has none yet.
+  /// The store of the bag; nil for a new bag that has none yet.
   public var store: Store? { snapshot.store }
 
-  /// What the bag is called; several may have one name. A change is saved with the bag, and undone
-  /// by ``undo()``.
+  /// The name of the bag, which need not be unique. A change is saved with the bag and reverted by
+  /// ``undo()``.
   public var name: String? {
     get { snapshot.name }
     set { change { $0.name = newValue } }
   }
 
-  /// Whether ``save()-()`` has something to write: the bag is new, has another name, or something was
-  /// added or removed. Bags within it tell their own.
+  /// Whether ``save()-()`` has changes of this bag to write: it is new or renamed, or members were
+  /// added or removed. The changes of bags in it are not included.
   public var hasUnsavedChanges: Bool { snapshot.hasUnsavedChanges }
 
-  /// Whether both hold the same: the same saved, the same unsaved and the same removed members, in
-  /// whatever order. Names and keys do not count.
+  /// Returns whether both bags have the same saved, unsaved and removed members, in any order.
+  ///
+  /// Names and keys are ignored.
   public func isEqual(to other: Bag) throws -> Bool {
     if self === other { return true }
     return try saved.memberSet() == other.saved.memberSet()
       && unsaved.memberSet() == other.unsaved.memberSet()
       && removed.memberSet() == other.removed.memberSet()
   }
+  /// The asynchronous form of `isEqual(to:)`, which does not block the calling thread.
   public func isEqual(to other: Bag) async throws -> Bool {
     try await onReader { try self.isEqual(to: other) }
   }
 }
 
 extension Bag: CustomStringConvertible {
-  /// The key and what is unsaved; never the name, since descriptions end up in logs.
+  /// The key and the numbers of unsaved changes; never the name, since descriptions end up in logs.
   public var description: String {
     let state = snapshot
     return "Bag(key: \(key), unsaved: \(state.unsaved.count), removed: \(state.removed.count))"
@@ -96,7 +100,7 @@ extension Bag: CustomStringConvertible {
 }
 
 extension Bag {
-  /// Runs a block with the saved members and the changes, all of one moment.
+  /// Runs a block with the saved members and the unsaved changes, both as of one moment.
   func reading<Result>(_ work: (BagReader, BagState) throws -> Result) throws -> Result {
     let state = snapshot
     guard let store = state.store else {

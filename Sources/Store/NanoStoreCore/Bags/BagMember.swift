@@ -4,15 +4,15 @@ import NanoDocument
 package import NanoEngine
 import NanoQuery
 
-/// What a bag holds, without the fields: the collection of a document and its identity there.
+/// A reference to a member of a bag: the collection of a document and its key or row id.
 ///
-/// A bag within a bag is a member as well, see ``isBag``.
+/// A bag in a bag is also a member; see ``isBag``.
 public struct BagMember: Sendable {
   /// The name of the collection.
   public let collection: String
   /// The key, or the row id of a document that has none.
   package let identity: Identity
-  /// Collections whose names differ in the case of ASCII letters are one collection.
+  /// The case-folded name: collection names are case-insensitive in ASCII letters.
   let folded: String
   var exact: ExactName { ExactName(folded) }
 
@@ -22,11 +22,11 @@ public struct BagMember: Sendable {
     folded = collection.foldingASCII
   }
 
-  /// Nil for a document that is known by its row id alone.
+  /// The key; nil for a document that has only a row id.
   public var key: String? { if case .key(let key) = identity { key.description } else { nil } }
-  /// Nil for a document that has a key.
+  /// The row id; nil for a document that has a key.
   public var rowID: Int64? { if case .rowID(let id) = identity { id } else { nil } }
-  /// Whether it is a bag and no document.
+  /// Whether the member is a bag rather than a document.
   public var isBag: Bool { folded == InternalCollection.bags.rawValue }
 
   static func bag(_ key: DocumentKey) -> BagMember {
@@ -35,19 +35,21 @@ public struct BagMember: Sendable {
 }
 
 extension BagMember: Hashable {
+  /// Whether both refer to the same document or bag.
   public static func == (a: BagMember, b: BagMember) -> Bool {
     a.identity == b.identity && a.folded.isSame(as: b.folded)
   }
+  /// Hashes the collection and the key or row id.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(exact)
     hasher.combine(identity)
   }
 }
 
-/// One document of ``InternalCollection/bagMembers``.
+/// A document of ``InternalCollection/bagMembers``.
 ///
-/// `{"bag":1,"position":7,"collection":"people","key":"ada"}`: the row id of the bag, the place in
-/// it, the collection with its capitals folded, and the key as a text or the row id as a number.
+/// `{"bag":1,"position":7,"collection":"people","key":"ada"}`: the row id of the bag, the position
+/// in it, the case-folded collection name, and the key as a string or the row id as a number.
 struct Membership: DocumentRepresentable {
   var bag: Int64
   var position: Int64
@@ -105,7 +107,7 @@ struct Membership: DocumentRepresentable {
 extension Membership {
   static let collection = InternalCollection.bagMembers.rawValue
 
-  /// Each question about memberships is answered by one of these.
+  /// Every query for memberships is served by one of these indexes.
   static let indexes = [
     ["bag", "position"], ["bag", "collection", "key"], ["collection", "key"],
   ]
@@ -116,17 +118,17 @@ extension Membership {
   static func concerns(_ member: BagMember) -> Condition {
     .all([isOf(member.folded), Field("key") == member.identity.value])
   }
-  /// - Parameter identities: Not more than a statement takes parameters.
+  /// - Parameter identities: No more than a statement has parameters.
   static func concerns(_ collection: String, _ identities: some Sequence<Identity>) -> Condition {
     .all([isOf(collection), Field("key").isIn(identities.map(\.value))])
   }
 
-  /// Identities that one statement names. Arbitrary; more make it hardly faster.
+  /// The number of identities in one statement. Arbitrary; more is hardly faster.
   static let chunk = 256
 }
 
 extension Identity {
-  /// As a membership keeps it.
+  /// The identity as stored in a membership.
   fileprivate var value: DocumentValue {
     switch self {
     case .key(let key): .string(key.description)

@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// Takes documents and bags out of bags, in the transaction that runs.
+/// Removes documents and bags from bags, in the running transaction.
 struct BagMemberships {
   private let writer: any EngineWriter
   init(_ writer: any EngineWriter) { self.writer = writer }
@@ -15,22 +15,22 @@ struct BagMemberships {
 
   func removeAll(from bag: Int64) throws { try remove(Membership.isIn(bag)) }
 
-  /// Takes members out of one bag.
+  /// Removes members from one bag.
   func remove(_ members: some Sequence<BagMember>, from bag: Int64) throws {
     try eachChunk(of: members) { try remove(Membership.isIn(bag) && $0) }
   }
 
-  /// Takes what was removed from the store out of all bags.
+  /// Removes members that were deleted from the store from all bags.
   func forget(_ members: some Sequence<BagMember>) throws {
     try eachChunk(of: members) { try remove($0) }
   }
 
   func forget(collection: String) throws { try remove(Membership.isOf(collection.foldingASCII)) }
 
-  /// Whether some bag holds something of a collection.
+  /// Returns whether any bag contains documents of a collection.
   func concern(_ collection: String) throws -> Bool {
-    let question = Query(Membership.isOf(collection.foldingASCII), limit: 1)
-    return try writer.count(question, in: Membership.collection) > 0
+    let query = Query(Membership.isOf(collection.foldingASCII), limit: 1)
+    return try writer.count(query, in: Membership.collection) > 0
   }
 
   private func eachChunk(
@@ -44,7 +44,8 @@ struct BagMemberships {
     }
   }
 
-  /// Removes a bag, what is in it, and it from others; false if there is none of this key.
+  /// Deletes a bag, its memberships, and its membership in other bags; returns false if no bag has
+  /// this key.
   func deleteBag(_ key: DocumentKey) throws -> Bool {
     guard let rowID = try BagReader.rowID(key, writer) else { return false }
     try removeAll(from: rowID)
@@ -54,19 +55,19 @@ struct BagMemberships {
 }
 
 extension DocumentCollection {
-  /// Removes a document from the collection, and from the bags that hold it.
+  /// Deletes a document from the collection and from the bags that contain it.
   func remove(_ identity: Identity, _ writer: any EngineWriter) throws -> Bool {
     try InternalCollection.refuse(name)
     guard try store.hasBags(writer) else { return try writer.delete(identity, from: name) }
     return try writer.savepoint {
-      // A document that has a key is known by it to bags.
+      // Bags refer to a document by its key if it has one.
       var member = BagMember(name, identity)
       do {
         try writer.get(identity, in: name) { stored in
           if let key = stored.key { member = BagMember(name, .key(key)) }
         }
       } catch let error as StoreError where error.code == .corruptDocument {
-        // One that cannot be read must be removable.
+        // A document that cannot be read must still be deletable.
       }
       guard try writer.delete(identity, from: name) else { return false }
       try BagMemberships(writer).forget([member])
@@ -74,7 +75,8 @@ extension DocumentCollection {
     }
   }
 
-  /// Removes what a query finds from the collection, and from the bags that hold it.
+  /// Deletes the documents that match a query from the collection and from the bags that contain
+  /// them.
   func remove(_ query: Query, _ writer: any EngineWriter) throws -> Int {
     try InternalCollection.refuse(name)
     let memberships = BagMemberships(writer)
@@ -98,7 +100,7 @@ extension DocumentCollection {
     }
   }
 
-  /// Removes the collection, and everything in it from bags.
+  /// Drops the collection and removes its documents from bags.
   func drop(_ writer: any EngineWriter) throws -> Bool {
     try InternalCollection.refuse(name)
     guard try writer.dropCollection(name) else { return false }
@@ -108,12 +110,14 @@ extension DocumentCollection {
 }
 
 extension Store {
-  /// Whether the database holds bags. Asked once in a transaction, since nobody else can make the
-  /// first one meanwhile; never remembered longer, since another program may.
+  /// Returns whether the database holds bags.
+  ///
+  /// Checked once per transaction, since no other connection can create the first bag meanwhile;
+  /// not cached any longer, since another program may create one.
   fileprivate func hasBags(_ writer: any EngineWriter) throws -> Bool {
     let context = TransactionContext.current(of: self)
     if let known = context?.hasBags { return known }
-    // A collection that does not exist is known by key.
+    // A collection that does not exist is reported with keys as its identity.
     let found = try writer.identity(of: Membership.collection) == .rowID
     context?.hasBags = found
     return found

@@ -3,22 +3,23 @@
 public import NanoDocument
 import NanoEngine
 
-/// One view of a bag: what is saved, what is unsaved, what is removed, or all that is in it.
+/// A view of a bag: its saved, unsaved or removed members, or all of its contents.
 ///
 /// ```swift
-/// try bag.saved.count()                      // 100_000, by an index
+/// try bag.saved.count()                      // 100_000, from an index
 /// try bag.unsaved.members().map(\.key)
 /// try bag.removed.documents()
 /// ```
 ///
-/// It holds nothing itself: each call answers for the moment at which it is made. A document that
-/// another program removed is passed over.
+/// A view holds no members itself: each call returns the state at that moment. Documents deleted by
+/// another program are skipped.
 public struct BagPart: Sendable {
   enum Kind: Sendable { case contents, saved, unsaved, removed }
   let bag: Bag
   let kind: Kind
 
-  /// How many there are, bags included. What another program removed counts until the next save.
+  /// Returns the number of members, including bags. Documents deleted by another program count
+  /// until the next save.
   public func count() throws -> Int {
     try bag.reading { reader, state in
       let saved = try state.isCleared ? 0 : state.savedCount(reader)
@@ -31,46 +32,50 @@ public struct BagPart: Sendable {
       }
     }
   }
+  /// The asynchronous form of `count()`, which does not block the calling thread.
   public func count() async throws -> Int { try await bag.onReader { try self.count() } }
 
-  /// The members, in the order in which they were added.
+  /// Returns the members, in the order in which they were added.
   ///
   /// - Parameters:
-  ///   - limit: How many at most; nil for all.
-  ///   - offset: How many to leave out first.
+  ///   - limit: The maximum number of members; nil for all.
+  ///   - offset: The number of members to skip first.
   public func members(limit: Int? = nil, offset: Int = 0) throws -> [BagMember] {
     try checkPage(limit, offset)
     return try bag.reading { reader, state in
       try page(reader, state, limit, offset).map { try reader.named($0.member) }
     }
   }
+  /// The asynchronous form of `members(limit:offset:)`, which does not block the calling thread.
   public func members(limit: Int? = nil, offset: Int = 0) async throws -> [BagMember] {
     try await bag.onReader { try self.members(limit: limit, offset: offset) }
   }
 
-  /// The keys of the members, in order; documents known by their row ids alone are left out.
+  /// Returns the keys of the members, in order. Documents that have only row ids are skipped.
   public func keys(limit: Int? = nil, offset: Int = 0) throws -> [String] {
     try members(limit: limit, offset: offset).compactMap(\.key)
   }
+  /// The asynchronous form of `keys(limit:offset:)`, which does not block the calling thread.
   public func keys(limit: Int? = nil, offset: Int = 0) async throws -> [String] {
     try await bag.onReader { try self.keys(limit: limit, offset: offset) }
   }
 
-  /// The documents, in order, unsaved ones as they were added.
+  /// Returns the documents in order, unsaved ones as they were added.
   ///
-  /// A page counts members, so it may hold fewer documents than its limit where bags, or documents
-  /// that another program removed, stand between them; pages never overlap.
+  /// Limit and offset count members, so a page may contain fewer documents than its limit if it
+  /// includes bags or documents deleted by another program. Pages never overlap.
   public func documents(limit: Int? = nil, offset: Int = 0) throws -> [Document] {
     try checkPage(limit, offset)
     return try bag.reading { reader, state in
       try page(reader, state, limit, offset).compactMap { try bag.document($0, reader, state) }
     }
   }
+  /// The asynchronous form of `documents(limit:offset:)`, which does not block the calling thread.
   public func documents(limit: Int? = nil, offset: Int = 0) async throws -> [Document] {
     try await bag.onReader { try self.documents(limit: limit, offset: offset) }
   }
 
-  /// The document with this key; nil if it is not in this part.
+  /// Returns the document with this key, or nil if it is not in this part.
   public func document(_ key: String, in collection: String? = nil) throws -> Document? {
     let key = try DocumentKey(key)
     return try bag.reading { reader, state in
@@ -81,30 +86,34 @@ public struct BagPart: Sendable {
       return nil
     }
   }
+  /// The asynchronous form of `document(_:in:)`, which does not block the calling thread.
   public func document(_ key: String, in collection: String? = nil) async throws -> Document? {
     try await bag.onReader { try self.document(key, in: collection) }
   }
 
+  /// Returns whether a member is in this part.
   public func contains(_ member: BagMember) throws -> Bool {
     try bag.reading { reader, state in try isMember(member, reader, state) }
   }
+  /// The asynchronous form of `contains(_:)`, which does not block the calling thread.
   public func contains(_ member: BagMember) async throws -> Bool {
     try await bag.onReader { try self.contains(member) }
   }
 
-  /// The bags in this part, in order. One that was added here is the instance that was added, as
-  /// long as it lives.
+  /// Returns the bags in this part, in order. A bag that was added is returned as the same
+  /// instance, while that exists.
   public func bags() throws -> [Bag] {
     try bag.reading { reader, state in
       try page(reader, state, nil, 0).filter(\.member.isBag)
         .compactMap { try bag.nested($0, reader, state) }
     }
   }
+  /// The asynchronous form of `bags()`, which does not block the calling thread.
   public func bags() async throws -> [Bag] { try await bag.onReader { try self.bags() } }
 }
 
 extension BagPart {
-  /// A member, with what was added if it is unsaved.
+  /// A member, with the content that was added if it is unsaved.
   struct Item {
     let member: BagMember
     var content = BagState.Content.stored
@@ -127,14 +136,14 @@ extension BagPart {
       return kind == .unsaved || kind == .contents ? item(entry) : nil
     }
     if let entry = state.removed[member] { return kind == .removed ? item(entry) : nil }
-    let isHere = kind == .removed ? state.isCleared : !state.isCleared && kind != .unsaved
-    return try isHere && reader.contains(member) ? Item(member: member) : nil
+    let includesStored = kind == .removed ? state.isCleared : !state.isCleared && kind != .unsaved
+    return try includesStored && reader.contains(member) ? Item(member: member) : nil
   }
 
   private func checkPage(_ limit: Int?, _ offset: Int) throws(StoreError) {
     guard limit ?? 0 >= 0, offset >= 0 else {
       throw StoreError(
-        .invalidArgument, "A limit or an offset is negative",
+        .invalidArgument, "The limit and the offset must not be negative",
         [.actual: "\(limit ?? 0), \(offset)"])
     }
   }
@@ -143,7 +152,7 @@ extension BagPart {
     Item(member: entry.member, content: entry.content)
   }
 
-  /// The items of a page.
+  /// Returns the items of a page.
   func page(
     _ reader: BagReader, _ state: BagState, _ limit: Int?, _ offset: Int
   ) throws -> [Item] {
@@ -162,49 +171,50 @@ extension BagPart {
     return items
   }
 
-  /// Shows every item in the order that a save will give them.
+  /// Passes every item to the closure, in the order that a save will give them, until it returns
+  /// false.
   func each(
     _ reader: BagReader, _ state: BagState, _ show: (Item) throws -> Bool
   ) throws {
-    var goesOn = true
-    var shown: Set<BagMember> = []
-    func give(_ item: Item) throws {
-      if goesOn { goesOn = try show(item) }
+    var shouldContinue = true
+    var visited: Set<BagMember> = []
+    func emit(_ item: Item) throws {
+      if shouldContinue { shouldContinue = try show(item) }
     }
     switch kind {
-    case .unsaved: for entry in state.unsavedEntries { try give(item(entry)) }
+    case .unsaved: for entry in state.unsavedEntries { try emit(item(entry)) }
     case .removed:
-      for entry in state.removedEntries { try give(item(entry)) }
+      for entry in state.removedEntries { try emit(item(entry)) }
       guard state.isCleared else { return }
       try reader.each { _, member in
         if state.unsaved[member] == nil, state.removed[member] == nil {
-          try give(Item(member: member))
+          try emit(Item(member: member))
         }
-        return goesOn
+        return shouldContinue
       }
     case .saved, .contents:
       if !state.isCleared {
         try reader.each { _, member in
           if let entry = state.unsaved[member] {
-            guard kind == .contents, !entry.isMoved else { return goesOn }
-            shown.insert(member)
-            try give(item(entry))
+            guard kind == .contents, !entry.isMoved else { return shouldContinue }
+            visited.insert(member)
+            try emit(item(entry))
           } else if state.removed[member] == nil {
-            try give(Item(member: member))
+            try emit(Item(member: member))
           }
-          return goesOn
+          return shouldContinue
         }
       }
       guard kind == .contents else { return }
-      for entry in state.unsavedEntries where !shown.contains(entry.member) {
-        try give(item(entry))
+      for entry in state.unsavedEntries where !visited.contains(entry.member) {
+        try emit(item(entry))
       }
     }
   }
 }
 
 extension BagState {
-  /// How many saved members no change concerns.
+  /// Returns the number of saved members that no unsaved change affects.
   fileprivate func savedCount(_ reader: BagReader) throws -> Int {
     let pending = pending
     let count = try reader.count()

@@ -4,10 +4,10 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// The saved members of one bag, as a snapshot of the store has them. Every question but the walk
-/// over all members is answered by an index.
+/// Reads the saved members of one bag from a snapshot. Every query except the iteration over all
+/// members uses an index.
 ///
-/// Confined to the block that the snapshot was given to.
+/// Confined to the block of the snapshot.
 final class BagReader {
   let reader: (any EngineReader)?
   private let base: Members
@@ -20,13 +20,13 @@ final class BagReader {
     case inherited(InheritedMembers)
   }
 
-  /// - Parameter reader: Nil for a bag without a store.
+  /// - Parameter reader: The reader; nil for a bag without a store.
   init(_ reader: (any EngineReader)?, _ key: DocumentKey, _ base: BagState.Base) throws {
     self.reader = reader
     switch base {
     case .none: self.base = .none
     case .inherited(let members): self.base = .inherited(members)
-    // One that was removed meanwhile holds nothing.
+    // A bag that was deleted in the meantime is empty.
     case .stored:
       self.base = try reader.flatMap { try Self.rowID(key, $0) }.map(Members.stored) ?? .none
     }
@@ -58,13 +58,13 @@ final class BagReader {
     switch base {
     case .none: return false
     case .stored(let bag):
-      let question = Membership.isIn(bag) && Membership.concerns(member)
-      return try reader?.count(Query(question, limit: 1), in: Membership.collection) ?? 0 > 0
+      let condition = Membership.isIn(bag) && Membership.concerns(member)
+      return try reader?.count(Query(condition, limit: 1), in: Membership.collection) ?? 0 > 0
     case .inherited(let inherited): return inherited.contains(member)
     }
   }
 
-  /// Those of some members that are in the bag.
+  /// Returns those of the members that are in the bag.
   func contained(_ members: [BagMember]) throws -> Set<BagMember> {
     switch base {
     case .none: return []
@@ -73,33 +73,33 @@ final class BagReader {
     }
     var found: Set<BagMember> = []
     for (collection, some) in Dictionary(grouping: members, by: \.exact) {
-      for place in try places(of: some.map(\.identity), in: collection.text) {
-        found.insert(place.member)
+      for membership in try memberships(of: some.map(\.identity), in: collection.text) {
+        found.insert(membership.member)
       }
     }
     return found
   }
 
-  /// The memberships of some documents of one collection.
-  func places(of identities: [Identity], in collection: String) throws -> [Membership] {
+  /// Returns the memberships of documents of one collection.
+  func memberships(of identities: [Identity], in collection: String) throws -> [Membership] {
     guard let bag, let reader else { return [] }
     var found: [Membership] = []
     for start in stride(from: 0, to: identities.count, by: Membership.chunk) {
       let some = identities[start..<min(start + Membership.chunk, identities.count)]
-      let question = Membership.isIn(bag) && Membership.concerns(collection, some)
-      try Self.find(Query(question), reader) { found.append($0) }
+      let condition = Membership.isIn(bag) && Membership.concerns(collection, some)
+      try Self.find(Query(condition), reader) { found.append($0) }
     }
     return found
   }
 
-  /// Some members in order, each with its position.
+  /// Returns members in order, each with its position.
   func members(
     after position: Int64 = 0, offset: Int = 0, limit: Int?
   ) throws -> [(position: Int64, member: BagMember)] {
     switch base {
     case .none: return []
     case .inherited(let inherited):
-      // Positions of a copy count from one.
+      // Positions of a copy start at one.
       let all = inherited.members.indices.dropFirst(Int(position)).dropFirst(offset)
       return all.prefix(limit ?? all.count).map { (Int64($0 + 1), inherited.members[$0]) }
     case .stored(let bag):
@@ -114,7 +114,7 @@ final class BagReader {
     }
   }
 
-  /// Shows every member in order until the closure says false. The closure may read.
+  /// Passes every member to the closure in order, until it returns false. The closure may read.
   func each(_ show: (Int64, BagMember) throws -> Bool) throws {
     var last: Int64 = 0
     while true {
@@ -137,7 +137,7 @@ final class BagReader {
 }
 
 extension BagReader {
-  /// The names that collections were made with, by folded name.
+  /// Returns the original names of the collections, by folded name.
   func names() throws -> [ExactName: String] {
     if let knownNames { return knownNames }
     let names = try reader?.collections().map { ($0.name.folded, $0.name) } ?? []
@@ -146,7 +146,7 @@ extension BagReader {
     return known
   }
 
-  /// The member under the name that its collection was made with.
+  /// Returns the member with the original name of its collection.
   func named(_ member: BagMember) throws -> BagMember {
     BagMember(try names()[member.exact] ?? member.collection, member.identity)
   }
@@ -159,7 +159,7 @@ extension BagReader {
     return found
   }
 
-  /// Whether the document or bag is in the store.
+  /// Returns whether the document or bag exists in the store.
   func exists(_ member: BagMember) throws -> Bool {
     try reader?.get(member.identity, in: member.folded) { _ in } ?? false
   }

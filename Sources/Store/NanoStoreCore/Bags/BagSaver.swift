@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// Writes a bag and the bags in it, in the transaction that runs.
+/// Writes a bag and the bags in it, in the running transaction.
 struct BagSaver {
   private let store: Store
   private let context: TransactionContext
@@ -22,7 +22,7 @@ struct BagSaver {
     let changes: BagChanges
     /// The row id of the stored bag.
     var rowID: Int64 = 0
-    /// Whether the store knew nothing of it, so that nothing can be in it yet.
+    /// Whether the store did not contain the bag, so that it has no memberships yet.
     var isNew = false
   }
 
@@ -34,7 +34,7 @@ struct BagSaver {
     var plans = bags.map { Plan(bag: $0, changes: BagChanges($0.snapshot)) }
       .filter(\.changes.state.hasUnsavedChanges)
     try createCollections()
-    // All bags before any member, since they may hold each other.
+    // All bags before any memberships, since they may contain each other.
     for index in plans.indices { try writeBag(&plans[index]) }
     for plan in plans { try writeDocuments(plan) }
     for plan in plans { try writeMembers(plan) }
@@ -48,7 +48,7 @@ struct BagSaver {
     }
     try writer.createIndex(
       IndexDefinition(columns: [.init("name")]), in: InternalCollection.bags.rawValue)
-    // The second one keeps other programs from adding a document twice.
+    // The second index is unique, to prevent other programs from adding a document twice.
     let canBeUnique = try store.engine().capabilities.contains(.uniqueIndexes)
     for fields in Membership.indexes {
       try writer.createIndex(
@@ -79,7 +79,7 @@ struct BagSaver {
 }
 
 extension BagSaver {
-  /// Documents that are new, edited or not there, those of one collection together.
+  /// Writes documents that are new, edited or missing, grouped by collection.
   private func writeDocuments(_ plan: Plan) throws {
     var waiting: [Document] = []
     var collection = ""
@@ -146,7 +146,7 @@ extension BagSaver {
     for entry in changes.unsaved { try add(entry.member) }
   }
 
-  /// What a copy takes over from the bag it was made of.
+  /// Returns the members that a copy inherits from its original.
   private func inherited(_ changes: BagChanges) throws -> [BagMember] {
     guard case .inherited(let inherited) = changes.state.base, !changes.state.isCleared else {
       return []
@@ -158,11 +158,12 @@ extension BagSaver {
     }
   }
 
-  /// Members that one save looks for in the store: about 0.1 ms. Arbitrary.
+  /// The number of members that one save checks for existence, which takes about 0.1 ms. Arbitrary.
   private static let swept = 64
 
-  /// Forgets documents that another program removed. A few at each save, so that a save costs the
-  /// same however large the bag is, and all of them after some saves.
+  /// Removes memberships of documents that another program deleted. Each save checks only a few
+  /// members, so that its cost does not depend on the size of the bag; all of them are checked
+  /// after several saves.
   private func sweep(_ plan: Plan) throws {
     let reader = try BagReader(writer, plan.bag.documentKey, .stored)
     let page = try reader.members(
@@ -173,28 +174,28 @@ extension BagSaver {
     plan.bag.change { $0.sweptTo = end }
   }
 
-  /// Done before the commit, so that the rest of the transaction finds the bag saved. Others do not find it so
-  /// until then.
+  /// Marks the bag as saved before the commit, so that the rest of the transaction sees it saved.
+  /// Other callers do not see it saved until the commit.
   private func finish(_ plan: Plan) {
     let (bag, changes, store) = (plan.bag, plan.changes, store)
     let isInflated = changes.state.inflated != nil
     let loaded = isInflated ? loaded(changes) : [:]
-    let compensations = context.compensations
+    let rollbackActions = context.rollbackActions
     bag.change { state in
       state.finish(changes, on: store)
-      if let compensations {
-        state.uncommitted.append(UncommittedSave(changes: changes, by: compensations))
+      if let rollbackActions {
+        state.uncommitted.append(UncommittedSave(changes: changes, by: rollbackActions))
       }
       for entry in changes.removed { state.inflated?[entry.member] = nil }
       state.inflated?.merge(loaded) { $1 }
     }
-    guard let compensations else { return }
-    compensations.append { bag.change { $0.restore(changes) } }
-    let owner = ObjectIdentifier(compensations)
-    compensations.atEnd { bag.change { $0.uncommitted.removeAll { $0.owner == owner } } }
+    guard let rollbackActions else { return }
+    rollbackActions.append { bag.change { $0.restore(changes) } }
+    let owner = ObjectIdentifier(rollbackActions)
+    rollbackActions.onEnd { bag.change { $0.uncommitted.removeAll { $0.owner == owner } } }
   }
 
-  /// The documents just saved, as the store has them.
+  /// Returns the documents just saved, as they are stored.
   private func loaded(_ changes: BagChanges) -> [BagMember: Document] {
     guard let reader = try? BagReader(writer, DocumentKey.uuid(0, 0), .none) else { return [:] }
     var loaded: [BagMember: Document] = [:]

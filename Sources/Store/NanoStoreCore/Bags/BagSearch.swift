@@ -6,20 +6,20 @@ import NanoQuery
 
 /// Finds documents of a bag.
 ///
-/// There are two ways, chosen for each collection: to go through the members and check each document,
-/// or to let the engine find what fulfils the condition, by its indexes perhaps, and look up which of
-/// it is in the bag. The second is taken where the bag holds a good part of the collection or an
-/// index answers the condition, and given up if more is found than the bag has members.
+/// For each collection it uses one of two plans: iterate over the members and check each document,
+/// or let the engine execute the condition, possibly with an index, and look up which results are
+/// in the bag. The second plan is used if the bag holds a good part of the collection or an index
+/// serves the condition. It is abandoned if it finds more documents than the bag has members.
 struct BagSearch {
   let bag: BagReader
   private let query: Query
   private let only: String?
-  private let programs: BagMatchers
+  private let matchers: BagMatchers
 
   struct Match {
     let position: Int64
     let member: BagMember
-    /// What it is sorted by.
+    /// The values that it is sorted by.
     var values: [DocumentValue] = []
   }
 
@@ -27,16 +27,17 @@ struct BagSearch {
     self.bag = bag
     self.query = query
     self.only = only?.foldingASCII
-    programs = try BagMatchers(query, bag.reader)
+    matchers = try BagMatchers(query, bag.reader)
   }
 
-  /// What is found, sorted and cut.
+  /// Returns the matches, sorted and limited.
   func found() throws -> [Match] {
     guard let reader = bag.reader, let row = bag.bag else { return [] }
     var matches: [Match] = []
     var rest: Set<ExactName> = []
     var isSearched = false
-    for (folded, name) in try bag.names().map({ ($0.key.text, $0.value) }) where isWanted(folded) {
+    for (folded, name) in try bag.names().map({ ($0.key.text, $0.value) }) where isIncluded(folded)
+    {
       switch try byCondition(name, folded, row, reader) {
       case .empty: break
       case .found(let found):
@@ -64,7 +65,7 @@ struct BagSearch {
     }
   }
 
-  private func isWanted(_ folded: String) -> Bool {
+  private func isIncluded(_ folded: String) -> Bool {
     folded != InternalCollection.bags.rawValue && (only == nil || only.isSame(as: folded))
   }
 
@@ -78,25 +79,25 @@ struct BagSearch {
 }
 
 extension BagSearch {
-  /// Bags with fewer members of a collection are gone through at once: finding out more would cost as
-  /// much. Arbitrary.
+  /// The number of members of a collection below which they are iterated immediately: choosing a
+  /// plan would cost as much. Arbitrary.
   private static let small = 500
 
-  /// Checking a member costs about so many times what the engine needs for a document that it scans.
+  /// How many times the cost of scanning a document it takes to check a member, approximately.
   private static let scanAdvantage: Int64 = 4
 
-  private enum Answer {
-    /// The bag has nothing of the collection.
+  private enum ConditionResult {
+    /// The bag has no members in the collection.
     case empty
     case found([Match])
-    /// The members are to be gone through.
+    /// The members must be iterated.
     case undecided
   }
 
-  /// What the engine finds in a collection.
+  /// Executes the condition on a collection and returns the matches that are in the bag.
   private func byCondition(
     _ name: String, _ folded: String, _ row: Int64, _ reader: any EngineReader
-  ) throws -> Answer {
+  ) throws -> ConditionResult {
     guard query.condition != .constant(true) else { return .undecided }
     let members = Query(Membership.isIn(row) && Membership.isOf(folded))
     var few = members
@@ -116,11 +117,11 @@ extension BagSearch {
       return isScanned || found.count <= count
     }
     guard isScanned || found.count <= count else { return .undecided }
-    let matches = try bag.places(of: found, in: folded).map { place in
-      var match = Match(position: place.position, member: place.member)
+    let matches = try bag.memberships(of: found, in: folded).map { membership in
+      var match = Match(position: membership.position, member: membership.member)
       if !query.orderings.isEmpty {
-        try reader.get(place.member.identity, in: name) {
-          match.values = try programs.values($0, in: folded)
+        try reader.get(membership.member.identity, in: name) {
+          match.values = try matchers.values($0, in: folded)
         }
       }
       return match
@@ -128,7 +129,7 @@ extension BagSearch {
     return .found(matches)
   }
 
-  /// At least as many documents as there are.
+  /// Returns an upper bound of the number of documents.
   private func size(_ name: String, _ reader: any EngineReader) throws -> Int64 {
     var last: Int64 = 0
     let query = Query(
@@ -140,7 +141,7 @@ extension BagSearch {
     return last
   }
 
-  /// Goes through the members of some collections, in order, and no further than the page goes.
+  /// Iterates over the members of some collections in order, up to the end of the page.
   private func byMembers(of collections: Set<ExactName>) throws -> [Match] {
     guard !collections.isEmpty else { return [] }
     let enough = query.orderings.isEmpty ? query.limit.map { $0 + query.offset } : nil
@@ -154,31 +155,31 @@ extension BagSearch {
     return matches
   }
 
-  /// Goes through the members of one collection.
+  /// Iterates over the members of one collection.
   private func byMembers(
     of collection: String, _ row: Int64, _ reader: any EngineReader
   ) throws -> [Match] {
-    var places: [Membership] = []
+    var memberships: [Membership] = []
     let members = Query(Membership.isIn(row) && Membership.isOf(collection))
-    try BagReader.find(members, reader) { places.append($0) }
-    return try places.compactMap { try match($0.position, $0.member) }
+    try BagReader.find(members, reader) { memberships.append($0) }
+    return try memberships.compactMap { try match($0.position, $0.member) }
   }
 
-  /// A member, if its document is there and fulfils the condition.
+  /// Returns a match if the member's document exists and satisfies the condition.
   private func match(_ position: Int64, _ member: BagMember) throws -> Match? {
     var match: Match?
     try bag.reader?.get(member.identity, in: member.folded) { stored in
-      guard try programs.holds(for: stored, in: member.folded) else { return }
+      guard try matchers.holds(for: stored, in: member.folded) else { return }
       match = Match(
         position: position, member: member,
-        values: try programs.values(stored, in: member.folded))
+        values: try matchers.values(stored, in: member.folded))
     }
     return match
   }
 }
 
 extension Document {
-  /// Only these fields, as a document that cannot be saved over the whole one.
+  /// Returns a document with only these fields, which cannot replace the stored one.
   func selecting(_ fields: [FieldPath]) throws -> Document {
     var header = header
     header.isPartial = true

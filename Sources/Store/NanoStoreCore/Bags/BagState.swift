@@ -2,39 +2,39 @@
 
 import NanoDocument
 
-/// What a bag in memory knows that the store does not: changes that are not saved yet.
+/// The state of a bag in memory: changes that are not saved yet.
 ///
-/// What is saved stays in the store and is asked for there, so a bag of 100,000 documents takes no
-/// more memory than an empty one. This is a value without effects; ``Bag`` guards one by a lock.
+/// Saved members stay in the store and are read from there, so a bag of 100,000 documents takes no
+/// more memory than an empty one. This is a pure value; ``Bag`` protects it with a lock.
 struct BagState: Sendable {
   var store: Store?
   var name: String?
-  /// The name in the store, or the one that a new bag was made with.
+  /// The stored name, or the name that a new bag was created with.
   var savedName: String?
   var base: Base
   private(set) var unsaved: [BagMember: Entry] = [:]
   private(set) var removed: [BagMember: Entry] = [:]
-  /// The number of the change that removed everything; nil if none did since the last save.
+  /// The number of the change that removed all members; nil if there was none since the last save.
   private(set) var cleared: Int?
-  /// Documents held in memory, nil unless ``Bag/inflate()-()`` was called.
+  /// Documents loaded into memory; nil unless ``Bag/inflate()-()`` was called.
   var inflated: [BagMember: Document]?
-  /// Members whose documents were found missing.
+  /// Members whose documents were found to be missing.
   var dangling: Set<BagMember> = []
-  /// Up to which position the last save looked for missing documents.
+  /// The position up to which the last save checked for missing documents.
   var sweptTo: Int64 = 0
-  /// Bags that were added and saved, as long as somebody holds them.
+  /// Bags that were added and saved, while they are retained elsewhere.
   var nested: [BagMember: WeakBag] = [:]
-  /// Saves whose transactions are not over yet, in their order.
+  /// Saves whose transactions have not ended yet, in order.
   var uncommitted: [UncommittedSave] = []
   private var lastNumber = 0
 
-  /// What the changes are changes of.
+  /// The starting point of the changes.
   enum Base {
     /// A new bag.
     case none
-    /// What the store has under the bag's key.
+    /// The stored bag with this key.
     case stored
-    /// A new bag that begins with the saved members of the one it is a copy of.
+    /// A new bag that starts with the saved members of the bag that it is a copy of.
     case inherited(InheritedMembers)
 
     var isStored: Bool { if case .stored = self { true } else { false } }
@@ -43,17 +43,17 @@ struct BagState: Sendable {
   struct Entry {
     let member: BagMember
     let content: Content
-    /// Tells a later change of the same member from this one, and orders them.
+    /// Orders the changes and distinguishes later changes of the same member.
     let number: Int
-    /// Whether it was removed before, so that it comes to stand last.
+    /// Whether it was removed before, and is therefore appended at the end.
     var isMoved = false
   }
 
   enum Content {
-    /// A document, and whether it must be written even if the store has it.
+    /// A document, and whether it must be written even if it is in the store.
     case document(Document, isEdited: Bool)
     case bag(Bag)
-    /// Something that the store has, or the bag itself.
+    /// A stored member, or the bag itself.
     case stored
 
     var document: Document? { if case .document(let document, _) = self { document } else { nil } }
@@ -70,13 +70,13 @@ struct BagState: Sendable {
   var hasUnsavedChanges: Bool {
     !base.isStored || isRenamed || isCleared || !unsaved.isEmpty || !removed.isEmpty
   }
-  /// Texts with the same bytes: String takes differently composed ones for the same.
+  /// Compared by bytes: String treats canonically equivalent names as equal.
   var isRenamed: Bool {
     guard let name, let savedName else { return (name == nil) != (savedName == nil) }
     return !name.isSame(as: savedName)
   }
   var isCleared: Bool { cleared != nil }
-  /// Members that are both here and, perhaps, saved.
+  /// Members with unsaved changes, which may also be saved.
   var pending: [BagMember] { Array(unsaved.keys) + Array(removed.keys) }
   var unsavedEntries: [Entry] { unsaved.values.sorted { $0.number < $1.number } }
   var removedEntries: [Entry] { removed.values.sorted { $0.number < $1.number } }
@@ -96,7 +96,7 @@ extension BagState {
       isMoved: wasRemoved || old?.isMoved == true)
   }
 
-  /// - Parameter isSaved: Whether the store has it in the bag.
+  /// - Parameter isSaved: Whether it is stored as a member of the bag.
   /// - Returns: Whether it was in the bag.
   mutating func remove(_ member: BagMember, isSaved: Bool) -> Bool {
     guard removed[member] == nil else { return false }
@@ -107,13 +107,13 @@ extension BagState {
     return true
   }
 
-  /// - Parameter hasSaved: Whether the store has anything in the bag.
+  /// - Parameter hasSaved: Whether the bag has stored members.
   mutating func removeAll(hasSaved: Bool) {
     for entry in unsavedEntries { _ = remove(entry.member, isSaved: false) }
     if hasSaved { cleared = nextNumber() }
   }
 
-  /// Back to what is stored.
+  /// Reverts to the stored state.
   mutating func undo() {
     unsaved = [:]
     removed = [:]
@@ -122,21 +122,21 @@ extension BagState {
   }
 }
 
-/// A save as long as its transaction may still be undone.
+/// A save whose transaction may still be rolled back.
 struct UncommittedSave: Sendable {
   let changes: BagChanges
-  /// Tells its transaction from others.
+  /// Identifies the transaction.
   let owner: ObjectIdentifier
 
-  init(changes: BagChanges, by compensations: RollbackActions) {
+  init(changes: BagChanges, by rollbackActions: RollbackActions) {
     self.changes = changes
-    owner = ObjectIdentifier(compensations)
+    owner = ObjectIdentifier(rollbackActions)
   }
 }
 
 extension BagState {
-  /// The state as those see it who take part in this transaction, or in none if it is nil: what another one saves is
-  /// not saved before it is committed.
+  /// Returns the state as visible inside this transaction, or outside of any if it is nil: a save
+  /// of a different transaction is not visible until it commits.
   func seen(in transaction: RollbackActions?) -> BagState {
     let owner = transaction.map { ObjectIdentifier($0) }
     var state = self
@@ -144,13 +144,13 @@ extension BagState {
     return state
   }
 
-  /// Whether a transaction that is not over has saved this member.
+  /// Returns whether an unfinished transaction has saved this member.
   func isBeingSaved(_ member: BagMember) -> Bool {
     uncommitted.contains { save in save.changes.unsaved.contains { $0.member == member } }
   }
 }
 
-/// What one save writes.
+/// The changes written by one save.
 struct BagChanges: Sendable {
   let state: BagState
   let unsaved: [BagState.Entry]
@@ -163,7 +163,7 @@ struct BagChanges: Sendable {
 }
 
 extension BagState {
-  /// Forgets changes that were written, but not what was changed meanwhile.
+  /// Removes changes that were written, except changes made in the meantime.
   mutating func finish(_ changes: BagChanges, on store: Store) {
     self.store = store
     base = .stored
@@ -180,7 +180,7 @@ extension BagState {
     nested = nested.filter { $0.value.bag != nil && removed[$0.key] == nil }
   }
 
-  /// Takes changes back whose transaction was undone.
+  /// Restores changes whose transaction was rolled back.
   mutating func restore(_ changes: BagChanges) {
     store = changes.state.store
     base = changes.state.base
@@ -196,7 +196,8 @@ extension BagState {
     }
   }
 
-  /// The bag was removed from the store: what it held there is gone, what is unsaved stays.
+  /// Detaches the bag after it was deleted from the store: saved members are lost, unsaved ones
+  /// kept.
   mutating func detach() {
     base = .none
     removed = [:]
@@ -211,7 +212,7 @@ struct WeakBag {
   weak var bag: Bag?
 }
 
-/// The members that a copy begins with, in order.
+/// The members that a copy starts with, in order.
 final class InheritedMembers: Sendable {
   let members: [BagMember]
   private let all: Set<BagMember>

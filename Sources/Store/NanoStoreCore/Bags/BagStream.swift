@@ -2,20 +2,26 @@
 
 public import NanoDocument
 
-/// The documents of a bag, one after the other, a few hundred in memory at once.
+/// An asynchronous sequence of the saved documents of a bag.
+///
+/// It reads them in pages of a few hundred.
 ///
 /// ```swift
 /// for try await song in everything.stream() { … }
 /// ```
 ///
-/// Each few hundred are read when they are needed, so the loop may change the store and the bag, and
-/// no connection stays busy. A document that is added meanwhile is still given; none is given twice.
+/// Each page is read when it is needed, so the loop may change the store and the bag, and no
+/// connection stays busy. Documents added in the meantime are included; no document is returned
+/// twice.
 public struct BagStream: AsyncSequence, Sendable {
+  /// The documents of the bag.
   public typealias Element = Document
   let bag: Bag
 
+  /// Returns an iterator, which starts reading with its first call.
   public func makeAsyncIterator() -> Iterator { Iterator(bag: bag) }
 
+  /// Iterates over the documents of a bag.
   public struct Iterator: AsyncIteratorProtocol {
     let bag: Bag
     private var last: Int64 = 0
@@ -24,6 +30,7 @@ public struct BagStream: AsyncSequence, Sendable {
 
     init(bag: Bag) { self.bag = bag }
 
+    /// Returns the next document, or nil at the end.
     public mutating func next() async throws -> Document? {
       while batch.isEmpty, !isOver {
         let position = last
@@ -38,11 +45,13 @@ public struct BagStream: AsyncSequence, Sendable {
 }
 
 extension Bag {
-  /// The saved documents of the bag, as an asynchronous sequence in constant memory. What
-  /// is not saved plays no part: removed documents are given, and edited ones as the store has them.
+  /// Returns the saved documents of the bag as an asynchronous sequence that uses constant memory.
+  ///
+  /// Unsaved changes are ignored: removed documents are included, and edited ones are returned as
+  /// stored.
   public func stream() -> BagStream { BagStream(bag: self) }
 
-  /// - Returns: Also the position of the last member; nil at the end.
+  /// - Returns: The documents, and the position of the last member; nil at the end.
   fileprivate func savedDocuments(
     after position: Int64
   ) throws -> (documents: [Document], last: Int64?) {

@@ -5,64 +5,75 @@ import NanoEngine
 import NanoQuery
 
 extension Store {
-  /// The bag of this name, the first one saved if there are several; a new one, in the store when it
-  /// is saved, if there is none.
+  /// Returns the bag with this name, or a new one if there is none.
+  ///
+  /// If several bags have the name, the one that was saved first is returned. A new bag is written
+  /// to the store when it is saved.
   ///
   /// ```swift
-  /// let favourites = try store.bag(named: "favourites")
-  /// favourites.hasUnsavedChanges                         // true the first time: it is new
+  /// let favorites = try store.bag(named: "favorites")
+  /// favorites.hasUnsavedChanges                         // true the first time: it is new
   /// ```
   public func bag(named name: String) throws -> Bag {
     try bags(Field("name") == name, limit: 1).first ?? Bag(name: name, in: self)
   }
+  /// The asynchronous form of `bag(named:)`, which does not block the calling thread.
   public func bag(named name: String) async throws -> Bag {
     try await onReader { try self.bag(named: name) }
   }
 
-  /// The bag with this key; nil if there is none.
+  /// Returns the bag with this key, or nil if there is none.
   public func bag(key: String) throws -> Bag? { try bags(keys: [key]).first }
+  /// The asynchronous form of `bag(key:)`, which does not block the calling thread.
   public func bag(key: String) async throws -> Bag? {
     try await onReader { try self.bag(key: key) }
   }
 
-  /// All bags, in the order in which they were saved first.
+  /// Returns all bags, in the order in which they were first saved.
   public func bags() throws -> [Bag] { try bags(.constant(true)) }
+  /// The asynchronous form of `bags()`, which does not block the calling thread.
   public func bags() async throws -> [Bag] { try await onReader { try self.bags() } }
 
-  /// The bags that have exactly this name.
+  /// Returns the bags with exactly this name.
   public func bags(named name: String) throws -> [Bag] { try bags(Field("name") == name) }
+  /// The asynchronous form of `bags(named:)`, which does not block the calling thread.
   public func bags(named name: String) async throws -> [Bag] {
     try await onReader { try self.bags(named: name) }
   }
 
-  /// The bags with these keys, in the order of the keys; a key that no bag has is left out.
+  /// Returns the bags with these keys, in the order of the keys. Keys without a bag are skipped.
   public func bags(keys: [String]) throws -> [Bag] {
     let keys = try keys.map { Identity.key(try DocumentKey($0)) }
     return try reading(.snapshot) { reader in
       try keys.compactMap { try Bag.stored($0, self, reader) }
     }
   }
+  /// The asynchronous form of `bags(keys:)`, which does not block the calling thread.
   public func bags(keys: [String]) async throws -> [Bag] {
     try await onReader { try self.bags(keys: keys) }
   }
 
-  /// The saved bags that hold a document: one look into an index.
+  /// Returns the saved bags that contain a document: a single index lookup.
   public func bags(containing document: Document) throws -> [Bag] {
     try document.member.map { try bags(containing: $0) } ?? []
   }
+  /// The asynchronous form of `bags(containing:)`, which does not block the calling thread.
   public func bags(containing document: Document) async throws -> [Bag] {
     try await onReader { try self.bags(containing: document) }
   }
 
-  /// The saved bags that hold another one.
+  /// Returns the saved bags that contain a bag.
   public func bags(containing bag: Bag) throws -> [Bag] { try bags(containing: bag.member) }
+  /// The asynchronous form of `bags(containing:)`, which does not block the calling thread.
   public func bags(containing bag: Bag) async throws -> [Bag] {
     try await onReader { try self.bags(containing: bag) }
   }
 
-  /// The saved bags that hold a document or a bag with this key.
+  /// Returns the saved bags that contain a document or a bag with this key.
   ///
-  /// - Parameter collection: Nil for documents of every collection.
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - collection: The collection of the document; nil for all collections.
   public func bags(containingKey key: String, in collection: String? = nil) throws -> [Bag] {
     let key = Identity.key(try DocumentKey(key))
     return try reading(.snapshot) { reader in
@@ -73,19 +84,21 @@ extension Store {
       return try bags.sorted().compactMap { try Bag.stored(.rowID($0), self, reader) }
     }
   }
+  /// The asynchronous form of `bags(containingKey:in:)`, which does not block the calling thread.
   public func bags(
     containingKey key: String, in collection: String? = nil
   ) async throws -> [Bag] {
     try await onReader { try self.bags(containingKey: key, in: collection) }
   }
 
-  /// The saved bags that hold a member.
+  /// Returns the saved bags that contain a member.
   public func bags(containing member: BagMember) throws -> [Bag] {
     try reading(.snapshot) { reader in
       try Bag.holding(member, reader).sorted()
         .compactMap { try Bag.stored(.rowID($0), self, reader) }
     }
   }
+  /// The asynchronous form of `bags(containing:)`, which does not block the calling thread.
   public func bags(containing member: BagMember) async throws -> [Bag] {
     try await onReader { try self.bags(containing: member) }
   }
@@ -105,37 +118,42 @@ extension Store {
 }
 
 extension Store {
-  /// Saves a bag, and gives it this store if it has none; see ``Bag/save()-()``.
+  /// Saves a bag in this store; see ``Bag/save()-()``.
   ///
-  /// - Throws: Also ``StoreError/Code/invalidArgument`` if it belongs to another store.
+  /// - Throws: The errors of ``Bag/save()-()``, and ``StoreError/Code/invalidArgument`` if the bag
+  ///   belongs to a different store.
   public func save(_ bag: Bag) throws {
     guard bag.store == nil || bag.store === self else { throw Bag.otherStore }
     try bag.save(in: self)
   }
+  /// The asynchronous form of `save(_:)`, which does not block the calling thread.
   public func save(_ bag: Bag) async throws { try await onWriter { try self.save(bag) } }
 
-  /// Removes the bag with this key, and says whether there was one. Its documents stay.
+  /// Deletes the bag with this key and returns whether it existed. Its documents are kept.
   @discardableResult
   public func deleteBag(key: String) throws -> Bool { try deleteBags(keys: [key]) > 0 }
+  /// The asynchronous form of `deleteBag(key:)`, which does not block the calling thread.
   @discardableResult
   public func deleteBag(key: String) async throws -> Bool {
     try await onWriter { try self.deleteBag(key: key) }
   }
 
-  /// Removes a bag, and says whether it was there; see ``Bag/remove()-()``.
+  /// Deletes a bag and returns whether it existed; see ``Bag/delete()-()``.
   ///
-  /// - Throws: Also ``StoreError/Code/invalidArgument`` if it belongs to another store.
+  /// - Throws: The errors of ``Bag/delete()-()``, and ``StoreError/Code/invalidArgument`` if the
+  ///   bag belongs to a different store.
   @discardableResult
   public func deleteBag(_ bag: Bag) throws -> Bool {
     guard bag.store == nil || bag.store === self else { throw Bag.otherStore }
     return try bag.delete()
   }
+  /// The asynchronous form of `deleteBag(_:)`, which does not block the calling thread.
   @discardableResult
   public func deleteBag(_ bag: Bag) async throws -> Bool {
     try await onWriter { try self.deleteBag(bag) }
   }
 
-  /// Removes the bags with these keys in one transaction, and says how many there were.
+  /// Deletes the bags with these keys in one transaction and returns how many existed.
   @discardableResult
   public func deleteBags(keys: [String]) throws -> Int {
     let keys = try keys.map { try DocumentKey($0) }
@@ -143,6 +161,7 @@ extension Store {
       try keys.reduce(0) { try $0 + (BagMemberships(writer).deleteBag($1) ? 1 : 0) }
     }
   }
+  /// The asynchronous form of `deleteBags(keys:)`, which does not block the calling thread.
   @discardableResult
   public func deleteBags(keys: [String]) async throws -> Int {
     try await onWriter { try self.deleteBags(keys: keys) }
@@ -151,7 +170,7 @@ extension Store {
 
 extension Bag {
   convenience init?(_ stored: StoredDocument, _ store: Store) throws {
-    // A row that another program wrote without a key is no bag.
+    // A row that another program wrote without a key is not a bag.
     guard let key = stored.key else { return nil }
     self.init(
       key: key, state: BagState(store: store, name: try Self.name(stored), base: .stored))
@@ -172,7 +191,7 @@ extension Bag {
     return try json.object()["name"]?.string
   }
 
-  /// The row ids of the bags that hold a member.
+  /// Returns the row ids of the bags that contain a member.
   fileprivate static func holding(
     _ member: BagMember, _ reader: any EngineReader
   ) throws -> [Int64] {

@@ -3,33 +3,35 @@
 import NanoDocument
 import NanoEngine
 
-/// The documents of one collection that are cached: as a value, without locks.
+/// The cached documents of one collection, as a pure value.
 struct CacheContents {
   /// See ``DocumentCollection/cacheSize``.
   var size: Int
   private var incarnation: Int64?
   private(set) var kept = LRUDocuments()
   private var inUse = UniquedDocuments()
-  /// Bytes of what is kept.
+  /// The memory size of the retained documents.
   private(set) var bytes = 0
-  /// Whether asking for row ids alone is likely to spare reading documents: more than 0 if it was of
-  /// late.
+  /// Whether querying row ids first is likely to avoid reading documents: positive if it did
+  /// recently.
   private var credit = 0
 
   init(size: Int) { self.size = size }
 }
 
 extension CacheContents {
-  /// The document of a row that was read: the one that is known, if its content is the same.
+  /// Returns the document for a row that was read: the cached one if its content is the same.
   ///
   /// - Parameters:
-  ///   - isCommitted: Whether what was read is there for good, so that it may be kept.
-  ///   - state: What it was read in, if that is known.
+  ///   - stored: The row.
+  ///   - isCommitted: Whether the content is committed, so that it may be cached.
+  ///   - state: The database state in which it was read, if known.
+  ///   - make: Creates the document from the row.
   mutating func document(
     _ stored: StoredDocument, isCommitted: Bool, in state: CommittedState?,
     _ make: () -> Document
   ) -> (document: Document, wasKnown: Bool) {
-    // What another program wrote last can be something else at any time.
+    // A row last written by another program can change at any time.
     guard let version = stored.contentVersion else { return (make(), false) }
     let rowID = stored.rowID
     var isKnown = false
@@ -67,7 +69,7 @@ extension CacheContents {
     kept.content(of: rowID) ?? inUse.content(of: rowID)
   }
 
-  /// - Parameter inPlace: Whether a document of this row is known.
+  /// - Parameter inPlace: Whether a document of this row is already cached.
   private mutating func keep(
     _ document: Document, _ rowID: Int64, _ content: CachedContent, inPlace: Bool
   ) {
@@ -83,10 +85,10 @@ extension CacheContents {
     inUse.remove(rowID)
   }
 
-  /// Lets go of what was used longest ago, until no more than ``size`` is kept.
+  /// Evicts the least recently used documents until at most ``size`` are retained.
   mutating func trim() { while kept.count > max(0, size) { dropOldest() } }
 
-  /// Stops keeping one document; the program may still have it.
+  /// Releases one document. It is still tracked while the program retains it.
   mutating func dropOldest() {
     guard let (document, rowID, content) = kept.removeOldest() else { return }
     bytes -= document.memorySize
@@ -94,10 +96,10 @@ extension CacheContents {
     if !last.isUniquelyReferenced() { inUse.insert(document, rowID, content) }
   }
 
-  /// Stops keeping all; what the program has is still known.
+  /// Releases all documents. Those retained by the program are still tracked.
   mutating func flush() { while kept.count > 0 { dropOldest() } }
 
-  /// Forgets all, also what the program has.
+  /// Forgets all documents, including those retained by the program.
   mutating func removeAll() {
     kept.removeAll()
     inUse.removeAll()
@@ -106,7 +108,8 @@ extension CacheContents {
     credit = 0
   }
 
-  /// What is known of the row of a document that was handed out; nil if another one stands for it.
+  /// Returns the content version of a returned document; nil if a different document now represents
+  /// the row.
   func version(of document: Document, _ rowID: Int64) -> ContentVersion? {
     guard let incarnation, let (current, content) = known(rowID),
       current.hasSameStorage(as: document)
@@ -120,21 +123,22 @@ extension CacheContents {
 }
 
 extension CacheContents {
-  /// Whether a query should ask for row ids first.
+  /// Whether a query should request row ids first.
   var prefersRowIDs: Bool { credit > 0 }
 
   private static let mostCredit = 4
 
-  /// Notes how many of the documents that were read were known without.
+  /// Records how many of the documents that were read were already cached.
   mutating func noteRead(_ count: Int, known: Int) {
     let wasSpare = count > 0 && known * 4 >= count * 3
     credit = wasSpare ? min(credit + 1, Self.mostCredit) : max(credit - 1, 0)
   }
 
-  /// Adds the documents of these rows that are known in their state, in order.
+  /// Appends the cached documents of these rows that are known to be current in their state, in
+  /// order.
   ///
-  /// - Returns: The places of those that are not; nil if they are so many that reading all of them is
-  ///   faster.
+  /// - Returns: The positions of the missing documents; nil if there are so many that reading all
+  ///   of them is faster.
   mutating func documents(
     of found: RowIDResult, in state: CommittedState, into documents: inout [Document]
   ) -> [Int]? {
@@ -142,13 +146,13 @@ extension CacheContents {
     let most = found.rowIDs.count / 4
     var missing: [Int] = []
     documents.reserveCapacity(found.rowIDs.count)
-    for (place, rowID) in found.rowIDs.enumerated() {
+    for (position, rowID) in found.rowIDs.enumerated() {
       if let document = kept.use(rowID, where: { $0.isKnown(in: state) }) {
         documents.append(document)
       } else if let (document, content) = inUse.content(of: rowID), content.isKnown(in: state) {
         documents.append(document)
       } else {
-        missing.append(place)
+        missing.append(position)
         if missing.count > most {
           credit = 0
           return nil

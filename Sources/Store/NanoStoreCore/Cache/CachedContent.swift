@@ -2,12 +2,11 @@
 
 import NanoEngine
 
-/// What is known of the content of a row beside its document: its revision, and the states of the
-/// database in which the row is known to hold it.
+/// The revision of a cached row, and the database states in which it is known to be current.
 struct CachedContent {
   let revision: Int64
-  /// One for each of four observers, 0 for none. Connections that read are lent last in, first out,
-  /// so that four are many.
+  /// One state for each of four observers; 0 for none. Reading connections are reused in last-in,
+  /// first-out order, so four are plenty.
   private var states: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
   init(revision: Int64, in state: CommittedState?) {
@@ -43,13 +42,13 @@ struct CachedContent {
     UInt64(state.observer) << 32 | UInt64(state.count)
   }
 
-  /// Whether a reader with an old snapshot may have met this revision after the known one was read.
-  /// Revisions are counted, except where another program wrote.
+  /// Whether a reader with an older snapshot may have seen the other revision after this one was
+  /// cached. Revisions increase by one, except where another program wrote.
   func isAhead(of other: Int64) -> Bool {
     (1...Self.longestSnapshot).contains(revision &- other)
   }
 
-  /// Writes of one document that a snapshot is behind at most. Arbitrary: it only decides which of two
-  /// documents is kept.
+  /// The maximum number of writes of one document that a snapshot may be behind. Arbitrary: it only
+  /// decides which of two documents is cached.
   private static let longestSnapshot: Int64 = 65_536
 }

@@ -4,10 +4,10 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
-/// The documents of one collection that are cached.
+/// The cached documents of one collection.
 final class CollectionCache: Sendable {
   private let contents: Mutex<CacheContents>
-  /// The caches of the store, which share what may be kept.
+  /// The caches of the store, which share a memory limit.
   private unowned let all: DocumentCache
 
   init(size: Int, of all: DocumentCache) {
@@ -15,7 +15,7 @@ final class CollectionCache: Sendable {
     self.all = all
   }
 
-  /// Runs a block on the contents, and then keeps to the limit of all collections.
+  /// Runs a block on the contents, then enforces the memory limit of the store.
   @inline(__always)
   func withContents<Result: Sendable>(
     _ work: (inout CacheContents) throws -> Result

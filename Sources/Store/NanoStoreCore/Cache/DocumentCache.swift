@@ -3,11 +3,11 @@
 import NanoDocument
 import Synchronization
 
-/// The caches of a store's collections, and their settings.
+/// The document caches of a store and their settings.
 final class DocumentCache: Sendable {
   private struct State {
     var defaultSize = -1
-    /// What was set for a collection, by its name in small letters.
+    /// The sizes set for collections, by case-folded name.
     var sizes: [ExactName: Int] = [:]
     var caches: [ExactName: CollectionCache] = [:]
     #if canImport(Darwin)
@@ -18,14 +18,14 @@ final class DocumentCache: Sendable {
   }
   private let state = Mutex(State())
   private let isOn = Atomic(false)
-  /// Bytes that are kept, and how many may be.
+  /// The memory in use and its limit, in bytes.
   private let bytes = Atomic(0)
   private let limit = Atomic(DocumentCache.defaultLimit)
 
-  /// 64 MiB. Arbitrary: some 150,000 small documents.
+  /// 64 MiB. Arbitrary: about 150,000 small documents.
   private static let defaultLimit = 64 << 20
 
-  /// The cache of a collection; nil if it has none.
+  /// The cache of a collection; nil if caching is off for it.
   @inline(__always)
   subscript(name: String) -> CollectionCache? {
     isOn.load(ordering: .relaxed) ? cache(name) : nil
@@ -77,7 +77,7 @@ final class DocumentCache: Sendable {
 
   private var all: [CollectionCache] { state.withLock { Array($0.caches.values) } }
 
-  /// Lets go of documents that the program does not have.
+  /// Releases documents that the program does not retain.
   func flush() { for cache in all { cache.withContents { $0.flush() } } }
 
   /// Forgets all documents.
@@ -91,15 +91,15 @@ final class DocumentCache: Sendable {
     }
   }
 
-  /// Counts what a collection keeps more or less; if all keep too much, lets go of some.
+  /// Records a change in memory use, and evicts documents if the limit is exceeded.
   @inline(__always)
   func note(_ change: Int) {
     let sum = bytes.wrappingAdd(change, ordering: .relaxed).newValue
     if sum > limitBytes { trim(sum - limitBytes) }
   }
 
-  /// Takes from the collections that keep most, and a little more than needed, so that not every
-  /// document that comes makes another one go.
+  /// Evicts documents from the collections that use the most memory, and slightly more than
+  /// necessary, so that not every new document evicts another.
   private func trim(_ excess: Int) {
     var excess = excess + limitBytes / 16
     let largest = all.map { (cache: $0, bytes: $0.withContents { $0.bytes }) }

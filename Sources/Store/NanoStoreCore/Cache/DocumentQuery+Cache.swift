@@ -5,10 +5,10 @@ import NanoEngine
 import NanoQuery
 
 extension DocumentQuery {
-  /// What is found, read as far as the cache does not have it.
+  /// Returns the results, reading only documents that the cache does not have.
   func documents(through cache: CollectionCache) throws -> [Document] {
     try collection.reading(.snapshot) { reader in
-      // A transaction has no state in which documents would be known.
+      // A write transaction has no committed state in which documents could be known to be current.
       if cache.withContents({ $0.prefersRowIDs }), !(reader is any EngineWriter),
         let found = try byRowIDs(reader, cache)
       {
@@ -18,7 +18,7 @@ extension DocumentQuery {
     }
   }
 
-  /// Reads every document, and gives the cached one where the content is the same.
+  /// Reads every document, and returns the cached one where the content is the same.
   private func byDocuments(
     _ reader: any EngineReader, _ cache: CollectionCache
   ) throws -> [Document] {
@@ -38,8 +38,8 @@ extension DocumentQuery {
     return documents
   }
 
-  /// Asks which rows are found, and reads only those that the cache does not know in this state of the
-  /// database. Nil if they are many.
+  /// Queries row ids, and reads only the documents not cached in this database state. Returns nil
+  /// if they are too many.
   private func byRowIDs(
     _ reader: any EngineReader, _ cache: CollectionCache
   ) throws -> [Document]? {
@@ -55,7 +55,7 @@ extension DocumentQuery {
     return try filling(documents, missing, found, reader, cache)
   }
 
-  /// Puts the documents of missing places between the others.
+  /// Inserts the missing documents at their positions.
   private func filling(
     _ known: [Document], _ missing: [Int], _ found: RowIDResult, _ reader: any EngineReader,
     _ cache: CollectionCache
@@ -63,11 +63,11 @@ extension DocumentQuery {
     var documents: [Document] = []
     documents.reserveCapacity(found.rowIDs.count)
     var rest = known[...]
-    for place in missing {
-      let between = place - documents.count
+    for position in missing {
+      let between = position - documents.count
       documents.append(contentsOf: rest.prefix(between))
       rest = rest.dropFirst(between)
-      try reader.get(.rowID(found.rowIDs[place]), in: collection.name) { stored in
+      try reader.get(.rowID(found.rowIDs[position]), in: collection.name) { stored in
         documents.append(
           cache.document(stored, in: collection.name, isCommitted: true, found.state).document)
       }

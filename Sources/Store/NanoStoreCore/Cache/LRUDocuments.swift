@@ -2,17 +2,18 @@
 
 import NanoDocument
 
-/// Documents by row id, in the order in which they were used last.
+/// Documents by row id, in least recently used order.
 ///
-/// A hash table of numbers of slots; the slots are linked from the one used last to the one used
-/// longest ago. A dictionary with a list beside it takes three times as long for a find of many.
+/// An open-addressing hash table of slot numbers; the slots form a doubly linked list from the most
+/// to the least recently used. A dictionary with a separate list takes three times as long for a
+/// query with many results.
 struct LRUDocuments {
   private struct Slot {
     var rowID: Int64
     /// Nil while the slot is free.
     var document: Document?
     var content: CachedContent
-    /// Numbers of slots; ``none`` at the ends.
+    /// Slot numbers of the neighbors; ``none`` at the ends.
     var newer: Int32
     var older: Int32
   }
@@ -20,14 +21,15 @@ struct LRUDocuments {
   private var free: [Int32] = []
   private var newest = Self.none
   private var oldest = Self.none
-  /// Numbers of slots, at most half of it in use.
+  /// Slot numbers, at most half of it in use.
   private var table = [Int32](repeating: Self.none, count: 32)
   private(set) var count = 0
 
   private static let none: Int32 = -1
 
-  /// Where an entry begins to look for its place. Sixteen neighbours share a line of the processor's
-  /// cache; beyond, ids are scattered, so that those of every thousandth row do not collide.
+  /// The index at which the probe sequence of a row starts. Sixteen consecutive row ids share a
+  /// cache line; blocks of sixteen are hashed, so that the ids of every thousandth row do not
+  /// collide.
   @inline(__always)
   private func home(_ rowID: Int64) -> Int {
     let bits = UInt64(bitPattern: rowID)
@@ -36,22 +38,23 @@ struct LRUDocuments {
     return Int((shift == 64 ? 0 : line >> shift) << 4 | bits & 15)
   }
 
-  /// Where a row stands in the table, or where it would.
+  /// Returns the table index of a row, or the one where it would be inserted.
   @inline(__always)
-  private func place(of rowID: Int64) -> Int {
+  private func tableIndex(of rowID: Int64) -> Int {
     let mask = table.count - 1
-    var place = home(rowID)
-    while table[place] != Self.none, slots[Int(table[place])].rowID != rowID {
-      place = (place + 1) & mask
+    var tableIndex = home(rowID)
+    while table[tableIndex] != Self.none, slots[Int(table[tableIndex])].rowID != rowID {
+      tableIndex = (tableIndex + 1) & mask
     }
-    return place
+    return tableIndex
   }
 
-  /// Shows what is known of a row to a closure that says whether it uses the document, and gives it.
+  /// Returns the document of a row if the closure accepts its content, and marks it as the most
+  /// recently used.
   @inline(__always)
-  mutating func use(_ rowID: Int64, where isWanted: (inout CachedContent) -> Bool) -> Document? {
-    let number = table[place(of: rowID)]
-    guard number != Self.none, isWanted(&slots[Int(number)].content) else { return nil }
+  mutating func use(_ rowID: Int64, where isAccepted: (inout CachedContent) -> Bool) -> Document? {
+    let number = table[tableIndex(of: rowID)]
+    guard number != Self.none, isAccepted(&slots[Int(number)].content) else { return nil }
     if number != newest {
       unlink(number)
       linkNewest(number)
@@ -60,12 +63,12 @@ struct LRUDocuments {
   }
 
   func content(of rowID: Int64) -> (document: Document, content: CachedContent)? {
-    let number = table[place(of: rowID)]
+    let number = table[tableIndex(of: rowID)]
     guard number != Self.none, let document = slots[Int(number)].document else { return nil }
     return (document, slots[Int(number)].content)
   }
 
-  /// Keeps a document of a row that has none, as the one used last.
+  /// Inserts a document for a row that has none, as the most recently used.
   mutating func insert(_ document: Document, _ rowID: Int64, _ content: CachedContent) {
     if (count + 1) * 2 > table.count { grow() }
     let slot = Slot(
@@ -78,12 +81,12 @@ struct LRUDocuments {
       number = Int32(slots.count)
       slots.append(slot)
     }
-    table[place(of: rowID)] = number
+    table[tableIndex(of: rowID)] = number
     linkNewest(number)
     count += 1
   }
 
-  /// Takes out what was used longest ago.
+  /// Removes the least recently used document.
   mutating func removeOldest() -> (document: Document, rowID: Int64, content: CachedContent)? {
     guard oldest != Self.none else { return nil }
     let slot = slots[Int(oldest)]
@@ -92,14 +95,14 @@ struct LRUDocuments {
 
   @discardableResult
   mutating func remove(_ rowID: Int64) -> (document: Document, content: CachedContent)? {
-    let place = place(of: rowID)
-    let number = table[place]
+    let tableIndex = tableIndex(of: rowID)
+    let number = table[tableIndex]
     guard number != Self.none, let document = slots[Int(number)].document else { return nil }
     let content = slots[Int(number)].content
     unlink(number)
     slots[Int(number)].document = nil
     free.append(number)
-    close(place)
+    close(tableIndex)
     count -= 1
     return (document, content)
   }
@@ -124,18 +127,18 @@ extension LRUDocuments {
   private mutating func grow() {
     let numbers = table.filter { $0 != Self.none }
     table = [Int32](repeating: Self.none, count: table.count * 2)
-    for number in numbers { table[place(of: slots[Int(number)].rowID)] = number }
+    for number in numbers { table[tableIndex(of: slots[Int(number)].rowID)] = number }
   }
 
-  /// Empties a place, and moves up the entries behind it that would not be found any more.
+  /// Empties a table entry, and moves later entries that could no longer be found.
   private mutating func close(_ emptied: Int) {
     let mask = table.count - 1
     var hole = emptied
     var next = (hole + 1) & mask
     while table[next] != Self.none {
-      let wanted = home(slots[Int(table[next])].rowID)
-      // Whether the hole lies between where the entry wants to stand and where it does.
-      if (next - wanted) & mask >= (next - hole) & mask {
+      let homeIndex = home(slots[Int(table[next])].rowID)
+      // Whether the hole lies between the home of the entry and its current index.
+      if (next - homeIndex) & mask >= (next - hole) & mask {
         table[hole] = table[next]
         hole = next
       }

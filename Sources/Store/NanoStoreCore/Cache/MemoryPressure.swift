@@ -3,8 +3,8 @@
 #if canImport(Darwin)
   import Dispatch
 
-  // @unchecked: a source of events may be used from any thread.
-  /// Calls back when the system is short of memory, for as long as it is there.
+  // @unchecked: a dispatch source is thread-safe.
+  /// Calls a handler when the system is short of memory, until it is deallocated.
   final class MemoryPressure: @unchecked Sendable {
     private let source: any DispatchSourceMemoryPressure
 

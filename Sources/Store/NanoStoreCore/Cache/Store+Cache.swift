@@ -4,29 +4,34 @@ public import NanoDocument
 import NanoEngine
 
 extension Store {
-  /// The ``DocumentCollection/cacheSize`` of every collection that was given none: -1, no cache, unless
-  /// it is set.
+  /// The default ``DocumentCollection/cacheSize`` for collections. The default is -1: no cache.
   public var defaultCacheSize: Int {
     get { cache.defaultSize }
     set { cache.defaultSize = newValue }
   }
 
-  /// Bytes of memory that the caches of all collections may take, beside what the program holds
-  /// itself: 64 MiB, unless it is set. What was used longest ago goes first.
+  /// The memory limit of all document caches, in bytes.
+  ///
+  /// Documents that the program itself retains do not count.
+  ///
+  /// The default is 64 MiB. The least recently used documents are evicted first.
   public var cacheLimit: Int {
     get { cache.limitBytes }
     set { cache.limitBytes = newValue }
   }
 
-  /// What the caches of all collections keep at this moment.
+  /// The current contents of the caches of all collections.
   public var cacheUse: CacheUse { cache.use }
 
-  /// Lets go of all cached documents that the program does not hold. On Apple's systems this happens by
-  /// itself when memory is short; elsewhere the program may call it.
+  /// Releases all cached documents that the program does not retain.
+  ///
+  /// On Apple platforms this happens automatically under memory pressure; on others, call it
+  /// yourself.
   public func flushCache() { cache.flush() }
 
-  /// Whether a document that this store handed out is still what stands in the database, so that
-  /// what was made from it need not be made again.
+  /// Returns whether a document is still current in the database.
+  ///
+  /// If it is, values derived from it need not be recomputed.
   ///
   /// ```swift
   /// people.cacheSize = 100
@@ -36,37 +41,40 @@ extension Store {
   /// store.isCurrent(ada)                                  // false
   /// ```
   ///
-  /// It costs a look at the row, so that writes of other stores and processes count too. False for a
-  /// document that was changed, that comes from elsewhere, a write or a collection without cache
-  /// included, whose row another program wrote last, and if the database cannot be asked.
-  public func isCurrent(_ document: Document) -> Bool {
+  /// It reads the version of the row, so writes by other stores and processes are taken into
+  /// account. The result is false for a document that was modified, for one that does not come from
+  /// a read of a cached collection of this store, for one whose row another program wrote last, and
+  /// if the database cannot be read.
+  package func isCurrent(_ document: Document) -> Bool {
     guard let collection = document.collection, let rowID = document.rowID,
       let cache = cache[collection],
       let known = cache.withContents({ $0.version(of: document, rowID) })
     else { return false }
     let found = try? self[collection].reading(.snapshot) { reader in
-      // The state is known once something was read.
+      // The state is available once something was read.
       (
         version: try reader.version(ofRow: rowID, in: collection),
         state: try reader.committedState()
       )
     }
     guard found?.version != known else { return true }
-    // What a transaction has changed may be undone.
+    // Changes of a transaction may still be rolled back.
     if found?.state != nil { cache.withContents { $0.forget(document, rowID) } }
     return false
   }
-  public func isCurrent(_ document: Document) async -> Bool {
+  /// The asynchronous form of `isCurrent(_:)`, which does not block the calling thread.
+  package func isCurrent(_ document: Document) async -> Bool {
     (try? await onReader { self.isCurrent(document) }) ?? false
   }
 }
 
-/// What caches keep.
+/// The contents of the document caches.
 public struct CacheUse: Sendable, Hashable {
-  /// Documents that are kept whether the program holds them or not.
+  /// The number of documents that the caches retain, whether the program retains them or not.
   public var documents: Int
-  /// Bytes of memory that they take.
+  /// The memory that they occupy, in bytes.
   public var bytes: Int
+  /// Creates a value from its parts.
   package init(documents: Int = 0, bytes: Int = 0) {
     self.documents = documents
     self.bytes = bytes
@@ -74,21 +82,22 @@ public struct CacheUse: Sendable, Hashable {
 }
 
 extension DocumentCollection {
-  /// How many documents the store keeps in memory when the program does not hold them any more; those
-  /// used longest ago go first.
+  /// The number of documents that the store keeps in memory after the program releases them. The
+  /// least recently used are evicted first.
   ///
-  /// With 0 only documents that the program holds are known: asking for the same content again gives
-  /// the same document. With -1, unless ``Store/defaultCacheSize`` says otherwise, none are. Setting
-  /// it counts for this store until it is closed for good, and is not kept in the file.
+  /// With 0, only documents that the program retains are tracked: reading unchanged content again
+  /// returns the same document. With -1, the default unless ``Store/defaultCacheSize`` is set,
+  /// there is no cache. The setting applies to this store object, also after reopening, and is not
+  /// stored in the file.
   ///
-  /// A cached document is never out of date: what was written meanwhile, by whomever, is read anew.
-  /// ``get(_:)-(String)``, ``DocumentQuery/fetch()`` and pages use the cache; chosen fields, streams
-  /// and typed values do not.
+  /// A cached document is never stale: rows written in the meantime, by any connection, are read
+  /// again. ``get(_:)-(String)``, ``DocumentQuery/fetch()`` and pages use the cache; selected
+  /// fields, streams and typed values do not.
   public var cacheSize: Int {
     get { store.cache.size(name) }
     nonmutating set { store.cache.setSize(newValue, name) }
   }
 
-  /// Lets go of cached documents of this collection that the program does not hold.
+  /// Releases cached documents of this collection that the program does not retain.
   public func flushCache() { store.cache[name]?.withContents { $0.flush() } }
 }

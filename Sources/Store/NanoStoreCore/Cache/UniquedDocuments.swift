@@ -2,18 +2,18 @@
 
 import NanoDocument
 
-/// Documents that the program holds and the cache does not: as long as it does, the same one is given
-/// for the same content.
+/// Weak references to documents that the program retains and the cache does not, so that reading
+/// the same content returns the same document.
 struct UniquedDocuments {
   private struct Entry {
     let document: Document.Weak
     let content: CachedContent
   }
   private var entries: [Int64: Entry] = [:]
-  /// When so many are there, those that are gone are looked for.
+  /// The number of entries at which released documents are removed.
   private var sweepCount = Self.smallestSweep
 
-  /// Arbitrary; a sweep of so many takes some microseconds.
+  /// Arbitrary: a sweep of this size takes a few microseconds.
   private static let smallestSweep = 64
 
   mutating func insert(_ document: Document, _ rowID: Int64, _ content: CachedContent) {
@@ -24,7 +24,7 @@ struct UniquedDocuments {
     entries[rowID] = Entry(document: Document.Weak(document), content: content)
   }
 
-  /// What is known of a row, if the program still has its document.
+  /// Returns the entry of a row, if the program still retains its document.
   func content(of rowID: Int64) -> (document: Document, content: CachedContent)? {
     guard !entries.isEmpty, let entry = entries[rowID], let document = entry.document.document
     else { return nil }

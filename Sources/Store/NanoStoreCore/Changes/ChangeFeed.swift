@@ -2,7 +2,7 @@
 
 public import NanoEngine
 
-/// The commits of a store, as they happen.
+/// An asynchronous sequence of the commits of a store.
 ///
 /// ```swift
 /// for try await commit in store.changes {
@@ -11,21 +11,26 @@ public import NanoEngine
 /// }
 /// ```
 ///
-/// It begins when its iterator is made, as a loop does at its beginning: no commit after that is
-/// missing. There is an element for each commit that changed documents. A loop that falls behind by
-/// more than 64 commits gets further ones put together, so that nothing grows; then
-/// ``Change/Kind/updated`` may also stand for a document that is new to the loop. What is told covers
-/// what happened, and may cover more.
+/// The feed starts when its iterator is created, for example at the beginning of a loop: no later
+/// commit is missing. There is one element for each commit that changed documents. If the loop
+/// falls behind by more than 64 commits, further ones are merged, so that memory use is bounded;
+/// ``Change/Kind/updated`` may then also refer to a document that is new to the loop. The reported
+/// changes are a superset of the actual ones.
 public struct ChangeFeed: LiveSequence {
+  /// The changes of a commit.
   public typealias Element = Commit
   let store: Store
 
+  /// Returns an iterator, which receives all commits from now on.
   public func makeAsyncIterator() -> Iterator { Iterator(FeedReader(store, nil)) }
 
+  /// Iterates over the commits of a store.
   public struct Iterator: AsyncIteratorProtocol {
     private let reader: FeedReader
     fileprivate init(_ reader: FeedReader) { self.reader = reader }
 
+    /// Returns the next commit, or nil when the store is closed.
+    ///
     /// - Throws: ``StoreError/Code/closed`` if the store was closed when the loop began,
     ///   ``StoreError/Code/unsupported``, ``StoreError/Code/fileReplaced`` if the file of the store was deleted,
     ///   moved or replaced; `CancellationError`.
@@ -33,15 +38,18 @@ public struct ChangeFeed: LiveSequence {
   }
 }
 
-/// The changes of one collection, as they happen; see ``ChangeFeed``.
+/// An asynchronous sequence of the changes of one collection; see ``ChangeFeed``.
 public struct CollectionChangeFeed: LiveSequence {
+  /// The changes that a commit made to the collection.
   public typealias Element = Change
   let collection: DocumentCollection
 
+  /// Returns an iterator, which receives all commits from now on.
   public func makeAsyncIterator() -> Iterator {
     Iterator(FeedReader(collection.store, collection.name), collection.name)
   }
 
+  /// Iterates over the changes of a collection.
   public struct Iterator: AsyncIteratorProtocol {
     private let reader: FeedReader
     private let name: String
@@ -50,7 +58,9 @@ public struct CollectionChangeFeed: LiveSequence {
       self.name = name
     }
 
-    /// - Throws: As ``ChangeFeed/Iterator/next()``.
+    /// Returns the next change, or nil when the store is closed.
+    ///
+    /// - Throws: The errors of ``ChangeFeed/Iterator/next()``.
     public mutating func next() async throws -> Change? {
       try await reader.next()?.change(in: name)
     }
@@ -58,23 +68,23 @@ public struct CollectionChangeFeed: LiveSequence {
 }
 
 extension Store {
-  /// What is committed from now on, by this store, other connections and other processes.
+  /// The commits from now on, by this store, other connections and other processes.
   public var changes: ChangeFeed { ChangeFeed(store: self) }
 }
 
 extension DocumentCollection {
-  /// What commits do to the documents of this collection from now on.
+  /// Returns the changes that commits make to this collection from now on.
   ///
   /// ```swift
   /// for try await change in people.changes() { print(change.rowIDs(.deleted)) }
   /// ```
   ///
-  /// ``Change/rows`` is nil where any document may have changed: after SQL of your own, commits of
-  /// other processes, and more than a thousand documents in one transaction.
+  /// ``Change/rows`` is nil if any document may have changed: after direct SQL, after commits of
+  /// other processes, and after transactions that change more than a thousand documents.
   public func changes() -> CollectionChangeFeed { CollectionChangeFeed(collection: self) }
 }
 
-/// Confined to the task that iterates. Letting go of it ends everything.
+/// Reads a feed. Confined to the iterating task; the subscription ends when it is deallocated.
 private final class FeedReader {
   private let store: Store
   private let buffer: FeedBuffer

@@ -6,36 +6,37 @@ import NanoEngine
 import NanoQuery
 import Synchronization
 
-/// Hears of the commits of a store and finds out whom they concern.
+/// Receives the commits of a store and determines which observers they affect.
 ///
-/// It listens from the first observer to the last. A writer only leaves word of its commit here; on
-/// the hub's queue the changed documents are looked up once, and every observer's condition is asked
-/// about their bytes.
+/// It observes the engine while there are observers. A writer only adds its commit to the inbox; on
+/// the hub's queue, the changed documents are read once and matched against every observer's
+/// condition.
 final class ChangeHub: Sendable {
   fileprivate struct State {
-    /// What is listened to; nil without observers.
+    /// The observed engine; nil without observers.
     var engine: (any Engine)?
     var observation: CommitObservation?
-    var watches: [ObjectIdentifier: InvalidationSignal] = [:]
+    var signals: [ObjectIdentifier: InvalidationSignal] = [:]
     var feeds: [ObjectIdentifier: FeedBuffer] = [:]
-    /// How many watches there are for each collection, so that most commits concern nobody.
-    var watched: [ExactName: Int] = [:]
-    /// What happened since the last look.
+    /// The number of live queries per collection, so that commits to other collections are ignored
+    /// cheaply.
+    var signalCounts: [ExactName: Int] = [:]
+    /// The commits since the last processing, merged.
     var inbox: Commit?
-    var isLooking = false
+    var isProcessing = false
   }
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "NanoStore.changes")
 
-  /// Time from one look to the next, while commits come: those of a burst are looked at together.
-  /// Arbitrary; no eye sees it.
+  /// The minimum interval between two rounds of processing, so that a burst of commits is processed
+  /// together. Arbitrary: not perceptible.
   private static let pause = DispatchTimeInterval.milliseconds(2)
 
   /// - Throws: ``StoreError/Code/unsupported``, ``StoreError/Code/closed``.
-  func add(_ watch: InvalidationSignal, on engine: any Engine) throws {
+  func add(_ signal: InvalidationSignal, on engine: any Engine) throws {
     try listen(to: engine) { state in
-      state.watches[ObjectIdentifier(watch)] = watch
-      state.watched[ExactName(watch.collection), default: 0] += 1
+      state.signals[ObjectIdentifier(signal)] = signal
+      state.signalCounts[ExactName(signal.collection), default: 0] += 1
     }
   }
 
@@ -55,17 +56,17 @@ final class ChangeHub: Sendable {
       add(&state)
       return stale
     }
-    // Of an engine that is being closed.
+    // These observed an engine that is being closed.
     stale.map(Self.end)
   }
 
-  func remove(_ watch: InvalidationSignal) {
-    watch.end()
+  func remove(_ signal: InvalidationSignal) {
+    signal.end()
     state.withLock { state in
-      guard state.watches.removeValue(forKey: ObjectIdentifier(watch)) != nil else { return }
-      state.watched[ExactName(watch.collection)]? -= 1
-      if state.watched[ExactName(watch.collection)] == 0 {
-        state.watched[ExactName(watch.collection)] = nil
+      guard state.signals.removeValue(forKey: ObjectIdentifier(signal)) != nil else { return }
+      state.signalCounts[ExactName(signal.collection)]? -= 1
+      if state.signalCounts[ExactName(signal.collection)] == 0 {
+        state.signalCounts[ExactName(signal.collection)] = nil
       }
       Self.stopIfIdle(&state)
     }
@@ -80,12 +81,12 @@ final class ChangeHub: Sendable {
   }
 
   private static func stopIfIdle(_ state: inout State) {
-    guard state.watches.isEmpty, state.feeds.isEmpty else { return }
+    guard state.signals.isEmpty, state.feeds.isEmpty else { return }
     state.observation?.cancel()
     (state.observation, state.engine, state.inbox) = (nil, nil, nil)
   }
 
-  /// Ends what observes an engine that is being closed.
+  /// Ends the observers of an engine that is being closed.
   func end(_ engine: any Engine) {
     let ended = state.withLock { $0.engine === engine ? Self.takeAll(&$0) : nil }
     ended.map(Self.end)
@@ -94,55 +95,57 @@ final class ChangeHub: Sendable {
   private static func takeAll(_ state: inout State) -> State {
     state.observation?.cancel()
     let taken = state
-    state = State(isLooking: taken.isLooking)
+    state = State(isProcessing: taken.isProcessing)
     return taken
   }
 
   private static func end(_ state: State) {
-    for watch in state.watches.values { watch.end() }
+    for signal in state.signals.values { signal.end() }
     for feed in state.feeds.values { feed.end() }
   }
 }
 
 extension ChangeHub {
-  /// Runs on the thread of the writer.
+  /// Receives a commit, on the thread of the writer.
   private func receive(_ commit: Commit) {
     let (feeds, begins) = state.withLock { state in
       guard state.concerns(commit) else { return (Array(state.feeds.values), false) }
       if state.inbox?.merge(commit) == nil { state.inbox = commit }
-      defer { state.isLooking = true }
-      return (Array(state.feeds.values), !state.isLooking)
+      defer { state.isProcessing = true }
+      return (Array(state.feeds.values), !state.isProcessing)
     }
     for feed in feeds { feed.add(commit) }
-    if begins { queue.async { self.look() } }
+    if begins { queue.async { self.process() } }
   }
 
-  /// Tells those whose answer may be another one. While commits come, it comes back after a pause.
-  private func look() {
+  /// Signals the live queries whose results may have changed. Repeats after a pause while commits
+  /// arrive.
+  private func process() {
     let task = state.withLock { state -> (Commit, [InvalidationSignal], any Engine)? in
       guard let commit = state.inbox, let engine = state.engine else {
-        state.isLooking = false
+        state.isProcessing = false
         return nil
       }
       state.inbox = nil
-      return (commit, Array(state.watches.values), engine)
+      return (commit, Array(state.signals.values), engine)
     }
-    guard let (commit, watches, engine) = task else { return }
+    guard let (commit, signals, engine) = task else { return }
     if commit.isEverything { endFeedsIfReplaced(engine) }
-    var asking: [ExactName: (change: Change, watches: [InvalidationSignal])] = [:]
-    for watch in watches {
-      switch watch.verdict(on: commit) {
-      case .untouched: break
-      case .touched: watch.touch()
-      case .touchedIfFound(let change):
-        asking[ExactName(watch.collection), default: (change, [])].watches.append(watch)
+    var candidates: [ExactName: (change: Change, signals: [InvalidationSignal])] = [:]
+    for signal in signals {
+      switch signal.verdict(on: commit) {
+      case .unaffected: break
+      case .invalidated: signal.invalidate()
+      case .invalidatedIfMatching(let change):
+        candidates[ExactName(signal.collection), default: (change, [])].signals.append(signal)
       }
     }
-    for (change, watches) in asking.values { Self.ask(watches, about: change, engine) }
-    queue.asyncAfter(deadline: .now() + Self.pause) { self.look() }
+    for (change, signals) in candidates.values { Self.match(signals, against: change, engine) }
+    queue.asyncAfter(deadline: .now() + Self.pause) { self.process() }
   }
 
-  /// Watches read again and get the error themselves; feeds read nothing.
+  /// Ends feeds if the file was replaced. Live queries read again and receive the error themselves;
+  /// feeds do not read.
   private func endFeedsIfReplaced(_ engine: any Engine) {
     do {
       try engine.read(.call, nil) { _ in }
@@ -150,36 +153,36 @@ extension ChangeHub {
       let feeds = state.withLock { Array($0.feeds.values) }
       for feed in feeds { feed.end(with: failure) }
     } catch {
-      // Of another read, which may succeed the next time.
+      // An unrelated read error; the next read may succeed.
     }
   }
 
-  /// Touches the watches whose condition a changed document fulfils.
-  private static func ask(
-    _ watches: [InvalidationSignal], about change: Change, _ engine: any Engine
+  /// Signals the live queries whose conditions match a changed document.
+  private static func match(
+    _ signals: [InvalidationSignal], against change: Change, _ engine: any Engine
   ) {
-    let there = (change.rows ?? [:]).filter { $0.value != .deleted }.keys
+    let remaining = (change.rows ?? [:]).filter { $0.value != .deleted }.keys
     do {
       try engine.read(.snapshot, nil) { reader in
         let defaults = FieldDefaults(try reader.settings(of: change.collection).defaults)
-        for id in there {
+        for id in remaining {
           try reader.get(.rowID(id), in: change.collection) { document in
-            for watch in watches where watch.isAsking && watch.finds(document, defaults) {
-              watch.touch()
+            for signal in signals where signal.isArmed && signal.matches(document, defaults) {
+              signal.invalidate()
             }
           }
         }
       }
     } catch {
-      // They read again and meet the error, if there still is one.
-      for watch in watches { watch.touch() }
+      // They read again and receive the error, if it persists.
+      for signal in signals { signal.invalidate() }
     }
   }
 }
 
 extension ChangeHub.State {
   fileprivate func concerns(_ commit: Commit) -> Bool {
-    if commit.isEverything { return !watches.isEmpty || !feeds.isEmpty }
-    return commit.changes.contains { watched[$0.collection.folded] != nil }
+    if commit.isEverything { return !signals.isEmpty || !feeds.isEmpty }
+    return commit.changes.contains { signalCounts[$0.collection.folded] != nil }
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// What makes one list of documents of another one. Documents are told apart by row id.
+/// The difference between two lists of documents, which are identified by row id.
 ///
-/// Positions are those of `CollectionDifference`, of UIKit's and of AppKit's batch updates: what goes
-/// away is counted in the old list, what comes in the new one. So removals and the beginnings of moves
-/// are applied together, from the highest position to the lowest, then insertions and the ends of moves,
-/// from the lowest to the highest; ``apply(to:_:)`` does that.
+/// Positions follow `CollectionDifference` and the batch updates of UIKit and AppKit: removals
+/// refer to the old list, insertions to the new one. Apply removals and the sources of moves
+/// together, from the highest position to the lowest, then insertions and the destinations of
+/// moves, from the lowest to the highest; ``apply(to:_:)`` does this.
 ///
 /// ```swift
 /// table.performBatchUpdates {
@@ -13,64 +13,67 @@
 ///   table.insertRows(at: difference.inserted)
 ///   for move in difference.moved { table.moveRow(at: move.from, to: move.to) }
 /// }
-/// table.reloadRows(at: difference.changed.map(\.to))     // after the others, where they stand now
+/// table.reloadRows(at: difference.changed.map(\.to))     // after the others, at their new positions
 /// ```
 ///
-/// SwiftUI finds differences itself, by identity: give `ForEach` the documents with their row ids.
+/// SwiftUI computes differences by identity: pass the documents to `ForEach` with their row ids.
 public struct DocumentDifference: Sendable, Hashable {
-  /// A document that is in both lists.
+  /// A document in both lists.
   public struct Step: Sendable, Hashable {
-    /// Its position in the old list.
+    /// The position in the old list.
     public let from: Int
-    /// Its position in the new list.
+    /// The position in the new list.
     public let to: Int
   }
 
-  /// Positions in the old list of documents that are gone, ascending.
+  /// The positions in the old list of removed documents, ascending.
   public private(set) var removed: [Int] = []
-  /// Positions in the new list of documents that were not there, ascending.
+  /// The positions in the new list of inserted documents, ascending.
   public private(set) var inserted: [Int] = []
-  /// Documents that stand elsewhere among those that are in both lists, by new position; as few as
-  /// possible. One that only made room for others is not among them.
+  /// The documents whose order changed relative to the others in both lists, by new position.
+  ///
+  /// The set is minimal: documents that only shift because of others are not included.
   public private(set) var moved: [Step] = []
-  /// Documents whose fields, type or version are others, by new position. They may have moved too.
+  /// The documents whose fields, type or version changed, by new position. They may also have
+  /// moved.
   public private(set) var changed: [Step] = []
 
-  /// Whether both lists are the same.
+  /// Whether both lists are equal.
   public var isEmpty: Bool {
     removed.isEmpty && inserted.isEmpty && moved.isEmpty && changed.isEmpty
   }
 
-  init(from old: [DocumentMark], to new: [DocumentMark]) {
-    let places = Dictionary(
+  init(from old: [DocumentFingerprint], to new: [DocumentFingerprint]) {
+    let oldPositions = Dictionary(
       old.enumerated().map { ($1.rowID, $0) }, uniquingKeysWith: { first, _ in first })
     var stays = Array(repeating: false, count: old.count)
     var kept: [Step] = []
-    for (to, mark) in new.enumerated() {
-      guard let from = places[mark.rowID] else {
+    for (to, fingerprint) in new.enumerated() {
+      guard let from = oldPositions[fingerprint.rowID] else {
         inserted.append(to)
         continue
       }
       stays[from] = true
       kept.append(Step(from: from, to: to))
-      if !mark.isUnchanged(since: old[from]) { changed.append(kept[kept.count - 1]) }
+      if !fingerprint.isUnchanged(since: old[from]) { changed.append(kept[kept.count - 1]) }
     }
     removed = stays.indices.filter { !stays[$0] }
     let unmoved = Self.longestAscent(kept.map(\.from))
     moved = kept.filter { !unmoved.contains($0.from) }
   }
 
-  /// Makes the new list of the old one.
+  /// Transforms the old list into the new one.
   ///
   /// - Parameters:
-  ///   - list: The old list, or what was made of each of its documents.
-  ///   - new: The new list, for what is inserted or changed.
+  ///   - list: The old list, or values derived from each of its documents.
+  ///   - new: The new list, for inserted and changed elements.
   public func apply<Element>(to list: inout [Element], _ new: [Element]) {
     apply(to: &list) { new[$0] }
   }
 
-  /// As ``apply(to:_:)-([Element],_)``, with a closure that makes the element at a position of the
-  /// new list; it is called only for what is inserted or changed.
+  /// Transforms the old list into the new one; see ``apply(to:_:)-([Element],_)``. The closure
+  /// returns the element at a position of the new list, and is called only for inserted and changed
+  /// elements.
   public func apply<Element>(to list: inout [Element], _ element: (Int) throws -> Element) rethrows
   {
     let old = list
@@ -91,9 +94,9 @@ public struct DocumentDifference: Sendable, Hashable {
     list = result
   }
 
-  /// The most numbers that stand in ascending order already, of numbers that are all different.
+  /// Returns the longest increasing subsequence of distinct numbers.
   private static func longestAscent(_ numbers: [Int]) -> Set<Int> {
-    // The position of the smallest number that ends an ascent of each length.
+    // The position of the smallest last number of an increasing subsequence of each length.
     var ends: [Int] = []
     var before = Array(repeating: -1, count: numbers.count)
     for (position, number) in numbers.enumerated() {

@@ -5,7 +5,7 @@ import NanoEngine
 public import NanoQuery
 
 extension DocumentQuery {
-  /// What is found, at once and again after each commit that changed it.
+  /// Returns a live query: the results now, and again after each commit that changes them.
   ///
   /// ```swift
   /// for try await adults in try people.find("[age] > 30").sorted(by: "name").updates() {
@@ -13,64 +13,66 @@ extension DocumentQuery {
   /// }
   /// ```
   ///
-  /// Only what is committed is seen, also when the loop begins inside of a transaction; saves that are
-  /// collected come when they are written. With ``select(_:)-(String...)`` only changes of those
-  /// fields count. Commits of other processes are seen within
-  /// a tenth of a second, if the configuration says nothing else.
+  /// Only committed changes are visible, even if the loop begins inside a transaction; buffered
+  /// saves appear once they are written. With ``select(_:)-(String...)``, only changes of the
+  /// selected fields count. By default, commits of other processes are detected within a tenth of a
+  /// second.
   ///
-  /// - Throws: While it runs: ``StoreError``, among others ``StoreError/Code/closed`` if the store is
-  ///   closed when the loop begins, ``StoreError/Code/unsupported`` if the engine tells of no commits.
-  ///   The loop is over then.
+  /// - Throws: During iteration, ``StoreError``, including ``StoreError/Code/closed`` if the store
+  ///   was closed when the loop began and ``StoreError/Code/unsupported`` if the engine does not
+  ///   report commits. An error ends the loop.
   public func updates() -> DocumentUpdates<Document> { updates { $0 } }
 
-  /// As ``updates()``, with values of your own type made from the documents.
+  /// Returns a live query whose results are decoded to a type; see ``updates()``.
   ///
-  /// - Throws: While it runs, also `DecodingError` for a document whose fields do not fit.
+  /// - Throws: During iteration, also `DecodingError` for a document whose fields do not match the
+  ///   type.
   public func updates<Value: Decodable & Sendable>(
     as type: Value.Type
   ) -> DocumentUpdates<Value> {
     updates { try $0.decoded(as: type) }
   }
 
-  /// As ``updates()``, with values that read themselves.
+  /// Returns a live query whose results are decoded by the type's own codec; see ``updates()``.
   public func updates<Value: DocumentRepresentable & Sendable>(
     as type: Value.Type
   ) -> DocumentUpdates<Value> {
     updates { try $0.decoded(as: type) }
   }
 
-  /// As ``updates()``, with what a closure makes of each document.
+  /// Returns a live query whose results are transformed by a closure; see ``updates()``.
   public func updates<Value: Sendable>(
     _ make: @escaping @Sendable (Document) throws -> Value
   ) -> DocumentUpdates<Value> {
-    DocumentUpdates(question: question { documents in try documents.map(make) })
+    DocumentUpdates(evaluator: evaluator { documents in try documents.map(make) })
   }
 
-  /// The first document that is found, nil if there is none, at once and again after each commit that
-  /// changed it.
+  /// Returns a live query of the first matching document, or nil if there is none.
+  ///
+  /// It returns the document now, and again after each commit that changes it.
   public func firstUpdates() -> ValueUpdates<Document?> {
-    ValueUpdates(question: limit(Swift.min(1, query.limit ?? 1)).question { $0.first })
+    ValueUpdates(evaluator: limit(Swift.min(1, query.limit ?? 1)).evaluator { $0.first })
   }
 
-  /// How many documents are found, at once and again after each commit that changed the number.
+  /// Returns a live query of the number of matching documents.
   ///
   /// ```swift
   /// for try await count in try mails.find("[read] = false").countUpdates() { print(count) }
   /// ```
   public func countUpdates() -> ValueUpdates<Int> {
     ValueUpdates(
-      question: question(query, query.usedFields) { [query, name = collection.name] reader in
+      evaluator: evaluator(query, query.usedFields) { [query, name = collection.name] reader in
         let count = try reader.count(query, in: name)
-        return LiveAnswer(.values(Array("\(count)".utf8))) { count }
+        return LiveResult(.values(Array("\(count)".utf8))) { count }
       })
   }
 
-  /// What ``aggregate(_:)`` gives, at once and again after each commit that changed it.
+  /// Returns a live query of the result of ``aggregate(_:)``.
   public func aggregateUpdates(_ aggregates: [Aggregate]) -> ValueUpdates<[DocumentValue]> {
     aggregateUpdates(AggregateQuery(query, aggregates: aggregates)) { $0.first?.values ?? [] }
   }
 
-  /// What ``grouped(by:aggregates:)`` gives, at once and again after each commit that changed it.
+  /// Returns a live query of the result of ``grouped(by:aggregates:)``.
   public func groupedUpdates(
     by paths: String..., aggregates: [Aggregate]
   ) -> ValueUpdates<[AggregateRow]> {
@@ -80,21 +82,22 @@ extension DocumentQuery {
   }
 
   private func aggregateUpdates<Value: Sendable>(
-    _ asked: AggregateQuery, _ make: @escaping @Sendable ([AggregateRow]) -> Value
+    _ aggregateQuery: AggregateQuery, _ make: @escaping @Sendable ([AggregateRow]) -> Value
   ) -> ValueUpdates<Value> {
     ValueUpdates(
-      question: question(asked.query, asked.usedFields) { [name = collection.name] reader in
-        try asked.validate()
-        let rows = try reader.aggregate(asked, in: name)
-        return LiveAnswer(try .values(of: rows)) { make(rows) }
+      evaluator: evaluator(aggregateQuery.query, aggregateQuery.usedFields) {
+        [name = collection.name] reader in
+        try aggregateQuery.validate()
+        let rows = try reader.aggregate(aggregateQuery, in: name)
+        return LiveResult(try .values(of: rows)) { make(rows) }
       })
   }
 }
 
 extension DocumentQuery {
-  private func question<Value: Sendable>(
+  private func evaluator<Value: Sendable>(
     _ query: Query, _ fields: [FieldPath],
-    _ read: @escaping @Sendable (any EngineReader) throws -> LiveAnswer<Value>
+    _ read: @escaping @Sendable (any EngineReader) throws -> LiveResult<Value>
   ) -> LiveQueryEvaluator<Value> {
     LiveQueryEvaluator(store: collection.store, collection: collection.name, query: query) {
       [self] reader in
@@ -104,21 +107,22 @@ extension DocumentQuery {
     }
   }
 
-  /// The documents, and what is made of them.
-  private func question<Value: Sendable>(
+  /// Creates an evaluator that reads the documents and transforms them.
+  private func evaluator<Value: Sendable>(
     _ make: @escaping @Sendable ([Document]) throws -> Value
   ) -> LiveQueryEvaluator<Value> {
-    question(query, query.usedFields) { [self] reader in
+    evaluator(query, query.usedFields) { [self] reader in
       var documents: [Document] = []
-      var marks: [DocumentMark] = []
+      var fingerprints: [DocumentFingerprint] = []
       try reader.find(query, in: collection.name) { stored in
         let document = try document(stored, query.fields)
-        marks.append(
-          query.fields == nil ? DocumentMark(stored) : try DocumentMark(selected: document))
+        fingerprints.append(
+          query.fields == nil
+            ? DocumentFingerprint(stored) : try DocumentFingerprint(selected: document))
         documents.append(document)
         return true
       }
-      return LiveAnswer(.documents(marks)) { [documents] in try make(documents) }
+      return LiveResult(.documents(fingerprints)) { [documents] in try make(documents) }
     }
   }
 }

@@ -1,48 +1,59 @@
 // SPDX-License-Identifier: MIT
 
-/// What a query finds, first now and then after each commit that changed it.
+/// A live view of a query's results: the current ones, and new ones after each commit that changes
+/// them.
 ///
 /// ```swift
 /// for try await adults in try people.find("[age] > 30").updates() { print(adults.count) }
 /// ```
 ///
-/// An element is the whole answer at one moment. A loop that is slow gets the newest one, and those
-/// between are left out. docs/CHANGES.md says what is promised.
+/// Each element is the complete result at one moment. A slow loop receives the newest result;
+/// intermediate ones are skipped. docs/CHANGES.md lists the guarantees.
 public struct DocumentUpdates<Document: Sendable>: LiveSequence {
+  /// The complete results of the query.
   public typealias Element = [Document]
-  let question: LiveQueryEvaluator<[Document]>
+  let evaluator: LiveQueryEvaluator<[Document]>
 
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(question)) }
+  /// Returns an iterator, which executes the query with its first call.
+  public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(evaluator)) }
 
+  /// Iterates over the results of a live query.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let reader: LiveReader<[Document]>
 
+    /// Returns the next result, or nil when the store is closed.
+    ///
     /// - Throws: ``StoreError``, which ends the sequence; `CancellationError`.
     public mutating func next() async throws -> [Document]? { try await reader.next()?.value }
   }
 }
 
-/// One value computed from what a query finds, first now and then after each commit that changed it.
+/// A live view of a single value computed from a query's results.
 ///
 /// ```swift
 /// for try await count in try people.find("[age] > 30").countUpdates() { print(count) }
 /// ```
 public struct ValueUpdates<Value: Sendable>: LiveSequence {
+  /// The value computed from the results.
   public typealias Element = Value
-  let question: LiveQueryEvaluator<Value>
+  let evaluator: LiveQueryEvaluator<Value>
 
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(question)) }
+  /// Returns an iterator, which executes the query with its first call.
+  public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(evaluator)) }
 
+  /// Iterates over the values of a live query.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let reader: LiveReader<Value>
 
+    /// Returns the next value, or nil when the store is closed.
+    ///
     /// - Throws: ``StoreError``, which ends the sequence; `CancellationError`.
     public mutating func next() async throws -> Value? { try await reader.next()?.value }
   }
 }
 
 extension DocumentUpdates {
-  /// Each answer with what makes it of the one before.
+  /// Returns each result with its difference from the previous one.
   ///
   /// ```swift
   /// for try await update in query.updates().differences() {
@@ -50,38 +61,43 @@ extension DocumentUpdates {
   /// }
   /// ```
   ///
-  /// The first one is the difference from nothing. Each one after that is the difference from the
-  /// answer that the loop got last, also where some between were left out.
+  /// The first difference is from an empty list. Each later one is from the result that the loop
+  /// received last, even if intermediate results were skipped.
   public func differences() -> DifferenceUpdates<Document> {
-    DifferenceUpdates(question: question)
+    DifferenceUpdates(evaluator: evaluator)
   }
 }
 
-/// What a query finds, each time with the difference from the time before.
+/// A live view of a query's results, each with its difference from the previous one.
 public struct DifferenceUpdates<Document: Sendable>: LiveSequence {
+  /// The complete results, with their difference from the previous ones.
   public typealias Element = DocumentsUpdate<Document>
-  let question: LiveQueryEvaluator<[Document]>
+  let evaluator: LiveQueryEvaluator<[Document]>
 
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(question)) }
+  /// Returns an iterator, which executes the query with its first call.
+  public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(evaluator)) }
 
+  /// Iterates over the results and differences of a live query.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let reader: LiveReader<[Document]>
 
+    /// Returns the next result and difference, or nil when the store is closed.
+    ///
     /// - Throws: ``StoreError``, which ends the sequence; `CancellationError`.
     public mutating func next() async throws -> DocumentsUpdate<Document>? {
       guard let next = try await reader.next() else { return nil }
       return DocumentsUpdate(
         documents: next.value,
         difference: DocumentDifference(
-          from: next.before?.documents ?? [], to: next.mark.documents))
+          from: next.before?.documents ?? [], to: next.fingerprint.documents))
     }
   }
 }
 
-/// What is found, and how it differs from what was found before.
+/// The current results of a live query, and their difference from the previous ones.
 public struct DocumentsUpdate<Document: Sendable>: Sendable {
-  /// All that is found now, in order.
+  /// The current results, in order.
   public let documents: [Document]
-  /// What makes it of the documents before.
+  /// The difference from the previous results.
   public let difference: DocumentDifference
 }

@@ -4,26 +4,27 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
-/// The commits that a reader of the feed has not taken yet: few, and then the last ones together.
+/// The commits that the reader of a feed has not received yet. The number is bounded: later commits
+/// are merged.
 final class FeedBuffer: Sendable {
   private struct State {
     var waiting: [Commit] = []
     var isEnded = false
-    /// Why it ended; nil if the store was closed or the reader left.
+    /// The error that ended the feed; nil if the store was closed or the reader stopped.
     var failure: StoreError?
     var waiter: CheckedContinuation<Commit?, Never>?
   }
   private let state = Mutex(State())
-  /// Nil for all.
+  /// The only collection of interest; nil for all.
   private let collection: String?
 
   init(_ collection: String?) { self.collection = collection }
 
-  /// Commits that are kept apart for a reader who is behind. Arbitrary.
+  /// The maximum number of buffered commits for a slow reader before they are merged. Arbitrary.
   static let maximumWaiting = 64
 
   func add(_ commit: Commit) {
-    guard let commit = shown(commit) else { return }
+    guard let commit = visiblePart(commit) else { return }
     let waiter = state.withLock { state -> CheckedContinuation<Commit?, Never>? in
       guard !state.isEnded else { return nil }
       if let waiter = state.waiter {
@@ -40,33 +41,33 @@ final class FeedBuffer: Sendable {
     waiter?.resume(returning: commit)
   }
 
-  /// What a reader is to see of a commit; nil if nothing. The collections that the store keeps for
-  /// itself are nobody else's.
-  private func shown(_ commit: Commit) -> Commit? {
+  /// Returns the part of a commit that the reader receives, or nil if there is none. Internal
+  /// collections are not visible.
+  private func visiblePart(_ commit: Commit) -> Commit? {
     guard !commit.isEverything else { return commit }
     if let collection { return commit.change(in: collection).map { Commit([$0]) } }
     let changes = commit.changes.filter { InternalCollection(named: $0.collection) == nil }
     return changes.isEmpty ? nil : Commit(changes)
   }
 
-  /// The next commit; nil at the end, when what is kept has been taken.
+  /// Returns the next commit; nil at the end, after the buffered ones.
   func next() async -> Commit? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let answer: Commit?? = state.withLock { state in
+        let result: Commit?? = state.withLock { state in
           if !state.waiting.isEmpty { return state.waiting.removeFirst() }
           guard !state.isEnded else { return .some(nil) }
           state.waiter = continuation
           return nil
         }
-        if let answer { continuation.resume(returning: answer) }
+        if let result { continuation.resume(returning: result) }
       }
     } onCancel: {
       end()
     }
   }
 
-  /// Why there is no next commit; nil if the store was closed.
+  /// The error that ended the feed; nil if the store was closed.
   var failure: StoreError? { state.withLock { $0.failure } }
 
   func end(with failure: StoreError? = nil) {

@@ -5,26 +5,26 @@ import NanoEngine
 import NanoQuery
 import Synchronization
 
-/// What one observer of a query waits for: that a commit may have changed its answer.
+/// A signal to one live query that a commit may have changed its result.
 ///
-/// It keeps nothing but one mark, however many commits come, so that an observer that is slow reads
-/// the newest state when it asks again, and only then.
+/// It stores only a flag, however many commits arrive, so that a slow observer reads the newest
+/// state when it asks for the next result, and only then.
 final class InvalidationSignal: Sendable {
-  /// What a commit means for an observer.
+  /// The effect of a commit on a live query.
   enum Verdict {
-    case untouched
-    /// It may have another answer.
-    case touched
-    /// It has if one of these documents fulfils its condition now.
-    case touchedIfFound(Change)
+    case unaffected
+    /// The result may have changed.
+    case invalidated
+    /// The result has changed if one of these documents now matches the condition.
+    case invalidatedIfMatching(Change)
   }
 
   private struct State {
-    /// At the beginning nothing is known.
-    var isTouched = true
+    /// Initially true: nothing has been read yet.
+    var isInvalid = true
     var isReading = false
     var isEnded = false
-    /// The documents in the answer; nil where they are not known.
+    /// The row ids in the result; nil if unknown.
     var rows: Set<Int64>?
     var waiter: CheckedContinuation<Bool, Never>?
 
@@ -34,10 +34,10 @@ final class InvalidationSignal: Sendable {
     }
   }
   private let state = Mutex(State())
-  /// In small letters.
+  /// The case-folded name of the collection.
   let collection: String
   private let condition: WatchedCondition
-  /// With an offset, a document outside of the answer moves what is in it.
+  /// With an offset, a document outside of the result can shift the documents in it.
   private let hasOffset: Bool
 
   init(_ query: Query, in collection: String) {
@@ -46,32 +46,32 @@ final class InvalidationSignal: Sendable {
     hasOffset = query.offset > 0
   }
 
-  /// Waits until the answer may be another one; false at the end.
+  /// Waits until the result may have changed; returns false at the end.
   func changed() async -> Bool {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let answer: Bool? = state.withLock { state in
+        let result: Bool? = state.withLock { state in
           guard !state.isEnded else { return false }
-          guard !state.isTouched else { return true }
+          guard !state.isInvalid else { return true }
           state.waiter = continuation
           return nil
         }
-        if let answer { continuation.resume(returning: answer) }
+        if let result { continuation.resume(returning: result) }
       }
     } onCancel: {
       end()
     }
   }
 
-  /// Commits from now on may be missing in what is read.
+  /// Begins a read. Later commits may be missing from it.
   func beginReading() {
     state.withLock { state in
-      state.isTouched = false
+      state.isInvalid = false
       state.isReading = true
     }
   }
 
-  /// - Parameter rows: The documents in the answer; nil if not known.
+  /// - Parameter rows: The row ids in the result; nil if unknown.
   func finishReading(_ rows: Set<Int64>?) {
     state.withLock { state in
       state.isReading = false
@@ -90,59 +90,59 @@ final class InvalidationSignal: Sendable {
   var hasEnded: Bool { state.withLock { $0.isEnded } }
 
   /// Whether a commit can still make a difference.
-  var isAsking: Bool { state.withLock { !$0.isTouched && !$0.isEnded } }
+  var isArmed: Bool { state.withLock { !$0.isInvalid && !$0.isEnded } }
 
-  func touch() {
+  func invalidate() {
     let waiter = state.withLock { state in
-      state.isTouched = true
+      state.isInvalid = true
       return state.takeWaiter()
     }
     waiter?.resume(returning: true)
   }
 
-  /// What a commit means, from row ids alone.
+  /// Returns the effect of a commit, determined from row ids alone.
   func verdict(on commit: Commit) -> Verdict {
-    guard let change = commit.change(in: collection) else { return .untouched }
+    guard let change = commit.change(in: collection) else { return .unaffected }
     return state.withLock { state in
-      guard !state.isEnded, !state.isTouched else { return .untouched }
-      // What is being read may hold documents of this commit or not.
-      guard let changed = change.rows, !state.isReading else { return .touched }
+      guard !state.isEnded, !state.isInvalid else { return .unaffected }
+      // A read in progress may or may not include this commit.
+      guard let changed = change.rows, !state.isReading else { return .invalidated }
       if let rows = state.rows, !hasOffset {
-        if changed.keys.contains(where: rows.contains) { return .touched }
+        if changed.keys.contains(where: rows.contains) { return .invalidated }
       } else if changed.values.contains(where: { $0 != .inserted }) {
-        return .touched
+        return .invalidated
       }
-      let isAnyThere = changed.values.contains { $0 != .deleted }
-      return isAnyThere ? .touchedIfFound(change) : .untouched
+      let hasRemaining = changed.values.contains { $0 != .deleted }
+      return hasRemaining ? .invalidatedIfMatching(change) : .unaffected
     }
   }
 
-  /// Whether a document that was changed fulfils the condition.
+  /// Returns whether a changed document matches the condition.
   ///
-  /// - Parameter defaults: What the collection has for fields that documents do not have.
-  func finds(_ document: StoredDocument, _ defaults: FieldDefaults?) -> Bool {
+  /// - Parameter defaults: The collection's defaults for missing fields.
+  func matches(_ document: StoredDocument, _ defaults: FieldDefaults?) -> Bool {
     condition.holds(for: document, defaults)
   }
 }
 
-// @unchecked: the program is touched only on the queue of the hub.
+// @unchecked: the matcher is accessed only on the queue of the hub.
 private final class WatchedCondition: @unchecked Sendable {
   private let condition: Condition
-  private var made: (program: ConditionMatcher?, defaults: FieldDefaults?)?
+  private var compiled: (matcher: ConditionMatcher?, defaults: FieldDefaults?)?
 
   init(_ condition: Condition) { self.condition = condition }
 
-  /// A condition that cannot be made ready, or fails on a document, is said to hold, so that the
-  /// observer asks its question and meets the error.
+  /// Returns whether the document matches. If the condition does not compile, or fails on the
+  /// document, the result is true, so that the observer executes its query and receives the error.
   func holds(for document: StoredDocument, _ defaults: FieldDefaults?) -> Bool {
-    guard let program = program(defaults) else { return true }
-    return (try? program.holds(for: document.body) { document.value(of: $0) }) ?? true
+    guard let matcher = matcher(defaults) else { return true }
+    return (try? matcher.holds(for: document.body) { document.value(of: $0) }) ?? true
   }
 
-  private func program(_ defaults: FieldDefaults?) -> ConditionMatcher? {
-    if let made, made.defaults == defaults { return made.program }
-    let program = try? ConditionMatcher(condition, defaults: defaults)
-    made = (program, defaults)
-    return program
+  private func matcher(_ defaults: FieldDefaults?) -> ConditionMatcher? {
+    if let compiled, compiled.defaults == defaults { return compiled.matcher }
+    let matcher = try? ConditionMatcher(condition, defaults: defaults)
+    compiled = (matcher, defaults)
+    return matcher
   }
 }

@@ -4,89 +4,94 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// A question that is asked again whenever its answer may be another one.
+/// Evaluates the query of a live sequence, initially and whenever its result may have changed.
 struct LiveQueryEvaluator<Value: Sendable>: Sendable {
   let store: Store
   let collection: String
   let query: Query
-  /// Asks it of a state, and makes a value outside of that.
-  let read: @Sendable (any EngineReader) throws -> LiveAnswer<Value>
+  /// Reads the result from a snapshot. Values are created outside of it.
+  let read: @Sendable (any EngineReader) throws -> LiveResult<Value>
 
-  /// The committed state, without what is collected and not written yet.
-  func ask() async throws -> LiveAnswer<Value> {
+  /// Evaluates the query on the committed state, without buffered saves.
+  func evaluate() async throws -> LiveResult<Value> {
     try await store.scheduler.read { [self] in
       try store.engine().read(.call, Interruption.current, read).finished()
     }
   }
 }
 
-/// An answer, with what tells it from another one.
-struct LiveAnswer<Value: Sendable>: Sendable {
-  var mark: AnswerMark
-  /// Runs after the read, since it may be a type's own way of decoding, which may use the store.
+/// A query result with its fingerprint.
+struct LiveResult<Value: Sendable>: Sendable {
+  var fingerprint: ResultFingerprint
+  /// Creates the value after the read, since it may call a custom decoder that uses the store.
   let make: @Sendable () throws -> Value
-  /// What was made.
+  /// The created value.
   private(set) var value: Value?
 
-  init(_ mark: AnswerMark, _ make: @escaping @Sendable () throws -> Value) {
-    self.mark = mark
+  init(_ fingerprint: ResultFingerprint, _ make: @escaping @Sendable () throws -> Value) {
+    self.fingerprint = fingerprint
     self.make = make
   }
 
-  fileprivate func finished() throws -> LiveAnswer {
+  fileprivate func finished() throws -> LiveResult {
     var copy = self
     copy.value = try make()
     return copy
   }
 }
 
-/// What tells an answer from another one, without keeping it.
-enum AnswerMark: Sendable {
-  case documents([DocumentMark])
+/// A fingerprint that distinguishes results without retaining them.
+enum ResultFingerprint: Sendable {
+  case documents([DocumentFingerprint])
   case values([UInt8])
 
-  /// Values as stored JSON: two that are not numbers are the same there.
-  static func values(of rows: [AggregateRow]) throws(StoreError) -> AnswerMark {
+  /// Values as stored JSON, since NaN is not equal to itself.
+  static func values(of rows: [AggregateRow]) throws(StoreError) -> ResultFingerprint {
     var writer = JSONWriter()
     writer.value(.array(rows.map { .array([.array($0.group), .array($0.values)]) }))
     if let failure = writer.failure { throw failure }
     return .values(Array(writer.bytes))
   }
 
-  /// Whether observers have seen this answer already.
-  func isUnchanged(since old: AnswerMark) -> Bool {
+  /// Whether the result equals an older one.
+  func isUnchanged(since old: ResultFingerprint) -> Bool {
     switch (self, old) {
-    case (.documents(let marks), .documents(let old)):
-      marks.count == old.count && zip(marks, old).allSatisfy { $0.isUnchanged(since: $1) }
+    case (.documents(let fingerprints), .documents(let old)):
+      fingerprints.count == old.count
+        && zip(fingerprints, old).allSatisfy { $0.isUnchanged(since: $1) }
     case (.values(let values), .values(let old)): values == old
     default: false
     }
   }
 
-  var documents: [DocumentMark] { if case .documents(let marks) = self { marks } else { [] } }
+  var documents: [DocumentFingerprint] {
+    if case .documents(let fingerprints) = self { fingerprints } else { [] }
+  }
 
-  /// The documents in the answer; nil if they are not known.
+  /// The row ids in the result; nil if unknown.
   var rows: Set<Int64>? {
-    guard case .documents(let marks) = self else { return nil }
-    return Set(marks.lazy.map(\.rowID))
+    guard case .documents(let fingerprints) = self else { return nil }
+    return Set(fingerprints.lazy.map(\.rowID))
   }
 }
 
-/// A document, and a number that is another one when the document is.
-struct DocumentMark: Sendable {
+/// The identity and digest of a document.
+struct DocumentFingerprint: Sendable {
   let rowID: Int64
   private let digest: Int
-  /// Nil where another program wrote the document last, and where the number of writes is no matter.
+  /// Nil if another program wrote the document last, or if the number of writes is irrelevant.
   private let revision: Int64?
 
   init(_ document: StoredDocument) {
-    // One without such a form is not adopted.
-    self = (try? document.inStoredForm { DocumentMark(shown: $0) }) ?? DocumentMark(shown: document)
+    // A document without a stored form is never adopted.
+    self =
+      (try? document.inStoredForm { DocumentFingerprint(hashing: $0) })
+      ?? DocumentFingerprint(hashing: document)
   }
 
-  private init(shown document: StoredDocument) {
+  private init(hashing document: StoredDocument) {
     var hasher = Hasher()
-    // A collection that was dropped and made again gives its row ids to other documents.
+    // A collection that is dropped and recreated assigns the same row ids to other documents.
     hasher.combine(document.key)
     hasher.combine(document.added)
     hasher.combine(document.type)
@@ -97,7 +102,8 @@ struct DocumentMark: Sendable {
     revision = document.revision
   }
 
-  /// Of chosen fields: others make no difference, and neither does the number of writes.
+  /// Creates a fingerprint of selected fields: other fields and the number of writes are
+  /// irrelevant.
   init(selected document: Document) throws {
     var hasher = Hasher()
     hasher.combine(document.key)
@@ -109,9 +115,9 @@ struct DocumentMark: Sendable {
     revision = nil
   }
 
-  /// Whether nothing of the document has changed since. A revision that it got when a writer adopted it
-  /// is no change.
-  func isUnchanged(since old: DocumentMark) -> Bool {
+  /// Whether the document is unchanged. A revision assigned when a writer adopted the row is not a
+  /// change.
+  func isUnchanged(since old: DocumentFingerprint) -> Bool {
     rowID == old.rowID && digest == old.digest
       && (revision == old.revision || old.revision == nil)
   }

@@ -3,46 +3,48 @@
 import NanoDocument
 import NanoEngine
 
-/// Asks a question, and again after each commit that may have changed the answer.
+/// Evaluates a live query, initially and after each commit that may have changed its result.
 ///
-/// Confined to the task that iterates. Letting go of it ends everything.
+/// Confined to the iterating task; the subscription ends when it is deallocated.
 final class LiveReader<Value: Sendable> {
-  private let question: LiveQueryEvaluator<Value>
-  private let watch: InvalidationSignal
-  private var last: AnswerMark?
+  private let evaluator: LiveQueryEvaluator<Value>
+  private let signal: InvalidationSignal
+  private var last: ResultFingerprint?
   private var isStarted = false
   private var isOver = false
 
-  init(_ question: LiveQueryEvaluator<Value>) {
-    self.question = question
-    watch = InvalidationSignal(question.query, in: question.collection)
+  init(_ evaluator: LiveQueryEvaluator<Value>) {
+    self.evaluator = evaluator
+    signal = InvalidationSignal(evaluator.query, in: evaluator.collection)
   }
 
-  deinit { question.store.hub.remove(watch) }
+  deinit { evaluator.store.hub.remove(signal) }
 
-  /// The first answer, then each one that differs from the last one given; nil when the store is
-  /// closed.
+  /// Returns the first result, then each one that differs from the last one returned; nil when the
+  /// store is closed.
   ///
-  /// - Returns: The value, its mark, and that of the value before.
-  func next() async throws -> (value: Value, mark: AnswerMark, before: AnswerMark?)? {
+  /// - Returns: The value, its fingerprint, and that of the previous value.
+  func next() async throws -> (
+    value: Value, fingerprint: ResultFingerprint, before: ResultFingerprint?
+  )? {
     guard !isOver else { return nil }
     do {
       try Task.checkCancellation()
       try start()
-      while await watch.changed() {
-        watch.beginReading()
-        let answer = try await question.ask()
-        watch.finishReading(answer.mark.rows)
+      while await signal.changed() {
+        signal.beginReading()
+        let result = try await evaluator.evaluate()
+        signal.finishReading(result.fingerprint.rows)
         let before = last
-        last = answer.mark
-        if let before, answer.mark.isUnchanged(since: before) { continue }
-        guard let value = answer.value else { continue }
-        return (value, answer.mark, before)
+        last = result.fingerprint
+        if let before, result.fingerprint.isUnchanged(since: before) { continue }
+        guard let value = result.value else { continue }
+        return (value, result.fingerprint, before)
       }
       finish()
       try Task.checkCancellation()
       return nil
-    } catch let error as StoreError where error.code == .closed && watch.hasEnded {
+    } catch let error as StoreError where error.code == .closed && signal.hasEnded {
       finish()
       return nil
     } catch {
@@ -54,13 +56,13 @@ final class LiveReader<Value: Sendable> {
   private func start() throws {
     guard !isStarted else { return }
     isStarted = true
-    try question.query.validate()
-    // Before the first read, so that no commit falls between the two.
-    try question.store.hub.add(watch, on: question.store.engine())
+    try evaluator.query.validate()
+    // Registered before the first read, so that no commit is missed.
+    try evaluator.store.hub.add(signal, on: evaluator.store.engine())
   }
 
   private func finish() {
     isOver = true
-    question.store.hub.remove(watch)
+    evaluator.store.hub.remove(signal)
   }
 }

@@ -3,11 +3,11 @@
 public import Dispatch
 import Synchronization
 
-/// What tells of changes as they happen: ``DocumentUpdates`` and the like.
+/// An asynchronous sequence that reports changes as they happen, such as ``DocumentUpdates``.
 ///
-/// A loop over it never ends by itself. It ends normally when the store is closed, and with
-/// `CancellationError` when its task is cancelled; either way, and when the loop is left, nothing of
-/// it remains. It keeps the store open meanwhile, as a collection that is kept does.
+/// A loop over it does not end by itself. It ends normally when the store is closed, and with
+/// `CancellationError` when its task is cancelled. When the loop ends, for whatever reason, all its
+/// resources are released. Like a collection, it retains the store meanwhile.
 public protocol LiveSequence<Element>: AsyncSequence, Sendable where Element: Sendable {}
 
 extension LiveSequence {
@@ -19,8 +19,8 @@ extension LiveSequence {
   /// }
   /// ```
   ///
-  /// One call runs at a time. While it runs, nothing accumulates: its next call gets the newest state. An error is
-  /// passed to the last call; closing the store ends the calls without one.
+  /// One call runs at a time. While it runs, nothing accumulates: the next call receives the newest
+  /// state. An error is passed to the last call; closing the store ends the calls without one.
   ///
   /// - Returns: A token that ends the calls when it is cancelled or released, so keep it.
   public func observe(
@@ -31,7 +31,7 @@ extension LiveSequence {
     }
   }
 
-  /// As ``observe(_:)``, on a queue instead of the main actor.
+  /// Calls a handler on a queue instead of the main actor; see ``observe(_:)``.
   public func observe(
     on queue: DispatchQueue,
     _ handler: @escaping @Sendable (Result<Element, any Error>) -> Void
@@ -54,7 +54,7 @@ public final class ObservationToken: Sendable {
   private let isCancelled = Flag()
   private let task: Task<Void, Never>
 
-  /// - Parameter call: Calls the handler where it belongs, unless the token was cancelled meanwhile.
+  /// - Parameter call: Calls the handler in its context, unless the token has been cancelled.
   fileprivate init<Updates: LiveSequence>(
     _ updates: Updates,
     _ call:
@@ -76,8 +76,8 @@ public final class ObservationToken: Sendable {
 
   deinit { cancel() }
 
-  /// Ends the calls. One that runs at this moment finishes; after a call from the queue or actor of the handler, no
-  /// other one starts.
+  /// Cancels the observation. A running call completes; after a call from the handler's queue or
+  /// actor, no further call starts.
   public func cancel() {
     isCancelled.set()
     task.cancel()

@@ -3,14 +3,14 @@
 public import NanoDocument
 import NanoEngine
 
-/// Documents that are written one after the other with one buffer, in one transaction.
+/// A writer for many documents that share one buffer and one transaction.
 ///
-/// Of many, some are gathered and handed to the engine together, which costs it less. Nobody sees the
-/// difference: what is gathered is written before code of the caller looks at the store, and an error
-/// is that of the first document that has one.
+/// Large batches are buffered and passed to the engine in groups, which costs less. This is not
+/// observable: buffered documents are written before the caller's code reads the store, and the
+/// error thrown is that of the first document that fails.
 @usableFromInline package final class DocumentBatch {
-  // Unchecked here and below: each is changed by one short step after the other, and checking took as long as
-  // the steps.
+  // Unchecked here and below: access is strictly sequential, and the exclusivity checks took as
+  // long as the work.
   @exclusivity(unchecked) private(set) var rowIDs: [Int64] = []
   private let engine: any EngineWriter
   private let mode: WriteMode
@@ -20,16 +20,19 @@ import NanoEngine
   private let store: Store
   private let added = Clock.microseconds()
 
-  /// What the engine does not have yet; the bodies stand one after the other in `bodies`.
-  @exclusivity(unchecked) private var gathered: [NewDocument] = []
+  /// Documents that the engine has not received yet. Their bodies are stored contiguously in
+  /// `bodies`.
+  @exclusivity(unchecked) private var buffered: [NewDocument] = []
   @exclusivity(unchecked) private var bodies = JSONWriter(capacity: 64)
-  /// The transaction that knows of it, while documents are gathered, and the batch around this one.
+  /// The transaction that refers to this batch while documents are buffered, and the enclosing
+  /// batch.
   @exclusivity(unchecked) private var context: TransactionContext?
   private var outer: DocumentBatch?
-  /// Documents that are handed to the engine together, and those before them that are not gathered.
-  private let together: Int
+  /// The number of documents passed to the engine at once, and how many are first written one by
+  /// one.
+  private let groupSize: Int
   private let writtenSingly: Int
-  /// Why it cannot be finished: documents that were added are missing.
+  /// The error that makes the whole batch fail, because documents that were added are missing.
   @exclusivity(unchecked) private var failure: (any Error)?
 
   init(
@@ -42,42 +45,42 @@ import NanoEngine
     maximumSize = collection.store.maximumDocumentSize
     keys = try engine.identity(of: collection.name) == .key ? collection.store.keys : nil
     rowIDs.reserveCapacity(capacity)
-    together = engine.documentsTogether
-    // Where each call is a round trip, the first documents wait for the others too.
-    writtenSingly = together > NewDocument.together ? 0 : Self.writtenSingly
+    groupSize = engine.documentsTogether
+    // Where each call is a round trip, the first documents are buffered too.
+    writtenSingly = groupSize > NewDocument.together ? 0 : Self.writtenSingly
   }
 
-  /// Runs a block that adds documents, and writes what is left of them.
+  /// Runs a block that adds documents, and writes those that are still buffered.
   func all(_ fill: (inout JSONWriter) throws -> Void) throws {
     var writer = JSONWriter()
     do {
       try fill(&writer)
     } catch {
-      // A document before the one at fault may be refused; then it is told of that.
-      try writeGathered()
+      // If an earlier, buffered document is rejected, its error takes precedence.
+      try flushBuffered()
       throw error
     }
-    try writeGathered()
+    try flushBuffered()
   }
 
-  /// Writes what the buffer holds as one document, and empties the buffer.
+  /// Adds the contents of the buffer as one document, and empties the buffer.
   ///
   /// - Parameters:
-  ///   - key: Made where documents have keys, if nil.
-  ///   - type: The name of the class; nil for the collection's own.
+  ///   - key: The key; generated if nil and the collection uses keys.
+  ///   - type: The name of the class; nil for the collection's default class.
   ///   - version: The version of the class; nil for its first.
-  ///   - given: Microseconds since 1970; the moment at which the batch was begun if nil.
-  ///   - rowID: The row id that the document is to have, one of those from
-  ///     ``DocumentCollection/nextRowID()`` on or of a removed document; the next one if nil.
-  /// - Throws: As inserting or saving a single document does. Where the database refused the document, the
-  ///   batch as a whole has failed, also if the error is caught; of documents that are gathered, one may be
-  ///   refused by a later call or at the end.
+  ///   - given: The insertion time in microseconds since 1970; nil for the start of the batch.
+  ///   - rowID: The row id to use: one from ``DocumentCollection/nextRowID()`` upward, or that of a
+  ///     deleted document. If nil, the next row id.
+  /// - Throws: The errors of inserting or saving a single document. If the database rejected a
+  ///   document, the whole batch has failed, even if the caller catches the error. A buffered
+  ///   document may be rejected by a later call or at the end of the batch.
   @usableFromInline package func add(
     _ writer: inout JSONWriter, key: DocumentKey? = nil, type: String? = nil,
     version: Int64? = nil, added given: Int64? = nil, rowID: Int64? = nil
   ) throws {
     if let failure { throw failure }
-    // What is refused must not stand before the next document.
+    // A rejected document must not precede the next one in the buffer.
     defer { writer.removeAll() }
     try store.checkNames(writer.bytes)
     try writer.checkStorable(limit: maximumSize)
@@ -85,16 +88,17 @@ import NanoEngine
       key: key ?? keys?.next(at: UInt64(added) / 1_000), type: type, version: version,
       added: given ?? added, rowID: rowID, body: writer.bytes)
     if rowIDs.count >= writtenSingly, mode == .insert || writtenSingly == 0 {
-      try gather(document)
+      try buffer(document)
     } else {
       try writeSingly(document)
     }
   }
 
-  /// Replaces the body of a document by what the buffer holds, and empties the buffer.
+  /// Replaces the body of a document with the contents of the buffer, and empties the buffer.
   ///
-  /// - Parameter revision: The revision that the document must have; any if nil.
-  /// - Returns: False if there is no document with this row id, or one of another revision. It stays what it is.
+  /// - Parameter revision: The revision that the document must have; nil for any.
+  /// - Returns: False if no document has this row id, or if its revision differs. The document is
+  ///   then unchanged.
   /// - Throws: ``StoreError/Code/uniqueViolation`` and others. Nothing was replaced.
   package func replace(
     _ writer: inout JSONWriter, rowID: Int64, revision: Int64?, version: Int64? = nil
@@ -121,48 +125,50 @@ import NanoEngine
     }
   }
 
-  /// Documents that are not gathered, so that small batches pay nothing for it. Arbitrary.
+  /// The number of documents written one by one first, so that small batches do not pay for
+  /// buffering. Arbitrary.
   private static let writtenSingly = 60
 }
 
 extension DocumentBatch {
-  private func gather(_ document: NewDocument) throws {
+  private func buffer(_ document: NewDocument) throws {
     if context == nil { begin() }
     bodies.raw(document.body)
-    gathered.append(document)
-    let isFull = gathered.count == together || bodies.count > Self.maximumGathered
-    if isFull { try writeGathered() }
+    buffered.append(document)
+    let isFull = buffered.count == groupSize || bodies.count > Self.maximumBufferedBytes
+    if isFull { try flushBuffered() }
   }
 
-  /// Bytes that are gathered at most, and one document more. Arbitrary.
-  private static let maximumGathered = 1 << 20
+  /// The number of buffered bytes that triggers a write; the last document may exceed it.
+  /// Arbitrary.
+  private static let maximumBufferedBytes = 1 << 20
 
   private func begin() {
     context = TransactionContext.current(of: store)
     outer = context?.batch
     context?.batch = self
-    gathered.reserveCapacity(together)
+    buffered.reserveCapacity(groupSize)
   }
 
-  /// Hands out what is gathered.
-  private func writeGathered() throws {
+  /// Passes the buffered documents to the engine.
+  private func flushBuffered() throws {
     if let failure { throw failure }
-    guard !gathered.isEmpty else { return }
+    guard !buffered.isEmpty else { return }
     defer {
-      gathered.removeAll(keepingCapacity: true)
+      buffered.removeAll(keepingCapacity: true)
       bodies.removeAll()
     }
-    // Only now do the bodies stay where they are.
+    // Bodies have stable addresses only from here on.
     var start = 0
-    for index in gathered.indices {
-      let end = start + gathered[index].body.count
-      gathered[index].body = UnsafeRawBufferPointer(rebasing: bodies.bytes[start..<end])
+    for index in buffered.indices {
+      let end = start + buffered[index].body.count
+      buffered[index].body = UnsafeRawBufferPointer(rebasing: bodies.bytes[start..<end])
       start = end
     }
     do {
       switch mode {
-      case .insert: try engine.insert(gathered, into: name, &rowIDs)
-      case .save: try engine.save(gathered, into: name, &rowIDs)
+      case .insert: try engine.insert(buffered, into: name, &rowIDs)
+      case .save: try engine.save(buffered, into: name, &rowIDs)
       }
     } catch {
       failure = error
@@ -170,10 +176,11 @@ extension DocumentBatch {
     }
   }
 
-  /// Code of the caller is about to use the store. What is refused fails the batch, not that code.
+  /// Writes the buffered documents before the caller's code uses the store. A rejected document
+  /// makes the batch fail, not the caller's code.
   func prepareForUse() {
     guard failure == nil else { return }
-    try? writeGathered()
+    try? flushBuffered()
   }
 
   func end() {

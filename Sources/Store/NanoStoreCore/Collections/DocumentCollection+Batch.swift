@@ -4,17 +4,17 @@ public import NanoDocument
 import NanoEngine
 
 extension DocumentCollection {
-  /// Stores new documents, all of them or none.
+  /// Inserts new documents atomically.
   ///
   /// - Returns: Their row ids, in order.
-  /// - Throws: As for a single one. Nothing was stored.
+  /// - Throws: The errors of inserting a single document. Nothing was stored.
   @discardableResult
   @inlinable
   public func insert<Value: DocumentRepresentable>(
     _ values: some Sequence<Value>
   ) throws -> [Int64] {
     try writeBatch(.insert, capacity: values.underestimatedCount) { batch, writer in
-      // Written where they stand: a copy of each would retain and release all that it holds.
+      // Accessed in place: copying each value would retain and release everything that it holds.
       let isDone: Void? = try values.withContiguousStorageIfAvailable { values in
         for index in values.indices {
           values[index].write(to: &writer)
@@ -28,6 +28,7 @@ extension DocumentCollection {
       }
     }
   }
+  /// The asynchronous form of `insert(_:)`, which does not block the calling thread.
   @discardableResult
   public func insert<Value: DocumentRepresentable>(
     _ values: sending some Sequence<Value> & SendableMetatype
@@ -35,7 +36,7 @@ extension DocumentCollection {
     try await onWriter(handing: values) { try self.insert($0) }
   }
 
-  /// Stores objects given as literals; see ``insert(_:)-(Sequence<Value>)``.
+  /// Inserts objects written as literals; see ``insert(_:)-(Sequence<Value>)``.
   @discardableResult
   public func insert(_ objects: [DocumentObject]) throws -> [Int64] {
     try writeBatch(.insert, capacity: objects.count) { batch, writer in
@@ -45,27 +46,31 @@ extension DocumentCollection {
       }
     }
   }
+  /// The asynchronous form of `insert(_:)`, which does not block the calling thread.
   @discardableResult
   public func insert(_ objects: [DocumentObject]) async throws -> [Int64] {
     try await onWriter { try self.insert(objects) }
   }
 
-  /// Stores new documents under their keys, or ones made for them, all of them or none. A document
-  /// that says when it was added, because it comes from another store, keeps that moment.
+  /// Inserts new documents atomically, under their keys or generated ones.
+  ///
+  /// A document that was read from another store keeps its insertion time.
   @discardableResult
   public func insert(_ documents: [Document]) throws -> [Int64] {
     try write(.insert, documents)
   }
+  /// The asynchronous form of `insert(_:)`, which does not block the calling thread.
   @discardableResult
   public func insert(_ documents: [Document]) async throws -> [Int64] {
     try await onWriter { try self.insert(documents) }
   }
 
-  /// Stores documents in place of those that have their keys, all of them or none.
+  /// Saves documents atomically, replacing those with the same keys.
   @discardableResult
   public func save(_ documents: [Document]) throws -> [Int64] {
     try write(.save, documents)
   }
+  /// The asynchronous form of `save(_:)`, which does not block the calling thread.
   @discardableResult
   public func save(_ documents: [Document]) async throws -> [Int64] {
     try await onWriter { try self.save(documents) }
@@ -83,7 +88,7 @@ extension DocumentCollection {
     }
   }
 
-  /// Stores values of your own type as new documents, all of them or none.
+  /// Inserts `Encodable` values as new documents, atomically.
   ///
   /// ```swift
   /// try films.insert([Film(title: "Alien"), Film(title: "Ran")])      // [1, 2], their row ids
@@ -94,8 +99,8 @@ extension DocumentCollection {
     try insertEncoded(values)
   }
 
-  /// Stores the values of a sequence as new documents, all of them or none. None but one of them is in memory at a
-  /// time.
+  /// Inserts the values of a sequence as new documents, atomically. Only one value is in memory at
+  /// a time.
   @discardableResult
   @_disfavoredOverload
   public func insert<Value: Encodable>(_ values: some Sequence<Value>) throws -> [Int64] {
@@ -111,6 +116,8 @@ extension DocumentCollection {
       }
     }
   }
+  /// The asynchronous form of `insert(_:)`, which does not block the calling thread. The values are
+  /// sent to the writer.
   @discardableResult
   @_disfavoredOverload
   public func insert<Value: Encodable & SendableMetatype>(
@@ -118,6 +125,8 @@ extension DocumentCollection {
   ) async throws -> [Int64] {
     try await onWriter(handing: values) { try self.insertEncoded($0) }
   }
+  /// The asynchronous form of `insert(_:)`, which does not block the calling thread. The sequence
+  /// is sent to the writer, which iterates it.
   @discardableResult
   @_disfavoredOverload
   public func insert<Value: Encodable & SendableMetatype>(
@@ -126,7 +135,7 @@ extension DocumentCollection {
     try await onWriter(handing: values) { try self.insertEncoded($0) }
   }
 
-  /// Stores documents that a closure encodes one after the other, all of them or none.
+  /// Stores documents that a closure encodes one after another, atomically.
   ///
   /// ```swift
   /// try people.writeBatch(.save) { batch, writer in
@@ -136,15 +145,16 @@ extension DocumentCollection {
   /// ```
   ///
   /// - Parameters:
-  ///   - capacity: How many there will be, as far as that is known.
-  ///   - atomic: Whether an error undoes the batch alone, inside of a `write` block; if not, the block must be
-  ///     undone as a whole. A savepoint keeps each page as it was, and SQLite goes through the list of them after
-  ///     each statement with triggers.
-  ///   - fill: Gets a buffer, to write a document into in stored form before each
-  ///     ``DocumentBatch/add(_:key:type:version:added:)``.
-  /// - Returns: Their row ids, in order.
-  /// - Throws: As for a single one, with the position in the batch, or what the closure throws. Nothing
-  ///   was stored.
+  ///   - mode: Whether documents with existing keys are rejected or replaced.
+  ///   - capacity: The expected number of documents.
+  ///   - atomic: Whether an error inside a `write` block rolls back only this batch. If false, the
+  ///     whole block must be rolled back. A savepoint keeps a copy of each changed page, and SQLite
+  ///     traverses the list of savepoints after each statement with triggers.
+  ///   - fill: Receives the batch and a buffer. It writes one document in stored form into the
+  ///     buffer before each ``DocumentBatch/add(_:key:type:version:added:rowID:)``.
+  /// - Returns: The row ids of the documents, in order.
+  /// - Throws: The errors of storing a single document, with its position in the batch, or what the
+  ///   closure throws. Nothing was stored.
   @usableFromInline package func writeBatch(
     _ mode: WriteMode, capacity: Int = 0, atomic: Bool = true,
     _ fill: (DocumentBatch, inout JSONWriter) throws -> Void

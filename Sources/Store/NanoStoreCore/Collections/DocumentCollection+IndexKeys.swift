@@ -5,21 +5,23 @@ public import NanoEngine
 import NanoQuery
 
 extension DocumentCollection {
-  /// Makes an index of fields that are written as text, with aliases; does nothing if there is one of
-  /// the same fields in the same directions, however it was written and named.
+  /// Creates an index on fields written as text, which may contain aliases.
+  ///
+  /// Does nothing if an index of the same fields and directions exists, whatever its name and
+  /// spelling.
   ///
   /// ```swift
   /// try people.createIndex(keys: "[last], [address.city] DESC")
   /// try people.createIndex(keys: "[email]", unique: true)
   /// ```
   ///
-  /// A single field gets an index on elements if it held an array so far, as with
+  /// A single field gets a multi-valued index if it has held an array so far, as with
   /// ``createIndex(_:unique:elements:name:)-(String...,_,_,_)``.
   ///
-  /// - Returns: The index that is there now.
-  /// - Throws: ``StoreError/Code/invalidQuery`` if the text is no list of fields,
-  ///   ``StoreError/Code/uniqueViolation`` if documents collide already. There is no index then, and
-  ///   the collection works as before.
+  /// - Returns: The new or existing index.
+  /// - Throws: ``StoreError/Code/invalidQuery`` if the text is not a list of fields,
+  ///   ``StoreError/Code/uniqueViolation`` if documents already collide. No index is then created,
+  ///   and the collection works as before.
   @discardableResult
   public func createIndex(keys: String, unique: Bool = false) throws -> IndexDefinition {
     let columns = try fields(in: keys)
@@ -32,14 +34,16 @@ extension DocumentCollection {
       return try createIndex(columns, unique: unique, elements: nil, named: nil, writer)
     }
   }
+  /// The asynchronous form of `createIndex(keys:unique:)`, which does not block the calling thread.
   @discardableResult
   public func createIndex(keys: String, unique: Bool = false) async throws -> IndexDefinition {
     try await onWriter { try self.createIndex(keys: keys, unique: unique) }
   }
 
-  /// The fields of a list, with their directions.
+  /// Parses a list of fields with their directions.
   ///
-  /// - Throws: ``StoreError/Code/invalidQuery`` for an empty list, and for anything but fields.
+  /// - Throws: ``StoreError/Code/invalidQuery`` for an empty list, and for anything other than
+  ///   fields.
   func fields(in text: String) throws(StoreError) -> [IndexDefinition.Column] {
     var columns: [IndexDefinition.Column] = []
     for ordering in try parsed(text, { (text) throws(StoreError) in try QueryText.orderings(text) })
@@ -52,12 +56,12 @@ extension DocumentCollection {
   }
 
   private static let noField = StoreError(
-    .invalidQuery, "A list of fields holds something else",
+    .invalidQuery, "The text is not a list of fields",
     [.expected: "fields in square brackets, separated by commas"])
 }
 
 extension IndexDefinition {
-  /// The fields as text: `[last], [address.city] DESC`.
+  /// The fields of the index as text, such as `[last], [address.city] DESC`.
   public var keys: String {
     columns.map { Ordering($0.path, descending: $0.descending).queryText }.joined(separator: ", ")
   }

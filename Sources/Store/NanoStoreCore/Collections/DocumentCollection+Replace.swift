@@ -4,46 +4,50 @@ public import NanoDocument
 import NanoEngine
 
 extension DocumentCollection {
-  /// Stores a document in place of the one that has its key, or its row id if it has no key; that one
-  /// must be there. Its fields are replaced as a whole, not merged.
+  /// Replaces the existing document with the same key, or with the same row id if there is no key.
+  ///
+  /// The fields are replaced as a whole, not merged.
   ///
   /// ```swift
   /// try people.replace(Document(["__rowid__": 1, "name": "Ada"]))
   /// ```
   ///
-  /// - Returns: The document as it is stored.
+  /// - Returns: The document as stored.
   /// - Throws: ``StoreError/Code/notFound`` if there is no such document,
-  ///   ``StoreError/Code/invalidArgument`` if it has neither key nor row id,
+  ///   ``StoreError/Code/invalidArgument`` if the given document has neither key nor row id,
   ///   ``StoreError/Code/partialDocument`` if only some of its fields were read,
-  ///   ``StoreError/Code/uniqueViolation``. What was stored stays.
+  ///   ``StoreError/Code/uniqueViolation``. The stored document is unchanged.
   @discardableResult
   public func replace(_ document: Document) throws -> Document {
     try replace(document, having: nil)
   }
+  /// The asynchronous form of `replace(_:)`, which does not block the calling thread.
   @discardableResult
   public func replace(_ document: Document) async throws -> Document {
     try await onWriter { try self.replace(document) }
   }
 
-  /// Stores a document in place of the one that has its key or row id, if that one still has this revision
-  /// (compare-and-set).
+  /// Replaces an existing document if it still has the given revision (compare-and-set).
   ///
   /// ```swift
   /// guard var ada = try people.get("ada") else { return }
   /// let revision = ada.revision
   /// ada["age"] = 37
-  /// try people.replace(ada, ifRevision: revision)     // throws revisionConflict if another write came between
+  /// try people.replace(ada, ifRevision: revision)     // throws revisionConflict after a concurrent write
   /// ```
   ///
-  /// - Parameter revision: What ``/NanoDocument/Document/revision`` was when the document was read. An unknown
-  ///   revision, nil, is no condition that holds.
-  /// - Returns: The document as it is stored, with its new revision.
-  /// - Throws: ``StoreError/Code/revisionConflict`` with both revisions, and as
-  ///   ``replace(_:)-(Document)``. What was stored stays.
+  /// - Parameters:
+  ///   - document: The new content, with the key or row id of the stored document.
+  ///   - revision: The ``/NanoDocument/Document/revision`` of the document when it was read. An
+  ///     unknown revision, nil, never matches.
+  /// - Returns: The document as stored, with its new revision.
+  /// - Throws: ``StoreError/Code/revisionConflict`` with both revisions, and the errors of
+  ///   ``replace(_:)-(Document)``. The stored document is unchanged.
   @discardableResult
   public func replace(_ document: Document, ifRevision revision: Int64?) throws -> Document {
     try replace(document, having: .some(revision))
   }
+  /// The asynchronous form of `replace(_:ifRevision:)`, which does not block the calling thread.
   @discardableResult
   public func replace(
     _ document: Document, ifRevision revision: Int64?
@@ -51,13 +55,14 @@ extension DocumentCollection {
     try await onWriter { try self.replace(document, ifRevision: revision) }
   }
 
-  /// - Parameter expected: The revision that the stored document must have, which may be unknown; nil for any.
+  /// - Parameter expected: The revision that the stored document must have, which may be unknown;
+  ///   nil for any.
   private func replace(_ document: Document, having expected: Int64??) throws -> Document {
     guard !document.isPartial else { throw Self.partial }
     try InternalCollection.refuse(name)
     var header = document.header
     guard let identity = header.key.map(Identity.key) ?? header.rowID.map(Identity.rowID) else {
-      throw Self.nobody
+      throw Self.missingIdentity
     }
     var writer = JSONWriter(capacity: 512)
     try document.write(to: &writer)
@@ -89,7 +94,7 @@ extension DocumentCollection {
       throw Self.revisionConflict(identity, name, expected: expected ?? nil, actual: actual)
     }
     header.collection = name
-    // Without a condition, any revision may have been replaced.
+    // Without a condition, the replaced revision is unknown.
     header.revision = (expected ?? nil).map { $0 + 1 }
     return Document(header, copying: body)
   }
@@ -98,7 +103,7 @@ extension DocumentCollection {
     _ identity: Identity, _ collection: String, expected: Int64?, actual: Int64?
   ) -> StoreError {
     let error = StoreError(
-      .revisionConflict, "A document has another revision",
+      .revisionConflict, "The document has a different revision",
       [
         .collection: collection, .expected: expected.map { "\($0)" } ?? "unknown",
         .actual: actual.map { "\($0)" } ?? "none",
@@ -109,7 +114,7 @@ extension DocumentCollection {
     }
   }
 
-  private static let nobody = StoreError(
-    .invalidArgument, "A document with neither key nor row id replaces none",
-    [.hint: "insert it, or read the document that it is to replace"])
+  private static let missingIdentity = StoreError(
+    .invalidArgument, "A document with neither key nor row id cannot replace another",
+    [.hint: "insert it, or read the document that it should replace"])
 }

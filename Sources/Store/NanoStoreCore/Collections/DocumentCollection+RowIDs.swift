@@ -3,15 +3,18 @@
 import NanoDocument
 package import NanoEngine
 
-/// For layers that know documents by their row ids, and say them beforehand.
+// For layers that identify documents by row id and assign row ids in advance.
 extension DocumentCollection {
-  /// The row id of the next new document, inside of a `write` block. Nor had any document one of those that
-  /// follow, so that documents which mention each other can be written with the ids that they will have.
+  /// Returns the row id of the next new document. Call it inside a `write` block.
+  ///
+  /// No document has ever had this row id or a later one, so documents that refer to each other can
+  /// be written with the row ids that they will have.
   public func nextRowID() throws -> Int64 {
     try writing { try $0.nextRowID(in: name) }
   }
 
-  /// Shows the document with this row id as the engine has it, and says whether there is one.
+  /// Passes the document with this row id to the closure, as the engine stores it, and returns
+  /// whether it exists.
   @discardableResult
   package func show(
     rowID: Int64, _ show: (StoredDocument) throws -> Void
@@ -26,7 +29,8 @@ extension DocumentCollection {
     return try reading(.call) { try $0.get(.rowID(rowID), in: name, show) }
   }
 
-  /// What the row of this id holds at present; nil if there is none, or another program wrote it.
+  /// Returns the current content version of this row; nil if the row does not exist or another
+  /// program wrote it.
   package func contentVersion(rowID: Int64) throws -> ContentVersion? {
     try reading(.call) { try $0.version(ofRow: rowID, in: name) }
   }

@@ -5,14 +5,14 @@ import NanoEngine
 import NanoQuery
 
 extension DocumentCollection {
-  /// What stands for fields that a document does not have when the collection is asked; empty unless
-  /// set.
+  /// Returns the default values for fields that a document does not have; empty unless set.
   public func defaults() throws -> DocumentObject { try settings().defaults }
+  /// The asynchronous form of `defaults()`, which does not block the calling thread.
   public func defaults() async throws -> DocumentObject {
     try await onReader { try self.defaults() }
   }
 
-  /// Says what stands for fields that a document does not have when the collection is asked.
+  /// Sets default values that queries use for fields that a document does not have.
   ///
   /// ```swift
   /// try people.insert(["name": "Ada"])
@@ -21,64 +21,71 @@ extension DocumentCollection {
   /// try people.find().first()                                          // {"name":"Ada"}
   /// ```
   ///
-  /// A path that reaches nothing in a document has what it reaches in the defaults, in conditions,
-  /// orders, aggregates and distinct values, for documents that are there and those to come. A null
-  /// that is stored stays null, documents come back as they were stored, and unique indexes look at
-  /// what is stored. Kept with the collection, which is made if it is not there; empty ones are
-  /// none.
+  /// Where a path finds nothing in a document, its value in the defaults is used instead: in
+  /// conditions, orderings, aggregates and distinct values, for existing and future documents. A
+  /// stored null stays null, documents are returned as they were stored, and unique indexes
+  /// consider only stored values. The defaults are stored with the collection, which is created if
+  /// needed. An empty object removes them.
   ///
-  /// - Throws: ``StoreError``. The defaults are what they were.
+  /// - Throws: ``StoreError``. The defaults are unchanged.
   public func setDefaults(_ defaults: DocumentObject) throws {
     try changeSettings { $0.defaults = defaults }
   }
+  /// The asynchronous form of `setDefaults(_:)`, which does not block the calling thread.
   public func setDefaults(_ defaults: DocumentObject) async throws {
     try await onWriter { try self.setDefaults(defaults) }
   }
 
-  /// Words that stand for other text in query text; none unless set.
+  /// Returns the aliases: words that are replaced by other text in query text; empty unless set.
   public func aliases() throws -> [String: String] { try settings().aliases }
+  /// The asynchronous form of `aliases()`, which does not block the calling thread.
   public func aliases() async throws -> [String: String] {
     try await onReader { try self.aliases() }
   }
 
-  /// Says which words stand for other text in query text, orders as text and keys of indexes.
+  /// Sets aliases: words that are replaced by other text in query text, textual orderings and index
+  /// keys.
   ///
   /// ```swift
   /// try people.setAliases(["lastName": "[user.last_name]"])
   /// try people.find("lastName = ?", "Doe").sorted(byText: "lastName DESC").fetch()
   /// ```
   ///
-  /// Words are replaced as ``/NanoQuery/QueryText/replacingAliases(_:in:)`` says, in texts that do
-  /// not parse as they stand: a text of fields in brackets costs nothing more, and a word that
-  /// query text uses itself keeps its meaning where it has one. Kept with the collection, which is
-  /// made if it is not there.
+  /// Replacement follows ``/NanoQuery/QueryText/replacingAliases(_:in:)`` and applies only to text
+  /// that does not parse unchanged. Text with fields in brackets therefore costs nothing extra, and
+  /// the keywords of query text keep their meaning wherever they are valid. The aliases are stored
+  /// with the collection, which is created if needed.
   public func setAliases(_ aliases: [String: String]) throws {
     try changeSettings { $0.aliases = aliases }
   }
+  /// The asynchronous form of `setAliases(_:)`, which does not block the calling thread.
   public func setAliases(_ aliases: [String: String]) async throws {
     try await onWriter { try self.setAliases(aliases) }
   }
 
-  /// A text with the aliases of the collection replaced, as ``find(_:_:)`` sees it.
+  /// Returns a text with the aliases of the collection replaced, as ``find(_:_:)`` sees it.
   package func replacingAliases(in text: String) throws -> String {
     QueryText.replacingAliases(try aliases(), in: text)
   }
+  /// The asynchronous form of `replacingAliases(in:)`, which does not block the calling thread.
   package func replacingAliases(in text: String) async throws -> String {
     try await onReader { try self.replacingAliases(in: text) }
   }
 
-  /// Fields of which was said that they will be asked for, in that order.
+  /// Returns the fields declared as queryable, in order of declaration.
   public func queryableFields() throws -> [FieldPath] { try settings().queryableFields }
+  /// The asynchronous form of `queryableFields()`, which does not block the calling thread.
   public func queryableFields() async throws -> [FieldPath] {
     try await onReader { try self.queryableFields() }
   }
 
-  /// Says that fields will be asked for: a list as in `"[city], [address.country]"`, with aliases.
+  /// Declares fields as queryable, given as a list such as `"[city], [address.country]"`, which may
+  /// contain aliases.
   ///
-  /// A hint that is kept and told by ``queryableFields()-()->_``, nothing more: every field can be
-  /// asked for without, and an index makes that fast.
+  /// This is only a hint, stored with the collection and returned by ``queryableFields()-()->_``.
+  /// Every field can be queried without it; to make queries fast, create an index.
   ///
-  /// - Throws: ``StoreError/Code/invalidQuery`` if the text is no list of fields.
+  /// - Throws: ``StoreError/Code/invalidQuery`` if the text is not a list of fields.
   public func addQueryableFields(_ text: String) throws {
     let paths = try fields(in: text).map(\.path)
     try changeSettings { settings in
@@ -87,6 +94,7 @@ extension DocumentCollection {
       }
     }
   }
+  /// The asynchronous form of `addQueryableFields(_:)`, which does not block the calling thread.
   public func addQueryableFields(_ text: String) async throws {
     try await onWriter { try self.addQueryableFields(text) }
   }
@@ -106,7 +114,8 @@ extension DocumentCollection {
     }
   }
 
-  /// Reads a text that may hold aliases. They are looked up only if it does not parse without.
+  /// Parses a text that may contain aliases. The aliases are read only if the text does not parse
+  /// without them.
   func parsed<Result>(
     _ text: String, _ parse: (String) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {

@@ -3,17 +3,18 @@
 public import NanoDocument
 import NanoEngine
 
-/// Changes of some fields of a document.
+/// A set of changes to individual fields of a document.
 ///
 /// ```swift
 /// try people.update("ada", set: ["Address.City": "Paris", "age": 36], remove: ["nickname"])
 /// ```
 public struct FieldChanges: Sendable, Hashable {
-  /// The new values, in the order in which they are put in.
+  /// The new values, in the order in which they are set.
   public var set: [(path: FieldPath, value: DocumentValue)]
-  /// The fields that are removed, after the others were put in.
+  /// The fields to remove, after the new values are set.
   public var remove: [FieldPath]
 
+  /// Creates changes from new values and fields to remove.
   public init(
     set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
   ) {
@@ -21,16 +22,21 @@ public struct FieldChanges: Sendable, Hashable {
     self.remove = remove
   }
 
-  /// - Throws: ``StoreError/Code/typeMismatch`` if a value that is not an object stands on the way.
+  /// Applies the changes to an object.
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch`` if a path leads through a value that is not an
+  ///   object.
   package func apply(to object: inout DocumentObject) throws(StoreError) {
     for (path, value) in set { try object.set(value, at: path) }
     for path in remove { try object.set(nil, at: path) }
   }
 
+  /// Whether both make the same changes in the same order.
   public static func == (a: FieldChanges, b: FieldChanges) -> Bool {
     a.remove == b.remove
       && a.set.elementsEqual(b.set) { $0.path == $1.path && $0.value == $1.value }
   }
+  /// Hashes the paths to remove and the number of new values.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(remove)
     hasher.combine(set.count)
@@ -38,10 +44,10 @@ public struct FieldChanges: Sendable, Hashable {
 }
 
 extension DocumentCollection {
-  /// Changes some fields of a document and leaves the others as they are.
+  /// Changes some fields of a document and leaves the others unchanged.
   ///
   /// - Returns: The document after the change.
-  /// - Throws: ``StoreError/Code/notFound`` if there is none with this key;
+  /// - Throws: ``StoreError/Code/notFound`` if no document has this key;
   ///   ``StoreError/Code/typeMismatch`` if a path leads through a value that is not an object.
   @discardableResult
   public func update(
@@ -52,6 +58,7 @@ extension DocumentCollection {
       try changes.apply(to: &object)
     }
   }
+  /// The asynchronous form of `update(_:set:remove:)`, which does not block the calling thread.
   @discardableResult
   public func update(
     _ key: String, set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
@@ -60,12 +67,13 @@ extension DocumentCollection {
     return try await onWriter { try self.update(key, changes) }
   }
 
+  /// The asynchronous form of `update(_:_:)`, which does not block the calling thread.
   @discardableResult
   public func update(_ key: String, _ changes: FieldChanges) async throws -> Document {
     try await onWriter { try self.update(key, changes) }
   }
 
-  /// As ``update(_:set:remove:)-(String,_,_)``, with changes that were kept.
+  /// Applies stored changes to a document; see ``update(_:set:remove:)-(String,_,_)``.
   @discardableResult
   public func update(_ key: String, _ changes: FieldChanges) throws -> Document {
     try update(.key(DocumentKey(key))) { (object) throws(StoreError) in
@@ -73,7 +81,8 @@ extension DocumentCollection {
     }
   }
 
-  /// As ``update(_:set:remove:)-(String,_,_)``, for a row id.
+  /// Changes some fields of the document with this row id; see
+  /// ``update(_:set:remove:)-(String,_,_)``.
   @discardableResult
   public func update(
     rowID: Int64, set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
@@ -84,6 +93,7 @@ extension DocumentCollection {
     }
   }
 
+  /// The asynchronous form of `update(rowID:set:remove:)`, which does not block the calling thread.
   @discardableResult
   public func update(
     rowID: Int64, set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
@@ -108,7 +118,7 @@ extension DocumentCollection {
     }
   }
 
-  /// Nil if there is no such document.
+  /// Changes one document and returns it, or nil if it does not exist.
   func update(
     _ identity: Identity, _ engine: any EngineWriter,
     _ change: (inout DocumentObject) throws -> Void
@@ -117,7 +127,7 @@ extension DocumentCollection {
     try engine.get(identity, in: name) { found = Document($0, in: name) }
     guard let found else { return nil }
     var object = try found.object()
-    // Not the row id, but a field of this name that came in a JSON text.
+    // Not the row id, but a field of the same name that was stored from JSON text.
     let field = object[DocumentObject.rowIDName]
     try change(&object)
     object[DocumentObject.rowIDName] = field
@@ -135,33 +145,37 @@ extension DocumentCollection {
 }
 
 extension DocumentCollection {
-  /// Removes the document with this key and says whether there was one.
+  /// Deletes the document with this key and returns whether it existed.
   ///
   /// ```swift
   /// try people.delete("ada")   // true
-  /// try people.delete("ada")   // false: already gone, and not an error
+  /// try people.delete("ada")   // false: already deleted, and not an error
   /// ```
   @discardableResult
   public func delete(_ key: String) throws -> Bool {
     let identity = Identity.key(try DocumentKey(key))
     return try writing { try remove(identity, $0) }
   }
+  /// The asynchronous form of `delete(_:)`, which does not block the calling thread.
   @discardableResult
   public func delete(_ key: String) async throws -> Bool {
     try await onWriter { try self.delete(key) }
   }
 
-  /// Removes the document with this row id and says whether there was one.
+  /// Deletes the document with this row id and returns whether it existed.
   @discardableResult
   public func delete(rowID: Int64) throws -> Bool {
     try writing { try remove(.rowID(rowID), $0) }
   }
+  /// The asynchronous form of `delete(rowID:)`, which does not block the calling thread.
   @discardableResult
   public func delete(rowID: Int64) async throws -> Bool {
     try await onWriter { try self.delete(rowID: rowID) }
   }
 
-  /// Removes a document by its key, or by its row id if it has no key.
+  /// Deletes a document, and returns whether it existed.
+  ///
+  /// It is found by its key, or by its row id if it has no key.
   @discardableResult
   public func delete(_ document: Document) throws -> Bool {
     if let key = document.header.key {
@@ -169,12 +183,13 @@ extension DocumentCollection {
     }
     return try document.rowID.map { try delete(rowID: $0) } ?? false
   }
+  /// The asynchronous form of `delete(_:)`, which does not block the calling thread.
   @discardableResult
   public func delete(_ document: Document) async throws -> Bool {
     try await onWriter { try self.delete(document) }
   }
 
-  /// Removes the documents with these keys, all in one transaction, and says how many there were.
+  /// Deletes the documents with these keys in one transaction and returns how many existed.
   @discardableResult
   public func delete(keys: [String]) throws -> Int {
     let identities = try keys.map { Identity.key(try DocumentKey($0)) }
@@ -182,14 +197,17 @@ extension DocumentCollection {
       try identities.reduce(0) { try $0 + (remove($1, engine) ? 1 : 0) }
     }
   }
+  /// The asynchronous form of `delete(keys:)`, which does not block the calling thread.
   @discardableResult
   public func delete(keys: [String]) async throws -> Int {
     try await onWriter { try self.delete(keys: keys) }
   }
 
-  /// Removes every document and says how many there were. The collection and its indexes stay.
+  /// Deletes every document and returns how many there were. The collection and its indexes are
+  /// kept.
   @discardableResult
   public func deleteAll() throws -> Int { try find().delete() }
+  /// The asynchronous form of `deleteAll()`, which does not block the calling thread.
   @discardableResult
   public func deleteAll() async throws -> Int { try await onWriter { try self.deleteAll() } }
 }

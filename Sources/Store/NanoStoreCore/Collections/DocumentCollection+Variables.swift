@@ -2,53 +2,59 @@
 
 public import NanoDocument
 
-/// The calls that take fields, for literals with variables in them.
+// Overloads that accept literals with variables.
 extension DocumentCollection {
-  /// Stores a new document whose fields are given with variables.
+  /// Inserts a new document whose fields are a literal with variables.
   ///
   /// ```swift
   /// try films.insert(["title": title, "year": year], key: "alien")
   /// ```
   ///
-  /// - Throws: As ``insert(_:key:)-(DocumentObject,_)``.
+  /// - Throws: The errors of ``insert(_:key:)-(DocumentObject,_)``.
   @discardableResult
   @_disfavoredOverload
   public func insert(_ fields: DocumentFields, key: String? = nil) throws -> Document {
     try insert(DocumentObject(fields), key: key)
   }
+  /// The asynchronous form of `insert(_:key:)`, which does not block the calling thread.
   @discardableResult
   @_disfavoredOverload
   public func insert(_ fields: DocumentFields, key: String? = nil) async throws -> Document {
     try await insert(DocumentObject(fields), key: key)
   }
 
-  /// Stores a document whose fields are given with variables under its key, replacing the one that has it.
+  /// Saves a document whose fields are a literal with variables.
   ///
-  /// - Throws: As ``save(_:key:)-(DocumentObject,_)``.
+  /// It replaces the document with the same key.
+  ///
+  /// - Throws: The errors of ``save(_:key:)-(DocumentObject,_)``.
   @discardableResult
   @_disfavoredOverload
   public func save(_ fields: DocumentFields, key: String? = nil) throws -> Document {
     try save(DocumentObject(fields), key: key)
   }
+  /// The asynchronous form of `save(_:key:)`, which does not block the calling thread.
   @discardableResult
   @_disfavoredOverload
   public func save(_ fields: DocumentFields, key: String? = nil) async throws -> Document {
     try await save(DocumentObject(fields), key: key)
   }
 
-  /// Changes some fields of a document to values of variables.
+  /// Changes some fields of a document to the values of variables.
   ///
   /// ```swift
   /// try people.update("ada", set: ["age": age, "address.city": city])
   /// ```
   ///
-  /// - Throws: As ``update(_:set:remove:)-(_,KeyValuePairs<FieldPath,DocumentValue>,_)``.
+  /// - Throws: The errors of
+  ///   ``update(_:set:remove:)-(_,KeyValuePairs<FieldPath,DocumentValue>,_)``.
   @discardableResult
   @_disfavoredOverload
   public func update(
     _ key: String, set: KeyValuePairs<FieldPath, any DocumentValueConvertible & Sendable>,
     remove: [FieldPath] = []
   ) throws -> Document { try update(key, FieldChanges(set: set, remove: remove)) }
+  /// The asynchronous form of `update(_:set:remove:)`, which does not block the calling thread.
   @discardableResult
   @_disfavoredOverload
   public func update(
@@ -58,13 +64,15 @@ extension DocumentCollection {
 }
 
 extension DocumentQuery {
-  /// Changes some fields of everything that is found to values of variables; see ``update(_:)-(FieldChanges)``.
+  /// Changes some fields of all matching documents to the values of variables; see
+  /// ``update(_:)-(FieldChanges)``.
   @discardableResult
   @_disfavoredOverload
   public func update(
     set: KeyValuePairs<FieldPath, any DocumentValueConvertible & Sendable>,
     remove: [FieldPath] = []
   ) throws -> Int { try update(FieldChanges(set: set, remove: remove)) }
+  /// The asynchronous form of `update(set:remove:)`, which does not block the calling thread.
   @discardableResult
   @_disfavoredOverload
   public func update(
@@ -74,7 +82,7 @@ extension DocumentQuery {
 }
 
 extension FieldChanges {
-  /// Changes to values of variables.
+  /// Creates changes that set fields to the values of variables.
   @_disfavoredOverload
   public init(
     set: KeyValuePairs<FieldPath, any DocumentValueConvertible & Sendable>,

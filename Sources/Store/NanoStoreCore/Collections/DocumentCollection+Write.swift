@@ -3,24 +3,24 @@
 public import NanoDocument
 import NanoEngine
 
-/// What is done with a document that has a key.
+/// How a write treats a document whose key already exists.
 @usableFromInline package enum WriteMode: Sendable {
-  /// No document may have the key already.
+  /// Rejects the new document.
   case insert
-  /// The one that has the key is replaced.
+  /// Replaces the existing document.
   case save
 }
 
 extension DocumentCollection {
-  /// Stores a new document.
+  /// Inserts a new document.
   ///
   /// ```swift
-  /// let ada = try people.insert(["name": "Ada"])          // with a key that is made for it
+  /// let ada = try people.insert(["name": "Ada"])          // under a generated key
   /// try people.insert(["name": "Grace"], key: "grace")
   /// try people.insert(["name": "Grace"], key: "grace")    // throws duplicateKey
   /// ```
   ///
-  /// - Returns: The document as it is stored.
+  /// - Returns: The document as stored.
   /// - Throws: ``StoreError/Code/duplicateKey``, ``StoreError/Code/uniqueViolation``,
   ///   ``StoreError/Code/invalidKey``, ``StoreError/Code/valueNotStorable`` and others. Nothing was
   ///   stored.
@@ -28,49 +28,54 @@ extension DocumentCollection {
   public func insert(_ object: DocumentObject, key: String? = nil) throws -> Document {
     try write(.insert, Header(key: key)) { writer in writer.object(object.withoutRowID) }
   }
+  /// The asynchronous form of `insert(_:key:)`, which does not block the calling thread.
   @discardableResult
   public func insert(_ object: DocumentObject, key: String? = nil) async throws -> Document {
     try await onWriter { try self.insert(object, key: key) }
   }
 
-  /// Stores a document under its key, in place of the one that has it. Its row id and the moment at
-  /// which it was added stay.
+  /// Saves a document, replacing the one with the same key. Its row id and insertion time are kept.
   ///
-  /// - Throws: As ``insert(_:key:)-(DocumentObject,_)``, but not for a key that is there. What was
-  ///   stored stays.
+  /// - Throws: The errors of ``insert(_:key:)-(DocumentObject,_)``, except for an existing key. The
+  ///   stored document is unchanged.
   @discardableResult
   public func save(_ object: DocumentObject, key: String? = nil) throws -> Document {
     try write(.save, Header(key: key)) { writer in writer.object(object.withoutRowID) }
   }
+  /// The asynchronous form of `save(_:key:)`, which does not block the calling thread.
   @discardableResult
   public func save(_ object: DocumentObject, key: String? = nil) async throws -> Document {
     try await onWriter { try self.save(object, key: key) }
   }
 
-  /// Stores a document as new, under its key or one that is made for it.
+  /// Inserts a document as new, under its key or a generated one.
   @discardableResult
   public func insert(_ document: Document) throws -> Document { try write(.insert, document) }
+  /// The asynchronous form of `insert(_:)`, which does not block the calling thread.
   @discardableResult
   public func insert(_ document: Document) async throws -> Document {
     try await onWriter { try self.insert(document) }
   }
 
-  /// Stores a changed document in place of what it was read from, by its key or its row id.
+  /// Saves a changed document, replacing the stored one.
+  ///
+  /// That is the document with the same key, or the same row id if there is no key.
   ///
   /// - Throws: ``StoreError/Code/partialDocument`` if only some of its fields were read;
-  ///   ``StoreError/Code/notFound`` if it is known by its row id alone and was removed.
+  ///   ``StoreError/Code/notFound`` if it has only a row id and was deleted.
   @discardableResult
   public func save(_ document: Document) throws -> Document {
     let header = document.header
     guard header.key == nil, header.rowID != nil else { return try write(.save, document) }
     return try replace(document)
   }
+  /// The asynchronous form of `save(_:)`, which does not block the calling thread.
   @discardableResult
   public func save(_ document: Document) async throws -> Document {
     try await onWriter { try self.save(document) }
   }
 
-  /// Stores a value of your own type as a new document.
+  /// Inserts an `Encodable` value as a new document.
   ///
   /// - Throws: Also `EncodingError`.
   @discardableResult
@@ -80,6 +85,8 @@ extension DocumentCollection {
       try DocumentEncoder().encode(value, into: &writer)
     }
   }
+  /// The asynchronous form of `insert(_:key:)`, which does not block the calling thread. The value
+  /// is sent to the writer.
   @discardableResult
   @_disfavoredOverload
   public func insert(
@@ -88,7 +95,7 @@ extension DocumentCollection {
     try await onWriter(handing: value) { try self.insert($0, key: key) }
   }
 
-  /// Stores a value of your own type under a key, in place of the document that has it.
+  /// Saves an `Encodable` value under a key, replacing the document with the same key.
   @discardableResult
   @_disfavoredOverload
   public func save(_ value: some Encodable, key: String? = nil) throws -> Document {
@@ -96,6 +103,8 @@ extension DocumentCollection {
       try DocumentEncoder().encode(value, into: &writer)
     }
   }
+  /// The asynchronous form of `save(_:key:)`, which does not block the calling thread. The value is
+  /// sent to the writer.
   @discardableResult
   @_disfavoredOverload
   public func save(
@@ -104,9 +113,9 @@ extension DocumentCollection {
     try await onWriter(handing: value) { try self.save($0, key: key) }
   }
 
-  /// Stores a JSON object as a new document. All names in it are fields, `__rowid__` too.
+  /// Inserts a JSON object as a new document. All names in it are fields, including `__rowid__`.
   ///
-  /// - Throws: ``StoreError/Code/invalidJSON`` with the offset of what is wrong.
+  /// - Throws: ``StoreError/Code/invalidJSON`` with the byte offset of the error.
   @discardableResult
   public func insert(
     json: String, key: String? = nil, dialect: JSONDialect = .extended
@@ -114,6 +123,7 @@ extension DocumentCollection {
     let object = try DocumentObject(json: json, dialect: dialect)
     return try write(.insert, Header(key: key)) { writer in writer.object(object) }
   }
+  /// The asynchronous form of `insert(json:key:dialect:)`, which does not block the calling thread.
   @discardableResult
   public func insert(
     json: String, key: String? = nil, dialect: JSONDialect = .extended
@@ -121,7 +131,7 @@ extension DocumentCollection {
     try await onWriter { try self.insert(json: json, key: key, dialect: dialect) }
   }
 
-  /// Stores a JSON object under a key, in place of the document that has it.
+  /// Saves a JSON object under a key, replacing the document with the same key.
   @discardableResult
   public func save(
     json: String, key: String? = nil, dialect: JSONDialect = .extended
@@ -129,6 +139,7 @@ extension DocumentCollection {
     let object = try DocumentObject(json: json, dialect: dialect)
     return try write(.save, Header(key: key)) { writer in writer.object(object) }
   }
+  /// The asynchronous form of `save(json:key:dialect:)`, which does not block the calling thread.
   @discardableResult
   public func save(
     json: String, key: String? = nil, dialect: JSONDialect = .extended
@@ -138,7 +149,7 @@ extension DocumentCollection {
 }
 
 extension DocumentCollection {
-  /// What a call gives beside the fields.
+  /// The properties of a document that a call passes in addition to its fields.
   struct Header {
     var key: String?
     var type: String?
@@ -152,10 +163,14 @@ extension DocumentCollection {
   /// ```
   ///
   /// - Parameters:
-  ///   - key: Made where documents have keys, if nil.
-  ///   - type: The name of the class; nil for the collection's own.
+  ///   - mode: Whether a document with an existing key is rejected or replaces it.
+  ///   - key: The key; generated if nil and the collection uses keys.
+  ///   - type: The name of the class; nil for the collection's default class.
   ///   - version: The version of the class; nil for its first.
-  /// - Throws: As inserting or saving an object does, or what the closure throws. Nothing was stored.
+  ///   - fill: Writes one object in stored form.
+  /// - Returns: The document as stored.
+  /// - Throws: The errors of inserting or saving an object, or what the closure throws. Nothing was
+  ///   stored.
   @discardableResult
   package func write(
     _ mode: WriteMode, key: DocumentKey?, type: String? = nil, version: Int64? = nil,
@@ -186,7 +201,7 @@ extension DocumentCollection {
       &writer)
   }
 
-  /// Writes encoded fields, or keeps them until so many are there.
+  /// Writes encoded fields, or buffers them according to the save interval.
   private func write(
     _ mode: WriteMode, _ given: Document.Header, _ writer: inout JSONWriter
   ) throws -> Document {
@@ -200,7 +215,7 @@ extension DocumentCollection {
     try store.checkNames(writer.bytes)
     try writer.checkStorable(limit: store.maximumDocumentSize)
     var header = given
-    // A document from another store keeps the moment at which it was added there.
+    // A document from another store keeps the insertion time that it had there.
     let added = header.added ?? Clock.microseconds()
     let body = writer.bytes
     if mode == .save, store.isCollecting,
@@ -224,7 +239,8 @@ extension DocumentCollection {
     return Document(header, copying: body)
   }
 
-  /// Stores a document by itself, where the engine can do so and no transaction runs; nil if not.
+  /// Writes a document without a transaction, if the engine supports it and none is running;
+  /// returns nil otherwise.
   private func put(
     _ mode: WriteMode, _ header: Document.Header, _ added: Int64, _ body: UnsafeRawBufferPointer
   ) throws -> (rowID: Int64, key: DocumentKey?)? {
@@ -238,7 +254,7 @@ extension DocumentCollection {
     }
   }
 
-  /// The key of a new document: the given one, or one made for it where documents have keys.
+  /// Returns the given key, or a generated one if the collection uses keys.
   func key(_ given: DocumentKey?, _ engine: any EngineReader) throws -> DocumentKey? {
     if let given { return given }
     return try engine.identity(of: name) == .rowID ? nil : store.keys.next()
@@ -259,7 +275,7 @@ extension DocumentCollection {
 
   static let partial = StoreError(
     .partialDocument, "A document with only some of its fields cannot replace the whole one",
-    [.hint: "update the changed fields, or read the document without choosing fields"])
+    [.hint: "update the changed fields, or read the document without selecting fields"])
 
   static func notFound(_ identity: Identity, _ collection: String) -> StoreError {
     switch identity {
@@ -276,7 +292,8 @@ extension DocumentCollection {
 }
 
 extension Store {
-  /// The engine, where one document may be written by itself and that is of use.
+  /// Returns the engine if single-document writes apply: it supports them, and no transaction is
+  /// running.
   fileprivate func engineForPutting() throws -> (any Engine)? {
     guard TransactionContext.current(of: self) == nil else { return nil }
     let engine = try engine()
@@ -286,14 +303,14 @@ extension Store {
     return engine
   }
 
-  /// Whether saves outside of transactions are kept until several are there.
+  /// Whether saves outside of transactions are buffered.
   var isCollecting: Bool {
     withPending { $0.interval > 1 } && TransactionContext.current(of: self) == nil
   }
 }
 
 extension JSONWriter {
-  /// SQLite's limit for one value; other engines take less, and say so themselves.
+  /// SQLite's limit for one value. Engines with lower limits report those themselves.
   static let maximumDocumentSize = 1_000_000_000
 
   /// - Throws: ``StoreError/Code/valueNotStorable``, ``StoreError/Code/documentTooLarge``.

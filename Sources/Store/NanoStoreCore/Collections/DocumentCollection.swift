@@ -3,9 +3,9 @@
 public import NanoDocument
 public import NanoEngine
 
-/// The documents of one name in a store.
+/// A named collection of documents in a store.
 ///
-/// A value that may be kept and handed to any task; it holds no documents itself.
+/// A lightweight value that you can keep and pass to any task; it holds no documents itself.
 ///
 /// ```swift
 /// let people = store["people"]
@@ -14,9 +14,9 @@ public import NanoEngine
 /// try people.find(Field("name") == "Ada").count()       // 1
 /// ```
 public struct DocumentCollection: Sendable {
-  /// The store that it belongs to.
+  /// The store that contains the collection.
   public let store: Store
-  /// Its name; ASCII letters match in either case.
+  /// The name of the collection. ASCII letters are case-insensitive.
   public let name: String
   private let refusal: Refusal?
 
@@ -32,16 +32,17 @@ public struct DocumentCollection: Sendable {
     self.refusal = refusal
   }
 
-  /// An error in a box, so that a collection without one stays small.
+  /// A boxed error, so that a collection without one stays small.
   private final class Refusal: Sendable {
     let error: StoreError
     init(_ error: StoreError) { self.error = error }
   }
 
-  /// Why every operation fails, if a layer found that before one began.
+  /// The error that every operation throws, if a layer set one with ``refusing(_:)``.
   package var failure: StoreError? { refusal?.error }
 
-  /// The same collection, each operation of which throws an error: for what a layer finds where it cannot throw.
+  /// Returns the same collection with every operation throwing this error, for problems that a
+  /// layer detects where it cannot throw.
   package func refusing(_ error: StoreError) -> DocumentCollection {
     DocumentCollection(self, Refusal(error))
   }
@@ -51,16 +52,18 @@ public struct DocumentCollection: Sendable {
 }
 
 extension DocumentCollection {
-  /// The document with this key; nil if there is none.
+  /// Returns the document with this key, or nil if there is none.
   ///
   /// - Throws: ``StoreError``, among others ``StoreError/Code/closed``.
   public func get(_ key: String) throws -> Document? { try get(.key(DocumentKey(key))) }
+  /// The asynchronous form of `get(_:)`, which does not block the calling thread.
   public func get(_ key: String) async throws -> Document? {
     try await onReader { try self.get(key) }
   }
 
-  /// The document with this row id; nil if there is none.
+  /// Returns the document with this row id, or nil if there is none.
   public func get(rowID: Int64) throws -> Document? { try get(.rowID(rowID)) }
+  /// The asynchronous form of `get(rowID:)`, which does not block the calling thread.
   public func get(rowID: Int64) async throws -> Document? {
     try await onReader { try self.get(rowID: rowID) }
   }
@@ -75,7 +78,7 @@ extension DocumentCollection {
       return try document(context.reader, identity, cache)
     }
     let (engine, isCollecting) = try store.engineAndBuffer()
-    guard !isCollecting else { return try withCollected(identity, cache) }
+    guard !isCollecting else { return try bufferedOrStored(identity, cache) }
     var found: Document?
     _ = try engine.get(identity, in: name, Interruption.current) {
       found =
@@ -99,60 +102,63 @@ extension DocumentCollection {
     return found
   }
 
-  /// What is written, whatever is collected.
+  /// Returns the written document, ignoring buffered saves.
   private func stored(_ identity: Identity, _ cache: CollectionCache?) throws -> Document? {
     try store.readingStored { try document($0, identity, cache) }
   }
 
-  /// A document that was saved and is perhaps not written yet.
-  private func withCollected(
+  /// Returns a document that was saved and may not be written yet.
+  private func bufferedOrStored(
     _ identity: Identity, _ cache: CollectionCache?
   ) throws -> Document? {
     switch identity {
     case .key(let key):
-      // Looked up first: it is written before it is forgotten.
+      // The buffer is read first: a document is written before it leaves the buffer.
       guard let entry = store.withPending({ $0.entry(name, key) }) else {
         return try stored(identity, cache)
       }
       return entry.document(over: try stored(identity, nil)?.header)
     case .rowID:
-      // The row id of a new one is known only as queries see it.
+      // The row id of a new document is known only once it is written, as for queries.
       return try reading(.call) { try document($0, identity, cache) }
     }
   }
 
-  /// The documents with these keys, in the order of the keys; a key that no document has is left
-  /// out.
+  /// Returns the documents with these keys, in the order of the keys. Keys without a document are
+  /// skipped.
   public func get(keys: [String]) throws -> [Document] {
-    // What is collected or kept in memory is looked at one by one.
+    // Buffered or cached documents are looked up one by one.
     let isCollecting = TransactionContext.current(of: store) == nil && store.isCollecting
     guard store.cache[name] == nil, !isCollecting else {
       return try store.read { try keys.compactMap { try get($0) } }
     }
-    let wanted = try keys.map { try DocumentKey($0) }
+    let documentKeys = try keys.map { try DocumentKey($0) }
     return try inTurn {
       var found: [DocumentKey: Document] = [:]
       let show = { (stored: StoredDocument) in
         if let key = stored.key { found[key] = Document(stored, in: name) }
       }
       if let context = TransactionContext.current(of: store) {
-        try context.reader.get(keys: wanted, in: name, show)
+        try context.reader.get(keys: documentKeys, in: name, show)
       } else {
-        try store.engine().get(keys: wanted, in: name, Interruption.current, show)
+        try store.engine().get(keys: documentKeys, in: name, Interruption.current, show)
       }
-      return wanted.compactMap { found[$0] }
+      return documentKeys.compactMap { found[$0] }
     }
   }
+  /// The asynchronous form of `get(keys:)`, which does not block the calling thread.
   public func get(keys: [String]) async throws -> [Document] {
     try await onReader { try self.get(keys: keys) }
   }
 
-  /// A value made from the document with this key; nil if there is none.
+  /// Returns a value decoded from the document with this key, or nil if there is none.
   ///
-  /// - Throws: `DecodingError` or ``StoreError/Code/typeMismatch`` if the fields do not fit.
+  /// - Throws: `DecodingError` or ``StoreError/Code/typeMismatch`` if the fields do not match the
+  ///   type.
   public func get<Value: Decodable>(_ key: String, as type: Value.Type) throws -> Value? {
     try get(key)?.decoded(as: type)
   }
+  /// The asynchronous form of `get(_:as:)`, which does not block the calling thread.
   public func get<Value: Decodable & SendableMetatype>(
     _ key: String, as type: Value.Type
   ) async throws -> sending Value? {
@@ -161,16 +167,16 @@ extension DocumentCollection {
 }
 
 extension ObservedPath {
-  /// Whether this is the path, with an array at its end or on the way.
+  /// Whether this is the path of an array, at the end or along the way.
   fileprivate func isList(at field: FieldPath) -> Bool {
-    // Names are observed without the quotes that distinguish a number from that of an element.
+    // Observed paths omit the quotes that distinguish a numeric name from an element index.
     let names = FieldPath(components: field.components).description
     return path.contains("[]") && path.replacing("[]", with: "").isSame(as: names)
   }
 }
 
 extension Store {
-  /// A read that looks at what is written only.
+  /// Runs a read that ignores buffered saves.
   func readingStored<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
     if let context = TransactionContext.current(of: self) { return try work(context.reader) }
     return try engine().read(.call, Interruption.current, work)
@@ -178,12 +184,12 @@ extension Store {
 }
 
 extension Document {
-  /// Copies a document out of an engine's bytes.
+  /// Copies a document from the engine's bytes.
   @inline(__always)
   init(_ stored: StoredDocument, in collection: String) {
     var collection = collection
     self = collection.withUTF8 { name in
-      // Without a revision, another program wrote it last.
+      // Without a revision, another program wrote the row last.
       if stored.revision == nil {
         return Document(
           foreignIn: UnsafeRawBufferPointer(name), rowID: stored.rowID, key: stored.borrowedKey,
@@ -197,16 +203,16 @@ extension Document {
     }
   }
 
-  /// A value made from the fields.
+  /// Returns a value decoded from the fields.
   ///
-  /// - Throws: `DecodingError` if they do not fit.
+  /// - Throws: `DecodingError` if the fields do not match the type.
   public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
     try withBytes { try DocumentDecoder().decode(type, from: $0) }
   }
 
-  /// A value made from the fields by the type's own codec.
+  /// Returns a value decoded from the fields by the type's own codec.
   ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` if they do not fit.
+  /// - Throws: ``StoreError/Code/typeMismatch`` if the fields do not match the type.
   public func decoded<Value: DocumentRepresentable>(as type: Value.Type = Value.self) throws
     -> Value
   {
@@ -218,30 +224,34 @@ extension Document {
 }
 
 extension DocumentCollection {
-  /// Makes an index; does nothing if the same one exists.
+  /// Creates an index. Does nothing if the same index exists.
   ///
   /// ```swift
-  /// try films.createIndex("year", "title")                    // find and sort by both
+  /// try films.createIndex("year", "title")                    // filter and sort by both
   /// try people.createIndex("email", unique: true)
-  /// try films.createIndex("genres")                           // of each element, if lists are there
+  /// try films.createIndex("genres")                           // each element, if the field holds arrays
   /// ```
   ///
   /// - Parameters:
-  ///   - paths: The fields, most important first. `-` before one means descending.
+  ///   - paths: The fields, most significant first. A leading `-` means descending.
   ///   - unique: Whether two documents may not have the same values. Documents without a value
   ///     never collide.
-  ///   - elements: Whether each element of an array is indexed; if nil, they are where the one field
-  ///     held an array so far and its path addresses no element by number.
-  ///   - name: Made from the fields if nil.
-  /// - Throws: ``StoreError/Code/uniqueViolation`` if documents collide already,
-  ///   ``StoreError/Code/alreadyExists`` if the name belongs to another index. There is no index
-  ///   then.
+  ///   - elements: Whether each element of an array is indexed (a multi-valued index). If nil,
+  ///     elements are indexed if there is a single field, it has held an array so far, and its path
+  ///     addresses no element by number.
+  ///   - name: The name of the index; derived from the fields if nil.
+  /// - Returns: The new or existing index.
+  /// - Throws: ``StoreError/Code/uniqueViolation`` if documents already collide,
+  ///   ``StoreError/Code/alreadyExists`` if the name belongs to a different index. No index is then
+  ///   created.
   @discardableResult
   public func createIndex(
     _ paths: String..., unique: Bool = false, elements: Bool? = nil, name: String? = nil
   ) throws -> IndexDefinition {
     try createIndex(paths: paths, unique: unique, elements: elements, name: name)
   }
+  /// The asynchronous form of `createIndex(_:unique:elements:name:)`, which does not block the
+  /// calling thread.
   @discardableResult
   public func createIndex(
     _ paths: String..., unique: Bool = false, elements: Bool? = nil, name: String? = nil
@@ -251,7 +261,8 @@ extension DocumentCollection {
     }
   }
 
-  /// As ``createIndex(_:unique:elements:name:)-(String...,_,_,_)``, with the fields in an array.
+  /// Creates an index on fields given as an array; see
+  /// ``createIndex(_:unique:elements:name:)-(String...,_,_,_)``.
   @discardableResult
   public func createIndex(
     paths: [String], unique: Bool = false, elements: Bool? = nil, name: String? = nil
@@ -263,11 +274,13 @@ extension DocumentCollection {
     }
   }
 
-  /// As ``createIndex(_:unique:elements:name:)-(String...,_,_,_)``, for an index that is described already.
+  /// Creates an index from a definition; see
+  /// ``createIndex(_:unique:elements:name:)-(String...,_,_,_)``.
   public func createIndex(_ index: IndexDefinition) throws {
     try InternalCollection.refuse(name)
     try writing(atomic: true) { try $0.createIndex(index, in: name) }
   }
+  /// The asynchronous form of `createIndex(_:)`, which does not block the calling thread.
   public func createIndex(_ index: IndexDefinition) async throws {
     try await onWriter { try self.createIndex(index) }
   }
@@ -286,6 +299,8 @@ extension DocumentCollection {
     return index
   }
 
+  /// The asynchronous form of `createIndex(paths:unique:elements:name:)`, which does not block the
+  /// calling thread.
   @discardableResult
   public func createIndex(
     paths: [String], unique: Bool = false, elements: Bool? = nil, name: String? = nil
@@ -295,40 +310,44 @@ extension DocumentCollection {
     }
   }
 
-  /// Removes an index and says whether there was one.
+  /// Drops an index and returns whether it existed.
   @discardableResult
   public func dropIndex(_ indexName: String) throws -> Bool {
     try InternalCollection.refuse(name)
     defer { store.noteDroppedDefinition() }
     return try writing(atomic: true) { try $0.dropIndex(indexName, in: name) }
   }
+  /// The asynchronous form of `dropIndex(_:)`, which does not block the calling thread.
   @discardableResult
   public func dropIndex(_ indexName: String) async throws -> Bool {
     try await onWriter { try self.dropIndex(indexName) }
   }
 
-  /// The indexes that were declared, by name.
+  /// Returns the declared indexes, sorted by name.
   public func indexes() throws -> [IndexDefinition] {
     try reading(.call) { try $0.indexes(in: name) }
   }
+  /// The asynchronous form of `indexes()`, which does not block the calling thread.
   public func indexes() async throws -> [IndexDefinition] {
     try await onReader { try self.indexes() }
   }
 
-  /// Every path that a document of the collection ever held, with the types seen there.
+  /// Returns every path ever observed in the collection, with its value types.
   public func observedPaths() throws -> [ObservedPath] {
     try reading(.call) { try $0.observedPaths(in: name) }
   }
+  /// The asynchronous form of `observedPaths()`, which does not block the calling thread.
   public func observedPaths() async throws -> [ObservedPath] {
     try await onReader { try self.observedPaths() }
   }
 
-  /// Removes the collection with its documents and indexes, and says whether there was one.
+  /// Drops the collection with its documents and indexes, and returns whether it existed.
   @discardableResult
   public func drop() throws -> Bool {
     defer { store.noteDroppedDefinition() }
     return try writing(atomic: true) { try drop($0) }
   }
+  /// The asynchronous form of `drop()`, which does not block the calling thread.
   @discardableResult
   public func drop() async throws -> Bool { try await onWriter { try self.drop() } }
 }

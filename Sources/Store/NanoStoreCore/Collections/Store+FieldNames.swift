@@ -4,15 +4,17 @@ import NanoDocument
 import Synchronization
 
 extension Store {
-  /// Whether names of fields may hold periods. They may unless this is set to false: paths put such
-  /// names in quotes. Programs whose own paths know no quotes can have them refused.
+  /// Whether field names may contain periods. The default is true: paths put such names in quotes.
   ///
-  /// It counts for what is stored from then on, for this store object only.
+  /// Set it to false to reject them, for programs whose own path syntax has no quotes. It applies
+  /// to documents stored from then on, through this store object only.
   public var allowsPeriodsInNames: Bool {
     get { !refusesPeriods.load(ordering: .relaxed) }
     set { refusesPeriods.store(!newValue, ordering: .relaxed) }
   }
 
+  /// Rejects field names that contain periods, if they are not allowed.
+  ///
   /// - Throws: ``StoreError/Code/invalidName``.
   func checkNames(_ body: UnsafeRawBufferPointer) throws(StoreError) {
     guard refusesPeriods.load(ordering: .relaxed) else { return }
@@ -26,8 +28,11 @@ extension Store {
       for (name, value) in object {
         guard !name.utf8.contains(UInt8(ascii: ".")) else {
           throw StoreError(
-            .invalidName, "The name of a field holds a period",
-            [.field: FieldPath(components: [name]).description])
+            .invalidName, "A field name contains a period",
+            [
+              .field: FieldPath(components: [name]).description,
+              .hint: "set allowsPeriodsInNames to accept it",
+            ])
         }
         try checkNames(value)
       }

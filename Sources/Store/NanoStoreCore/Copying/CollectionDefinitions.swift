@@ -3,7 +3,7 @@
 import NanoDocument
 import NanoEngine
 
-/// The indexes of a collection that somebody wanted, and its policy.
+/// The declared indexes of a collection, and its indexing policy.
 struct CollectionDefinitions {
   let indexes: [IndexDefinition]
   let textIndexes: [FullTextIndexDefinition]
@@ -15,18 +15,18 @@ struct CollectionDefinitions {
     policy = try reader.indexing(in: collection)
   }
 
-  /// Metadata that belongs to a database and to no copy of it.
+  /// Metadata that belongs to one database and is not copied.
   static let ownNames: Set<ExactName> = [
     ExactName(CopyCheckpoint.name), ExactName(EncryptionMarker.name),
   ]
 
-  /// One definition, in a form that can be made elsewhere.
+  /// A definition in a form that can be created in another store.
   enum Definition: Hashable {
     case index(IndexDefinition)
     case textIndex(FullTextIndexDefinition)
     case policy(IndexingPolicy)
 
-    /// As ``CopyReport/LeftOut/definition``.
+    /// The value of ``CopyReport/LeftOut/definition``.
     var name: String {
       switch self {
       case .index(let index): index.name
@@ -47,7 +47,7 @@ struct CollectionDefinitions {
     }
   }
 
-  /// All of them; the policy only if it is not what every collection has.
+  /// All definitions. The policy is included only if it is not the default.
   var all: [Definition] {
     indexes.map { .index($0) } + textIndexes.map { .textIndex($0) }
       + (policy == .declared ? [] : [.policy(policy)])

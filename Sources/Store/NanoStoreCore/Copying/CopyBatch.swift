@@ -3,7 +3,7 @@
 import NanoDocument
 import NanoEngine
 
-/// Documents on their way from one store into the other.
+/// A batch of documents being copied from one store to another.
 struct CopyBatch {
   private struct Entry {
     let rowID: Int64
@@ -14,7 +14,7 @@ struct CopyBatch {
     let body: Range<Int>
   }
   private var entries: [Entry] = []
-  /// The bodies, one behind the other.
+  /// The concatenated bodies.
   private var bytes: [UInt8] = []
 
   var count: Int { entries.count }
@@ -27,7 +27,7 @@ struct CopyBatch {
     entries.append(
       Entry(
         rowID: document.rowID, key: document.key, type: document.type, version: document.version,
-        added: document.added ?? DocumentChecksum.noMoment, body: start..<bytes.count))
+        added: document.added ?? DocumentChecksum.unknownTime, body: start..<bytes.count))
   }
 
   mutating func removeAll() {
@@ -35,10 +35,11 @@ struct CopyBatch {
     bytes.removeAll(keepingCapacity: true)
   }
 
-  /// Inserts them all, in the rows that they had.
+  /// Inserts all documents with their original row ids.
   func write(into collection: String, _ writer: any EngineWriter) throws {
     guard let last = lastRowID else { return }
-    // Asked beforehand, the engine knows that no row had these ids, which makes inserting faster.
+    // After this call the engine knows that these row ids were never used, which makes inserting
+    // faster.
     if last < .max { _ = try writer.nextRowID(in: collection) }
     try bytes.withUnsafeBytes { bytes in
       var start = 0
@@ -56,7 +57,8 @@ struct CopyBatch {
     }
   }
 
-  /// The row id of the first document that is no JSON object, as another program may have written it.
+  /// The row id of the first document that is not a JSON object, which another program may have
+  /// written.
   var undecodable: Int64? {
     bytes.withUnsafeBytes { bytes in
       entries.first { entry in

@@ -4,24 +4,26 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// The entry of the target's metadata while a copy is not complete: of which source it is, and how far it
-/// came. It changes in the transaction of each batch.
+/// The checkpoint of an incomplete copy, stored in the target's metadata: its source, and how far
+/// it has progressed. It is updated in the transaction of each batch.
 ///
 /// `{"format":1,"sources":{"films":77},"collection":"films","rowID":2000}`
 struct CopyCheckpoint: Equatable {
   static let name = "nano_copy"
   private static let format: Int64 = 1
 
-  /// The incarnations of the source's collections, by folded name, as far as its engine tells them.
+  /// The incarnations of the source's collections, by folded name, as far as its engine reports
+  /// them.
   var sources: [ExactName: Int64]
-  /// The collection in progress, and the last row of it that was copied: for whoever looks into a copy
-  /// that stopped. What there is to do is found by comparing documents.
+  /// The collection in progress, and the row id of its last copied document. Informational:
+  /// resuming compares documents instead.
   var collection: String?
   var rowID: Int64?
 
   init(sources: [ExactName: Int64]) { self.sources = sources }
 
-  /// Nil for a value that is no mark, as a program may have kept under the name.
+  /// Creates a checkpoint from its stored form; nil for any other value that a program stored under
+  /// the name.
   init?(_ value: DocumentValue) {
     guard let object = value.object, object["format"]?.int64 == Self.format,
       let sources = object["sources"]?.object
@@ -44,8 +46,8 @@ struct CopyCheckpoint: Equatable {
     return .object(object)
   }
 
-  /// Whether both are of one source. A collection keeps its incarnation until it is dropped; of a source whose
-  /// engine does not tell them nothing is known, and it counts as the same.
+  /// Whether both are checkpoints of the same source. A collection keeps its incarnation until it
+  /// is dropped. If an engine reports no incarnations, the sources count as the same.
   func isOfSameSource(as other: CopyCheckpoint) -> Bool {
     if sources.isEmpty || other.sources.isEmpty { return true }
     return sources.contains { other.sources[$0.key] == $0.value }
@@ -53,7 +55,7 @@ struct CopyCheckpoint: Equatable {
 }
 
 extension CopyCheckpoint {
-  /// The mark that a copy of a source begins with.
+  /// Creates the initial checkpoint for a source.
   init(of source: any EngineReader) throws {
     var sources: [ExactName: Int64] = [:]
     for collection in try source.collections() {

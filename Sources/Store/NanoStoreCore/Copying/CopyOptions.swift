@@ -2,20 +2,25 @@
 
 package import NanoDocument
 
-/// How a store is copied into another one.
+/// Options for copying a store.
 public struct CopyOptions: Sendable, Hashable {
-  /// Whether what the target holds may be removed first. It is gone even if the copy does not come to
-  /// its end. An unfinished copy of the same source is gone on with all the same.
+  /// Whether existing contents of the target are deleted first.
+  ///
+  /// They are lost even if the copy fails. An unfinished copy of the same source is resumed
+  /// nevertheless.
   public var replacing: Bool
-  /// Whether indexes and policies that the target's engine does not have are left out, and told in
-  /// ``CopyReport/leftOut``, rather than refused.
+  /// Whether definitions that the target's engine does not support are skipped.
+  ///
+  /// Skipped indexes and policies are reported in ``CopyReport/leftOut``. If false, they make the
+  /// copy fail.
   public var skippingUnsupported: Bool
-  /// Documents that one transaction of the target takes at most. Larger ones are hardly faster and keep
-  /// others waiting.
+  /// The maximum number of documents in one transaction of the target. Larger transactions are
+  /// hardly faster and block other writers.
   public var batchDocuments: Int
-  /// Bytes of JSON after which a transaction takes no further document.
+  /// The number of bytes of JSON after which a transaction is committed.
   public var batchBytes: Int
 
+  /// Creates options.
   public init(
     replacing: Bool = false, skippingUnsupported: Bool = false, batchDocuments: Int = 1_000,
     batchBytes: Int = 4_000_000
@@ -26,31 +31,44 @@ public struct CopyOptions: Sendable, Hashable {
     self.batchBytes = batchBytes
   }
 
-  /// Throws if a batch takes nothing.
+  /// Validates the batch sizes.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` if one is not positive.
   package func validate() throws(StoreError) {
     guard batchDocuments > 0, batchBytes > 0 else {
       throw StoreError(
-        .invalidArgument, "A batch takes at least one document and one byte",
+        .invalidArgument, "Batch sizes must be at least one document and one byte",
         [.actual: "\(min(batchDocuments, batchBytes))"])
     }
   }
 }
 
-/// How far a copy or a comparison is.
+/// The progress of a copy or a comparison.
 public struct CopyProgress: Sendable, Hashable {
-  /// What is being done, in this order.
+  /// The phases, in order.
   public enum Phase: String, Sendable, Hashable, CaseIterable {
-    case documents, indexes, bags, metadata, verification
+    /// Copying documents.
+    case documents
+    /// Creating settings and indexes.
+    case indexes
+    /// Copying bags.
+    case bags
+    /// Copying metadata.
+    case metadata
+    /// Comparing the stores.
+    case verification
   }
 
+  /// The current phase.
   public var phase: Phase
-  /// The collection at hand; nil if it is about none.
+  /// The current collection; nil if the phase concerns none.
   public var collection: String?
-  /// Documents that the target has. In the verification, those that were compared.
+  /// The number of documents in the target; during verification, the number of compared documents.
   public var documents: Int
-  /// All documents of the source, those of bags included.
+  /// The number of documents in the source, including those of bags.
   public var total: Int
 
+  /// Creates a progress value.
   package init(phase: Phase, collection: String? = nil, documents: Int = 0, total: Int = 0) {
     self.phase = phase
     self.collection = collection

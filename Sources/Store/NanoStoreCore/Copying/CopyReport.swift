@@ -2,31 +2,42 @@
 
 public import NanoEngine
 
-/// What a copy wrote, or how two stores differ.
+/// The result of a copy, or the differences between two stores.
 public struct CopyReport: Sendable, Hashable {
-  /// What a collection holds: two collections with equal ones hold the same documents in the same rows.
+  /// A summary of a collection's contents. Equal summaries mean the same documents with the same
+  /// row ids.
   ///
-  /// The checksum tells accidents, by 128 bits. It is no protection against somebody who wants two
-  /// collections to have the same one.
+  /// The 128-bit checksum detects accidental differences. It is not cryptographic, and does not
+  /// protect against deliberate collisions.
   public struct Contents: Sendable, Hashable {
+    /// The number of documents.
     public var documents: Int
-    /// 32 hexadecimal digits, made of row ids, keys, classes, versions, moments and bodies in the order of
-    /// row ids. Not of revisions, which begin anew in a copy.
+    /// The checksum of the documents, as 32 hexadecimal digits.
+    ///
+    /// It is computed from row ids, keys, classes, versions, insertion times and bodies in the
+    /// order of row ids. Revisions are not included, since a copy starts them over.
     public var checksum: String
+    /// Creates a summary.
     package init(documents: Int, checksum: String) {
       self.documents = documents
       self.checksum = checksum
     }
   }
 
-  /// A collection in both stores. One that a store does not have is empty there.
+  /// A collection in both stores. If a store does not have it, it counts as empty there.
   public struct Collection: Sendable, Hashable {
+    /// The name of the collection.
     public var name: String
+    /// Its contents in the source.
     public var source: Contents
+    /// Its contents in the target.
     public var target: Contents
-    /// Documents that this call wrote; fewer than there are if an earlier one had begun.
+    /// The number of documents written by this call; fewer than the total if an earlier copy was
+    /// resumed.
     public var copied: Int
+    /// Whether both stores have the same documents.
     public var isEqual: Bool { source == target }
+    /// Creates a comparison of a collection.
     package init(name: String, source: Contents, target: Contents, copied: Int = 0) {
       self.name = name
       self.source = source
@@ -35,13 +46,15 @@ public struct CopyReport: Sendable, Hashable {
     }
   }
 
-  /// A definition that the target does not have because its engine cannot.
+  /// A definition that was skipped because the target's engine does not support it.
   public struct LeftOut: Sendable, Hashable {
+    /// The name of the collection.
     public var collection: String
     /// The name of the index, or `everything` for the policy.
     public var definition: String
-    /// What the engine said.
+    /// The engine's error message.
     public var reason: String
+    /// Creates a skipped definition.
     package init(collection: String, definition: String, reason: String) {
       self.collection = collection
       self.definition = definition
@@ -49,23 +62,25 @@ public struct CopyReport: Sendable, Hashable {
     }
   }
 
-  /// The collections of both stores by name, those that hold bags included.
+  /// The collections of both stores sorted by name, including the internal collections of bags.
   public var collections: [Collection] = []
-  /// How definitions, settings and metadata differ, beyond what was left out. Empty after a copy.
+  /// The differences between definitions, settings and metadata, except for skipped definitions.
+  /// Empty after a copy.
   public var differences: [VerificationProblem] = []
-  /// What the copy went without.
+  /// The definitions that the copy skipped.
   public var leftOut: [LeftOut] = []
-  /// Whether an earlier copy had begun that this one went on with.
+  /// Whether this call resumed an earlier copy.
   public var isContinued = false
 
+  /// Creates an empty report.
   package init() {}
 
   /// Whether all documents are the same.
   public var hasEqualDocuments: Bool { collections.allSatisfy(\.isEqual) }
-  /// Whether everything is the same, apart from what was left out.
+  /// Whether everything is the same, except for skipped definitions.
   public var isEqual: Bool { hasEqualDocuments && differences.isEmpty }
-  /// Documents of the source.
+  /// The number of documents in the source.
   public var documents: Int { collections.reduce(0) { $0 + $1.source.documents } }
-  /// Documents that this call wrote.
+  /// The number of documents written by this call.
   public var copied: Int { collections.reduce(0) { $0 + $1.copied } }
 }

@@ -3,23 +3,26 @@
 import NanoDocument
 import NanoEngine
 
-/// 128 bits over documents in order, the same on every machine and engine.
+/// A 128-bit checksum of documents in order, the same on every machine and engine.
 ///
-/// The mixing is that of MurmurHash3 (x64, 128 bits; Austin Appleby, public domain), fed with blocks of 16
-/// bytes. Each text is preceded by its length, so that different documents give different blocks.
+/// The mixing function is that of MurmurHash3 (x64, 128 bits; Austin Appleby, public domain), fed
+/// with blocks of 16 bytes. Each string is preceded by its length, so that different documents
+/// produce different blocks.
 struct DocumentChecksum: Equatable {
   private var first: UInt64 = 0
   private var second: UInt64 = 0
   private(set) var documents = 0
 
-  /// - Throws: ``StoreError/Code/corruptDocument`` for one of another program that has no stored form.
+  /// - Throws: ``StoreError/Code/corruptDocument`` for a document of another program that has no
+  ///   stored form.
   mutating func add(_ document: StoredDocument) throws {
     try document.inStoredForm { absorb($0) }
   }
 
   private mutating func absorb(_ document: StoredDocument) {
     documents += 1
-    absorb(UInt64(bitPattern: document.rowID), UInt64(bitPattern: document.added ?? Self.noMoment))
+    absorb(
+      UInt64(bitPattern: document.rowID), UInt64(bitPattern: document.added ?? Self.unknownTime))
     let version = document.version
     absorb(
       (version == nil ? 0 : 1) | (document.borrowedType == nil ? 0 : 2),
@@ -35,9 +38,9 @@ struct DocumentChecksum: Equatable {
     absorb(document.body, 4)
   }
 
-  /// What a document has in a copy whose moment is not known, since another program wrote it: the contract
-  /// of engines knows no new document without one.
-  static let noMoment: Int64 = 0
+  /// The insertion time in a copy of a document without one, which another program wrote: the
+  /// engine contract requires an insertion time for new documents.
+  static let unknownTime: Int64 = 0
 
   var contents: CopyReport.Contents {
     let (high, low) = finished
@@ -63,11 +66,11 @@ extension DocumentChecksum {
     }
     guard offset < bytes.count else { return }
     var words: (UInt64, UInt64) = (0, 0)
-    for (place, byte) in bytes[offset...].enumerated() {
-      if place < 8 {
-        words.0 |= UInt64(byte) << UInt64(place * 8)
+    for (index, byte) in bytes[offset...].enumerated() {
+      if index < 8 {
+        words.0 |= UInt64(byte) << UInt64(index * 8)
       } else {
-        words.1 |= UInt64(byte) << UInt64((place - 8) * 8)
+        words.1 |= UInt64(byte) << UInt64((index - 8) * 8)
       }
     }
     absorb(words.0, words.1)

@@ -5,37 +5,41 @@ import NanoDocument
 import NanoEngine
 
 extension Store {
-  /// Copies everything into another store, whatever the engines of the two, and compares both.
+  /// Copies everything to another store, whatever the engines of the two, and verifies the copy.
   ///
   /// ```swift
   /// let report = try library.copy(to: archive) { print($0.phase, $0.documents, $0.total) }
   /// report.copied     // 42
   /// ```
   ///
-  /// Documents keep their keys, row ids, classes, versions, moments and bytes; collections their identity,
-  /// indexes that were declared, text indexes, policy, defaults, aliases and queryable fields; bags and
-  /// metadata are copied too. Revisions begin anew, indexes that the store made by itself do not come along,
-  /// and a document of another program that has no moment gets 1970-01-01. Row ids of removed documents are
-  /// not given again, as far as the source's engine tells them.
+  /// Documents keep their keys, row ids, classes, versions, insertion times and bytes. Collections
+  /// keep their identity, declared indexes, full-text indexes, indexing policy, defaults, aliases
+  /// and queryable fields. Bags and metadata are copied too. Revisions start over, adaptive indexes
+  /// are not copied, and a document of another program without an insertion time gets 1970-01-01.
+  /// Row ids of deleted documents are not reused, as far as the source's engine reports them.
   ///
-  /// The source is read as it is at this moment and may be written to meanwhile, where its engine can do both
-  /// at once; otherwise writers wait. The target is written in many transactions: it belongs to the copy until the
-  /// call has returned. When it ends before that, by an error or the end of the process, calling it again goes on
-  /// with the source as it is then. Documents that are there and are the same stay, others are replaced.
+  /// The source is read from one snapshot. If its engine supports concurrent reads and writes, it
+  /// can be written to meanwhile; otherwise writers wait. The target is written in many
+  /// transactions and must not be used otherwise until the call returns. If the call ends early, by
+  /// an error or the end of the process, calling it again resumes the copy from the source's
+  /// current state: documents that are already equal are kept, others replaced.
   ///
   /// - Parameters:
-  ///   - target: A store that holds nothing, or a copy of this store that was not completed. One that is equal
-  ///     to this store is a copy that was completed: nothing is written. What is buffered in both is written first.
-  ///   - progress: Called after each transaction, outside of it. It must not use the stores; an error that it
-  ///     throws ends the call.
-  /// - Returns: What was copied; its ``CopyReport/isEqual`` is true.
-  /// - Throws: ``StoreError/Code/alreadyExists`` if the target holds something else and must not be replaced,
-  ///   ``StoreError/Code/unsupported`` for a definition that its engine does not have,
-  ///   ``StoreError/Code/invalidArgument`` if both are one store, a batch is empty, or the source is itself an
-  ///   unfinished copy: the target is as it was. ``StoreError/Code/database`` if the two differ in the end, as
-  ///   when somebody else wrote to the target; calling this again mends it.
-  ///   ``StoreError/Code/corruptDocument`` with the row id of one that does not decode, and errors of reading and
-  ///   writing: the target has a part of the documents.
+  ///   - target: An empty store, or an unfinished copy of this store. A target that equals this
+  ///     store is a completed copy: nothing is written. Buffered documents of both stores are
+  ///     written first.
+  ///   - options: Options for the copy.
+  ///   - progress: Called after each transaction, outside of it. It must not use the stores. If it
+  ///     throws, the call ends.
+  /// - Returns: A report of what was copied; its ``CopyReport/isEqual`` is true.
+  /// - Throws: ``StoreError/Code/alreadyExists`` if the target holds other contents and must not be
+  ///   replaced, ``StoreError/Code/unsupported`` for a definition that its engine does not support,
+  ///   ``StoreError/Code/invalidArgument`` if both are the same store, a batch size is not
+  ///   positive, or the source itself is an unfinished copy: the target is unchanged.
+  ///   ``StoreError/Code/database`` if the two differ in the end, for example because another
+  ///   program wrote to the target; calling this again repairs the copy.
+  ///   ``StoreError/Code/corruptDocument`` with the row id of a document that does not decode, and
+  ///   errors of reading and writing: the target holds part of the documents.
   @discardableResult
   public func copy(
     to target: Store, _ options: CopyOptions = CopyOptions(),
@@ -49,25 +53,29 @@ extension Store {
       try StoreCopy(source, to, options, progress).run()
     }
   }
+  /// The asynchronous form of `copy(to:_:progress:)`, which does not block the calling thread.
+  /// Cancelling the task ends the call at the next progress report.
   @discardableResult
   public func copy(
     to target: Store, _ options: CopyOptions = CopyOptions(),
     progress: (@Sendable (CopyProgress) throws -> Void)? = nil
   ) async throws -> CopyReport {
-    try await apart(progress) { try self.copy(to: target, options, progress: $0) }
+    try await onDedicatedThread(progress) { try self.copy(to: target, options, progress: $0) }
   }
 
-  /// Compares everything that `copy` copies, and writes nothing.
+  /// Compares everything that `copy` copies, without writing.
   ///
   /// ```swift
   /// try library.compare(with: archive).isEqual     // true
   /// ```
   ///
-  /// Each store is read as it is at one moment, about the same for both.
+  /// Each store is read from one snapshot, taken at about the same time.
   ///
-  /// - Parameter progress: As in `copy`.
-  /// - Returns: How they differ, which is no error.
-  /// - Throws: ``StoreError/Code/invalidArgument`` if both are one store; errors of reading.
+  /// - Parameters:
+  ///   - target: The other store.
+  ///   - progress: As in `copy`.
+  /// - Returns: The differences, which are not an error.
+  /// - Throws: ``StoreError/Code/invalidArgument`` if both are the same store; errors of reading.
   public func compare(
     with target: Store, progress: ((CopyProgress) throws -> Void)? = nil
   ) throws -> CopyReport {
@@ -78,16 +86,18 @@ extension Store {
       }
     }
   }
+  /// The asynchronous form of `compare(with:progress:)`, which does not block the calling thread.
+  /// Cancelling the task ends the call at the next progress report.
   public func compare(
     with target: Store, progress: (@Sendable (CopyProgress) throws -> Void)? = nil
   ) async throws -> CopyReport {
-    try await apart(progress) { try self.compare(with: target, progress: $0) }
+    try await onDedicatedThread(progress) { try self.compare(with: target, progress: $0) }
   }
 }
 
 extension Store {
-  /// Runs on a thread of its own; cancelling the task ends it at the next progress.
-  private func apart(
+  /// Runs work on a dedicated thread. Cancelling the task ends it at the next progress report.
+  private func onDedicatedThread(
     _ progress: (@Sendable (CopyProgress) throws -> Void)?,
     _ work:
       @escaping @Sendable (@escaping @Sendable (CopyProgress) throws -> Void) throws ->
@@ -106,7 +116,7 @@ extension Store {
     }
   }
 
-  /// The engines of both stores, to which everything is written.
+  /// Returns the engines of both stores, after flushing buffered documents.
   private func engines(with target: Store) throws -> (any Engine, any Engine) {
     try requireNoTransaction()
     try target.requireNoTransaction()
@@ -116,21 +126,21 @@ extension Store {
     return (try engine(), try target.engine())
   }
 
-  /// Whether both are one file, by whatever names.
+  /// Whether both stores use the same file, by whatever path.
   private func isFile(of other: Store) -> Bool {
     guard let file, let otherFile = other.file else { return false }
     if file == otherFile { return true }
-    func place(_ path: String) -> [Int?] {
+    func identity(_ path: String) -> [Int?] {
       let attributes = try? FileManager.default.attributesOfItem(
         atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
       return [.systemNumber, .systemFileNumber].map { attributes?[$0] as? Int }
     }
-    let found = place(file)
-    return !found.contains(nil) && found == place(otherFile)
+    let found = identity(file)
+    return !found.contains(nil) && found == identity(otherFile)
   }
 
-  /// Two addresses may lead to one database, whose collections would be removed before they are read: what is
-  /// written to the target must not be seen in the source.
+  /// Rejects two addresses of the same database, whose collections would be dropped before they are
+  /// read. A value written to the target must not become visible in the source.
   private func requireOtherDatabase(_ source: any Engine, _ target: any Engine) throws {
     guard source !== target else { throw Self.isSame }
     let probe = DocumentValue.int(.random(in: .min ... .max))

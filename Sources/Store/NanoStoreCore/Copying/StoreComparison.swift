@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// Compares two stores: documents by checksums, everything else as it is.
+/// Compares two stores: documents by checksums, everything else by value.
 ///
 /// Confined to the thread that runs it.
 final class StoreComparison {
@@ -13,12 +13,13 @@ final class StoreComparison {
   private let notify: ((CopyProgress) throws -> Void)?
   private var progress = CopyProgress(phase: .verification)
   private var report = CopyReport()
-  /// Checksums of the source's collections that need not be made again.
+  /// Checksums of the source's collections that are already computed.
   var known: [ExactName: DocumentChecksum] = [:]
   /// Definitions that the target is not expected to have.
   var leftOut: [CopyReport.LeftOut] = []
 
-  /// Documents between two calls of progress; arbitrary, often enough to be seen moving.
+  /// The number of documents between two progress reports. Arbitrary: frequent enough for a
+  /// progress bar.
   private static let step = 1_000
 
   init(
@@ -41,14 +42,14 @@ final class StoreComparison {
     for folded in names.sorted() {
       guard let collection = sources[folded] ?? targets[folded] else { continue }
       try compareDocuments(of: collection.name)
-      guard let wanted = sources[folded], let found = targets[folded] else {
+      guard let expectedCollection = sources[folded], let found = targets[folded] else {
         note(
           collection.name,
           sources[folded] == nil
             ? "the collection is not in the source" : "the collection is missing")
         continue
       }
-      try compareDefinitions(wanted, found)
+      try compareDefinitions(expectedCollection, found)
     }
     try compareMetadata()
     return report
@@ -97,10 +98,12 @@ extension StoreComparison {
   }
 
   private func compareDefinitions(
-    _ wanted: CollectionDescription, _ found: CollectionDescription
+    _ expectedCollection: CollectionDescription, _ found: CollectionDescription
   ) throws {
-    let name = wanted.name
-    if wanted.identity != found.identity { note(name, "documents are known by something else") }
+    let name = expectedCollection.name
+    if expectedCollection.identity != found.identity {
+      note(name, "documents are identified differently")
+    }
     let settings = try (source.settings(of: name), target.settings(of: name))
     if try Self.stored(.object(settings.0.object)) != Self.stored(.object(settings.1.object)) {
       note(name, "the settings differ")
@@ -121,11 +124,11 @@ extension StoreComparison {
       let other = try target.highestRowID(in: name),
       other < highest
     {
-      note(name, "the row ids of removed documents will be given again")
+      note(name, "row ids of deleted documents will be reused")
     }
   }
 
-  /// Why an index was made once does not matter.
+  /// Ignores the recorded reason for an index.
   private static func comparable(_ definition: CollectionDefinitions.Definition)
     -> CollectionDefinitions.Definition
   {
@@ -144,7 +147,7 @@ extension StoreComparison {
     }
   }
 
-  /// Values as they are stored: a NaN is not equal to itself.
+  /// Encodes a value in stored form, since NaN is not equal to itself.
   private static func stored(_ value: DocumentValue) throws -> [UInt8] {
     var writer = JSONWriter()
     writer.value(value)

@@ -3,23 +3,24 @@
 import NanoDocument
 import NanoEngine
 
-/// What there is beside documents.
+// Collections, definitions and metadata.
 extension StoreCopy {
-  /// Makes the collections and leaves the mark, in one transaction.
+  /// Creates the collections and the checkpoint in one transaction.
   ///
-  /// - Throws: If the target is not for this copy, or cannot have what the source has. It is as it was.
+  /// - Throws: An error if the target is not suitable for this copy, or does not support a
+  ///   definition. The target is unchanged.
   func prepare(_ collections: [CollectionDescription]) throws {
     try target.write(nil) { writer in
       let known = try writer.metadata(CopyCheckpoint.name).flatMap { CopyCheckpoint($0) }
-      isContinued = known.map { $0.isOfSameSource(as: mark) } ?? false
+      isContinued = known.map { $0.isOfSameSource(as: checkpoint) } ?? false
       let isEmpty = try writer.collections().isEmpty && writer.metadataNames().isEmpty
       guard isEmpty || isContinued || options.replacing else {
         throw StoreError(
           .alreadyExists,
           known == nil
-            ? "The target holds something already"
+            ? "The target is not empty"
             : "The target is an unfinished copy of another store",
-          [.hint: "copy into an empty store, or replace what is there"])
+          [.hint: "copy into an empty store, or replace the contents of this one"])
       }
       if isContinued {
         try removeOthers(collections, writer)
@@ -32,8 +33,8 @@ extension StoreCopy {
         }
         if !isContinued { try requireSupport(collection.name, writer) }
       }
-      // As they are now; those of collections that were dropped are of no use.
-      try writer.setMetadata(mark.value, CopyCheckpoint.name)
+      // The current incarnations; those of dropped collections are obsolete.
+      try writer.setMetadata(checkpoint.value, CopyCheckpoint.name)
     }
   }
 
@@ -42,15 +43,15 @@ extension StoreCopy {
     for name in try writer.metadataNames() { try writer.setMetadata(nil, name) }
   }
 
-  /// Removes the collections and indexes that the source does not have any more. A unique one would refuse
+  /// Drops collections and indexes that the source no longer has. A unique index could reject
   /// documents.
   private func removeOthers(
     _ collections: [CollectionDescription], _ writer: any EngineWriter
   ) throws {
-    let wanted = Dictionary(
+    let expected = Dictionary(
       collections.map { ($0.name.folded, $0) }, uniquingKeysWith: { $1 })
     for collection in try writer.collections() {
-      guard let same = wanted[collection.name.folded], same.identity == collection.identity
+      guard let same = expected[collection.name.folded], same.identity == collection.identity
       else {
         _ = try writer.dropCollection(collection.name)
         continue
@@ -69,10 +70,10 @@ extension StoreCopy {
 }
 
 extension StoreCopy {
-  /// Ends a savepoint whose changes nobody wants.
+  /// Ends a savepoint whose changes are discarded.
   private struct Undone: Error {}
 
-  /// Makes each definition in the collection, which is empty still, and takes it back.
+  /// Creates each definition in the still empty collection, and rolls it back.
   private func requireSupport(_ collection: String, _ writer: any EngineWriter) throws {
     guard !options.skippingUnsupported else { return }
     for definition in try CollectionDefinitions(of: collection, source).all {
@@ -84,7 +85,7 @@ extension StoreCopy {
     }
   }
 
-  /// Why the engine cannot have a definition; nil if it can.
+  /// Returns the reason why the engine does not support a definition, or nil if it does.
   func refusal(
     of definition: CollectionDefinitions.Definition, _ collection: String,
     _ writer: any EngineWriter
@@ -97,7 +98,7 @@ extension StoreCopy {
     }
   }
 
-  /// Makes a definition and takes it back.
+  /// Creates a definition and rolls it back.
   private func attempt(
     _ definition: CollectionDefinitions.Definition, _ collection: String, _ writer: any EngineWriter
   ) throws {
@@ -109,7 +110,7 @@ extension StoreCopy {
     } catch is Undone {}
   }
 
-  /// Gives the target's collection the settings and indexes of the source's.
+  /// Applies the settings and indexes of the source's collection to the target's.
   func define(_ collection: String) throws {
     progress.collection = collection
     let settings = try source.settings(of: collection)
@@ -133,19 +134,19 @@ extension StoreCopy {
           CopyReport.LeftOut(
             collection: collection, definition: definition.name, reason: error.message))
       }
-      try tell()
+      try reportProgress()
     }
   }
 
   func copyMetadata() throws {
-    let wanted = Set(try source.metadataNames().map { ExactName($0) })
+    let expected = Set(try source.metadataNames().map { ExactName($0) })
       .subtracting(CollectionDefinitions.ownNames)
     try target.write(nil) { writer in
       for name in try writer.metadataNames().map({ ExactName($0) })
-      where !wanted.contains(name) && !CollectionDefinitions.ownNames.contains(name) {
+      where !expected.contains(name) && !CollectionDefinitions.ownNames.contains(name) {
         try writer.setMetadata(nil, name.text)
       }
-      for name in wanted.sorted().map(\.text) {
+      for name in expected.sorted().map(\.text) {
         try writer.setMetadata(try source.metadata(name), name)
       }
     }

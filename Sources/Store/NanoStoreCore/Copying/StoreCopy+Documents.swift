@@ -4,21 +4,22 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// The documents of one collection.
+// The documents of one collection.
 extension StoreCopy {
   func copyDocuments(of collection: String) throws {
     progress.collection = collection
     var last: Int64?
-    if isContinued { last = try mend(collection) }
+    if isContinued { last = try repair(collection) }
     let isWhole = last == nil
     var checksum = DocumentChecksum()
     last = try insert(Query(after: last.map { .row($0) }), into: collection, &checksum) ?? last
-    // Read anew, if what is there already was not read here.
+    // If documents were already present, they were not read here, and verification reads all of
+    // them.
     if isWhole { checksums[ExactName(collection)] = checksum }
     try reserveRowIDs(of: collection, after: last ?? 0)
   }
 
-  /// Copies what a query finds in the source, in batches, and gives the last row id.
+  /// Copies the results of a query on the source in batches, and returns the last row id.
   private func insert(
     _ query: Query, into collection: String, _ checksum: inout DocumentChecksum
   ) throws -> Int64? {
@@ -39,7 +40,8 @@ extension StoreCopy {
     return last
   }
 
-  /// A document as it is in the copy. What another program wrote is copied in stored form.
+  /// Passes a document in stored form, as it is in the copy, even if another program wrote it in a
+  /// different form.
   private static func inStoredForm(
     _ document: StoredDocument, of collection: String, _ show: (StoredDocument) throws -> Void
   ) throws {
@@ -47,18 +49,18 @@ extension StoreCopy {
       try document.inStoredForm(show)
     } catch let error as StoreError where error.code == .corruptDocument {
       throw error.adding(.collection, collection)
-        .adding(.hint, "mend or remove it, and copy again")
+        .adding(.hint, "repair or delete it, and copy again")
     }
   }
 
   private func write(_ batch: inout CopyBatch, into collection: String) throws {
     guard batch.count > 0 else { return }
-    mark.collection = collection
-    mark.rowID = batch.lastRowID
+    checkpoint.collection = collection
+    checkpoint.rowID = batch.lastRowID
     do {
       try target.write(nil) { writer in
         try batch.write(into: collection, writer)
-        try writer.setMetadata(mark.value, CopyCheckpoint.name)
+        try writer.setMetadata(checkpoint.value, CopyCheckpoint.name)
       }
     } catch let error as StoreError {
       if let rowID = batch.undecodable {
@@ -66,7 +68,7 @@ extension StoreCopy {
           .corruptDocument, "A document of the source does not decode",
           [
             .collection: collection, .rowID: "\(rowID)",
-            .hint: "mend or remove it, and copy again",
+            .hint: "repair or delete it, and copy again",
           ])
       }
       throw error.adding(.collection, collection)
@@ -74,15 +76,15 @@ extension StoreCopy {
     copied[ExactName(collection), default: 0] += batch.count
     progress.documents += batch.count
     batch.removeAll()
-    try tell()
+    try reportProgress()
   }
 
-  /// The target gives none of the row ids that the source gave to documents that are gone.
+  /// Prevents the target from reusing row ids that the source assigned to documents since deleted.
   private func reserveRowIDs(of collection: String, after last: Int64) throws {
     guard let highest = try source.highestRowID(in: collection), highest > last else { return }
     try target.write(nil) { writer in
       guard try writer.nextRowID(in: collection) <= highest else { return }
-      // Engines remember the ids of rows that were there.
+      // Engines never reuse the row ids of rows that existed.
       let empty: StaticString = "{}"
       _ = try writer.insert(
         NewDocument(
@@ -94,17 +96,19 @@ extension StoreCopy {
   }
 }
 
-/// What an earlier copy left.
+// Resuming an earlier copy.
 extension StoreCopy {
-  /// Rows that are compared at once. Arbitrary: what differs is replaced in such pieces.
+  /// The number of rows compared at once. Arbitrary: differing ranges of this size are replaced as
+  /// a whole.
   private static let rangeLength = 1_000
 
-  /// Makes the target's documents those of the source, up to the last one that it has, whose row id is given;
-  /// nil if it has none.
+  /// Makes the target's existing documents equal to the source's, and returns the row id of the
+  /// last one; nil if the target has none.
   ///
-  /// All that differs is removed before anything is inserted: a key may have come to another row meanwhile.
-  /// What is left in between is a part of the source, so that keys and unique values cannot collide.
-  private func mend(_ collection: String) throws -> Int64? {
+  /// All differing ranges are deleted before anything is inserted: a key may belong to a different
+  /// row by now. What remains in between is a subset of the source, so that keys and unique values
+  /// cannot collide.
+  private func repair(_ collection: String) throws -> Int64? {
     let (ranges, last) = try differingRanges(of: collection)
     for range in ranges {
       try target.write(nil) { writer in
@@ -135,7 +139,7 @@ extension StoreCopy {
         guard found.documents > 0, let end = last else { return (ranges, last) }
         if try checksum(of: start...end, in: collection) == found {
           progress.documents += found.documents
-          try tell()
+          try reportProgress()
         } else {
           ranges.append(start...end)
         }
@@ -157,7 +161,7 @@ extension StoreCopy {
 }
 
 extension PagePosition {
-  /// Behind this row, in the order of row ids.
+  /// The position after this row, in the order of row ids.
   fileprivate static func row(_ rowID: Int64) -> PagePosition {
     PagePosition(values: [], rowID: rowID)
   }

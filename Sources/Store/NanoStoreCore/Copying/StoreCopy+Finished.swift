@@ -4,10 +4,12 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// A copy that an earlier call completed, whose process ended before it could say so. The mark is gone then, and
-/// what is left to tell it by is that the two stores are equal.
+// Detects a copy that an earlier call completed, but whose process ended before it could report
+// success. The checkpoint has been removed by then, so equality of the two stores is the only
+// evidence.
 extension StoreCopy {
-  /// The report about a target that is a complete copy of the source; nil if it is none. Nothing is written.
+  /// Returns the report for a target that is a complete copy of the source, or nil if it is not.
+  /// Nothing is written.
   func finished(_ collections: [CollectionDescription]) throws -> CopyReport? {
     guard try target.read(.snapshot, nil, { try looksFinished(collections, $0) }),
       try noteUnsupported(collections)
@@ -28,7 +30,8 @@ extension StoreCopy {
     return report
   }
 
-  /// What can be seen without reading documents, so that a target that holds something else is refused at once.
+  /// Checks what can be compared without reading documents, so that a target with other contents is
+  /// rejected immediately.
   private func looksFinished(
     _ collections: [CollectionDescription], _ target: any EngineReader
   ) throws -> Bool {
@@ -47,8 +50,8 @@ extension StoreCopy {
       CollectionDefinitions.ownNames)
   }
 
-  /// Notes the definitions that the target lacks because its engine cannot have them; false if it lacks one for
-  /// another reason.
+  /// Records the definitions that the target lacks because its engine does not support them;
+  /// returns false if it lacks one for another reason.
   private func noteUnsupported(_ collections: [CollectionDescription]) throws -> Bool {
     guard options.skippingUnsupported else { return true }
     return try target.write(nil) { writer in

@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// A copy in progress: a snapshot of the source, written into the target in many transactions.
+/// A copy in progress: a snapshot of the source, written to the target in many transactions.
 ///
 /// Confined to the thread that runs it.
 final class StoreCopy {
@@ -13,12 +13,12 @@ final class StoreCopy {
   let options: CopyOptions
   let notify: ((CopyProgress) throws -> Void)?
   var progress = CopyProgress(phase: .documents)
-  var mark = CopyCheckpoint(sources: [:])
-  /// Whether the target has a part of the documents already.
+  var checkpoint = CopyCheckpoint(sources: [:])
+  /// Whether the target already has some of the documents.
   var isContinued = false
-  /// Documents written by this call, by name of their collection.
+  /// The number of documents written by this call, by collection.
   var copied: [ExactName: Int] = [:]
-  /// Checksums of the source's collections that were made while they were copied.
+  /// Checksums of the source's collections, computed while copying.
   var checksums: [ExactName: DocumentChecksum] = [:]
   var leftOut: [CopyReport.LeftOut] = []
 
@@ -35,11 +35,11 @@ final class StoreCopy {
   func run() throws -> CopyReport {
     guard try source.metadata(CopyCheckpoint.name) == nil else { throw Self.isUnfinished }
     let all = try source.collections()
-    mark = try CopyCheckpoint(of: source)
+    checkpoint = try CopyCheckpoint(of: source)
     for collection in all { progress.total += try source.count(Query(), in: collection.name) }
     if !options.replacing, let report = try finished(all) { return report }
     try prepare(all)
-    try tell()
+    try reportProgress()
 
     let bags = all.filter(\.isInternal)
     let collections = all.filter { !$0.isInternal }
@@ -60,19 +60,19 @@ final class StoreCopy {
   }
 
   private static let isUnfinished = StoreError(
-    .invalidArgument, "The source holds the mark of an unfinished copy",
+    .invalidArgument, "The source has the checkpoint of an unfinished copy",
     [.hint: "complete that copy first, or remove the metadata \(CopyCheckpoint.name)"])
 
   private func begin(_ phase: CopyProgress.Phase) throws {
     progress.phase = phase
     progress.collection = nil
-    try tell()
+    try reportProgress()
   }
 
-  func tell() throws { try notify?(progress) }
+  func reportProgress() throws { try notify?(progress) }
 
-  /// - Throws: ``StoreError/Code/database`` for the first difference. The mark stays, so that the next copy
-  ///   compares and mends.
+  /// - Throws: ``StoreError/Code/database`` for the first difference. The checkpoint is kept, so
+  ///   that the next copy compares and repairs.
   private func verified() throws -> CopyReport {
     var report = try target.read(.snapshot, nil) { target in
       let comparison = StoreComparison(source, target, notify)
@@ -89,7 +89,8 @@ final class StoreCopy {
         .database, "The copy of a collection differs from its source",
         [
           .collection: different.name, .expected: Self.text(different.source),
-          .actual: Self.text(different.target), .hint: "copy again, while nobody else writes to it",
+          .actual: Self.text(different.target),
+          .hint: "copy again, while no other program writes to it",
         ])
     }
     if let difference = report.differences.first {

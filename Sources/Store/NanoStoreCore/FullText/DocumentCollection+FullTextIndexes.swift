@@ -5,28 +5,36 @@ public import NanoEngine
 public import NanoQuery
 
 extension DocumentCollection {
-  /// Makes a text index, for ``search(_:in:)-(String,_)``; does nothing if the same one exists.
+  /// Creates a full-text index for ``search(_:in:)-(String,_)``. Does nothing if the same index
+  /// exists.
   ///
   /// ```swift
-  /// try films.createTextIndex("title", "plot")                  // words: "crème" is found by "creme"
-  /// try films.createTextIndex("title", tokens: .substrings)      // any part of a title: "reme"
+  /// try films.createTextIndex("title", "plot")                  // words: "creme" finds "crème"
+  /// try films.createTextIndex("title", tokens: .substrings)      // any substring of a title: "reme"
   /// ```
   ///
-  /// The strings that a field holds are indexed, those in lists too; other values are not. The database keeps
-  /// the index, whoever writes. ``rebuildIndexes(progress:)-(((Double)->Void)?)`` makes it anew,
-  /// ``dropIndex(_:)-(String)`` removes it.
+  /// All strings in the fields are indexed, including those in arrays; other values are not. The
+  /// database maintains the index on every write, including those of other programs.
+  /// ``rebuildIndexes(progress:)-(((Double)->Void)?)`` rebuilds it, ``dropIndex(_:)-(String)``
+  /// drops it.
   ///
-  /// - Parameter name: Made from the fields if nil; different from those of all other indexes of the
-  ///   collection.
-  /// - Throws: ``StoreError/Code/alreadyExists`` if the name belongs to another index,
-  ///   ``StoreError/Code/unsupported`` if the engine has no text indexes or cannot index a field of this
-  ///   name. There is no index then.
+  /// - Parameters:
+  ///   - fields: The fields to index.
+  ///   - tokens: How strings are split into tokens.
+  ///   - name: The name of the index, unique among all indexes of the collection; derived from the
+  ///     fields if nil.
+  /// - Returns: The definition of the index.
+  /// - Throws: ``StoreError/Code/alreadyExists`` if the name belongs to a different index,
+  ///   ``StoreError/Code/unsupported`` if the engine has no full-text indexes or cannot index a
+  ///   field of this name. No index is then created.
   @discardableResult
   public func createTextIndex(
     _ fields: String..., tokens: Tokenizer = .words, name: String? = nil
   ) throws -> FullTextIndexDefinition {
     try createTextIndex(fields: fields, tokens: tokens, name: name)
   }
+  /// The asynchronous form of `createTextIndex(_:tokens:name:)`, which does not block the calling
+  /// thread.
   @discardableResult
   public func createTextIndex(
     _ fields: String..., tokens: Tokenizer = .words, name: String? = nil
@@ -34,7 +42,8 @@ extension DocumentCollection {
     try await onWriter { try self.createTextIndex(fields: fields, tokens: tokens, name: name) }
   }
 
-  /// As ``createTextIndex(_:tokens:name:)-(String...,_,_)``, with the fields in an array.
+  /// Creates a full-text index on fields given as an array; see
+  /// ``createTextIndex(_:tokens:name:)-(String...,_,_)``.
   @discardableResult
   public func createTextIndex(
     fields: [String], tokens: Tokenizer = .words, name: String? = nil
@@ -45,6 +54,8 @@ extension DocumentCollection {
     try writing(atomic: true) { try $0.createTextIndex(index, in: self.name) }
     return index
   }
+  /// The asynchronous form of `createTextIndex(fields:tokens:name:)`, which does not block the
+  /// calling thread.
   @discardableResult
   public func createTextIndex(
     fields: [String], tokens: Tokenizer = .words, name: String? = nil
@@ -52,10 +63,10 @@ extension DocumentCollection {
     try await onWriter { try self.createTextIndex(fields: fields, tokens: tokens, name: name) }
   }
 
-  /// Makes a text index of fields that are written as text, with aliases; does nothing if there is one of the
-  /// same fields, however it is called.
+  /// Creates a full-text index on fields written as text, which may contain aliases. Does nothing
+  /// if an index of the same fields exists, whatever its name.
   ///
-  /// - Throws: ``StoreError/Code/invalidQuery`` if the text is no list of fields.
+  /// - Throws: ``StoreError/Code/invalidQuery`` if the text is not a list of fields.
   func createTextIndex(keys: String, tokens: Tokenizer) throws {
     let fields = try fields(in: keys).map(\.path)
     try InternalCollection.refuse(name)
@@ -66,16 +77,17 @@ extension DocumentCollection {
     }
   }
 
-  /// The text indexes, by name.
+  /// Returns the full-text indexes, sorted by name.
   public func textIndexes() throws -> [FullTextIndexDefinition] {
     try reading(.call) { try $0.textIndexes(in: name) }
   }
+  /// The asynchronous form of `textIndexes()`, which does not block the calling thread.
   public func textIndexes() async throws -> [FullTextIndexDefinition] {
     try await onReader { try self.textIndexes() }
   }
 }
 
 extension FullTextIndexDefinition {
-  /// The fields as text: `[title], [plot]`.
+  /// The fields of the index as text, such as `[title], [plot]`.
   public var keys: String { fields.map { Ordering($0).queryText }.joined(separator: ", ") }
 }

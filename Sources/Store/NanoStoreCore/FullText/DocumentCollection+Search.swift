@@ -4,7 +4,7 @@ import NanoDocument
 public import NanoQuery
 
 extension DocumentCollection {
-  /// The documents that what somebody wrote into a search field finds, the best fit first.
+  /// Returns a full-text query for user input, sorted by rank.
   ///
   /// ```swift
   /// try films.search("gin tonic").limit(10).fetch()
@@ -12,25 +12,28 @@ extension DocumentCollection {
   /// for result in try films.search("gin").results() { print(result.rank, result.snippet() ?? "") }
   /// ```
   ///
-  /// It is a query like those of ``find(_:)-(Condition)``, with the condition ``Condition/search(_:in:)-(String,_)``.
-  /// Any text can be given; ``FullTextQuery/init(_:fields:)`` says what it means.
+  /// The result is a query like those of ``find(_:)-(Condition)``, with the condition
+  /// ``Condition/search(_:in:)-(String,_)``. Any text is valid; ``FullTextQuery/init(_:fields:)``
+  /// describes its syntax.
   ///
-  /// - Parameter index: The name of the text index; nil for the only one of the collection.
-  /// - Throws: When it is asked: ``StoreError/Code/invalidArgument`` if there is no such index, or several and
-  ///   none is named.
+  /// - Parameters:
+  ///   - text: The text to search for.
+  ///   - index: The name of the full-text index; nil for the only one of the collection.
+  /// - Throws: On execution, ``StoreError/Code/invalidArgument`` if there is no such index, or if
+  ///   there are several and none is named.
   public func search(_ text: String, in index: String? = nil) -> DocumentQuery {
     search(FullTextQuery(text), in: index)
   }
 
-  /// The documents that a query finds, the best fit first.
+  /// Returns a query for the documents that match a full-text query, sorted by rank.
   public func search(_ query: FullTextQuery, in index: String? = nil) -> DocumentQuery {
     DocumentQuery(self, Query(.search(query, in: index), ranking: FullTextRanking()))
   }
 }
 
 extension DocumentQuery {
-  /// How much a word counts in some fields of a search by text; 1 in the others. The best fit comes first
-  /// again.
+  /// Sorts the results of a full-text search by rank, with a weight for each field. The default
+  /// weight is 1.
   ///
   /// ```swift
   /// try films.search("gin").ranked(weights: ["title": 10]).fetch()

@@ -4,23 +4,23 @@ public import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// A document that a search by text found, how well it fits, and where.
+/// A document found by a full-text search, with its rank and highlighted matches.
 public struct FullTextResult: Sendable {
   /// The document.
   public let document: Document
-  /// How well it fits: the larger, the better. It means nothing beside the other results of the same search;
-  /// 0 where no index found the document.
+  /// The relevance of the document: larger is better. Ranks are comparable only within the results
+  /// of one search; 0 if no index found the document.
   public let rank: Double
   let query: FullTextQuery
   let scope: FullTextScope
 
-  /// The texts of a field with markers around what was found, one for each text that the field has.
+  /// Returns the strings of a field, each with its matches highlighted.
   ///
   /// ```swift
   /// result.highlights(of: "title", begin: "<b>", end: "</b>")    // ["Sloe <b>gin</b> fizz"]
   /// ```
   ///
-  /// The texts are as they are stored: escape them if they become a part of HTML.
+  /// The strings are not escaped: escape them before inserting them into HTML.
   public func highlights(
     of field: String, begin: String = "[", end: String = "]"
   ) -> [String] {
@@ -29,16 +29,18 @@ public struct FullTextResult: Sendable {
     return texts(at: path).map { highlighter.highlighted($0, begin, end) }
   }
 
-  /// The part of a text in which most was found, with markers; nil if no field has a text.
+  /// Returns the excerpt with the most matches, highlighted, or nil if no field holds a string.
   ///
   /// ```swift
   /// result.snippet(words: 8)       // "…a measure of [gin], a slice of lemon and [tonic]…"
   /// ```
   ///
   /// - Parameters:
-  ///   - field: Where it is taken from; nil for the field of the index in which most was found.
-  ///   - words: How many words it has at most.
-  ///   - ellipsis: Stands where something is left out.
+  ///   - field: The field to excerpt; nil for the indexed field with the most matches.
+  ///   - words: The maximum number of words.
+  ///   - begin: The marker before a match.
+  ///   - end: The marker after a match.
+  ///   - ellipsis: The text that replaces omitted words.
   public func snippet(
     of field: String? = nil, words: Int = 16, begin: String = "[", end: String = "]",
     ellipsis: String = "…"
@@ -61,16 +63,16 @@ public struct FullTextResult: Sendable {
 }
 
 extension DocumentQuery {
-  /// What a search by text finds, in order, with ranks and snippets.
+  /// Returns the results of a full-text search in order, with ranks and snippets.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` if the query has no search that all results must be found
-  ///   by.
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the query has no full-text search that all
+  ///   results must match.
   public func results() throws -> [FullTextResult] {
     try validate()
     return try collection.reading(.snapshot) { reader in
       let resolved = try query.resolvingSearches(in: reader.textIndexes(in: collection.name))
       guard let search = resolved.condition.rankingSearch, let scope = search.scope else {
-        throw StoreError(.invalidArgument, "There is nothing to rank without a search by text")
+        throw StoreError(.invalidArgument, "Only the results of a full-text search have ranks")
       }
       var results: [FullTextResult] = []
       try reader.findRanked(resolved, in: collection.name) { stored, rank in
@@ -83,5 +85,6 @@ extension DocumentQuery {
       return results
     }
   }
+  /// The asynchronous form of `results()`, which does not block the calling thread.
   public func results() async throws -> [FullTextResult] { try await onReader { try $0.results() } }
 }

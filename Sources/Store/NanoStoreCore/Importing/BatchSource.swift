@@ -3,16 +3,16 @@
 import Dispatch
 import Synchronization
 
-/// Documents that are written together, and what could not be read between them.
+/// Parsed documents that are written together, and the failures among them.
 struct Batch: Sendable {
   var documents: [IncomingDocument] = []
   var failures: [RecordFailure] = []
-  /// Bytes of the input up to here.
+  /// The number of input bytes read up to here.
   var bytesRead = 0
   var isLast = false
 }
 
-/// Reads the input and parses it, a batch at a time.
+/// Reads and parses the input, one batch at a time.
 final class BatchSource {
   private let source: ByteSource
   private let reader: RecordReader
@@ -20,9 +20,11 @@ final class BatchSource {
   private var bytesRead = 0
   private var records = 0
 
-  /// Documents in a batch: enough that its savepoint costs nothing per document.
+  /// The number of documents in a batch: large enough that its savepoint costs nothing per
+  /// document.
   private static let documents = 1_000
-  /// Bytes of records in a batch, whatever their number, so that large ones do not fill the memory.
+  /// The number of bytes in a batch, whatever the number of records, so that large records do not
+  /// fill the memory.
   private static let bytes = 8 << 20
 
   init(_ source: ByteSource, _ reader: RecordReader, maximumLength: Int) {
@@ -54,7 +56,7 @@ final class BatchSource {
       case .success(let document): batch.documents.append(document)
       case .failure(let failure):
         batch.failures.append(failure)
-        // Nothing behind the first bad record matters, unless bad records are skipped.
+        // Nothing after the first invalid record matters, unless invalid records are skipped.
         if failure.isFatal { batch.isLast = true }
         if failure.isFatal || batch.failures.count >= Self.documents {
           batch.bytesRead = bytesRead
@@ -67,8 +69,8 @@ final class BatchSource {
   }
 }
 
-// @unchecked: `source` is touched only by blocks run on `queue`, one at a time.
-/// Prepares the next batches on a thread of its own while one is written.
+// @unchecked: `source` is accessed only by blocks run on `queue`, one at a time.
+/// Prepares the next batches on its own thread while one is being written.
 final class BatchPipeline: @unchecked Sendable {
   private let source: BatchSource
   private let queue = DispatchQueue(label: "nanostore.import")
@@ -77,13 +79,14 @@ final class BatchPipeline: @unchecked Sendable {
   private let room = DispatchSemaphore(value: 0)
   private let isStopped = Atomic(false)
 
-  /// Batches that wait at most: one is enough where reading and writing take turns, a second evens
-  /// out records of unequal size.
+  /// The maximum number of waiting batches: one is enough if reading and writing alternate, a
+  /// second one evens out records of unequal size.
   private static let waiting = 2
 
   init(_ source: BatchSource) {
     self.source = source
-    // Not made with this value: a semaphore must not go away with less than it was made with.
+    // Not created with this value: a semaphore must not be deallocated with a lower value than its
+    // initial one.
     for _ in 0..<Self.waiting { room.signal() }
     queue.async { [self] in prepare() }
   }
@@ -99,7 +102,7 @@ final class BatchPipeline: @unchecked Sendable {
     }
   }
 
-  /// The next batch; must not be called again after the last one or an error.
+  /// Returns the next batch. Must not be called again after the last batch or an error.
   func next() throws -> Batch {
     available.wait()
     let batch = ready.withLock { $0.removeFirst() }
@@ -107,7 +110,7 @@ final class BatchPipeline: @unchecked Sendable {
     return try batch.get()
   }
 
-  /// Lets the thread end early.
+  /// Ends the thread early.
   func stop() {
     isStopped.store(true, ordering: .releasing)
     room.signal()

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 
-/// Follows brackets and strings through bytes that come in pieces.
+/// Tracks brackets and strings in bytes that arrive in chunks.
 struct BracketScanner {
   private(set) var depth = 0
   private var isInString = false
   private var isEscaped = false
 
   enum Stop {
-    /// The bracket that closes what was opened first; the index is behind it.
+    /// The bracket that closes the outermost one; the index is after it.
     case closed(Int)
     /// A comma outside of all brackets.
     case comma(Int)
     /// A closing bracket without an opening one.
     case surplus(Int)
-    /// A line end inside of brackets, if those matter.
+    /// A line break inside brackets, if those are significant.
     case lineEnd(Int)
   }
 
-  /// Whether to stop at line ends.
+  /// Whether to stop at line breaks.
   var stopsAtLineEnds = false
 
-  /// Goes on from an index to the next place that matters outside of strings and brackets; nil if
+  /// Advances to the next significant position outside of strings and brackets; returns nil if
   /// there is none.
   mutating func next(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Stop? {
     var index = start
@@ -56,8 +56,8 @@ struct BracketScanner {
     }
     switch byte {
     case UInt8(ascii: "\\"): isEscaped = true
-    // No string has a line end in it: one that seems to lacks its quote, and the next record should
-    // not suffer for it.
+    // A string cannot contain a line break: a quote is missing, which must not affect the next
+    // record.
     case UInt8(ascii: "\""), RecordSplitter.newline: isInString = false
     default: break
     }

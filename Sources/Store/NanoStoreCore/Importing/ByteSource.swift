@@ -3,15 +3,15 @@
 import Foundation
 package import NanoDocument
 
-/// A file, or the standard input, read piece by piece.
+/// A file or the standard input, read in chunks.
 package final class ByteSource {
   package let name: String
-  /// Bytes in all; nil if that is not known, as of a pipe.
+  /// The total number of bytes; nil if unknown, as for a pipe.
   package let size: Int?
   private let descriptor: Int32
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 1)
 
-  /// Fewer and larger pieces are no faster.
+  /// Larger chunks are no faster.
   private static let pieceSize = 1 << 20
 
   /// Opens a file.
@@ -21,7 +21,7 @@ package final class ByteSource {
     try self.init(path, open(path, O_RDONLY))
   }
 
-  /// Reads what the process is given.
+  /// Opens the standard input of the process.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen``.
   package convenience init(standardInput: Void) throws(StoreError) {
@@ -46,7 +46,7 @@ package final class ByteSource {
     if descriptor > STDIN_FILENO { close(descriptor) }
   }
 
-  /// The next bytes, valid until the next call; nil at the end.
+  /// Returns the next bytes, valid until the next call; nil at the end.
   ///
   /// - Throws: ``StoreError/Code/inputOutput``.
   package func read() throws(StoreError) -> UnsafeRawBufferPointer? {

@@ -5,7 +5,7 @@ import NanoDocument
 import NanoEngine
 
 extension DocumentCollection {
-  /// Stores the documents of a JSON file, all of them in one transaction.
+  /// Imports the documents of a JSON file in one transaction.
   ///
   /// ```swift
   /// let report = try films.importDocuments(from: file, options: ImportOptions(keyField: "title")) {
@@ -14,20 +14,22 @@ extension DocumentCollection {
   /// report.documents     // 42
   /// ```
   ///
-  /// The file holds an array, a document on each line, or documents one after the other, in plain JSON or
-  /// Extended JSON (docs/EXTENDED-JSON.md). Documents that `nanostore export` wrote keep their keys, types,
-  /// versions and moments. The file may be of any size: it is read in parts, on another thread, and at most
-  /// three batches of 1,000 documents or 8 MB are in memory.
+  /// The file contains an array, one document per line, or concatenated documents, in plain JSON or
+  /// Extended JSON (docs/EXTENDED-JSON.md). Documents written by `nanostore export` keep their
+  /// keys, types, versions and insertion times. The file may be of any size: it is read in chunks,
+  /// on another thread, and at most three batches of 1,000 documents or 8 MB are in memory.
   ///
-  /// Cancelling the task of the `await` form ends the import between two batches.
-  ///
-  /// - Parameter progress: Called after each batch. It cannot use the store; what it throws ends the import.
-  /// - Throws: For a record that cannot be stored, its error with the details `record` and `line`, which
-  ///   count from one, `byteOffset` and `path`: ``StoreError/Code/invalidJSON``,
+  /// - Parameters:
+  ///   - file: The file.
+  ///   - options: Options for the import.
+  ///   - progress: Called after each batch. It cannot use the store. If it throws, the import ends.
+  /// - Returns: The number of imported documents, and the skipped records.
+  /// - Throws: For a record that cannot be stored, its error with the details `record` and `line`,
+  ///   which start at one, `byteOffset` and `path`: ``StoreError/Code/invalidJSON``,
   ///   ``StoreError/Code/duplicateKey``, ``StoreError/Code/uniqueViolation`` and others.
-  ///   ``StoreError/Code/cannotOpen`` or ``StoreError/Code/inputOutput`` if the file cannot be read, or any
-  ///   error of writing. After every error the collection is as it was before the call: no document of the
-  ///   file is stored, and a collection that did not exist still does not.
+  ///   ``StoreError/Code/cannotOpen`` or ``StoreError/Code/inputOutput`` if the file cannot be
+  ///   read, or any error of writing. After every error the collection is unchanged: no document of
+  ///   the file is stored, and a collection that did not exist still does not.
   @discardableResult
   public func importDocuments(
     from file: URL, options: ImportOptions = ImportOptions(),
@@ -35,10 +37,12 @@ extension DocumentCollection {
   ) throws -> ImportReport {
     guard file.isFileURL else {
       throw StoreError(
-        .invalidArgument, "Documents are imported from files only", [.path: file.absoluteString])
+        .invalidArgument, "Documents can be imported only from files", [.path: file.absoluteString])
     }
     return try importDocuments(from: ByteSource(path: file.path), options, progress: progress)
   }
+  /// The asynchronous form of `importDocuments(from:options:progress:)`, which does not block the
+  /// calling thread. Cancelling the task ends the import between two batches; nothing is stored.
   @discardableResult
   public func importDocuments(
     from file: URL, options: ImportOptions = ImportOptions(),
@@ -49,7 +53,8 @@ extension DocumentCollection {
     }
   }
 
-  /// As ``importDocuments(from:options:progress:)``, from a file or the standard input.
+  /// Imports documents from a file or the standard input; see
+  /// ``importDocuments(from:options:progress:)``.
   package func importDocuments(
     from source: ByteSource, _ options: ImportOptions, progress: ((ImportReport) throws -> Void)?
   ) throws -> ImportReport {

@@ -3,17 +3,17 @@
 import Foundation
 package import NanoDocument
 
-/// What a document is besides its fields, as `export` writes it in front of them:
+/// The header of an exported document, with the properties that are not fields:
 /// `{"$nanostore":{"key":"ada","added":{"$date":"…"}},"name":"Ada"}`.
 ///
-/// No document can have this for a field: a name that begins with `$` is written with one more.
+/// It cannot be mistaken for a field: a name that begins with `$` is exported with a second one.
 package enum ExportMetadata {
   private static let name = Array(#""$nanostore""#.utf8)
 
   /// Writes the document with its header.
   ///
-  /// - Parameter isByRowID: Whether the collection is known by row ids, so that importing makes
-  ///   another one like it.
+  /// - Parameter isByRowID: Whether documents of the collection are identified by row ids, so that
+  ///   an import creates a collection of the same kind.
   package static func write(
     _ document: Document, isByRowID: Bool, to writer: inout JSONWriter
   ) throws(StoreError) {
@@ -51,7 +51,7 @@ package enum ExportMetadata {
     rest.withUnsafeBytes { writer.raw($0) }
   }
 
-  /// The fields as one line of JSON that an import reads back as the same.
+  /// Returns the fields as one line of JSON that imports as the same document.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` if there is no such line.
   package static func fields(of document: Document) throws(StoreError) -> [UInt8] {
@@ -66,11 +66,11 @@ package enum ExportMetadata {
     text.withUTF8 { writer.raw(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Seconds from 1970 to 2200, in which a `Date` tells microseconds apart.
+  /// Seconds from 1970 to 2200, a range in which `Date` has microsecond precision.
   private static let exactSeconds: Range<Int64> = 0..<7_258_118_400
 
-  /// A date with 3 or 6 digits of a second, made from the integer: a double would bring others. Beyond
-  /// the years that dates hold exactly, the microseconds themselves.
+  /// Formats a date with 3 or 6 fractional digits from the integer, since a double would round
+  /// them. Outside of the range in which dates are exact, the result is the number of microseconds.
   private static func moment(_ microseconds: Int64) -> String {
     let seconds = microseconds / 1_000_000
     guard exactSeconds.contains(seconds), microseconds >= 0 else { return "\(microseconds)" }
@@ -85,7 +85,8 @@ package enum ExportMetadata {
 }
 
 extension ExportMetadata {
-  /// Where the header stands in a record: the value alone, and everything that is not the fields.
+  /// Returns the range of the header in a record: its value, and the whole header including its
+  /// name and comma.
   static func range(in bytes: [UInt8]) -> (value: Range<Int>, whole: Range<Int>)? {
     var index = 0
     func skip() {
@@ -111,13 +112,13 @@ extension ExportMetadata {
     guard take(CollectionOfOne(UInt8(ascii: ","))) else { return (valueStart..<end, start..<end) }
     let comma = index
     skip()
-    // A comma that no field follows is left for the parser to complain about.
+    // A trailing comma is left for the parser to report.
     let isGood = index < bytes.count && bytes[index] == UInt8(ascii: "\"")
     return (valueStart..<end, start..<(isGood ? comma : end))
   }
 
   static func parse(_ bytes: [UInt8], _ range: Range<Int>) throws(StoreError) -> Document.Header {
-    // Blanks in front, so that offsets of errors are those of the record.
+    // Leading spaces, so that byte offsets in errors are those of the record.
     let padded = [UInt8](repeating: 0x20, count: range.lowerBound) + bytes[range]
     var header = Document.Header()
     for (name, value) in try DocumentObject(json: padded) {
@@ -131,7 +132,7 @@ extension ExportMetadata {
         header.added = Int64((date.timeIntervalSince1970 * 1e6).rounded())
       default:
         throw StoreError(
-          .invalidArgument, "The header of an exported document is none that export writes",
+          .invalidArgument, "The header of an exported document has an unknown entry",
           [.field: name, .byteOffset: "\(range.lowerBound)"])
       }
     }

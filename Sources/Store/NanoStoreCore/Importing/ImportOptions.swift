@@ -2,24 +2,28 @@
 
 public import NanoDocument
 
-/// How ``DocumentCollection/importDocuments(from:options:progress:)`` stores the documents of a file.
+/// Options for ``DocumentCollection/importDocuments(from:options:progress:)``.
 public struct ImportOptions: Sendable, Hashable {
-  /// The field that gives each document its key, a text or an integer; if nil, keys are generated,
-  /// except for documents of an export, which keep theirs.
+  /// The field that contains the key of each document, a string or an integer.
+  ///
+  /// If nil, keys are generated, except for exported documents, which keep theirs.
   public var keyField: FieldPath?
-  /// Whether a document replaces one with the same key; if not, it is an invalid record.
+  /// Whether a document replaces an existing one with the same key. If false, it is an invalid
+  /// record.
   public var replacesDocuments: Bool
-  /// Whether records that cannot be stored are left out and counted; if not, the first one ends the import.
+  /// Whether invalid records are skipped and counted. If false, the first one ends the import.
   public var skipsInvalidRecords: Bool
-  /// Whether objects such as `{"$date": …}` become values; see docs/EXTENDED-JSON.md.
+  /// The JSON dialect: whether objects such as `{"$date": …}` become values; see
+  /// docs/EXTENDED-JSON.md.
   public var dialect: JSONDialect
-  /// Bytes of the longest record. A longer one ends the import, and memory does not grow further: a bracket
-  /// or quote is probably missing.
+  /// The maximum length of a record in bytes. A longer one ends the import, which bounds memory
+  /// use: a bracket or quote is probably missing.
   public var maximumRecordLength: Int
 
-  /// Eight times MongoDB's longest document. Arbitrary.
+  /// Eight times the maximum document size of MongoDB. Arbitrary.
   public static let defaultMaximumRecordLength = 128 << 20
 
+  /// Creates options.
   public init(
     keyField: FieldPath? = nil, replacesDocuments: Bool = false, skipsInvalidRecords: Bool = false,
     dialect: JSONDialect = .extended,
@@ -33,19 +37,20 @@ public struct ImportOptions: Sendable, Hashable {
   }
 }
 
-/// What an import has done so far, or in all.
+/// The progress or result of an import.
 public struct ImportReport: Sendable, Hashable {
-  /// Documents that were stored.
+  /// The number of stored documents.
   public internal(set) var documents = 0
-  /// Records that were left out.
+  /// The number of skipped records.
   public internal(set) var skipped = 0
-  /// Why the first 100 of them were left out, each with `record`, `line` and `byteOffset`.
+  /// The errors of the first 100 skipped records, each with `record`, `line` and `byteOffset`.
   public internal(set) var skippedRecords: [StoreError] = []
-  /// Bytes of the file that were read.
+  /// The number of bytes read from the file.
   public internal(set) var bytesRead = 0
-  /// Bytes of the file in all; nil if it has no size, such as a pipe.
+  /// The size of the file in bytes; nil if unknown, as for a pipe.
   public internal(set) var totalBytes: Int?
 
-  /// Errors that are kept; arbitrary, so that a file of invalid records does not fill the memory.
+  /// The maximum number of recorded errors. Arbitrary, so that a file of invalid records does not
+  /// fill the memory.
   static let maximumErrors = 100
 }

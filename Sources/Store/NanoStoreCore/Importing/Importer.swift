@@ -3,13 +3,13 @@
 import NanoDocument
 import NanoEngine
 
-/// Writes the documents of an input into a collection, all of them in one transaction.
+/// Writes the documents of an input to a collection in one transaction.
 struct Importer {
   let collection: DocumentCollection
   let options: ImportOptions
   let progress: ((ImportReport) throws -> Void)?
 
-  /// - Throws: ``RecordFailure`` for the first invalid record. Nothing was imported then.
+  /// - Throws: ``RecordFailure`` for the first invalid record. Nothing was imported.
   func run(_ source: ByteSource) throws -> ImportReport {
     let reader = RecordReader(key: options.keyField, dialect: options.dialect)
     var report = ImportReport()
@@ -24,12 +24,12 @@ struct Importer {
         if Interruption.current?.isTriggered == true { throw CancellationError() }
         if let failure = batch.failures.first(where: { $0.isFatal || !options.skipsInvalidRecords })
         {
-          // A document before it may be refused too, and comes first then.
+          // An earlier document may be rejected too, and its error takes precedence.
           let before = batch.documents.prefix { $0.place.byte < failure.place.byte }
           try write(before, source, &report)
           throw failure
         }
-        for failure in batch.failures { leaveOut(failure, source, &report) }
+        for failure in batch.failures { skip(failure, source, &report) }
         if isFirst, let first = batch.documents.first {
           try prepare(for: first.document)
           isFirst = false
@@ -42,7 +42,7 @@ struct Importer {
     }
   }
 
-  /// An export of a collection known by row ids becomes such a collection again.
+  /// Creates a collection identified by row ids if the documents were exported from one.
   private func prepare(for document: Document) throws {
     guard document.rowID != nil else { return }
     let exists = try collection.store.collections().contains {
@@ -59,7 +59,7 @@ struct Importer {
       try write(documents.map(\.document))
       report.documents += documents.count
     } catch let error as StoreError where error.isOfRecord {
-      // The batch was undone as a whole: which document was it?
+      // The batch was rolled back as a whole; find the document that failed.
       try writeEach(documents, source, &report)
     }
   }
@@ -74,7 +74,7 @@ struct Importer {
       } catch let error as StoreError where error.isOfRecord {
         let failure = RecordFailure(place: incoming.place, error: error)
         guard options.skipsInvalidRecords else { throw failure }
-        leaveOut(failure, source, &report)
+        skip(failure, source, &report)
       }
     }
   }
@@ -87,7 +87,7 @@ struct Importer {
     }
   }
 
-  private func leaveOut(
+  private func skip(
     _ failure: RecordFailure, _ source: ByteSource, _ report: inout ImportReport
   ) {
     report.skipped += 1
@@ -97,7 +97,7 @@ struct Importer {
 }
 
 extension StoreError {
-  /// Whether another record might be stored all the same.
+  /// Whether the error concerns only this record, so that others may still be stored.
   fileprivate var isOfRecord: Bool {
     switch code {
     case .invalidJSON, .invalidKey, .invalidArgument, .valueNotStorable, .documentTooLarge,

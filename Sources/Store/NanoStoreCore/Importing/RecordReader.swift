@@ -2,11 +2,13 @@
 
 package import NanoDocument
 
-/// A place in the input, for messages.
+/// A position in the input, for error messages.
 package struct Place: Sendable {
-  /// The number of the record, from one.
+  /// The number of the record, starting at one.
   package var record: Int
+  /// The line, starting at one.
   package var line: Int
+  /// The byte offset.
   package var byte: Int
 }
 
@@ -14,10 +16,10 @@ package struct Place: Sendable {
 package struct RecordFailure: Error {
   package let place: Place
   package let error: StoreError
-  /// Whether what follows cannot be understood, so that it cannot just be left out.
+  /// Whether the rest of the input cannot be parsed, so that the record cannot be skipped.
   package var isFatal = false
 
-  /// The error with the place in the input instead of that in the record.
+  /// Returns the error with the position in the input instead of that in the record.
   func located(in source: ByteSource) -> StoreError {
     error.removing(.byteOffset).removing(.line)
       .adding(.record, "\(place.record)").adding(.line, "\(place.line)")
@@ -25,13 +27,13 @@ package struct RecordFailure: Error {
   }
 }
 
-/// A record that can.
+/// A record that was parsed successfully.
 package struct IncomingDocument: Sendable {
   package let document: Document
   package let place: Place
 }
 
-/// Makes documents of records.
+/// Parses records to documents.
 package struct RecordReader: Sendable {
   let key: FieldPath?
   let dialect: JSONDialect
@@ -41,7 +43,7 @@ package struct RecordReader: Sendable {
     self.dialect = dialect
   }
 
-  /// - Parameter number: How many records the input has up to this one.
+  /// - Parameter number: The number of records in the input, up to and including this one.
   package func read(
     _ record: Record, number: Int = 1
   ) -> Result<IncomingDocument, RecordFailure> {
@@ -61,7 +63,7 @@ package struct RecordReader: Sendable {
     var header = Document.Header()
     if dialect == .extended, let range = ExportMetadata.range(in: bytes) {
       header = try ExportMetadata.parse(bytes, range.value)
-      // The offsets of errors behind it must stay right.
+      // Later errors must keep their byte offsets.
       for index in range.whole { bytes[index] = 0x20 }
     }
     let object = try DocumentObject(json: bytes, dialect: dialect)
@@ -80,15 +82,15 @@ package struct RecordReader: Sendable {
     case .int(let number): return try DocumentKey(String(number))
     case nil:
       throw StoreError(
-        .invalidKey, "The field that gives the key is missing", [.field: path.description])
+        .invalidKey, "The key field is missing", [.field: path.description])
     default:
       throw StoreError(
-        .invalidKey, "The field that gives the key is neither text nor an integer",
+        .invalidKey, "The key field is neither a string nor an integer",
         [.field: path.description])
     }
   }
 
-  /// Where in the input an error of a record is.
+  /// Returns the position of a record's error in the input.
   private static func place(
     of error: StoreError, in record: Record, _ number: Int
   ) -> Place {

@@ -3,7 +3,7 @@
 extension RecordSplitter {
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// Finds out what the input is; false if more bytes are needed for that.
+  /// Determines the input format; returns false if that requires more bytes.
   mutating func decide() -> Bool {
     if offset == 0, !isFinished, buffer.count < Self.byteOrderMark.count { return false }
     if offset == 0, buffer.starts(with: Self.byteOrderMark) { advance(to: 3) }
@@ -23,13 +23,13 @@ extension RecordSplitter {
   mutating func nextValue() -> Record? {
     skipWhitespaceKeepingScan()
     guard start < buffer.count else { return nil }
-    // What is no object has no end that could be told but that of its line.
+    // A value that is not an object or array extends to the end of its line.
     guard buffer[start] == UInt8(ascii: "{") || buffer[start] == UInt8(ascii: "[") else {
       return takeLine(from: scan)
     }
     scanner.stopsAtLineEnds = true
     while true {
-      // Bytes that are still to come may decide; then this stop is looked for again.
+      // The next bytes may be decisive; this stop is then visited again.
       let before = (scanner, scan)
       guard let stop = nextStop() else { break }
       switch decision(at: stop) {
@@ -38,7 +38,7 @@ extension RecordSplitter {
         if let record = takeLine(from: end) { return record }
         (scanner, scan) = before
         return nil
-      case .goOn(let index): scan = index
+      case .proceed(let index): scan = index
       case .wait:
         (scanner, scan) = before
         return checkLength()
@@ -50,41 +50,41 @@ extension RecordSplitter {
   private enum Decision {
     case take(Int, seen: Int)
     case takeLine(Int)
-    case goOn(Int)
+    case proceed(Int)
     case wait
   }
 
   private func decision(at stop: BracketScanner.Stop) -> Decision {
     switch stop {
-    case .comma(let index), .surplus(let index): return .goOn(index + 1)
+    case .comma(let index), .surplus(let index): return .proceed(index + 1)
     case .closed(let end):
       let next = buffer[end...].firstIndex { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }
       guard let next else { return isFinished ? .take(end, seen: buffer.count) : .wait }
-      // Anything else behind a value belongs to it, as a mistake.
+      // Any other content after a value belongs to it, as a syntax error.
       let first = buffer[next]
-      let isGood =
+      let isValid =
         first == Self.newline || first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-      return isGood ? .take(end, seen: next) : .takeLine(end)
+      return isValid ? .take(end, seen: next) : .takeLine(end)
     case .lineEnd(let index):
       let next = buffer[(index + 1)...].firstIndex { $0 != Self.newline && $0 != 0x0D }
       guard let next else {
         return isFinished ? .take(buffer.count, seen: buffer.count) : .wait
       }
       guard buffer[next] == UInt8(ascii: "{"), !isOpen(before: index) else {
-        return .goOn(index + 1)
+        return .proceed(index + 1)
       }
-      // The next line is a record of its own, so this one lacks its end.
+      // The next line starts a new record, so this one is incomplete.
       return .take(index, seen: next)
     }
   }
 
-  /// Whether a line ends such that an object may follow.
+  /// Whether a line ends in a way that an object may follow.
   private func isOpen(before lineEnd: Int) -> Bool {
     let last = buffer[start..<lineEnd].last { !Self.isWhitespace($0) }
     return last.map { ",:[{".utf8.contains($0) } ?? false
   }
 
-  /// The rest of the line as a record; nil if the line has no end yet.
+  /// Returns the rest of the line as a record; nil if the line is incomplete.
   private mutating func takeLine(from index: Int) -> Record? {
     if let end = buffer[index...].firstIndex(of: Self.newline) { return take(to: end) }
     if isFinished { return take(to: buffer.count) }
@@ -108,7 +108,7 @@ extension RecordSplitter {
         }
         advance(to: index + 1)
         return trailing()
-      // A brace too many is part of what stands around it, for the parser to complain about.
+      // A surplus brace is part of the surrounding record, for the parser to report.
       case .surplus(let index), .lineEnd(let index): scan = index + 1
       }
     }
@@ -116,27 +116,27 @@ extension RecordSplitter {
     return take(to: buffer.count)
   }
 
-  /// What stands before a comma or bracket, which is left behind too; a fault if that is nothing.
+  /// Returns the content before a comma or bracket and skips both; a fault if it is empty.
   private mutating func element(to index: Int, orFault message: String) -> Record {
     let record = index > start ? take(to: index) : fault(message, "a value")
     advance(to: index + 1)
     return record
   }
 
-  /// The array ends without its bracket.
+  /// Reports an array without its closing bracket.
   private mutating func unclosed() -> Record {
     mode = .over
-    return fault("The array has no end", "']'")
+    return fault("The array is not closed", "']'")
   }
 
   mutating func trailing() -> Record? {
     skipWhitespace()
     guard start < buffer.count else { return nil }
     mode = .over
-    return fault("Something follows the array", "the end")
+    return fault("Unexpected content after the array", "the end")
   }
 
-  /// Goes on to the next place that matters.
+  /// Advances to the next significant position.
   private mutating func nextStop() -> BracketScanner.Stop? {
     let stop = buffer.withUnsafeBytes { scanner.next($0, from: scan) }
     switch stop {

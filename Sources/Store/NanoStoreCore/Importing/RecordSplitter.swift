@@ -2,53 +2,53 @@
 
 package import NanoDocument
 
-/// One record of the input, and where it stands.
+/// A record of the input and its position.
 package struct Record {
-  /// The record without white space around it.
+  /// The record without surrounding white space.
   package var bytes: [UInt8]
-  /// Bytes of the input before it.
+  /// The byte offset of the record in the input.
   package var offset: Int
-  /// The line on which it begins, from one.
+  /// The line on which it begins, starting at one.
   package var line: Int
-  /// What is wrong between the records, such as a missing comma; then there are no bytes.
+  /// A syntax error between records, such as a missing comma. There are no bytes in this case.
   package var fault: StoreError?
-  /// Whether nothing behind it can be understood.
+  /// Whether the rest of the input cannot be parsed.
   package var isFatal = false
 }
 
-/// Cuts a stream of bytes into JSON records without keeping more than one of them.
+/// Splits a stream of bytes into JSON records, keeping no more than one of them in memory.
 ///
-/// The input is an array, which its first byte tells, or values one behind the other, on a line each
-/// or not. Only brackets and strings are looked at: a record may be wrong in any other way, and
-/// whoever parses it says how. How the bytes come in pieces makes no difference.
+/// The input is an array, recognized by its first byte, or concatenated values, with or without
+/// line breaks. Only brackets and strings are examined: a record may contain other syntax errors,
+/// which its parser reports. The result does not depend on how the bytes are divided into chunks.
 ///
 /// ```swift
 /// splitter.append(chunk)
 /// while let record = splitter.next() { … }   // nil: more bytes are needed
-/// splitter.finish()                          // there are none: ask `next` again
+/// splitter.finish()                          // end of input: call `next` again
 /// ```
 package struct RecordSplitter {
   enum Mode {
     case undecided
-    /// Values that have a line each, or several lines, or share one.
+    /// Values on one or several lines each, or several on one line.
     case values
-    /// In an array, where an element must follow, or may, because none was yet.
+    /// Inside an array, where an element is required, or optional if there has been none yet.
     case element(isFirst: Bool)
-    /// Behind the array.
+    /// After the array.
     case end
-    /// Whatever follows is not looked at.
+    /// The rest of the input is ignored.
     case over
   }
 
   var mode = Mode.undecided
   var buffer: [UInt8] = []
-  /// Where the record that is looked for begins, or white space before it.
+  /// The start of the current record, or of white space before it.
   var start = 0
-  /// Up to where it was looked at.
+  /// The end of what has been scanned.
   var scan = 0
   var scanner = BracketScanner()
   var isFinished = false
-  /// Bytes and line ends before `start`.
+  /// The number of bytes and line breaks before `start`.
   private(set) var offset = 0
   private(set) var line = 1
   let maximumLength: Int
@@ -66,10 +66,10 @@ package struct RecordSplitter {
     buffer.append(contentsOf: bytes)
   }
 
-  /// Says that no bytes follow.
+  /// Marks the end of the input.
   package mutating func finish() { isFinished = true }
 
-  /// The next record; nil if more bytes are needed, and at the end.
+  /// Returns the next record; nil if more bytes are needed, and at the end.
   package mutating func next() -> Record? {
     while true {
       switch mode {
@@ -85,7 +85,7 @@ package struct RecordSplitter {
     }
   }
 
-  /// Leaves what stands before an index behind.
+  /// Discards the bytes before an index.
   mutating func advance(to index: Int) {
     buffer[start..<index].withUnsafeBytes { passed in
       offset += passed.count
@@ -101,10 +101,11 @@ package struct RecordSplitter {
     advance(to: index)
   }
 
-  /// The bytes up to an index, without white space at the end, as a record; goes on behind it.
+  /// Returns the bytes up to an index, without trailing white space, as a record, and continues
+  /// after it.
   ///
-  /// - Parameter seen: How far one had to look to know that the record ends there. If that is beyond the limit,
-  ///   the record is given up, as it is when bytes come in such pieces that the rest was not there yet.
+  /// - Parameter seen: How far the input had to be scanned to find the end of the record. If that
+  ///   exceeds the limit, the record is rejected, as it is when the rest arrives in a later chunk.
   mutating func take(to end: Int, seen: Int? = nil) -> Record {
     guard (seen ?? end) - start <= maximumLength else { return tooLong() }
     var last = end
@@ -115,13 +116,13 @@ package struct RecordSplitter {
     return record
   }
 
-  /// A record for what is wrong at the place where the next one should begin.
+  /// Returns a record for a syntax error at the start of the next record.
   func fault(_ message: String, _ expected: String) -> Record {
     let error = StoreError(.invalidJSON, message, [.byteOffset: "0", .expected: expected])
     return Record(bytes: [], offset: offset, line: line, fault: error)
   }
 
-  /// The record that is looked for has no end within the limit.
+  /// Returns an error record if the current record exceeds the limit.
   mutating func checkLength() -> Record? {
     buffer.count - start > maximumLength ? tooLong() : nil
   }

@@ -3,11 +3,16 @@
 import NanoDocument
 import NanoEngine
 
-/// What came of decisions.
+// Updates the cost model with the outcome of decisions.
 extension CollectionCostModel {
+  /// Records that an index was built.
+  ///
   /// - Parameters:
-  ///   - documents: How many there are; nil if it was not counted.
-  ///   - superseded: Adaptive indexes that went because this one serves what they did.
+  ///   - plan: The plan that was carried out.
+  ///   - seconds: The processor time that it took.
+  ///   - documents: The number of documents; nil if they were not counted.
+  ///   - superseded: Adaptive indexes that were dropped because the new index serves the same
+  ///     queries.
   mutating func made(
     _ plan: BuildPlan, seconds: Double, documents: Int?, superseded: [String] = []
   ) {
@@ -25,8 +30,8 @@ extension CollectionCostModel {
     correct(plan, seconds)
   }
 
-  /// Half of what the newest build says, and three times as much at most: the machine may have been busy
-  /// with something else.
+  /// Averages the correction with the newest measurement, and changes it by a factor of three at
+  /// most: the machine may have been busy with other work.
   private mutating func correct(_ plan: BuildPlan, _ seconds: Double) {
     guard seconds > 0, plan.seconds > 0 else { return }
     let kind = plan.index.kind
@@ -35,7 +40,8 @@ extension CollectionCostModel {
     corrections[kind] = min(max((before + measured) / 2, before / 3), before * 3)
   }
 
-  /// It is there: another process made it, or one that was killed before it could say so.
+  /// Records that the index already exists: another process built it, or one that was killed before
+  /// it could record it.
   mutating func exists(_ plan: BuildPlan) {
     settle(plan.candidates) { $0.charge = 0 }
     if built[ExactName(plan.index.name)] == nil {
@@ -44,12 +50,12 @@ extension CollectionCostModel {
     }
   }
 
-  /// It gave way to a writer.
-  mutating func gaveWay(_ plan: BuildPlan) {
+  /// Records that a build was interrupted for a writer.
+  mutating func noteInterruption(_ plan: BuildPlan) {
     for candidate in plan.candidates { accounts[candidate]?.attempts += 1 }
   }
 
-  /// It finds so much that it would save nothing, or it cannot be made.
+  /// Records that an index would match too many documents to be useful, or cannot be built.
   mutating func refused(_ plan: BuildPlan) {
     settle(plan.candidates) {
       $0.charge = 0
@@ -57,7 +63,7 @@ extension CollectionCostModel {
     }
   }
 
-  /// Nothing came of it.
+  /// Records that a decision was not carried out.
   mutating func abandoned(_ plan: BuildPlan) { settle(plan.candidates) { _ in } }
 
   private mutating func settle(
@@ -79,6 +85,6 @@ extension CollectionCostModel {
     }
   }
 
-  /// It is no longer the store's own to drop.
+  /// Forgets an index that is no longer adaptive.
   mutating func forget(_ index: String) { built[ExactName(index)] = nil }
 }

@@ -4,65 +4,71 @@ import Foundation
 import NanoDocument
 import NanoEngine
 
-/// The ledger of one collection, and what was measured there.
+/// The index cost model of one collection, with its measurements.
 struct CollectionCostModel: Equatable {
-  /// How many documents there are, as far as scans have shown.
+  /// The number of documents, as observed by scans.
   var documents = 0
-  /// What a scan costs for each document.
+  /// The scan cost per document.
   var scanCost = 0.0
-  /// What builds really took for what was estimated.
+  /// The ratio of measured to estimated build times.
   var corrections: [IndexDefinition.Kind: Double] = [:]
   var accounts: [IndexCandidate: IndexAccount] = [:]
-  /// The adaptive indexes that are there, by name.
+  /// The existing adaptive indexes, by name.
   var built: [ExactName: BuiltIndex] = [:]
-  /// How often indexes were used, declared ones too.
+  /// The number of uses of each index, including declared ones.
   var uses: [ExactName: Int] = [:]
-  /// The missing indexes that were charged since decisions were taken last; nil if all are to be looked at.
+  /// The missing indexes charged since the last decisions; nil to consider all of them.
   private var touched: Set<IndexCandidate>?
 
-  /// A scan of fewer takes less than half a millisecond, which no query would notice, and writes would
-  /// pay for the index all the same.
+  /// Scanning fewer documents takes less than half a millisecond, which no query would notice,
+  /// while writes would still pay for the index.
   static let minimumDocuments = 1_000
-  /// Below this nothing is worth a decision, however small the collection: arbitrary, about what a person
-  /// does not notice.
+  /// The minimum charge that justifies a decision, in seconds, however small the collection.
+  /// Arbitrary: about what a person does not notice.
   static let minimumCharge = 0.01
-  /// Adaptive indexes of one collection. Arbitrary: each makes every write dearer by half or more.
+  /// The maximum number of adaptive indexes in one collection. Arbitrary: each makes every write at
+  /// least 50% more expensive.
   static let maximumIndexes = 8
-  /// Missing indexes that are kept account of in one collection. Arbitrary: far more than may be made, and
-  /// few enough to be looked at after each scan.
+  /// The maximum number of missing indexes tracked in one collection. Arbitrary: far more than may
+  /// be built, and few enough to evaluate after each scan.
   static let maximumAccounts = 64
-  /// What a document costs that an index finds, in documents that a scan reads: it is looked up in the
-  /// table by itself. Measured: 0.6 to 1.2 microseconds against 0.16 to 0.34.
+  /// The cost of a document found by an index, relative to a scanned document: each is looked up in
+  /// the table individually. Measured: 0.6 to 1.2 microseconds against 0.16 to 0.34.
   static let lookUpFactor = 4.0
-  /// What sorting adds to building for each document and doubling of their number, in documents that a
-  /// scan reads: a comparison of two entries, 15 nanoseconds against 280. In such parts, since it is as
-  /// much slower on a slower machine. The ratio of builds that happened corrects it.
+  /// The cost that sorting adds to a build for each document and each doubling of their number,
+  /// relative to a scanned document: comparing two entries takes 15 nanoseconds against 280. A
+  /// ratio, because slower machines are slower at both. The correction from measured builds refines
+  /// it.
   static let comparisonFactor = 0.06
-  /// An index on elements walks each body with SQLite's own functions: what it costs before one was built.
+  /// The initial cost factor of a multi-valued index, which traverses each body with SQLite's own
+  /// functions.
   static let elementsFactor = 6.0
-  /// The share of its cost that scans must have cost before an index is made. The ski-rental rule says all
-  /// of it, for a purchase that takes no time: here queries may go on to scan while the index is made, for
-  /// about as long as making it takes. Half before and the whole meanwhile is less than twice what it had
-  /// cost to know, and a machine that is busy has the rest.
+  /// The share of an index's cost that scans must have cost before it is built.
+  ///
+  /// The ski-rental rule says 1, for a purchase that takes no time. Here queries may continue to
+  /// scan during the build, for about as long as it takes. Half before and the full cost during the
+  /// build is less than twice the cost of an optimal decision; a busy machine has the remaining
+  /// margin.
   static let dueShare = 0.5
-  /// What a write pays for an index, in parts of building it per document: entries come in no order.
-  /// Measured in large transactions: 1.3 to 1.8 microseconds against 0.6.
+  /// The cost of an index per write, relative to building it per document: entries arrive in no
+  /// order. Measured in large transactions: 1.3 to 1.8 microseconds against 0.6.
   static let writeFactor = 2.6
-  /// What a page of an index costs that a transaction changes, in documents that a scan reads: it is
+  /// The cost of an index page changed by a transaction, relative to a scanned document: it is
   /// logged, and later written to the file. Measured in small transactions: 20 to 40 microseconds.
   static let pageFactor = 100.0
-  /// Entries of a page, about.
+  /// The approximate number of entries in a page.
   static let entriesPerPage = 100.0
-  /// One query says nothing about a next one.
+  /// A single query does not predict the next one.
   static let minimumScans = 2
-  /// An unused index goes when writes have paid for it so many times what building it took. Arbitrary; with
-  /// less, a pause between queries would lose it, with more, writes would pay longer for nothing.
+  /// An unused index is dropped when writes have paid this many times its build cost. Arbitrary:
+  /// with less, a pause between queries would drop it; with more, writes would pay longer for
+  /// nothing.
   static let dropFactor = 2.0
-  /// Queries in a row that did without an index, after which somebody must have dropped it. Arbitrary: more
-  /// than may run at once.
+  /// The number of consecutive queries without an index after which it must have been dropped
+  /// elsewhere. Arbitrary: more than may run concurrently.
   static let missesOfDropped = 16
-  /// The share of its cost that a longer index must save itself, beyond what a shorter one would, to be made
-  /// in its place. Arbitrary: about what its longer entries cost.
+  /// The share of its cost that a wider index must save by itself, beyond what a narrower one
+  /// would, to replace it. Arbitrary: about what its wider entries cost.
   static let extensionShare = 0.2
 }
 
@@ -91,7 +97,7 @@ extension CollectionCostModel {
   private mutating func noteScan(_ report: ScanReport) {
     guard report.rows > 0, !report.isRemoval else { return }
     let cost = report.seconds / Double(report.rows)
-    // The newest ones count more: a machine is busy at times, and documents grow.
+    // Recent scans have more weight: a machine is busy at times, and documents grow.
     scanCost = scanCost == 0 ? cost : scanCost * 0.8 + cost * 0.2
   }
 
@@ -112,7 +118,7 @@ extension CollectionCostModel {
     touched?.insert(candidate)
   }
 
-  /// Forgets the account that matters least, if there are many.
+  /// Removes the account with the smallest charge if the limit is reached.
   private mutating func makeRoom() {
     guard accounts.count >= Self.maximumAccounts else { return }
     let idle = accounts.filter { !$0.value.isPending }
@@ -121,8 +127,8 @@ extension CollectionCostModel {
     }
   }
 
-  /// A query did without an index that is there: it began before the index was made, or somebody has
-  /// dropped it.
+  /// Records a query that did not use an existing index: it started before the index was built, or
+  /// the index was dropped elsewhere.
   private mutating func missed(_ index: ExactName) {
     let count = (built[index]?.missed ?? 0) + 1
     if count < Self.missesOfDropped { built[index]?.missed = count } else { dropped(index.text) }
@@ -140,7 +146,7 @@ extension CollectionCostModel {
     }
   }
 
-  /// Queries saved a scan each.
+  /// Records queries that each saved a scan.
   mutating func used(_ name: String, _ count: Int) {
     let index = ExactName(name)
     uses[index, default: 0] += count
@@ -149,7 +155,7 @@ extension CollectionCostModel {
     built[index]?.debit = max(0, debit - Double(count) * Double(documents) * scanCost)
   }
 
-  /// What building an index is estimated to take.
+  /// Returns the estimated cost of building an index.
   func buildCost(_ candidate: IndexCandidate) -> Double {
     let count = Double(max(documents, 2))
     let kind = candidate.kind
@@ -157,8 +163,8 @@ extension CollectionCostModel {
     return count * scanCost * (1 + Self.comparisonFactor * log2(count)) * correction
   }
 
-  /// What writes pay for an index whose entries come in no order: each transaction changes a page for
-  /// each document, or all of them.
+  /// Returns the cost of writes for an index whose entries arrive in no order: each transaction
+  /// changes one page per document, or all pages.
   private func writeCost(_ candidate: IndexCandidate, _ count: Int, _ commits: Int) -> Double {
     let entries = Double(count) * buildCost(candidate) / Double(max(documents, 1))
     let pages = min(
@@ -195,7 +201,7 @@ extension CollectionCostModel {
     touched = []
     for plan in due {
       guard built.count + pendingBuilds < Self.maximumIndexes else { break }
-      // One that was decided just now may serve it.
+      // An index decided just before may already serve it.
       guard plan.candidates.allSatisfy({ accounts[$0]?.isPending == false }) else { continue }
       for candidate in plan.candidates { accounts[candidate]?.isPending = true }
       decisions.append(.build(plan))
@@ -205,8 +211,9 @@ extension CollectionCostModel {
 
   private var pendingBuilds: Int { accounts.values.count { $0.isPending } }
 
-  /// The ski-rental rule: an index is made once scans have cost so much of what building it does that
-  /// scans and building together cost about twice as much at most as having known.
+  /// Implements the ski-rental rule: an index is built once scans have cost a share of its build
+  /// cost, so that scans and build together cost at most about twice as much as an optimal
+  /// decision.
   func isDue(_ plan: BuildPlan) -> Bool {
     let hurdle = plan.candidates.compactMap { accounts[$0]?.hurdle }.max() ?? 1
     let scans = plan.candidates.reduce(0) { $0 + (accounts[$1]?.scans ?? 0) }
@@ -215,15 +222,15 @@ extension CollectionCostModel {
       && charge(plan) > plan.seconds * Self.dueShare * hurdle
   }
 
-  /// What the index would have saved.
+  /// Returns what the index would have saved.
   func charge(_ plan: BuildPlan) -> Double {
     plan.candidates.reduce(0) { $0 + (accounts[$1]?.charge ?? 0) }
   }
 
-  /// The missing indexes, the longest first: an index serves what its first fields serve, so that one is
-  /// made where two would do the same.
+  /// Returns plans for the missing indexes, the widest first: an index also serves what its
+  /// prefixes serve, so one is built where two would do the same.
   ///
-  /// - Parameter touched: Only those that could serve one of these; nil for all.
+  /// - Parameter touched: Limits the result to indexes that could serve one of these; nil for all.
   func plans(
     _ collection: String, concerning touched: Set<IndexCandidate>? = nil
   ) -> [BuildPlan] {
@@ -251,7 +258,8 @@ extension CollectionCostModel {
     }
   }
 
-  /// The order of the fields that are compared for equality: those first on which other queries ask alone.
+  /// Returns the order of the fields compared for equality: first those that other queries filter
+  /// by alone.
   private func leading(
     _ candidate: IndexCandidate, _ open: [IndexCandidate: IndexAccount]
   ) -> [FieldPath] {
@@ -269,7 +277,7 @@ extension CollectionCostModel {
 }
 
 extension Double {
-  /// As a text for people: `128 ms`.
+  /// A display text such as `128 ms`.
   var milliseconds: String {
     self < 0.01
       ? "\((self * 10_000).rounded() / 10) ms"

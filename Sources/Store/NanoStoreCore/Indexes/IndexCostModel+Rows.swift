@@ -3,7 +3,7 @@
 import NanoDocument
 import NanoEngine
 
-/// The ledger as rows that an engine keeps. docs/INDEXING.md describes them.
+// The cost model as rows stored by an engine; docs/INDEXING.md describes them.
 extension IndexCostModel {
   init(rows: [IndexCostRecord]) {
     for row in rows {
@@ -20,7 +20,7 @@ extension IndexCostModel {
     }
   }
 
-  /// Adds what was charged before the rows were read.
+  /// Adds what was recorded before the rows were read.
   mutating func add(_ other: IndexCostModel) {
     for (name, newer) in other.collections {
       guard var ledger = collections[name] else {
@@ -76,10 +76,11 @@ extension CollectionCostModel {
     return rows
   }
 
-  /// Arbitrary: beyond what anything was counted to, and far from where sums end.
+  /// Arbitrary: larger than any real count, and far from integer overflow.
   private static let largest: Int64 = 1 << 40
 
-  /// Seconds, or a factor of them, as they may have been measured: a file may say anything.
+  /// Limits a stored number of seconds, or a factor, to plausible values: a file may contain
+  /// anything.
   private static func sound(_ number: Double) -> Double {
     number.isNaN ? 0 : min(max(number, 0), 1e9)
   }

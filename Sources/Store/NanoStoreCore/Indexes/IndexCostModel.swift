@@ -4,18 +4,20 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// What queries cost for want of an index, what indexes cost, and what follows from both.
+/// A model of what missing indexes cost queries and what existing indexes cost writes, which
+/// decides what to build and drop.
 ///
-/// A value that touches nothing: ``IndexTuner`` feeds it and does what it decides. All times are seconds of processor time.
+/// A pure value: ``IndexTuner`` updates it and carries out its decisions. All times are seconds of
+/// processor time.
 struct IndexCostModel: Equatable {
   var collections: [ExactName: CollectionCostModel] = [:]
 
-  /// Charges a scan to the indexes that would have saved it.
+  /// Charges a scan to the indexes that would have avoided it.
   mutating func charge(_ report: ScanReport) {
     collections[ExactName(report.collection), default: CollectionCostModel()].charge(report)
   }
 
-  /// Charges writes to the indexes that are there, and takes them from what missing ones would save.
+  /// Charges writes to the existing indexes, and subtracts them from what missing ones would save.
   mutating func wrote(_ collection: String, _ count: Int, commits: Int) {
     collections[ExactName(collection)]?.wrote(count, commits: commits)
   }
@@ -24,69 +26,70 @@ struct IndexCostModel: Equatable {
     collections[ExactName(collection), default: CollectionCostModel()].used(index, count)
   }
 
-  /// What is to be done now. Each is told once, until it is said what came of it.
+  /// Returns the decisions that are due. Each is returned once, until its outcome is recorded.
   mutating func takeDue(_ collection: String) -> [TuningDecision] {
     collections[ExactName(collection)]?.takeDue(collection) ?? []
   }
 }
 
-/// What the ledger wants done.
+/// A decision of the cost model.
 enum TuningDecision: Equatable {
   case build(BuildPlan)
   case drop(DropPlan)
 }
 
-/// An index to be made.
+/// A plan to build an index.
 struct BuildPlan: Equatable {
   var collection: String
   var index: IndexDefinition
-  /// What it serves of what was charged.
+  /// The missing indexes that it serves.
   var candidates: [IndexCandidate]
-  /// What building is estimated to take.
+  /// The estimated cost of building it.
   var seconds: Double
-  /// The part of a condition that it answers, where that finds more than the query did.
+  /// The part of a condition that the index serves, if it matches more than the whole condition
+  /// did.
   var probe: Condition?
-  /// How often building it gave way to writers.
+  /// The number of times that the build was interrupted for writers.
   var attempts = 0
 }
 
-/// An adaptive index to be dropped.
+/// A plan to drop an adaptive index.
 struct DropPlan: Equatable {
   var collection: String
   var index: String
   var reason: String
 }
 
-/// An index that was not declared, and is there.
+/// An existing adaptive index.
 struct BuiltIndex: Equatable {
   var candidates: [IndexCandidate]
-  /// What building took.
+  /// The measured cost of building it.
   var cost: Double
-  /// What writes paid for it since queries used it.
+  /// What writes have paid for it since a query last used it.
   var debit = 0.0
-  /// Queries that did without it since one used it.
+  /// The number of queries without it since a query last used it.
   var missed = 0
   var isPending = false
 }
 
-/// A missing index.
+/// The account of a missing index.
 struct IndexAccount: Equatable {
-  /// What it would have saved.
+  /// What the index would have saved.
   var charge = 0.0
-  /// Queries that it would have served.
+  /// The number of queries that it would have served.
   var scans = 0
-  /// How often it was there and was dropped.
+  /// The number of times that it was built and dropped.
   var drops = 0
-  /// How often it was found to serve badly.
+  /// The number of times that it was found to be useless.
   var refusals = 0
-  /// How often building it gave way to writers.
+  /// The number of times that its build was interrupted for writers.
   var attempts = 0
   /// Whether it is being built.
   var isPending = false
   var probe: Condition?
 
-  /// How many times its cost it must have been worth: one that was dropped or refused before has to show
-  /// more, so that workloads in turn do not have it made and dropped for ever.
+  /// The required savings as a multiple of its cost. It grows with each drop and refusal, so that
+  /// alternating workloads do not have the index built and dropped forever.
   var hurdle: Double { Double(1 << min(drops + 2 * refusals, Self.highestHurdle)) }
   /// Arbitrary: 64 times the cost.
   private static let highestHurdle = 6

@@ -7,28 +7,30 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// An index that is being made in one statement, while every writer of this process waits.
+/// A build that runs as one statement, while every writer of this process waits.
 struct RunningBuild {
   let interruption: Interruption
-  /// When it should be done.
+  /// The estimated end of the build.
   let end: ContinuousClock.Instant
-  /// Whether it ends for a writer that waits.
+  /// Whether it is interrupted for a waiting writer.
   let givesWay: Bool
 }
 
 extension IndexTuner {
-  /// How long a writer waits for an index before the index gives way. Arbitrary: what a person does not
-  /// notice.
+  /// How long a writer waits for a build before the build is interrupted. Arbitrary: what a person
+  /// does not notice.
   static let patience = Duration.milliseconds(50)
-  /// How often one gives way. With writers that never pause it would otherwise never be made.
+  /// The maximum number of interruptions of a build. With continuous writers it would otherwise
+  /// never finish.
   static let maximumAttempts = 2
-  /// Seconds between looks for a quiet moment, which is one without a commit in between. Arbitrary. Queries
-  /// scan meanwhile: all attempts together wait no longer than the build is estimated to take.
+  /// Seconds between checks for a quiet period, which is one without commits. Arbitrary. Queries
+  /// scan in the meantime, so all attempts together wait no longer than the estimated build time.
   private static let pause = 0.02
-  /// Seconds that a step of an index on elements takes about: less than the patience, so that a writer
-  /// never waits longer.
+  /// The target duration in seconds of a step of a multi-valued index: less than `patience`, so
+  /// that a writer never waits longer.
   private static let step = 0.02
-  /// Documents of the first step. Arbitrary; the next ones follow from how long it took.
+  /// The number of documents in the first step. Arbitrary; later steps are sized by how long the
+  /// previous one took.
   private static let firstStep = 256
 
   func build(_ plan: BuildPlan) {
@@ -36,21 +38,21 @@ extension IndexTuner {
     do {
       try perform(plan)
     } catch let error as StoreError where [.interrupted, .locked].contains(error.code) {
-      giveWay(plan)
+      retryWhenQuiet(plan)
     } catch {
-      log(error, "An index cannot be made", collection: plan.collection)
+      log(error, "An index cannot be created", collection: plan.collection)
       settle(plan) { $0.refused(plan) }
     }
   }
 
-  /// - Throws: What kept the index from being made; the plan is still pending.
+  /// - Throws: The error that prevented the build. The plan is still pending.
   func perform(_ plan: BuildPlan) throws {
     guard let engine = state.withLock({ $0.engine }) else { return }
     if let probe = plan.probe, try !pays(probe, plan, engine) {
-      logger.debug("index would find too much", metadata: metadata(plan))
+      logger.debug("index would match too many documents", metadata: metadata(plan))
       settle(plan) { $0.refused(plan) }
     } else if let made = try make(plan, engine) {
-      logger.info("index made", metadata: metadata(plan, seconds: made.seconds))
+      logger.info("index created", metadata: metadata(plan, seconds: made.seconds))
       settle(plan) {
         $0.made(
           plan, seconds: made.seconds, documents: made.documents, superseded: made.superseded)
@@ -60,8 +62,8 @@ extension IndexTuner {
     }
   }
 
-  /// Whether what the index can answer finds so few documents that looking them up is cheaper than
-  /// looking through all: the rest of the condition finds fewer still, but only after they were read.
+  /// Whether the index matches so few documents that looking them up is cheaper than a scan: the
+  /// rest of the condition matches even fewer, but only after they are read.
   private func pays(_ answered: Condition, _ plan: BuildPlan, _ engine: any Engine) throws -> Bool {
     let (found, all) = try engine.read(.snapshot, nil) { reader in
       (
@@ -72,32 +74,32 @@ extension IndexTuner {
     return Double(found) * CollectionCostModel.lookUpFactor < Double(all)
   }
 
-  private struct Made {
+  private struct BuildResult {
     var seconds: Double
     var documents: Int?
     var superseded: [String] = []
   }
 
-  /// Nil if it is there already, or the collection is gone.
-  private func make(_ plan: BuildPlan, _ engine: any Engine) throws -> Made? {
-    // What was begun is gone on with; what gave way once is made in steps.
+  /// Builds the index, or returns nil if it already exists or the collection was dropped.
+  private func make(_ plan: BuildPlan, _ engine: any Engine) throws -> BuildResult? {
+    // A build that was interrupted once continues in steps.
     guard plan.index.kind == .elements, plan.attempts > 0 else {
-      return try makeAtOnce(plan, engine)
+      return try buildInOneStatement(plan, engine)
     }
-    return try makeInSteps(plan, engine)
+    return try buildIncrementally(plan, engine)
   }
 
-  /// SQLite makes an index in one go faster than in any other way: it is stopped, and undone, if a writer
-  /// waits.
-  private func makeAtOnce(_ plan: BuildPlan, _ engine: any Engine) throws -> Made? {
+  /// Builds an index in one statement, the fastest way in SQLite. It is interrupted and rolled back
+  /// if a writer waits.
+  private func buildInOneStatement(_ plan: BuildPlan, _ engine: any Engine) throws -> BuildResult? {
     let interruption = Interruption()
-    let made = try engine.write(interruption) { writer -> Made? in
-      guard try isWanted(plan, writer) else { return nil }
+    let made = try engine.write(interruption) { writer -> BuildResult? in
+      guard try isNeeded(plan, writer) else { return nil }
       began(plan, interruption)
       defer { state.withLock { $0.build = nil } }
       let start = ThreadCPUClock.seconds
       try writer.createIndex(plan.index, in: plan.collection)
-      var made = Made(seconds: ThreadCPUClock.seconds - start)
+      var made = BuildResult(seconds: ThreadCPUClock.seconds - start)
       for old in try writer.indexes(in: plan.collection) where plan.index.supersedes(old) {
         if try writer.dropIndex(old.name, in: plan.collection) { made.superseded.append(old.name) }
       }
@@ -108,16 +110,16 @@ extension IndexTuner {
     return made
   }
 
-  private func isWanted(_ plan: BuildPlan, _ writer: any EngineWriter) throws -> Bool {
+  private func isNeeded(_ plan: BuildPlan, _ writer: any EngineWriter) throws -> Bool {
     guard state.withLock({ $0.engine != nil }) else {
       throw StoreError(.interrupted, "The operation was cancelled")
     }
     guard try writer.collections().contains(where: { $0.name.isSame(as: plan.collection) }) else {
       return false
     }
-    let there = try writer.indexes(in: plan.collection)
+    let existing = try writer.indexes(in: plan.collection)
     return !plan.candidates.allSatisfy { candidate in
-      there.contains { candidate.isServed(by: $0) }
+      existing.contains { candidate.isServed(by: $0) }
     }
   }
 
@@ -130,11 +132,11 @@ extension IndexTuner {
       return state.engine == nil
     }
     if isStopped { interruption.trigger() }
-    // Those that waited before it began.
+    // Writers that were waiting before the build started.
     if observer.withLock({ $0 })?.waiting.load(ordering: .relaxed) ?? 0 > 0 { writerWaits() }
   }
 
-  /// A writer of this process waits. An index that is soon done is not given up.
+  /// Handles a waiting writer of this process. A build that ends soon is not interrupted.
   func writerWaits() {
     guard let build = state.withLock({ $0.build }), build.givesWay,
       build.end - .now > Self.patience
@@ -147,14 +149,14 @@ extension IndexTuner {
     }
   }
 
-  /// Tries again at a quiet moment.
-  private func giveWay(_ plan: BuildPlan) {
+  /// Schedules another attempt for a quiet period.
+  private func retryWhenQuiet(_ plan: BuildPlan) {
     guard state.withLock({ $0.engine }) != nil else { return }
-    logger.debug("index gave way to a writer", metadata: metadata(plan))
+    logger.debug("index build interrupted for a writer", metadata: metadata(plan))
     var plan = plan
     plan.attempts += 1
-    state.withLock { $0.ledger.collections[ExactName(plan.collection)]?.gaveWay(plan) }
-    // Steps disturb nobody, and need no quiet.
+    state.withLock { $0.ledger.collections[ExactName(plan.collection)]?.noteInterruption(plan) }
+    // Steps do not block writers noticeably, and need no quiet period.
     if plan.index.kind == .elements { return schedule { [plan] in self.build(plan) } }
     waitForQuiet(plan, commits: -1, pauses: 0)
   }
@@ -172,18 +174,19 @@ extension IndexTuner {
 }
 
 extension IndexTuner {
-  /// An index on elements is kept from its beginning on, and filled by and by, beside writers.
-  private func makeInSteps(_ plan: BuildPlan, _ engine: any Engine) throws -> Made? {
+  /// Builds a multi-valued index incrementally: it is maintained from the start, and filled in
+  /// small transactions concurrently with writers.
+  private func buildIncrementally(_ plan: BuildPlan, _ engine: any Engine) throws -> BuildResult? {
     let begun = try engine.write(nil) { writer -> Bool? in
-      guard try isWanted(plan, writer) else { return nil }
+      guard try isNeeded(plan, writer) else { return nil }
       return try writer.beginIndex(plan.index, in: plan.collection)
     }
     guard let begun else { return nil }
     let seconds = begun ? 0 : try fill(plan.index.name, plan.collection, engine)
-    return Made(seconds: seconds)
+    return BuildResult(seconds: seconds)
   }
 
-  /// Seconds that it took.
+  /// Fills the index and returns the seconds that it took.
   private func fill(_ index: String, _ collection: String, _ engine: any Engine) throws -> Double {
     var total = 0.0
     var documents = Self.firstStep
@@ -200,15 +203,15 @@ extension IndexTuner {
       if isComplete { return total }
       let ratio = min(max(Self.step / max(seconds, 1e-6), 0.25), 4)
       documents = max(64, Int(Double(documents) * ratio))
-      // The lock is not fair: whoever waits would wait for all steps.
+      // The lock is not fair: without a pause, waiting writers would wait for all steps.
       if observer.withLock({ $0 })?.waiting.load(ordering: .relaxed) ?? 0 > 0 {
         Thread.sleep(forTimeInterval: 0.002)
       }
     }
   }
 
-  /// Goes on with an index that an earlier run began.
-  func goOn(_ begun: PendingIndex) {
+  /// Continues an index that an earlier run started.
+  func resumeBuild(_ begun: PendingIndex) {
     guard let engine = state.withLock({ $0.engine }) else { return }
     do {
       let seconds = try fill(begun.index.name, begun.collection, engine)
@@ -216,12 +219,12 @@ extension IndexTuner {
         kind: .elements, equalities: begun.index.columns.map(\.path))
       let plan = BuildPlan(
         collection: begun.collection, index: begun.index, candidates: [candidate], seconds: 0)
-      logger.info("index made", metadata: metadata(plan, seconds: seconds))
+      logger.info("index created", metadata: metadata(plan, seconds: seconds))
       settle(plan) { $0.made(plan, seconds: seconds, documents: nil) }
     } catch let error as StoreError where [.interrupted, .locked].contains(error.code) {
-      // It is still begun, and the next run goes on.
+      // The index stays unfinished, and the next run continues it.
     } catch {
-      log(error, "An index cannot be made", collection: begun.collection)
+      log(error, "An index cannot be created", collection: begun.collection)
     }
   }
 }
@@ -236,12 +239,12 @@ extension IndexTuner {
     }
   }
 
-  /// - Throws: What kept the index from being dropped; the plan is still pending.
+  /// - Throws: The error that prevented the drop. The plan is still pending.
   func perform(_ plan: DropPlan) throws {
     guard let engine = state.withLock({ $0.engine }) else { return }
     let isGone = try engine.write(nil) { writer -> Bool in
       let known = try writer.indexes(in: plan.collection).first { $0.name.isSame(as: plan.index) }
-      // A declared one is not ours to drop.
+      // A declared index must not be dropped automatically.
       guard known?.origin == .adaptive else { return false }
       return try writer.dropIndex(plan.index, in: plan.collection)
     }
@@ -264,7 +267,7 @@ extension IndexTuner {
     saveNow()
   }
 
-  /// Nothing came of a decision; it may be taken again.
+  /// Records that a decision was not carried out; it may be made again.
   func abandon(_ decision: TuningDecision) {
     state.withLock { state in
       switch decision {
@@ -295,7 +298,8 @@ extension IndexTuner {
 }
 
 extension IndexDefinition {
-  /// Whether this index serves whatever the other one does, which nobody declared.
+  /// Whether this index serves every query that the other one serves, and the other one is
+  /// adaptive.
   fileprivate func supersedes(_ other: IndexDefinition) -> Bool {
     other.origin == .adaptive && !other.name.isSame(as: name) && other.kind == kind
       && !other.isUnique

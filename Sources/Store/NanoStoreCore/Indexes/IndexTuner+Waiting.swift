@@ -6,61 +6,66 @@ import NanoDocument
 import NanoEngine
 
 extension IndexTuner {
-  /// A query waits for an index at most so many times as long as its scan would take: it would only compete
-  /// with the one that makes the index. Arbitrary.
+  /// The longest time that a query waits for an index, as a multiple of its scan time: scanning
+  /// would only compete with the build. Arbitrary.
   private static let scansToWait = 2.5
-  /// Seconds that a query waits at most, however long it would scan. Arbitrary: what a person just notices.
+  /// The longest time that a query waits, in seconds, however long it would scan. Arbitrary: what a
+  /// person just notices.
   private static let longestWait = 0.25
-  /// Seconds between looks whether the index is there.
-  private static let look = 0.001
+  /// Seconds between checks for whether the index exists.
+  private static let pollInterval = 0.001
 
-  /// Says that an index will be made now.
-  func announce(_ plan: BuildPlan) { changeComing { $0.append(plan) } }
+  /// Announces that an index is about to be built.
+  func announce(_ plan: BuildPlan) { updateAnnounced { $0.append(plan) } }
 
-  /// Says that an index is there, or will not be soon.
-  func withdraw(_ plan: BuildPlan) { changeComing { $0.removeAll { $0.isSame(as: plan) } } }
+  /// Withdraws an announcement: the index exists, or will not be built soon.
+  func withdraw(_ plan: BuildPlan) { updateAnnounced { $0.removeAll { $0.isSame(as: plan) } } }
 
-  private func changeComing(_ change: (inout [BuildPlan]) -> Void) {
+  private func updateAnnounced(_ change: (inout [BuildPlan]) -> Void) {
     let isBuilding = state.withLock { state in
-      change(&state.coming)
-      return !state.coming.isEmpty
+      change(&state.announced)
+      return !state.announced.isEmpty
     }
     observer.withLock { $0 }?.isBuilding.store(isBuilding, ordering: .relaxed)
   }
 
-  /// Lets a query wait for the index that it would scan for want of, if that is nearly there.
+  /// Makes a query wait for an index that would avoid its scan, if its build is nearly finished.
   ///
-  /// - Throws: What the closure throws.
+  /// - Throws: An error thrown by the closure.
   func wait(
     in collection: String, for candidates: IndexCandidates, check: () throws -> Void
   ) throws {
-    // Whoever makes it asks as well, whether it is worth it.
+    // The build itself runs a query first, to check whether the index is useful.
     guard DispatchQueue.getSpecific(key: Self.onQueue) == nil,
-      let plan = worthWaiting(collection, candidates)
+      let plan = buildWorthAwaiting(collection, candidates)
     else { return }
     let end = ContinuousClock.now + .seconds(Self.longestWait)
-    while ContinuousClock.now < end, isComing(plan) {
+    while ContinuousClock.now < end, isAnnounced(plan) {
       try check()
-      Thread.sleep(forTimeInterval: Self.look)
+      Thread.sleep(forTimeInterval: Self.pollInterval)
     }
   }
 
-  private func isComing(_ plan: BuildPlan) -> Bool {
-    state.withLock { $0.engine != nil && $0.coming.contains { $0.isSame(as: plan) } }
+  private func isAnnounced(_ plan: BuildPlan) -> Bool {
+    state.withLock { $0.engine != nil && $0.announced.contains { $0.isSame(as: plan) } }
   }
 
-  private func worthWaiting(_ collection: String, _ candidates: IndexCandidates) -> BuildPlan? {
+  private func buildWorthAwaiting(_ collection: String, _ candidates: IndexCandidates) -> BuildPlan?
+  {
     state.withLock { state in
       guard let ledger = state.ledger.collections[ExactName(collection)],
-        let place = state.coming.firstIndex(where: {
+        let position = state.announced.firstIndex(where: {
           $0.collection.isSame(as: collection) && $0.serves(candidates)
         })
       else { return nil }
-      // The first one is perhaps half made, those behind it are not begun.
-      var seconds = state.coming[...place].reduce(0) { $0 + $1.seconds }
-      if let end = state.build?.end { seconds += (end - .now).inSeconds - state.coming[0].seconds }
+      // The first build may be partly done; those after it have not started.
+      var seconds = state.announced[...position].reduce(0) { $0 + $1.seconds }
+      if let end = state.build?.end {
+        seconds += (end - .now).inSeconds - state.announced[0].seconds
+      }
       let scan = Double(ledger.documents) * ledger.scanCost
-      return seconds < min(scan * Self.scansToWait, Self.longestWait) ? state.coming[place] : nil
+      return seconds < min(scan * Self.scansToWait, Self.longestWait)
+        ? state.announced[position] : nil
     }
   }
 }

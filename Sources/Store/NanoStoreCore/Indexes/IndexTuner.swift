@@ -6,8 +6,8 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
-/// Feeds the ledger with what the engine tells, and makes and drops indexes on a thread of its own, after
-/// the queries and outside of every transaction of a caller.
+/// Updates the cost model with what the engine reports, and builds and drops indexes on its own
+/// thread, after the queries and outside of the caller's transactions.
 final class IndexTuner: Sendable {
   struct State {
     var ledger = IndexCostModel()
@@ -15,13 +15,14 @@ final class IndexTuner: Sendable {
     var engine: (any Engine)?
     var isLoaded = false
     var isLoading = false
-    /// The collections whose ledger the file does not have yet.
+    /// The collections whose cost model has changed since it was last stored.
     var changed: Set<ExactName> = []
     var saved = ContinuousClock.now
     var build: RunningBuild?
-    /// Indexes that were decided and can not be used yet, in the order in which they are made.
-    var coming: [BuildPlan] = []
-    /// Work that waits or runs, and who waits for its end.
+    /// Indexes that are decided but not usable yet, in the order in which they are built.
+    var announced: [BuildPlan] = []
+    /// The number of scheduled and running work items, and the closures to call when it reaches
+    /// zero.
     var outstanding = 0
     var waiters: [@Sendable () -> Void] = []
   }
@@ -38,7 +39,7 @@ final class IndexTuner: Sendable {
     queue.setSpecific(key: Self.onQueue, value: true)
   }
 
-  /// What the engine is to be opened with; made once.
+  /// Creates the observer to open the engine with. Called once.
   func makeObserver() -> QueryObserver {
     let observer = QueryObserver(
       minimumRows: CollectionCostModel.minimumDocuments,
@@ -53,7 +54,7 @@ final class IndexTuner: Sendable {
 
   func start(_ engine: any Engine) { state.withLock { $0.engine = engine } }
 
-  /// Stops what runs, waits for it, and keeps the ledger.
+  /// Interrupts running work, waits for it, and stores the cost model.
   func stop() {
     let (engine, build) = state.withLock { state in
       defer { state.engine = nil }
@@ -73,7 +74,7 @@ final class IndexTuner: Sendable {
 
 extension IndexTuner {
   func scanned(_ report: ScanReport) {
-    // A probe of ours is nobody's query.
+    // A probe by the tuner is not a user's query.
     guard DispatchQueue.getSpecific(key: Self.onQueue) == nil else { return }
     change(report.collection) { $0.charge(report) }
   }
@@ -86,7 +87,7 @@ extension IndexTuner {
     }
   }
 
-  /// Uses are counted beside the ledger, where nobody waits.
+  /// Adds the uses counted by the observer. They are counted outside of the model, without a lock.
   func noteUses() {
     for use in observer.withLock({ $0 })?.takeUses() ?? [] {
       state.withLock { state in
@@ -96,7 +97,7 @@ extension IndexTuner {
     }
   }
 
-  /// Changes the ledger, and does what follows.
+  /// Changes the cost model and carries out the decisions that follow.
   func change(_ collection: String, _ change: (inout IndexCostModel) -> Void) {
     let (loads, saves, due) = state.withLock { state -> (Bool, Bool, [TuningDecision]) in
       guard state.engine != nil else { return (false, false, []) }
@@ -116,8 +117,8 @@ extension IndexTuner {
     for decision in due { carryOut(decision) }
   }
 
-  /// Time between two savings of a ledger in which nothing was decided. Arbitrary; what a killed process
-  /// loses is a few charges.
+  /// The interval between saves of the model without decisions. Arbitrary: a killed process loses
+  /// only a few charges.
   private static let savingInterval = Duration.seconds(30)
 
   func carryOut(_ decision: TuningDecision) {
@@ -149,8 +150,8 @@ extension IndexTuner {
     }
   }
 
-  /// Calls a closure once everything that was decided has been done.
-  func whenDone(_ done: @escaping @Sendable () -> Void) {
+  /// Calls a closure once all decisions have been carried out.
+  func onIdle(_ done: @escaping @Sendable () -> Void) {
     let isIdle = state.withLock { state in
       if state.outstanding > 0 { state.waiters.append(done) }
       return state.outstanding == 0
@@ -160,7 +161,7 @@ extension IndexTuner {
 }
 
 extension IndexTuner {
-  /// Reads what earlier runs found out, and goes on with what they began.
+  /// Reads the model stored by earlier runs, and continues the builds that they started.
   func load() {
     guard let engine = state.withLock({ $0.engine }) else { return }
     do {
@@ -175,11 +176,11 @@ extension IndexTuner {
         guard mode == .automatic else { return [] }
         return state.ledger.collections.keys.sorted().flatMap { state.ledger.takeDue($0.text) }
       }
-      for item in begun { schedule { self.goOn(item) } }
+      for item in begun { schedule { self.resumeBuild(item) } }
       for decision in decisions { carryOut(decision) }
     } catch {
       state.withLock { $0.isLoading = false }
-      log(error, "The ledger of indexes cannot be read", collection: nil)
+      log(error, "The index cost model cannot be read", collection: nil)
     }
   }
 
@@ -203,8 +204,8 @@ extension IndexTuner {
         for (collection, rows) in rows { try writer.setIndexLedger(rows, of: collection.text) }
       }
     } catch {
-      // Only what queries cost is lost, and they will cost it again.
-      log(error, "The ledger of indexes cannot be written", collection: nil)
+      // Only recorded costs are lost, and further queries will record them again.
+      log(error, "The index cost model cannot be written", collection: nil)
     }
   }
 

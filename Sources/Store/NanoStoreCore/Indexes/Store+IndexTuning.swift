@@ -5,50 +5,67 @@ package import NanoDocument
 public import NanoEngine
 import NanoQuery
 
-/// What the store would do about an index, and why.
+/// A recommendation to create or drop an index, with its justification.
 public struct IndexAdvice: Sendable, Hashable {
-  public enum Action: String, Sendable, Hashable { case make, drop }
+  /// A recommended action.
+  public enum Action: String, Sendable, Hashable {
+    /// Create the index.
+    case make
+    /// Drop the index.
+    case drop
+  }
 
+  /// The recommended action.
   public var action: Action
+  /// The name of the collection.
   public var collection: String
+  /// The index to create or drop.
   public var index: IndexDefinition
-  /// What queries spent that the index would have saved; for one to be dropped, what writes paid for it
-  /// since a query used it.
+  /// For an index to create, the query time that it would have saved; for one to drop, what writes
+  /// have paid for it since a query last used it.
   public var spent: Duration
-  /// What making it is estimated to take, or took.
+  /// The estimated or measured cost of building it.
   public var cost: Duration
-  /// Whether it pays: in the mode ``IndexTuning/automatic`` the store has done it or is about to.
+  /// Whether the action pays off: with ``IndexTuning/automatic``, the store has taken it or is
+  /// about to.
   public var isDue: Bool
-  /// The same as a sentence.
+  /// The justification as a sentence.
   public var reason: String
 }
 
 extension Store {
-  /// What the store does about indexes that nobody declared.
+  /// The policy for automatic indexes.
   public var indexTuning: IndexTuning { tuner?.mode ?? .off }
 
-  /// The indexes that queries missed so far, and those that only cost, the most worthwhile first.
+  /// Returns recommendations for indexes, the most worthwhile first.
+  ///
+  /// They concern indexes that queries have been missing, and adaptive indexes that no longer pay
+  /// off.
   ///
   /// ```swift
   /// for advice in try store.indexAdvice() where advice.isDue { print(advice.index.name, advice.reason) }
   /// ```
   ///
-  /// What is not due may become so. A store opened with ``IndexTuning/off`` gives what earlier runs on the
-  /// same file found out.
+  /// Advice that is not due yet may become so. A store opened with ``IndexTuning/off`` returns what
+  /// earlier runs on the same file recorded.
   public func indexAdvice() throws -> [IndexAdvice] {
     let tuner = try readyTuner()
     tuner.noteUses()
     return tuner.state.withLock { $0.ledger.advice }
   }
+  /// The asynchronous form of `indexAdvice()`, which does not block the calling thread.
   public func indexAdvice() async throws -> [IndexAdvice] {
     try await scheduler.run { try self.indexAdvice() }
   }
 
-  /// Makes and drops what is due, and says what was made. The indexes are the store's own: with
-  /// ``IndexTuning/automatic`` it drops them again when they no longer pay.
+  /// Carries out the advice that is due, and returns the created indexes.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` inside of a read or write block,
-  ///   ``StoreError/Code/readOnly``, ``StoreError/Code/full`` and others. What was made before stays.
+  /// The indexes are adaptive: with ``IndexTuning/automatic``, they are dropped again when they no
+  /// longer pay off.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` inside a read or write block,
+  ///   ``StoreError/Code/readOnly``, ``StoreError/Code/full`` and others. Indexes created before
+  ///   the error are kept.
   @discardableResult
   public func applyIndexAdvice() throws -> [IndexDefinition] {
     try requireNoTransaction()
@@ -63,7 +80,7 @@ extension Store {
         switch decision {
         case .drop(let plan): try tuner.perform(plan)
         case .build(var plan):
-          // Who asks for it wants it now, and does not give way.
+          // An explicit request is not interrupted for writers.
           plan.attempts = IndexTuner.maximumAttempts
           try tuner.perform(plan)
           made += try self[plan.collection].indexes().filter { $0.isSame(as: plan.index) }
@@ -75,36 +92,39 @@ extension Store {
     }
     return made
   }
+  /// The asynchronous form of `applyIndexAdvice()`, which does not block the calling thread.
   @discardableResult
   public func applyIndexAdvice() async throws -> [IndexDefinition] {
     try await scheduler.run { try self.applyIndexAdvice() }
   }
 
-  /// Waits until the indexes that were decided on are made or dropped, as tests and measurements want.
+  /// Waits until all index decisions have been carried out, for tests and measurements.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` inside of a read or write block, for whose end an index may
-  ///   have to wait.
+  /// - Throws: ``StoreError/Code/invalidArgument`` inside a read or write block, whose end a build
+  ///   may have to wait for.
   public func finishIndexTuning() throws {
     try requireNoTransaction()
     let done = DispatchSemaphore(value: 0)
     guard let tuner else { return }
-    tuner.whenDone { done.signal() }
+    tuner.onIdle { done.signal() }
     done.wait()
   }
+  /// The asynchronous form of `finishIndexTuning()`, which does not block the calling thread.
   public func finishIndexTuning() async throws {
     try requireNoTransaction()
     guard let tuner else { return }
-    await withCheckedContinuation { continuation in tuner.whenDone { continuation.resume() } }
+    await withCheckedContinuation { continuation in tuner.onIdle { continuation.resume() } }
   }
 
-  /// How often each index of a collection was used, by name, as far as it was counted. Indexes whose names
-  /// differ in their Unicode form alone are one key of a dictionary: their uses are added up.
+  /// Returns the recorded number of uses of each index of a collection, by name.
+  ///
+  /// Names that are canonically equivalent share a dictionary key; their uses are added.
   public func indexUses(in collection: String) throws -> [String: Int] {
     Dictionary(
       try exactIndexUses(in: collection).map { ($0.key.text, $0.value) }, uniquingKeysWith: +)
   }
 
-  /// How often each index of a collection was used, by its exact name.
+  /// Returns the recorded number of uses of each index of a collection, by exact name.
   package func exactIndexUses(in collection: String) throws -> [ExactName: Int] {
     let tuner = try readyTuner()
     tuner.noteUses()
@@ -113,17 +133,18 @@ extension Store {
         ?? [:]
     }
   }
+  /// The asynchronous form of `indexUses(in:)`, which does not block the calling thread.
   public func indexUses(in collection: String) async throws -> [String: Int] {
     try await scheduler.run { try self.indexUses(in: collection) }
   }
 
-  /// The tuner with what the file knows; one of its own for a store that has none.
+  /// Returns the tuner with the stored model loaded; a temporary one for a store that has none.
   private func readyTuner() throws -> IndexTuner {
     let engine = try engine()
     let tuner = self.tuner ?? IndexTuner(.manual, tuningLogger)
     if self.tuner == nil { tuner.start(engine) }
     if !tuner.state.withLock({ $0.isLoaded }) {
-      // On this thread, so that an error is told.
+      // On this thread, so that an error is thrown to the caller.
       let rows = try reading(.call) { try $0.indexLedger() }
       tuner.state.withLock { state in
         guard !state.isLoaded else { return }
@@ -167,7 +188,7 @@ extension IndexCostModel {
 }
 
 extension Duration {
-  /// Seconds that were estimated, of which a duration takes no more than it can hold.
+  /// Converts an estimated number of seconds, limited to what a duration can represent.
   fileprivate static func estimated(_ seconds: Double) -> Duration {
     .seconds(seconds.isNaN ? 0 : min(max(seconds, 0), 1e15))
   }

@@ -5,11 +5,11 @@ import NanoEngine
 import NanoQuery
 
 extension Store {
-  /// Makes a type known, so that documents stored under its name come back as it.
+  /// Registers a type, so that documents stored under its name are decoded to it.
   ///
   /// ```swift
   /// store.register(Car.self)
-  /// store.register(Person.self, as: "Human", aliases: ["Person"])   // renamed: old ones are read too
+  /// store.register(Person.self, as: "Human", aliases: ["Person"])   // renamed: old documents still decode
   /// ```
   public func register(
     _ type: any StorableObject.Type, as name: String? = nil, aliases: [String] = []
@@ -17,9 +17,10 @@ extension Store {
     types.register(type, name ?? type.storedName, aliases: aliases)
   }
 
-  /// The object that a document becomes: its registered type, or the document itself.
+  /// Returns the object that a document represents: a value of its registered type, or the document
+  /// itself.
   ///
-  /// - Throws: What the type's initializer throws if the fields do not fit.
+  /// - Throws: An error thrown by the type's initializer if the fields do not match.
   public func object(_ document: Document) throws -> any StorableObject {
     guard let name = document.type, let type = types.type(name) else { return document }
     return try type.init(document: document)
@@ -27,73 +28,83 @@ extension Store {
 }
 
 extension DocumentCollection {
-  /// Stores an object under its key and the name of its class, in place of the one with that key.
+  /// Saves an object under its key and class name, replacing the document with the same key.
   @discardableResult
   public func save(_ object: some StorableObject) throws -> Document {
     try write(.save, try document(object))
   }
+  /// The asynchronous form of `save(_:)`, which does not block the calling thread. The object is
+  /// sent to the writer.
   @discardableResult
   public func save(_ object: sending some StorableObject) async throws -> Document {
     try await onWriter(handing: object) { try self.save($0) }
   }
 
-  /// Stores an object as new.
+  /// Inserts an object as a new document.
   @discardableResult
   public func insert(_ object: some StorableObject) throws -> Document {
     try write(.insert, try document(object))
   }
+  /// The asynchronous form of `insert(_:)`, which does not block the calling thread. The object is
+  /// sent to the writer.
   @discardableResult
   public func insert(_ object: sending some StorableObject) async throws -> Document {
     try await onWriter(handing: object) { try self.insert($0) }
   }
 
-  /// Stores objects of any classes, mixed, all of them or none.
+  /// Saves objects of any mix of classes, atomically.
   @discardableResult
   public func save(objects: [any StorableObject]) throws -> [Int64] {
     try save(objects.map { try document($0) })
   }
+  /// The asynchronous form of `save(objects:)`, which does not block the calling thread. The
+  /// objects are sent to the writer.
   @discardableResult
   public func save(objects: sending [any StorableObject]) async throws -> [Int64] {
     try await onWriter(handing: objects) { try self.save(objects: $0) }
   }
 
-  /// The object with this key, as its class; nil if there is none.
+  /// Returns the object with this key, decoded to its class, or nil if there is none.
   public func object(_ key: String) throws -> (any StorableObject)? {
     try get(key).map { try store.object($0) }
   }
+  /// The asynchronous form of `object(_:)`, which does not block the calling thread.
   public func object(_ key: String) async throws -> sending (any StorableObject)? {
     try await fromReader { try self.object(key) }
   }
 
-  /// What is stored for an object.
+  /// Returns the document that is stored for an object.
   func document(_ object: any StorableObject) throws -> Document {
     if let document = object as? Document { return document }
     return try Document(
       object.storedFields(), key: object.storedKey, type: store.types.name(of: type(of: object)))
   }
 
-  /// The names of classes that documents are stored as, each once, sorted.
+  /// Returns the distinct class names of the stored documents, sorted.
   public func types() throws -> [String] {
     try reading(.call) { try $0.types(in: name) }
   }
+  /// The asynchronous form of `types()`, which does not block the calling thread.
   public func types() async throws -> [String] { try await onReader { try self.types() } }
 
-  /// The documents stored as this class, not as one that inherits from it.
+  /// Returns a query for the documents stored as this class, excluding subclasses.
   public func find(type name: String) -> DocumentQuery { find(.type(name)) }
 }
 
 extension DocumentQuery {
-  /// What is found, each as the class that it was stored as; documents of classes that this program
-  /// does not know stay documents.
+  /// Returns the results, each decoded to the class that it was stored as.
+  ///
+  /// Documents whose class is not registered are returned as documents.
   public func objects() throws -> [any StorableObject] {
     let store = collection.store
     return try fetch().map { try store.object($0) }
   }
+  /// The asynchronous form of `objects()`, which does not block the calling thread.
   public func objects() async throws -> sending [any StorableObject] {
     try await fromReader { try $0.objects() }
   }
 
-  /// Objects of one class and, unless told otherwise, of those that inherit from it.
+  /// Returns the results that are objects of one class and, by default, its subclasses.
   public func objects<Object: StorableObject>(
     of type: Object.Type, includingSubclasses: Bool = true
   ) throws -> [Object] {
@@ -107,6 +118,8 @@ extension DocumentQuery {
       return try known.init(document: document) as? Object
     }
   }
+  /// The asynchronous form of `objects(of:includingSubclasses:)`, which does not block the calling
+  /// thread.
   public func objects<Object: StorableObject>(
     of type: Object.Type, includingSubclasses: Bool = true
   ) async throws -> sending [Object] {

@@ -3,9 +3,9 @@
 public import NanoDocument
 import Synchronization
 
-/// A type of your own that is stored under its name and given back as itself.
+/// A type whose values are stored with their class name and decoded to the same class.
 ///
-/// A Codable type needs nothing but a key:
+/// A `Codable` type only needs a key:
 ///
 /// ```swift
 /// struct Car: StorableObject, Codable {
@@ -17,45 +17,53 @@ import Synchronization
 /// let all = try garage.find().objects()        // [any StorableObject]; the first is a Car
 /// ```
 ///
-/// A program that has not registered `Car` gets a ``Document`` that remembers the name, and saves it
-/// back as `Car` with every field.
+/// A program that has not registered `Car` receives a ``Document`` that keeps the class name, and
+/// saving it preserves the class and every field.
 ///
-/// Classes may form hierarchies: each one that is stored is registered, and its initializer is
+/// Classes may form hierarchies: register each class that is stored, and declare its initializer
 /// `required`.
 public protocol StorableObject: SendableMetatype {
-  /// The name under which objects are stored; the type's own name unless given.
+  /// The name under which objects are stored. The default is the name of the type.
   static var storedName: String { get }
-  /// The text identity; nil to have one made, with each save.
+  /// The key of the object; nil to generate one with each save.
   var storedKey: String? { get }
-  /// The fields to be stored.
+  /// Returns the fields to store.
   func storedFields() throws -> DocumentObject
+  /// Creates an object from a stored document.
   init(document: Document) throws
 }
 
 extension StorableObject {
+  /// The name of the type.
   public static var storedName: String { String(describing: Self.self) }
 }
 
 extension StorableObject where Self: Codable {
+  /// Returns the fields that the type encodes with `Codable`.
   public func storedFields() throws -> DocumentObject { try DocumentObject(encoding: self) }
+  /// Creates an object by decoding the document with `Codable`.
   public init(document: Document) throws { self = try document.decoded() }
 }
 
 extension StorableObject where Self: Codable & Identifiable, ID == String {
+  /// The `id` of the object.
   public var storedKey: String? { id }
 }
 
 extension Document: StorableObject {
-  /// Not used: a document is stored under the name that it remembers.
+  /// Not used: a document is stored under the class name that it keeps.
   public static var storedName: String { "" }
+  /// The key of the document.
   public var storedKey: String? { key }
+  /// Returns the fields of the document.
   public func storedFields() throws -> DocumentObject { try object() }
+  /// Creates a copy of the document.
   public init(document: Document) throws { self = document }
 }
 
-/// The types that a program knows, by the names under which their objects are stored.
+/// The registered types of a store, by the names under which their objects are stored.
 ///
-/// One for each store; what is registered counts from then on, in any order.
+/// Registrations take effect immediately, in any order.
 final class TypeRegistry: Sendable {
   private struct State {
     var types: [ExactName: any StorableObject.Type] = [:]
@@ -70,7 +78,7 @@ final class TypeRegistry: Sendable {
     }
   }
 
-  /// The name that objects of a type are stored under.
+  /// Returns the name that objects of a type are stored under.
   func name(of type: any StorableObject.Type) -> String {
     state.withLock { $0.names[ObjectIdentifier(type)] } ?? type.storedName
   }
@@ -79,7 +87,7 @@ final class TypeRegistry: Sendable {
     state.withLock { $0.types[ExactName(name)] }
   }
 
-  /// Every name whose objects become this type, or one that inherits from it.
+  /// Returns every name whose objects decode to this type or, optionally, to a subclass.
   func names(of type: any StorableObject.Type, includingSubclasses: Bool) -> [String] {
     let known = state.withLock { $0.types }
     let names = known.filter { _, candidate in

@@ -4,8 +4,8 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// Applies the writes of a batch with few calls: neighbours of one kind go together, and revisions are read at
-/// the end.
+/// Applies the writes of a batch with few calls: adjacent writes of the same kind are combined, and
+/// revisions are read at the end.
 struct BatchWriter {
   private let collection: DocumentCollection
   private let writer: any EngineWriter
@@ -59,7 +59,7 @@ struct BatchWriter {
     }
   }
 
-  /// The documents with the bodies where they stand.
+  /// Passes the documents to a closure, with bodies that point into one buffer.
   private func withDocuments(
     _ writes: ArraySlice<PreparedWrite>, _ use: ([NewDocument]) throws -> Void
   ) throws {

@@ -6,41 +6,44 @@ import NanoEngine
 import NanoQuery
 
 extension DocumentCollection {
-  /// Applies writes, all of them or none, and at most once: a batch whose operation id was applied before gives
-  /// the outcome that it had then.
+  /// Applies writes atomically and idempotently: repeating a batch with the same operation id
+  /// returns its first outcome.
   ///
-  /// So a caller who does not know whether a batch was applied, because the connection or the program itself
-  /// was lost, may send it again. A lost connection and a transaction that the server undid are tried
-  /// again here, for a few seconds.
+  /// A caller who does not know whether a batch was applied, because the connection or the process
+  /// itself was lost, can therefore send it again. Lost connections and transactions rolled back by
+  /// the server are retried automatically for a few seconds.
   ///
   /// ```swift
-  /// let id = UUID()                                              // kept until the outcome is known
+  /// let id = UUID()                                              // kept until the outcome is received
   /// let outcome = try accounts.apply([
   ///   .replace(["balance": 90], key: "a", revision: 7),
   ///   .replace(["balance": 110], key: "b", revision: 3),
   /// ], operation: id)
   /// outcome.writes.map(\.revision)                               // [8, 4]
-  /// outcome.wasApplied                                           // false; true when it is sent again
+  /// outcome.wasApplied                                           // false; true if it is sent again
   /// ```
   ///
   /// - Parameters:
-  ///   - writes: In the order in which they are applied.
-  ///   - operation: Made by the caller, another one for each batch. It is remembered until
+  ///   - writes: The writes, in the order in which they are applied.
+  ///   - operation: An id chosen by the caller, unique for each batch. It is stored until
   ///     ``Store/forgetOperations(before:)-(Date)``.
-  /// - Throws: ``StoreError/Code/revisionConflict`` with the key and the revision that is there,
-  ///   ``StoreError/Code/duplicateKey``, ``StoreError/Code/notFound`` for a document that is to be replaced,
-  ///   and others: nothing was applied. ``StoreError/Code/outcomeUnknown``: it was applied wholly or not at all;
-  ///   apply it again under the same id.
+  /// - Returns: The outcome, with the new row ids and revisions.
+  /// - Throws: ``StoreError/Code/revisionConflict`` with the key and the stored revision,
+  ///   ``StoreError/Code/duplicateKey``, ``StoreError/Code/notFound`` for a document to be
+  ///   replaced, and others: nothing was applied. ``StoreError/Code/outcomeUnknown``: the batch was
+  ///   applied completely or not at all; apply it again with the same id.
   @discardableResult
   public func apply(
     _ writes: [DocumentWrite], operation: UUID = UUID()
   ) throws -> BatchOutcome {
     try InternalCollection.refuse(name)
     let prepared = try writes.map { try PreparedWrite($0, store) }
-    // Part of a transaction it happens with that, which nobody here may repeat.
+    // Inside a transaction, the batch commits with it, and only the owner of the transaction may
+    // retry.
     guard !store.isInTransaction else { return try applyOnce(prepared, operation) }
     return try store.retrying(outcomeUnknown: true) { try applyOnce(prepared, operation) }
   }
+  /// The asynchronous form of `apply(_:operation:)`, which does not block the calling thread.
   @discardableResult
   public func apply(
     _ writes: [DocumentWrite], operation: UUID = UUID()
@@ -73,20 +76,23 @@ extension DocumentCollection {
 }
 
 extension Store {
-  /// Forgets the operation ids of batches that were applied before a moment, and says how many: such a batch
-  /// would be applied again. A week is more than any caller repeats for.
+  /// Deletes the operation ids of batches applied before a date, and returns how many there were.
+  ///
+  /// Such a batch would be applied again if it were repeated. A week is longer than any caller
+  /// retries.
   @discardableResult
   public func forgetOperations(before moment: Date) throws -> Int {
     let old = Condition.comparison(.attribute(.added), .less, .value(.date(moment)))
     return try writing { try $0.delete(Query(old), from: InternalCollection.operations.rawValue) }
   }
+  /// The asynchronous form of `forgetOperations(before:)`, which does not block the calling thread.
   @discardableResult
   public func forgetOperations(before moment: Date) async throws -> Int {
     try await onWriter { try self.forgetOperations(before: moment) }
   }
 }
 
-/// A write whose key and fields were checked.
+/// A write whose key and fields have been validated.
 struct PreparedWrite {
   enum Kind {
     case insert, save

@@ -3,37 +3,40 @@
 public import Foundation
 public import NanoDocument
 
-/// One write of a batch that ``DocumentCollection/apply(_:operation:)-([DocumentWrite],_)`` applies.
+/// One write of a batch; see ``DocumentCollection/apply(_:operation:)-([DocumentWrite],_)``.
 public enum DocumentWrite: Sendable, Hashable {
-  /// A new document, under its key or one that is made for it.
+  /// Inserts a new document under its key or a generated one.
   case insert(DocumentObject, key: String? = nil)
-  /// A document in place of the one that has its key, if there is one.
+  /// Saves a document, replacing the one with the same key, if any.
   case save(DocumentObject, key: String)
-  /// A document in place of one of this revision.
+  /// Replaces the document with this key if it has this revision.
   case replace(DocumentObject, key: String, revision: Int64)
-  /// Removes the document with this key, if there is one; of this revision only, if that is given.
+  /// Deletes the document with this key, if it exists; with a revision, only if it has this
+  /// revision.
   case delete(key: String, revision: Int64? = nil)
 }
 
-/// What became of a batch.
+/// The outcome of a batch of writes.
 public struct BatchOutcome: Sendable, Hashable {
-  /// What became of one write.
+  /// The outcome of one write.
   public struct Write: Sendable, Hashable {
-    /// The row id; nil where there was nothing to be removed.
+    /// The row id of the document; nil if there was nothing to delete.
     public var rowID: Int64?
-    /// The document's revision now; nil if it was removed.
+    /// The current revision of the document; nil if it was deleted.
     public var revision: Int64?
   }
-  /// One for each write, in order.
+  /// The outcomes of the writes, in order.
   public var writes: [Write]
-  /// Whether the batch had been applied before, under the same operation id, and was not applied again.
+  /// Whether the batch had already been applied under the same operation id.
+  ///
+  /// It was then not applied again.
   public var wasApplied: Bool
-  /// The id under which it is remembered.
+  /// The operation id under which the outcome is stored.
   public var operation: UUID
 }
 
 extension BatchOutcome {
-  /// As it is remembered.
+  /// The outcome in the form in which it is stored.
   var object: DocumentObject {
     [
       "writes": .array(
@@ -43,7 +46,7 @@ extension BatchOutcome {
     ]
   }
 
-  /// What is remembered of a batch.
+  /// Creates the outcome of a batch that was applied before, from its stored form.
   init(_ object: DocumentObject, _ operation: UUID) {
     writes = (object["writes"]?.array ?? []).map { write in
       Write(rowID: write.array?.first?.int64, revision: write.array?.last?.int64)

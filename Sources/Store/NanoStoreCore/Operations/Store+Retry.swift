@@ -5,16 +5,17 @@ import NanoDocument
 import NanoEngine
 
 extension Store {
-  /// How long and how often a call is tried again. Arbitrary: a server that restarts is back within.
+  /// The duration and pauses of retries, in seconds. Arbitrary: long enough for a server to
+  /// restart.
   private static let retryTime = 8.0
   private static let firstPause = 0.005
   private static let longestPause = 0.5
 
-  /// Runs a call that happens wholly or not at all, again where it is known that nothing was applied and that
-  /// another attempt may succeed.
+  /// Runs an atomic call, and retries it if it is certain that nothing was applied and another
+  /// attempt may succeed.
   ///
-  /// - Parameter outcomeUnknown: Whether a call that may have been applied is repeated too, because doing so
-  ///   has no effect then.
+  /// - Parameter outcomeUnknown: Whether to also retry a call that may have been applied, because
+  ///   it is idempotent.
   func retrying<Result>(
     outcomeUnknown: Bool = false, _ work: () throws -> Result
   ) throws -> Result {
@@ -29,7 +30,7 @@ extension Store {
         let end = deadline ?? Date(timeIntervalSinceNow: Self.retryTime)
         deadline = end
         guard Date() < end, Interruption.current?.isTriggered != true else { throw error }
-        // Jittered, so that those who met once do not meet again.
+        // Jittered, so that calls that conflicted once do not conflict again.
         Thread.sleep(forTimeInterval: pause * .random(in: 0.5...1))
         pause = min(pause * 2, Self.longestPause)
       }
@@ -38,8 +39,8 @@ extension Store {
 }
 
 extension StoreError {
-  /// Whether nothing was applied, and the same call may succeed a moment later: a connection that was lost
-  /// before the commit, a server that is starting, a transaction that stood in the way of another one.
+  /// Whether nothing was applied and the same call may succeed a moment later: a connection lost
+  /// before the commit, a server that is starting, a serialization failure or deadlock.
   fileprivate var isWorthRetrying: Bool {
     switch code {
     case .connectionLost: true

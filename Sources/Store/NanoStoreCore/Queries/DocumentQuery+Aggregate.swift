@@ -5,7 +5,7 @@ import NanoEngine
 public import NanoQuery
 
 extension DocumentQuery {
-  /// Computes aggregates over what is found.
+  /// Computes aggregates over the matching documents.
   ///
   /// ```swift
   /// try films.find().aggregate([.count, .min("year")])    // [1234, 1960]
@@ -15,11 +15,12 @@ extension DocumentQuery {
   public func aggregate(_ aggregates: [Aggregate]) throws -> [DocumentValue] {
     try rows(AggregateQuery(query, aggregates: aggregates)).first?.values ?? []
   }
+  /// The asynchronous form of `aggregate(_:)`, which does not block the calling thread.
   public func aggregate(_ aggregates: [Aggregate]) async throws -> [DocumentValue] {
     try await onReader { try $0.aggregate(aggregates) }
   }
 
-  /// Computes aggregates over groups of what is found, in the sort order of the groups.
+  /// Computes aggregates over groups of the matching documents.
   ///
   /// ```swift
   /// for row in try films.find().grouped(by: "genres", aggregates: [.count, .min("year")]) {
@@ -27,73 +28,85 @@ extension DocumentQuery {
   /// }
   /// ```
   ///
-  /// A document whose field holds a list counts once in the group of each element; one without the
-  /// field counts under null.
+  /// A document whose field holds an array counts once in the group of each element; a document
+  /// without the field counts under null.
+  ///
+  /// - Returns: One row for each group, in the sort order of the groups.
   public func grouped(by paths: String..., aggregates: [Aggregate]) throws -> [AggregateRow] {
     try rows(AggregateQuery(query, groups: paths.map { FieldPath($0) }, aggregates: aggregates))
   }
+  /// The asynchronous form of `grouped(by:aggregates:)`, which does not block the calling thread.
   public func grouped(by paths: String..., aggregates: [Aggregate]) async throws -> [AggregateRow] {
-    let question = AggregateQuery(
+    let aggregateQuery = AggregateQuery(
       query, groups: paths.map { FieldPath($0) }, aggregates: aggregates)
-    return try await onReader { try $0.rows(question) }
+    return try await onReader { try $0.rows(aggregateQuery) }
   }
 
-  /// Aggregates in groups, asked as one value.
-  /// What a question of your own gives, with its own query instead of this one's.
-  package func rows(_ question: AggregateQuery) async throws -> [AggregateRow] {
-    try await onReader { try $0.rows(question) }
+  /// The asynchronous form of `rows(_:)`, which does not block the calling thread.
+  package func rows(_ aggregateQuery: AggregateQuery) async throws -> [AggregateRow] {
+    try await onReader { try $0.rows(aggregateQuery) }
   }
-  package func rows(_ question: AggregateQuery) throws -> [AggregateRow] {
-    try validate(question)
-    return try collection.reading(.call) { try $0.aggregate(question, in: collection.name) }
+  /// Executes an aggregate query and returns its rows. Only its own query counts, not this one.
+  package func rows(_ aggregateQuery: AggregateQuery) throws -> [AggregateRow] {
+    try validate(aggregateQuery)
+    return try collection.reading(.call) { try $0.aggregate(aggregateQuery, in: collection.name) }
   }
 
-  /// Shows what ``rows(_:)-(AggregateQuery)`` gives, one row after the other until the closure says false, however
-  /// many there are.
+  /// Passes the rows of ``rows(_:)-(AggregateQuery)`` to the closure one by one, in constant memory, until it
+  /// returns false.
   package func eachRow(
-    _ question: AggregateQuery, _ show: (AggregateRow) throws -> Bool
+    _ aggregateQuery: AggregateQuery, _ body: (AggregateRow) throws -> Bool
   ) throws {
-    try validate(question)
-    try collection.reading(.call) { try $0.aggregate(question, in: collection.name, show) }
+    try validate(aggregateQuery)
+    try collection.reading(.call) { try $0.aggregate(aggregateQuery, in: collection.name, body) }
   }
 
-  /// The number of values that a field has in what is found, nulls and list elements included.
+  /// Returns the number of values of a field in the matching documents.
+  ///
+  /// Nulls and array elements count.
   public func count(of path: String) throws -> Int {
     try Int(aggregate([.countOf(FieldPath(path))])[0].int ?? 0)
   }
+  /// The asynchronous form of `count(of:)`, which does not block the calling thread.
   public func count(of path: String) async throws -> Int {
     try await onReader { try $0.count(of: path) }
   }
 
-  /// The smallest value in sort order; nil if there is none.
+  /// Returns the smallest value in sort order, or nil if there is none.
   public func min(_ path: String) throws -> DocumentValue? {
     try value(.min(FieldPath(path)))
   }
+  /// The asynchronous form of `min(_:)`, which does not block the calling thread.
   public func min(_ path: String) async throws -> DocumentValue? {
     try await onReader { try $0.min(path) }
   }
 
-  /// The largest value in sort order; nil if there is none.
+  /// Returns the largest value in sort order, or nil if there is none.
   public func max(_ path: String) throws -> DocumentValue? {
     try value(.max(FieldPath(path)))
   }
+  /// The asynchronous form of `max(_:)`, which does not block the calling thread.
   public func max(_ path: String) async throws -> DocumentValue? {
     try await onReader { try $0.max(path) }
   }
 
-  /// The mean of the numbers; nil if there is none. Other values are passed over.
+  /// Returns the mean of the numbers, or nil if there are none. Other values are ignored.
   public func average(_ path: String) throws -> Double? {
     try value(.average(FieldPath(path)))?.double
   }
+  /// The asynchronous form of `average(_:)`, which does not block the calling thread.
   public func average(_ path: String) async throws -> Double? {
     try await onReader { try $0.average(path) }
   }
 
-  /// The sum of the numbers: an integer if all are integers and it fits into 64 bits, else a
-  /// double; 0 if there are none.
+  /// Returns the sum of the numbers, or 0 if there are none.
+  ///
+  /// The result is an integer if all numbers are integers and the sum fits into 64 bits, otherwise
+  /// a double.
   public func sum(_ path: String) throws -> DocumentValue {
     try value(.sum(FieldPath(path))) ?? .int(0)
   }
+  /// The asynchronous form of `sum(_:)`, which does not block the calling thread.
   public func sum(_ path: String) async throws -> DocumentValue {
     try await onReader { try $0.sum(path) }
   }
@@ -103,7 +116,8 @@ extension DocumentQuery {
     return value.isNull ? nil : value
   }
 
-  /// The distinct values of a field in what is found, list elements each, in sort order.
+  /// Returns the distinct values of a field in the matching documents, in sort order. Array
+  /// elements count individually.
   public func distinct(_ path: String) throws -> [DocumentValue] {
     let field = FieldPath(path)
     try validate(AggregateQuery(query, groups: [field], aggregates: []))
@@ -111,6 +125,7 @@ extension DocumentQuery {
       try $0.distinct(field, query, in: collection.name)
     }
   }
+  /// The asynchronous form of `distinct(_:)`, which does not block the calling thread.
   public func distinct(_ path: String) async throws -> [DocumentValue] {
     try await onReader { try $0.distinct(path) }
   }

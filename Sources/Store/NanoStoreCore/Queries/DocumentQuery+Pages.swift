@@ -4,16 +4,16 @@ public import NanoDocument
 import NanoEngine
 public import NanoQuery
 
-/// Some documents in a row, and where the next ones begin.
+/// A page of documents, and the position of the next page.
 public struct DocumentPage: Sendable {
   /// The documents of this page, in order.
   public let documents: [Document]
-  /// Nil if there are no more.
+  /// The position to continue from; nil if this is the last page.
   public let next: PagePosition?
 }
 
 extension DocumentQuery {
-  /// The next documents behind the place where the last page ended.
+  /// Returns the next page of documents.
   ///
   /// ```swift
   /// var page = try films.find().sorted(by: "year").page(100)
@@ -22,23 +22,23 @@ extension DocumentQuery {
   /// }
   /// ```
   ///
-  /// Unlike an offset, this neither repeats nor leaves out documents when others come and go
-  /// meanwhile, and a late page costs no more than the first.
+  /// Unlike an offset, a page position neither repeats nor skips documents when others are inserted
+  /// or deleted in the meantime, and a late page costs no more than the first.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a size below 1, and for a search by text whose best
-  ///   fits come first.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a size below 1, and for a full-text search
+  ///   sorted by rank.
   public func page(_ size: Int) throws -> DocumentPage {
     guard size > 0 else {
-      throw StoreError(.invalidArgument, "A page has no size", [.actual: "\(size)"])
+      throw StoreError(.invalidArgument, "The page size must be at least 1", [.actual: "\(size)"])
     }
     guard !query.isRanked else {
       throw StoreError(
-        .invalidArgument, "What is ranked has no page positions",
+        .invalidArgument, "A search sorted by rank has no page positions",
         [.hint: "use limit and offset, or sort by a field"])
     }
-    // One more tells whether there is a next page.
-    let asked = limit(size + 1)
-    try asked.validate()
+    // One more document determines whether there is a next page.
+    let pageQuery = limit(size + 1)
+    try pageQuery.validate()
     var documents: [Document] = []
     var position: PagePosition?
     var hasMore = false
@@ -48,8 +48,8 @@ extension DocumentQuery {
       let defaults =
         query.orderings.isEmpty
         ? nil : FieldDefaults(try reader.settings(of: collection.name).defaults)
-      let programs = query.orderings.map { CompiledOrdering($0, defaults: defaults) }
-      try reader.find(asked.query, in: collection.name) { stored in
+      let compiledOrderings = query.orderings.map { CompiledOrdering($0, defaults: defaults) }
+      try reader.find(pageQuery.query, in: collection.name) { stored in
         if documents.count == size {
           hasMore = true
           return false
@@ -61,22 +61,23 @@ extension DocumentQuery {
               stored, in: collection.name, isCommitted: state != nil, state
             ).document
           } ?? document(stored, fields))
-        if documents.count == size { position = try Self.position(stored, programs) }
+        if documents.count == size { position = try Self.position(stored, compiledOrderings) }
         return true
       }
     }
     return DocumentPage(documents: documents, next: hasMore ? position : nil)
   }
+  /// The asynchronous form of `page(_:)`, which does not block the calling thread.
   public func page(_ size: Int) async throws -> DocumentPage {
     try await onReader { try $0.page(size) }
   }
 
   static func position(
-    _ stored: StoredDocument, _ programs: [CompiledOrdering]
+    _ stored: StoredDocument, _ compiledOrderings: [CompiledOrdering]
   ) throws(StoreError) -> PagePosition {
     var values: [DocumentValue] = []
-    for program in programs {
-      values.append(try program.value(stored.body) { stored.value(of: $0) })
+    for compiledOrdering in compiledOrderings {
+      values.append(try compiledOrdering.value(stored.body) { stored.value(of: $0) })
     }
     return PagePosition(values: values, rowID: stored.rowID)
   }

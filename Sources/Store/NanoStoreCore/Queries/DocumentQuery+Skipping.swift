@@ -5,12 +5,12 @@ package import NanoEngine
 
 /// A document that a read skipped because it does not decode.
 public struct SkippedDocument: Sendable {
-  /// The key; nil if the document has none.
+  /// The key of the document; nil if it has none.
   public let key: String?
-  /// The row id.
+  /// The row id of the document.
   public let rowID: Int64
-  /// Why it does not decode: a `DecodingError`, a ``StoreError`` such as ``StoreError/Code/typeMismatch`` with the
-  /// field, or what the type's own code threw.
+  /// The reason: a `DecodingError`, a ``StoreError`` such as ``StoreError/Code/typeMismatch`` with
+  /// the field, or an error thrown by the type's own code.
   public let error: any Error
 
   package init(key: String?, rowID: Int64, error: any Error) {
@@ -25,15 +25,16 @@ public struct SkippedDocument: Sendable {
 }
 
 extension DocumentQuery {
-  /// Returns values of your own type, and skips documents that do not decode.
+  /// Returns the matching documents decoded to a type, skipping those that do not decode.
   ///
   /// ```swift
   /// let (films, skipped) = try store["films"].find().decodedSkippingFailures(as: Film.self)
   /// for document in skipped { print(document.key ?? "", document.error) }
   /// ```
   ///
-  /// - Returns: The values in order, and the documents that were skipped, with the reason.
-  /// - Throws: ``StoreError`` for the query itself, also if its condition meets a document that is not JSON.
+  /// - Returns: The values in order, and the skipped documents with their errors.
+  /// - Throws: ``StoreError`` for the query itself, including when its condition reads a document
+  ///   that is not JSON.
   @_disfavoredOverload
   public func decodedSkippingFailures<Value: Decodable>(
     as type: Value.Type = Value.self
@@ -42,6 +43,8 @@ extension DocumentQuery {
     try each(as: type, onFailure: { skipped.append($0) }) { values.append($0) }
     return (values, skipped)
   }
+  /// The asynchronous form of `decodedSkippingFailures(as:)`, which does not block the calling
+  /// thread.
   @_disfavoredOverload
   public func decodedSkippingFailures<Value: Decodable & SendableMetatype>(
     as type: Value.Type = Value.self
@@ -49,7 +52,8 @@ extension DocumentQuery {
     try await fromReader { try $0.decodedSkippingFailures(as: type) }
   }
 
-  /// Returns values that read themselves, and skips documents that do not decode.
+  /// Returns the matching documents decoded by the type's own codec, skipping those that do not
+  /// decode.
   public func decodedSkippingFailures<Value: DocumentRepresentable>(
     as type: Value.Type = Value.self
   ) throws -> (values: [Value], skipped: [SkippedDocument]) {
@@ -57,14 +61,17 @@ extension DocumentQuery {
     try each(as: type, onFailure: { skipped.append($0) }) { values.append($0) }
     return (values, skipped)
   }
+  /// The asynchronous form of `decodedSkippingFailures(as:)`, which does not block the calling
+  /// thread.
   public func decodedSkippingFailures<Value: DocumentRepresentable>(
     as type: Value.Type = Value.self
   ) async throws -> sending (values: [Value], skipped: [SkippedDocument]) {
     try await fromReader { try $0.decodedSkippingFailures(as: type) }
   }
 
-  /// Shows one value after the other, each made by Codable, and reports documents that do not decode, without
-  /// keeping them.
+  /// Calls a closure with each matching document decoded to a type.
+  ///
+  /// Documents that do not decode are reported and skipped. Values are not kept in memory.
   ///
   /// ```swift
   /// try store["films"].find().each(as: Film.self, onFailure: { print($0.rowID, $0.error) }) { film in
@@ -72,7 +79,7 @@ extension DocumentQuery {
   /// }
   /// ```
   ///
-  /// - Throws: What a closure throws, which ends the query.
+  /// - Throws: An error thrown by a closure, which ends the query.
   @_disfavoredOverload
   public func each<Value: Decodable>(
     as type: Value.Type, onFailure: (SkippedDocument) throws -> Void,
@@ -81,6 +88,8 @@ extension DocumentQuery {
     let decoder = DocumentDecoder()
     try eachDecoded(onFailure, { try decoder.decode(type, from: $0) }, show)
   }
+  /// The asynchronous form of `each(as:onFailure:_:)`, which does not block the calling thread. The
+  /// closures run on a thread of the store.
   @_disfavoredOverload
   public func each<Value: Decodable & SendableMetatype>(
     as type: Value.Type, onFailure: @escaping @Sendable (SkippedDocument) throws -> Void,
@@ -89,10 +98,11 @@ extension DocumentQuery {
     try await onReader { try $0.each(as: type, onFailure: onFailure, show) }
   }
 
-  /// Shows one value after the other, each made by its own codec, and reports documents that do not decode,
-  /// without keeping them.
+  /// Calls a closure with each matching document decoded by the type's own codec.
   ///
-  /// - Throws: What a closure throws, which ends the query.
+  /// Documents that do not decode are reported and skipped. Values are not kept in memory.
+  ///
+  /// - Throws: An error thrown by a closure, which ends the query.
   public func each<Value: DocumentRepresentable>(
     as type: Value.Type, onFailure: (SkippedDocument) throws -> Void,
     _ show: (Value) throws -> Void
@@ -104,6 +114,8 @@ extension DocumentQuery {
         return try Value(reading: &reader)
       }, show)
   }
+  /// The asynchronous form of `each(as:onFailure:_:)`, which does not block the calling thread. The
+  /// closures run on a thread of the store.
   public func each<Value: DocumentRepresentable>(
     as type: Value.Type, onFailure: @escaping @Sendable (SkippedDocument) throws -> Void,
     _ show: @escaping @Sendable (Value) throws -> Void

@@ -5,7 +5,7 @@ public import NanoDocument
 public import NanoEngine
 public import NanoQuery
 
-/// A question to a collection, put together step by step and asked by its last one.
+/// A query over a collection, built step by step and executed by its terminal method.
 ///
 /// ```swift
 /// let page = try films.find(Field("year") > 2010)
@@ -13,16 +13,17 @@ public import NanoQuery
 /// let count = try films.find("[genres] = ?", "Action").count()
 /// ```
 ///
-/// It is a value: each step gives another one, and one may be kept and asked many times.
+/// A query is a value: each step returns a new one, and a query can be executed many times.
 public struct DocumentQuery: Sendable {
-  /// The collection that is asked.
+  /// The collection that the query reads.
   public let collection: DocumentCollection
-  /// The question as engines get it.
+  /// The underlying query tree, as engines receive it.
   package var query: Query
-  /// Names that a model declares, which are not looked for in documents to find misspelled ones; nil if no name
-  /// is looked for.
+  /// The field names that a model declares, which are exempt from the check for unknown fields; nil
+  /// disables the check.
   package var declaredNames: Set<ExactName>? = []
 
+  /// Creates a query over a collection from a query tree.
   package init(_ collection: DocumentCollection, _ query: Query) {
     self.collection = collection
     self.query = query
@@ -34,19 +35,19 @@ public struct DocumentQuery: Sendable {
     return copy
   }
 
-  /// Only what fulfils this condition too.
+  /// Adds a condition that documents must also satisfy.
   public func `where`(_ condition: Condition) -> DocumentQuery {
     changed {
       $0.condition = $0.condition == .constant(true) ? condition : $0.condition && condition
     }
   }
 
-  /// Sorts by these fields, most important first; `-` before one means descending. Replaces an
-  /// earlier order.
+  /// Sorts by these fields, most significant first, replacing an earlier order. A leading `-` means
+  /// descending.
   public func sorted(by paths: String...) -> DocumentQuery {
     sorted(by: paths.map { Ordering(signed: $0) })
   }
-  /// Sorts by a field, in an order. Replaces an earlier order.
+  /// Sorts by a field in the given order, replacing an earlier order.
   ///
   /// ```swift
   /// films.find().sorted(by: "year", order: .reverse)           // the latest first
@@ -54,13 +55,13 @@ public struct DocumentQuery: Sendable {
   public func sorted(by path: String, order: SortOrder) -> DocumentQuery {
     sorted(by: [Ordering(FieldPath(path), order: order)])
   }
-  /// Sorts by these orderings, most important first. Replaces an earlier order.
+  /// Sorts by these orderings, most significant first, replacing an earlier order.
   public func sorted(by orderings: [Ordering]) -> DocumentQuery {
     changed { $0.orderings = orderings }
   }
 
-  /// Sorts by what a text says, as in `ORDER BY`, with the collection's aliases. Replaces an earlier
-  /// order; empty text is none.
+  /// Sorts by a textual ordering, as in `ORDER BY`, replacing an earlier order. Aliases apply; an
+  /// empty text removes the order.
   ///
   /// ```swift
   /// try people.find().sorted(byText: "[last] DESC, [first]")
@@ -73,58 +74,65 @@ public struct DocumentQuery: Sendable {
     )
   }
 
-  /// With fields meant as columns of an SQL table are, as NTJsonStore meant them: arrays are not
-  /// entered, booleans are 1 and 0, NOT of unknown is unknown; see
-  /// ``/NanoQuery/Query/withFieldsAsColumns``. For what was asked so far: ask for it last.
+  /// Interprets fields like columns of an SQL table, as NTJsonStore does.
+  ///
+  /// Conditions do not descend into arrays, booleans are 1 and 0, and NOT of unknown is unknown;
+  /// see ``/NanoQuery/Query/withFieldsAsColumns``. It applies to the conditions added so far: call
+  /// it last.
   public func fieldsAsColumns() -> DocumentQuery {
     changed { $0 = $0.withFieldsAsColumns }
   }
 
-  /// At most this many, counted after sorting and after the offset.
+  /// Limits the number of results, counted after sorting and after the offset.
   ///
-  /// - Parameter offset: How many to skip first; nil keeps what ``offset(_:)`` set.
+  /// - Parameters:
+  ///   - limit: The maximum number of results; nil for no limit.
+  ///   - offset: The number of results to skip first; nil keeps the value set by ``offset(_:)``.
   public func limit(_ limit: Int?, offset: Int? = nil) -> DocumentQuery {
     changed {
       $0.limit = limit
       if let offset { $0.offset = offset }
     }
   }
-  /// Leaves out so many at the beginning, counted after sorting.
+  /// Skips this many results, counted after sorting.
   public func offset(_ offset: Int) -> DocumentQuery { changed { $0.offset = offset } }
 
-  /// Only what comes behind a place that ``page(_:)-(Int)`` gave.
+  /// Returns only results after a position returned by ``page(_:)-(Int)``.
   public func after(_ position: PagePosition?) -> DocumentQuery { changed { $0.after = position } }
 
-  /// Only these fields of each document. Such documents cannot be saved over the whole ones.
+  /// Reads only these fields of each document. Such partial documents cannot replace the stored
+  /// ones.
   public func select(_ paths: String...) -> DocumentQuery { select(paths.map { FieldPath($0) }) }
-  /// Only these fields of each document; see ``select(_:)-(String...)``.
+  /// Reads only these fields of each document; see ``select(_:)-(String...)``.
   public func select(_ paths: [FieldPath]) -> DocumentQuery { changed { $0.fields = paths } }
 }
 
 extension DocumentCollection {
-  /// The documents that fulfil a condition; all of them without one.
+  /// Returns a query for the documents that match the condition; without one, for all documents.
   public func find(_ condition: Condition = .constant(true)) -> DocumentQuery {
     DocumentQuery(self, Query(condition))
   }
 
-  /// The documents that a query finds, which was put together elsewhere.
+  /// Returns a query from a query tree built elsewhere.
   package func find(_ query: Query) -> DocumentQuery { DocumentQuery(self, query) }
 
-  /// The documents that fulfil a condition written as text, with values for its parameters.
+  /// Returns a query for the documents that match a textual condition.
+  ///
+  /// The arguments are the values of its parameters.
   ///
   /// ```swift
   /// try people.find("[LastName] = ? AND [Address.Country] = 'US' ORDER BY [FirstName]", "Doe")
   /// ```
   ///
   /// - Throws: ``StoreError/Code/invalidQuery`` with the position and what was expected there,
-  ///   ``StoreError/Code/invalidArgument`` if arguments are missing or too many.
+  ///   ``StoreError/Code/invalidArgument`` if arguments are missing or too many are given.
   public func find(
     _ text: String, _ arguments: any DocumentValueConvertible...
   ) throws(StoreError) -> DocumentQuery {
     try find(text, arguments: arguments.map(\.documentValue))
   }
 
-  /// As ``find(_:_:)``, with arguments in an array and by name.
+  /// Returns a query written as text, with arguments in an array and by name; see ``find(_:_:)``.
   public func find(
     _ text: String, arguments: [DocumentValue], named: [String: DocumentValue] = [:]
   ) throws(StoreError) -> DocumentQuery {
@@ -132,24 +140,26 @@ extension DocumentCollection {
     return DocumentQuery(self, try parsed.query(arguments, named: named))
   }
 
-  /// As ``find(_:_:)``, with arguments by name.
+  /// Returns a query written as text, with arguments by name; see ``find(_:_:)``.
   public func find(
     _ text: String, named: [String: DocumentValue]
   ) throws(StoreError) -> DocumentQuery {
     try find(text, arguments: [], named: named)
   }
 
-  /// All documents, by row id.
+  /// Returns all documents, ordered by row id.
   public func fetch() throws -> [Document] { try find().fetch() }
+  /// The asynchronous form of `fetch()`, which does not block the calling thread.
   public func fetch() async throws -> [Document] { try await find().fetch() }
 
-  /// How many documents there are.
+  /// Returns the number of documents.
   public func count() throws -> Int { try find().count() }
+  /// The asynchronous form of `count()`, which does not block the calling thread.
   public func count() async throws -> Int { try await find().count() }
 }
 
 extension DocumentQuery {
-  /// What is found, in order.
+  /// Returns the matching documents, in order.
   ///
   /// - Throws: ``StoreError``, among others ``StoreError/Code/invalidPath``.
   public func fetch() throws -> [Document] {
@@ -167,33 +177,36 @@ extension DocumentQuery {
     }
     return found
   }
+  /// The asynchronous form of `fetch()`, which does not block the calling thread.
   public func fetch() async throws -> [Document] { try await onReader { try $0.fetch() } }
 
-  /// The first one; nil if there is none.
+  /// Returns the first matching document, or nil if there is none.
   public func first() throws -> Document? {
     try limit(Swift.min(1, query.limit ?? 1)).fetch().first
   }
+  /// The asynchronous form of `first()`, which does not block the calling thread.
   public func first() async throws -> Document? { try await onReader { try $0.first() } }
 
-  /// Shows one document after the other without keeping them, from one snapshot.
+  /// Calls a closure with each matching document, from one snapshot and without keeping them in
+  /// memory.
   ///
   /// ```swift
   /// try films.find().each { film in titles.insert(film["title"]) }
   /// ```
   ///
-  /// The closure may read from the store. It may write only inside of a ``Store/write(_:)-(()->_)``
-  /// block, where all documents are found before the first one is shown.
+  /// The closure may read from the store. It may write only inside a ``Store/write(_:)-(()->_)``
+  /// block, where all documents are fetched before the closure is first called.
   ///
-  /// - Throws: What the closure throws, which ends the query.
+  /// - Throws: An error thrown by the closure, which ends the query.
   public func each(_ show: (Document) throws -> Void) throws {
     try validate()
-    // What a closure writes could be found again, without end.
+    // Otherwise the scan could find what the closure writes, without end.
     if TransactionContext.current(of: collection.store)?.writer != nil {
       for document in try fetch() { try show(document) }
       return
     }
     let projection = query.fields
-    try collection.showing { reader in
+    try collection.readingDocuments { reader in
       try reader.find(query, in: collection.name) { stored in
         try show(document(stored, projection))
         return true
@@ -201,12 +214,14 @@ extension DocumentQuery {
     }
   }
 
+  /// The asynchronous form of `each(_:)`, which does not block the calling thread. The closure runs
+  /// on a thread of the store.
   public func each(_ show: @escaping @Sendable (Document) throws -> Void) async throws {
     try await onReader { try $0.each(show) }
   }
 
-  /// Shows all that is found to a closure that keeps it, and afterwards has it sorted by row id where
-  /// the engine showed it in another order.
+  /// Passes all results to a closure that keeps them, then calls `sort` if the engine returned them
+  /// out of row id order and the query requires it.
   func showAll(
     _ reader: any EngineReader, sort: () -> Void, show: (StoredDocument) throws -> Void
   ) throws {
@@ -232,9 +247,9 @@ extension DocumentQuery {
     return try document.selecting(fields)
   }
 
-  /// Values of your own type made from what is found.
+  /// Returns the matching documents decoded to a type.
   ///
-  /// - Throws: `DecodingError` for a document whose fields do not fit.
+  /// - Throws: `DecodingError` for a document whose fields do not match the type.
   @_disfavoredOverload
   public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> [Value] {
     let decoder = DocumentDecoder()
@@ -242,6 +257,7 @@ extension DocumentQuery {
     try eachBody { values.append(try decoder.decode(type, from: $0)) }
     return values
   }
+  /// The asynchronous form of `decoded(as:)`, which does not block the calling thread.
   @_disfavoredOverload
   public func decoded<Value: Decodable & SendableMetatype>(
     as type: Value.Type = Value.self
@@ -249,7 +265,7 @@ extension DocumentQuery {
     try await fromReader { try $0.decoded(as: type) }
   }
 
-  /// Values that read themselves, made from what is found.
+  /// Returns the matching documents decoded by the type's own codec.
   @inlinable
   public func decoded<Value: DocumentRepresentable>(
     as type: Value.Type = Value.self
@@ -261,41 +277,45 @@ extension DocumentQuery {
     }
     return values
   }
+  /// The asynchronous form of `decoded(as:)`, which does not block the calling thread.
   public func decoded<Value: DocumentRepresentable>(
     as type: Value.Type = Value.self
   ) async throws -> sending [Value] {
     try await fromReader { try $0.decoded(as: type) }
   }
 
-  /// Shows what is found as the engine has it, whole documents whatever fields were chosen: the bytes are
-  /// borrowed, and gone when the closure returns. The closure may read from the store.
+  /// Passes the results to a closure as the engine stores them: whole documents, even with selected
+  /// fields.
   ///
-  /// - Parameter show: Gives false to end the query.
-  /// - Throws: What the closure throws, which ends the query.
+  /// The bytes are borrowed and valid only until the closure returns. The closure may read from the
+  /// store.
+  ///
+  /// - Parameter show: Returns false to end the query.
+  /// - Throws: An error thrown by the closure, which ends the query.
   @usableFromInline package func showStored(_ show: (StoredDocument) throws -> Bool) throws {
     try validate()
-    try collection.showing { reader in
+    try collection.readingDocuments { reader in
       try reader.find(query, in: collection.name, show)
     }
   }
 
-  /// Shows of what is found only what values are made of, which takes less time than
+  /// Passes only the columns needed for decoding to a closure, which is faster than
   /// ``showStored(_:)``.
   ///
   /// - Parameters:
-  ///   - withKeys: Whether keys are wanted.
-  ///   - show: Gives false to end the query. It may read from the store.
-  /// - Throws: What the closure throws, which ends the query.
+  ///   - withKeys: Whether keys are included.
+  ///   - show: Returns false to end the query. It may read from the store.
+  /// - Throws: An error thrown by the closure, which ends the query.
   package func showContents(
     withKeys: Bool, _ show: (StoredContent) throws -> Bool
   ) throws {
     try validate()
-    try collection.showing { reader in
+    try collection.readingDocuments { reader in
       try reader.contents(query, in: collection.name, withKeys: withKeys, show)
     }
   }
 
-  /// Shows the bodies of what is found to a type that makes itself of them.
+  /// Passes the bodies of the results to a closure that decodes them.
   @usableFromInline
   func eachBody(_ show: (UnsafeRawBufferPointer) throws -> Void) throws {
     try showContents(withKeys: false) { content in
@@ -331,7 +351,8 @@ extension DocumentQuery {
 }
 
 extension DocumentQuery {
-  /// The same without looking for misspelled names of fields: for queries that no user has written.
+  /// The same query without the check for unknown fields, for queries that were not written by a
+  /// user.
   package var withoutFieldCheck: DocumentQuery {
     var copy = self
     copy.declaredNames = nil
@@ -340,38 +361,42 @@ extension DocumentQuery {
 }
 
 extension DocumentQuery {
-  /// How many documents are found, within the limit if there is one.
+  /// Returns the number of matching documents, within the limit if there is one.
   public func count() throws -> Int {
     try validate()
     return try collection.reading(.call) { try $0.count(query, in: collection.name) }
   }
+  /// The asynchronous form of `count()`, which does not block the calling thread.
   public func count() async throws -> Int { try await onReader { try $0.count() } }
 
-  /// Whether anything is found.
+  /// Returns whether any document matches.
   public func exists() throws -> Bool { try limit(Swift.min(1, query.limit ?? 1)).count() > 0 }
+  /// The asynchronous form of `exists()`, which does not block the calling thread.
   public func exists() async throws -> Bool { try await onReader { try $0.exists() } }
 
-  /// The keys of what is found, in order; documents without one are left out.
+  /// Returns the keys of the matching documents, in order. Documents without a key are skipped.
   public func keys() throws -> [String] {
     var keys: [String] = []
     try identities.eachStored { if let key = $0.key { keys.append(key.description) } }
     return keys
   }
+  /// The asynchronous form of `keys()`, which does not block the calling thread.
   public func keys() async throws -> [String] { try await onReader { try $0.keys() } }
 
-  /// The row ids of what is found, in order.
+  /// Returns the row ids of the matching documents, in order.
   public func rowIDs() throws -> [Int64] {
     var ids: [Int64] = []
     try identities.eachStored { ids.append($0.rowID) }
     return ids
   }
+  /// The asynchronous form of `rowIDs()`, which does not block the calling thread.
   public func rowIDs() async throws -> [Int64] { try await onReader { try $0.rowIDs() } }
 
-  /// Without bodies: engines do not read them for an empty choice of fields.
+  /// The query without bodies: engines do not read them if no fields are selected.
   private var identities: DocumentQuery { select([]) }
 
-  /// How the query will run: its statement, the plan, which indexes it uses, and which of its fields no document
-  /// has.
+  /// Returns how the query would be executed: its statement, the plan, the indexes it uses, and the
+  /// fields in it that no document has.
   public func explain() throws -> Explanation {
     try query.validate()
     return try collection.reading(.snapshot) { reader in
@@ -381,27 +406,29 @@ extension DocumentQuery {
       return explanation
     }
   }
+  /// The asynchronous form of `explain()`, which does not block the calling thread.
   public func explain() async throws -> Explanation { try await onReader { try $0.explain() } }
 }
 
 extension DocumentQuery {
-  /// Removes what is found and says how many there were.
+  /// Deletes the matching documents and returns how many there were.
   @discardableResult
   public func delete() throws -> Int {
     try validate()
     return try collection.writing { try collection.remove(query, $0) }
   }
+  /// The asynchronous form of `delete()`, which does not block the calling thread.
   @discardableResult
   public func delete() async throws -> Int { try await onWriter { try $0.delete() } }
 
-  /// Changes some fields of everything that is found, all in one transaction, and says of how many
-  /// documents.
+  /// Changes some fields of all matching documents in one transaction, and returns their number.
   @discardableResult
   public func update(
     set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
   ) throws -> Int {
     try update(FieldChanges(set: set, remove: remove))
   }
+  /// The asynchronous form of `update(set:remove:)`, which does not block the calling thread.
   @discardableResult
   public func update(
     set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
@@ -410,13 +437,14 @@ extension DocumentQuery {
     return try await onWriter { try $0.update(changes) }
   }
 
-  /// As ``update(set:remove:)-(_,_)``, with changes that were kept.
+  /// Applies stored changes to all matching documents; see ``update(set:remove:)-(_,_)``.
   @discardableResult
   public func update(_ changes: FieldChanges) throws -> Int {
     try validate()
     try InternalCollection.refuse(collection.name)
     return try collection.writing(atomic: true) { engine in
-      // Found before the first change, so that no document is found again by what it became.
+      // All row ids are collected before the first change, so that no document is found again in
+      // its changed form.
       var ids: [Int64] = []
       try engine.find(identities.query, in: collection.name) { stored in
         ids.append(stored.rowID)
@@ -428,6 +456,7 @@ extension DocumentQuery {
       return ids.count
     }
   }
+  /// The asynchronous form of `update(_:)`, which does not block the calling thread.
   @discardableResult
   public func update(_ changes: FieldChanges) async throws -> Int {
     try await onWriter { try $0.update(changes) }
@@ -435,7 +464,9 @@ extension DocumentQuery {
 }
 
 extension DocumentQuery {
-  /// Shows one value after the other, each made by its own codec, without keeping them.
+  /// Calls a closure with each matching document decoded by the type's own codec.
+  ///
+  /// Values are not kept in memory.
   @inlinable
   public func each<Value: DocumentRepresentable>(
     as type: Value.Type, _ show: (Value) throws -> Void
@@ -445,13 +476,17 @@ extension DocumentQuery {
       try show(try Value(reading: &reader))
     }
   }
+  /// The asynchronous form of `each(as:_:)`, which does not block the calling thread. The closure
+  /// runs on a thread of the store.
   public func each<Value: DocumentRepresentable>(
     as type: Value.Type, _ show: @escaping @Sendable (Value) throws -> Void
   ) async throws {
     try await onReader { try $0.each(as: type, show) }
   }
 
-  /// Shows one value after the other, made by Codable, without keeping them.
+  /// Calls a closure with each matching document decoded to a type.
+  ///
+  /// Values are not kept in memory.
   @_disfavoredOverload
   public func each<Value: Decodable>(
     as type: Value.Type, _ show: (Value) throws -> Void
@@ -459,6 +494,8 @@ extension DocumentQuery {
     let decoder = DocumentDecoder()
     try eachBody { try show(try decoder.decode(type, from: $0)) }
   }
+  /// The asynchronous form of `each(as:_:)`, which does not block the calling thread. The closure
+  /// runs on a thread of the store.
   @_disfavoredOverload
   public func each<Value: Decodable & SendableMetatype>(
     as type: Value.Type, _ show: @escaping @Sendable (Value) throws -> Void

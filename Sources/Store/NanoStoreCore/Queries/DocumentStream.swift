@@ -5,23 +5,28 @@ public import NanoDocument
 import NanoEngine
 import Synchronization
 
-/// The documents that a query finds, one after the other, from the snapshot that is taken when the
-/// first one is asked for. Writes made since are not in it.
+/// An asynchronous sequence of the documents that match a query, from one snapshot.
+///
+/// The snapshot is taken when the first document is requested; later writes are not visible.
 ///
 /// ```swift
 /// for try await film in films.find().stream() { … }
 /// ```
 ///
-/// At most a few hundred documents are in memory at once, however many are found, and a connection
-/// stays busy until the loop ends. Where the store has one connection for everything (in memory, in a
-/// temporary file, without a write-ahead log) or saves are collected, all of them are read first, so
-/// that the loop may use the store.
+/// At most a few hundred documents are in memory at once, and a connection stays busy until the
+/// loop ends. If the store has a single connection (in memory, in a temporary file, without a
+/// write-ahead log) or buffers saves, all documents are read first, so that the loop may use the
+/// store.
 public struct DocumentStream: AsyncSequence, Sendable {
+  /// The documents that match the query.
   public typealias Element = Document
   let query: DocumentQuery
 
+  /// Returns an iterator, which executes the query with its first call.
   public func makeAsyncIterator() -> Iterator { Iterator(query) }
 
+  /// Iterates over the documents of a stream. Ending the loop or cancelling its task interrupts the
+  /// query.
   public final class Iterator: AsyncIteratorProtocol {
     private let handover: Handover
     private let interruption = Interruption()
@@ -41,6 +46,9 @@ public struct DocumentStream: AsyncSequence, Sendable {
       interruption.trigger()
     }
 
+    /// Returns the next document, or nil at the end.
+    ///
+    /// - Throws: ``StoreError``; `CancellationError` if the task is cancelled.
     public func next() async throws -> Document? {
       if batch.isEmpty {
         if !isStarted {
@@ -61,7 +69,7 @@ public struct DocumentStream: AsyncSequence, Sendable {
 
     private func start() {
       let (query, handover, interruption) = (query, handover, interruption)
-      // A queue of its own, since its thread waits for the loop.
+      // A dedicated queue, because its thread waits for the consumer.
       DispatchQueue(label: "NanoStore.stream").async {
         do {
           let last = try interruption.stopping { try Self.read(query, handover) }
@@ -73,14 +81,14 @@ public struct DocumentStream: AsyncSequence, Sendable {
       }
     }
 
-    /// Hands over all batches but the last.
+    /// Passes on all batches except the last, which it returns.
     private static func read(_ query: DocumentQuery, _ handover: Handover) throws -> [Document] {
       guard try query.collection.store.readsBesideWrites else { return try query.fetch() }
       var batch: [Document] = []
       try query.each { document in
         batch.append(document)
         if batch.count >= Self.batchSize {
-          guard handover.give(batch) else { throw Stopped() }
+          guard handover.put(batch) else { throw Stopped() }
           batch = []
         }
       }
@@ -89,18 +97,18 @@ public struct DocumentStream: AsyncSequence, Sendable {
 
     private struct Stopped: Error {}
 
-    /// Enough that handing over costs little per document.
+    /// Large enough that the handover costs little per document.
     private static let batchSize = 128
   }
 }
 
 extension DocumentQuery {
-  /// What is found, as an asynchronous sequence in constant memory.
+  /// Returns the results as an asynchronous sequence that uses constant memory.
   public func stream() -> DocumentStream { DocumentStream(query: self) }
 }
 
 extension Store {
-  /// Whether a read that takes its time keeps nobody from writing.
+  /// Whether a long-running read does not block writes.
   fileprivate var readsBesideWrites: Bool {
     get throws {
       try engine().capabilities.contains(.concurrentReads) && !hasUnsavedChanges
@@ -108,25 +116,25 @@ extension Store {
   }
 }
 
-/// Hands batches from the thread that reads to the task that asks, one at a time.
+/// Passes batches from the reading thread to the consuming task, one at a time, with backpressure.
 final class Handover: Sendable {
   private enum Stage {
-    /// Nothing is ready, nobody waits.
+    /// No batch is ready, and no consumer is waiting.
     case idle
     case waiting(CheckedContinuation<[Document], any Error>)
     case ready([Document])
-    /// The last batch, or what went wrong.
+    /// The last batch, or the error that ended the query.
     case last([Document], (any Error)?)
     case over
   }
   private let stage = Mutex(Stage.idle)
-  /// Free when the reading thread may prepare another batch.
+  /// Signaled when the reading thread may prepare the next batch.
   private let room = DispatchSemaphore(value: 0)
 
-  /// The next batch; empty at the end.
+  /// Returns the next batch; empty at the end.
   func take() async throws -> [Document] {
     try await withCheckedThrowingContinuation { continuation in
-      let answer: Result<[Document], any Error>? = stage.withLock { stage in
+      let result: Result<[Document], any Error>? = stage.withLock { stage in
         switch stage {
         case .idle:
           stage = .waiting(continuation)
@@ -140,14 +148,14 @@ final class Handover: Sendable {
         case .over, .waiting: return .success([])
         }
       }
-      guard let answer else { return }
+      guard let result else { return }
       room.signal()
-      continuation.resume(with: answer)
+      continuation.resume(with: result)
     }
   }
 
-  /// Waits until the batch before was taken; false if nobody wants more.
-  func give(_ batch: [Document]) -> Bool {
+  /// Waits until the previous batch has been taken; returns false if the consumer has stopped.
+  func put(_ batch: [Document]) -> Bool {
     while true {
       let done: Bool? = stage.withLock { stage in
         switch stage {
@@ -187,7 +195,7 @@ final class Handover: Sendable {
     }
   }
 
-  /// The task wants no more.
+  /// Ends the stream on behalf of the consumer.
   func stop() {
     stage.withLock { stage in
       if case .waiting(let continuation) = stage { continuation.resume(returning: []) }

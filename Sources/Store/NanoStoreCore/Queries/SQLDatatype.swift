@@ -2,17 +2,24 @@
 
 public import NanoDocument
 
-/// How the columns of SQL tables name the types of values.
+/// The SQL column type names for values.
 public enum SQLDatatype: String, Sendable, Hashable, CaseIterable {
+  /// Not produced for values; numbers are ``real``.
   case integer = "INTEGER"
+  /// Numbers and booleans.
   case real = "REAL"
+  /// Strings and dates.
   case text = "TEXT"
+  /// Binary data.
   case blob = "BLOB"
+  /// Null.
   case null = "NULL"
+  /// URLs.
   case url = "URL"
+  /// Arrays and objects, and unrecognized type names.
   case unknown = "UNKNOWN"
 
-  /// The type of a leaf. Numbers and booleans count as real, dates as text.
+  /// The type of a scalar value. Numbers and booleans are ``real``, dates are ``text``.
   public init(of value: DocumentValue) {
     switch value {
     case .null: self = .null
@@ -24,6 +31,6 @@ public enum SQLDatatype: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The type of this name, in any case; ``unknown`` for every other name.
+  /// The type with this name, case-insensitive; ``unknown`` for every other name.
   public init(name: String) { self = SQLDatatype(rawValue: name.uppercased()) ?? .unknown }
 }

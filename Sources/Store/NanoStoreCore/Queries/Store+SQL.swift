@@ -4,25 +4,25 @@ public import NanoDocument
 public import NanoEngine
 
 extension Store {
-  /// Runs an SQL statement of your own and gives its rows, with the columns in order.
+  /// Executes an SQL statement and returns its rows, with the columns in order.
   ///
   /// ```swift
   /// let rows = try store.sql("SELECT count(*) AS n FROM people WHERE id > ?", 10)
   /// rows[0]["n"]
   /// ```
   ///
-  /// A statement that writes must stand in a ``write(_:)-(()->Result)`` block, or be run by
+  /// A statement that writes must be executed inside a ``write(_:)-(()->Result)`` block or by
   /// ``execute(_:_:)-(String,_)``.
   ///
   /// - Throws: ``StoreError/Code/database`` with SQLite's message, ``StoreError/Code/readOnly`` for
-  ///   a statement that writes, ``StoreError/Code/notPermitted`` for one that would change what the
-  ///   store keeps for itself, ``StoreError/Code/unsupported`` on engines without SQL.
+  ///   a statement that writes, ``StoreError/Code/notPermitted`` for one that would change the
+  ///   store's internal tables, ``StoreError/Code/unsupported`` on engines without SQL.
   public func sql(
     _ statement: String, _ arguments: any DocumentValueConvertible...
   ) throws -> [SQLRow] {
     try sql(statement, SQLArguments(arguments.map(\.documentValue)))
   }
-  /// As ``sql(_:_:)``, with arguments in an array and by name.
+  /// Executes an SQL statement with arguments in an array and by name; see ``sql(_:_:)``.
   public func sql(_ statement: String, _ arguments: SQLArguments) throws -> [SQLRow] {
     try reading(.call) { reader in
       var rows: [SQLRow] = []
@@ -33,16 +33,18 @@ extension Store {
       return rows
     }
   }
+  /// The asynchronous form of `sql(_:_:)`, which does not block the calling thread.
   public func sql(
     _ statement: String, _ arguments: any DocumentValueConvertible & Sendable...
   ) async throws -> [SQLRow] {
     try await sql(statement, SQLArguments(arguments.map(\.documentValue)))
   }
+  /// The asynchronous form of `sql(_:_:)`, which does not block the calling thread.
   public func sql(_ statement: String, _ arguments: SQLArguments) async throws -> [SQLRow] {
     try await onReader { try self.sql(statement, arguments) }
   }
 
-  /// Runs an SQL statement that may write, in a transaction, and says how many rows it changed.
+  /// Executes an SQL statement in a write transaction, and returns the number of changed rows.
   ///
   /// ```swift
   /// try store.execute("CREATE TABLE tariff (name TEXT PRIMARY KEY, price REAL)")   // your own table
@@ -50,33 +52,36 @@ extension Store {
   /// try store.execute("DELETE FROM nano_paths")                                    // throws notPermitted
   /// ```
   ///
-  /// - Throws: As ``sql(_:_:)-(String,_)``. Nothing was written.
+  /// - Throws: The errors of ``sql(_:_:)-(String,_)``. Nothing was written.
   @discardableResult
   public func execute(
     _ statement: String, _ arguments: any DocumentValueConvertible...
   ) throws -> Int {
     try execute(statement, SQLArguments(arguments.map(\.documentValue)))
   }
-  /// As ``execute(_:_:)``, with arguments in an array and by name.
+  /// Executes an SQL statement with arguments in an array and by name; see ``execute(_:_:)``.
   @discardableResult
   public func execute(_ statement: String, _ arguments: SQLArguments) throws -> Int {
     try writing { writer in
       try Self.sqlReader(writer).sql(statement, arguments) { _ in true }.changes
     }
   }
+  /// The asynchronous form of `execute(_:_:)`, which does not block the calling thread.
   @discardableResult
   public func execute(
     _ statement: String, _ arguments: any DocumentValueConvertible & Sendable...
   ) async throws -> Int {
     try await execute(statement, SQLArguments(arguments.map(\.documentValue)))
   }
+  /// The asynchronous form of `execute(_:_:)`, which does not block the calling thread.
   @discardableResult
   public func execute(_ statement: String, _ arguments: SQLArguments) async throws -> Int {
     try await onWriter { try self.execute(statement, arguments) }
   }
 
-  /// The tables and views of the database, by name: those of collections, of the store itself, and
-  /// your own, with their columns and indexes.
+  /// Returns the tables and views of the database, sorted by name, with their columns and indexes.
+  ///
+  /// They include the tables of collections, the store's internal tables, and your own.
   ///
   /// ```swift
   /// try store.tables().filter { $0.kind == .table }.map(\.name)    // ["tariff"]
@@ -86,19 +91,23 @@ extension Store {
   public func tables() throws -> [SQLTable] {
     try reading(.snapshot) { try Self.sqlReader($0).tables() }
   }
+  /// The asynchronous form of `tables()`, which does not block the calling thread.
   public func tables() async throws -> [SQLTable] { try await onReader { try self.tables() } }
 
-  /// How an SQL statement of your own would run: its plan, and the indexes of the file that it uses.
-  /// It is not run, and its parameters need no values.
+  /// Returns the plan of an SQL statement and the indexes it would use, without executing it.
+  ///
+  /// Parameters need no values.
   ///
   /// ```swift
   /// try store.explain(sql: "SELECT * FROM people WHERE key = ?").indexes    // ["nano_key_people"]
   /// ```
   ///
-  /// - Throws: As ``sql(_:_:)-(String,_)``, but not for a statement that writes.
+  /// - Throws: The errors of ``sql(_:_:)-(String,_)``, except that statements that write are
+  ///   allowed.
   public func explain(sql statement: String) throws -> Explanation {
     try reading(.snapshot) { try Self.sqlReader($0).explain(sql: statement) }
   }
+  /// The asynchronous form of `explain(sql:)`, which does not block the calling thread.
   public func explain(sql statement: String) async throws -> Explanation {
     try await onReader { try self.explain(sql: statement) }
   }
@@ -112,37 +121,42 @@ extension Store {
 }
 
 extension DocumentCollection {
-  /// Documents of this collection that an SQL statement of your own chooses, in its order.
+  /// Returns the documents of this collection whose row ids an SQL statement selects, in its order.
   ///
   /// ```swift
   /// try people.documents(sql: "SELECT id FROM people ORDER BY json_extract(body, '$.age') DESC")
   /// ```
   ///
-  /// - Parameter statement: Its first column gives row ids; ids that no document has are passed over.
-  /// - Throws: ``StoreError/Code/typeMismatch`` if the first column is not an integer, and what
-  ///   ``Store/sql(_:_:)-(String,SQLArguments)`` throws.
+  /// - Parameter statement: A statement whose first column contains row ids. Row ids without a
+  ///   document are skipped.
+  /// - Throws: ``StoreError/Code/typeMismatch`` if the first column is not an integer, and the
+  ///   errors of ``Store/sql(_:_:)-(String,SQLArguments)``.
   public func documents(
     sql statement: String, _ arguments: any DocumentValueConvertible...
   ) throws -> [Document] {
     try documents(sql: statement, SQLArguments(arguments.map(\.documentValue)))
   }
+  /// Returns the documents that an SQL statement selects, with arguments in an array and by name;
+  /// see ``documents(sql:_:)``.
   public func documents(sql statement: String, _ arguments: SQLArguments) throws -> [Document] {
     try store.read {
       try store.sql(statement, arguments).compactMap { row in
         guard case .int(let id)? = row.values.first else {
           throw StoreError(
-            .typeMismatch, "The first column of a statement gives no row ids",
+            .typeMismatch, "The first column of the statement contains no row ids",
             [.expected: "an integer column, such as id"])
         }
         return try get(rowID: id)
       }
     }
   }
+  /// The asynchronous form of `documents(sql:_:)`, which does not block the calling thread.
   public func documents(
     sql statement: String, _ arguments: any DocumentValueConvertible & Sendable...
   ) async throws -> [Document] {
     try await documents(sql: statement, SQLArguments(arguments.map(\.documentValue)))
   }
+  /// The asynchronous form of `documents(sql:_:)`, which does not block the calling thread.
   public func documents(sql statement: String, _ arguments: SQLArguments) async throws -> [Document]
   {
     try await onReader { try self.documents(sql: statement, arguments) }

@@ -3,9 +3,9 @@
 import Dispatch
 import Synchronization
 
-/// What is queued on one collection: run one after the other, in the order in which it came.
+/// A serial queue of the calls on one collection.
 ///
-/// Operations that are not queued themselves take a turn in it as long as something is queued.
+/// While calls are queued, calls that are not queued themselves also take a turn in it.
 final class CollectionQueue: Sendable {
   private struct State {
     var submitted = 0
@@ -15,7 +15,7 @@ final class CollectionQueue: Sendable {
   }
   private let state = Mutex(State())
   private let thread: DispatchQueue
-  /// Counts what is queued in the whole store.
+  /// Counts the queued calls of the whole store.
   private let registry: QueueRegistry
 
   init(_ name: String, _ registry: QueueRegistry) {
@@ -23,7 +23,7 @@ final class CollectionQueue: Sendable {
     self.registry = registry
   }
 
-  /// Runs a block behind everything that is queued.
+  /// Runs a block after everything that is queued.
   func submit(_ work: @escaping @Sendable () -> Void) {
     registry.begin()
     state.withLock { state in
@@ -35,7 +35,7 @@ final class CollectionQueue: Sendable {
     }
   }
 
-  /// Runs a block behind everything that is queued, and what is queued later behind it.
+  /// Runs a block after everything that is queued, and before later calls.
   func inTurn<Result>(_ work: () throws -> Result) rethrows -> Result {
     registry.begin()
     state.withLock { $0.submitted += 1 }
@@ -43,9 +43,11 @@ final class CollectionQueue: Sendable {
     return try thread.sync { try QueueContext.run(in: self, work) }
   }
 
-  /// As ``inTurn(_:)``, for asynchronous code, which can be cancelled. The block runs on the queue's
-  /// thread: were it to run elsewhere and the turn end when its task goes on, synchronous calls that wait
-  /// on all threads of Swift's concurrency would keep the task from ever going on.
+  /// The asynchronous form of ``inTurn(_:)``, which can be cancelled.
+  ///
+  /// The block runs on the queue's thread. If it ran elsewhere and the turn ended when its task
+  /// resumed, synchronous calls waiting on all threads of Swift concurrency would prevent the task
+  /// from ever resuming.
   func inTurn<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
@@ -71,8 +73,9 @@ final class CollectionQueue: Sendable {
     for waiter in reached { waiter.resume(true) }
   }
 
-  /// Calls back when everything that is queued now is done, with true, or with false when
-  /// ``giveUp(_:)`` was called before. Nil if nothing is queued: then nobody is called.
+  /// Calls back with true when everything that is queued now is done, or with false if
+  /// ``giveUp(_:)`` was called before. Returns nil if nothing is queued; the closure is then never
+  /// called.
   func notify(_ resume: @escaping @Sendable (Bool) -> Void) -> Int? {
     state.withLock { state in
       guard state.finished < state.submitted else { return nil }

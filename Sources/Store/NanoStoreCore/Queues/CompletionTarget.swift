@@ -3,7 +3,7 @@
 public import Dispatch
 import Foundation
 
-/// Where the completion of a queued call runs.
+/// The context in which the completion of a queued call runs.
 public struct CompletionTarget: Sendable {
   enum Kind: Sendable {
     case automatic, inLine
@@ -11,32 +11,34 @@ public struct CompletionTarget: Sendable {
   }
   let kind: Kind
 
-  /// On the main queue if the call was made on it or on the main thread, else on a global queue.
+  /// The main queue or a global queue, depending on the caller.
+  ///
+  /// The main queue is used if the call was made on it or on the main thread.
   public static let automatic = CompletionTarget(kind: .automatic)
 
-  /// In the turn of the call, before the next one on the collection: it may use the store, and what
-  /// it does is in order.
+  /// The queue of the collection, before its next call. The completion may use the store, in order
+  /// with other calls.
   public static let inLine = CompletionTarget(kind: .inLine)
 
-  /// On a queue of yours.
+  /// A dispatch queue.
   public static func queue(_ queue: DispatchQueue) -> CompletionTarget {
     .calling { queue.async(execute: $0) }
   }
 
-  /// In a task that prefers this executor.
+  /// A task that prefers this executor.
   public static func executor(_ executor: any TaskExecutor) -> CompletionTarget {
     .calling { completion in _ = Task(executorPreference: executor) { completion() } }
   }
 
-  /// Wherever your closure runs what it is given. It is called in the turn of the call, and should
-  /// return at once.
+  /// A custom context: a closure that runs the completion. The closure is called on the queue of
+  /// the collection and should return immediately.
   public static func calling(
     _ run: @escaping @Sendable (_ completion: @escaping @Sendable () -> Void) -> Void
   ) -> CompletionTarget {
     CompletionTarget(kind: .elsewhere(run))
   }
 
-  /// The same place, with what depends on the calling thread decided.
+  /// The same target, with ``automatic`` resolved for the calling thread.
   func decided() -> CompletionTarget {
     guard case .automatic = kind else { return self }
     return .queue(Self.isOnMain ? .main : .global())
@@ -45,7 +47,7 @@ public struct CompletionTarget: Sendable {
   private static var isOnMain: Bool {
     Thread.isMainThread || DispatchQueue.getSpecific(key: mainKey) == true
   }
-  /// On Linux the main queue of a program with an asynchronous `main` has another thread.
+  /// On Linux, the main queue of a program with an asynchronous `main` runs on a different thread.
   private static let mainKey = {
     let key = DispatchSpecificKey<Bool>()
     DispatchQueue.main.setSpecific(key: key, value: true)

@@ -4,8 +4,10 @@ import Dispatch
 import NanoEngine
 
 extension DocumentCollection {
-  /// Starts a call without waiting for it. Calls on a collection happen in the order in which they
-  /// were started: what is called later, queued or not, with `await` or without, waits for it.
+  /// Starts a call without waiting for it.
+  ///
+  /// Calls on a collection are executed in the order in which they were started: later calls,
+  /// queued or not, synchronous or asynchronous, wait for it.
   ///
   /// ```swift
   /// people.enqueue { try $0.insert(["name": "Ada"]) }
@@ -17,9 +19,9 @@ extension DocumentCollection {
   /// try await both.value        // 2
   /// ```
   ///
-  /// The block runs on a thread of the collection, beside those of other collections, and calls in
-  /// it run at once; so do those inside of read and write blocks. A block is no transaction:
-  /// ``Store/write(_:)-(()->_)`` makes one. Collections on which nothing is queued pay nothing.
+  /// The block runs on a thread of the collection, concurrently with other collections. Calls
+  /// inside it, and inside read and write blocks, run immediately. A block is not a transaction;
+  /// use ``Store/write(_:)-(()->_)`` for that. Collections without queued calls have no overhead.
   @discardableResult
   public func enqueue<Result: Sendable>(
     _ work: @escaping @Sendable (DocumentCollection) throws -> Result
@@ -30,7 +32,7 @@ extension DocumentCollection {
     return call
   }
 
-  /// As ``enqueue(_:)``, and hands the outcome to a closure.
+  /// Starts a call like ``enqueue(_:)`` and passes its result to a closure.
   ///
   /// ```swift
   /// people.enqueue(completingOn: .inLine) { try $0.insert(["name": "Ada"]) } completion: { result in
@@ -39,32 +41,38 @@ extension DocumentCollection {
   /// ```
   ///
   /// - Parameters:
-  ///   - place: Where the completion runs; ``CompletionTarget/automatic`` if not given.
-  ///   - completion: Called once, also for a call that was cancelled.
+  ///   - target: The context in which the completion runs. The default is
+  ///     ``CompletionTarget/automatic``.
+  ///   - work: The call.
+  ///   - completion: Called exactly once, even if the call was cancelled.
   @discardableResult
   public func enqueue<Result: Sendable>(
-    completingOn place: CompletionTarget = .automatic,
+    completingOn target: CompletionTarget = .automatic,
     _ work: @escaping @Sendable (DocumentCollection) throws -> Result,
     completion: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
   ) -> QueuedCall<Result> {
-    let place = place.decided()
+    let target = target.decided()
     let queue = store.queues.queue(name)
     let call = QueuedCall<Result>(queue)
     queue.submit {
       let outcome = call.run { try work(self) }
-      place.run { completion(outcome) }
+      target.run { completion(outcome) }
     }
     return call
   }
 
-  /// Waits until everything that is queued on the collection now is done, completions in line
-  /// included, and says whether it is: false if the time was over before.
+  /// Waits until all calls currently queued on the collection are done, including inline
+  /// completions.
   ///
-  /// In a queued call of the collection it returns at once: what is before it is done.
+  /// Inside a queued call of the collection it returns immediately: all earlier calls are done.
+  ///
+  /// - Returns: False if the time limit was reached first.
   @discardableResult
   public func finishQueued(within limit: Duration? = nil) -> Bool {
     store.finishQueued([name], within: limit)
   }
+  /// The asynchronous form of `finishQueued(within:)`, which does not block the calling thread.
+  /// Throws `CancellationError` if the task is cancelled first.
   @discardableResult
   public func finishQueued(within limit: Duration? = nil) async throws -> Bool {
     try await store.finishQueued([name], within: limit)
@@ -72,14 +80,18 @@ extension DocumentCollection {
 }
 
 extension Store {
-  /// Waits until everything that is queued now on some collections, or on all, is done, and says
-  /// whether it is: false if the time was over before.
+  /// Waits until all calls currently queued on some collections, or on all, are done.
   ///
-  /// - Parameter names: All collections if nil.
+  /// - Parameters:
+  ///   - names: The collections; nil for all.
+  ///   - limit: The maximum time to wait; nil for no limit.
+  /// - Returns: False if the time limit was reached first.
   @discardableResult
   public func finishQueued(_ names: [String]? = nil, within limit: Duration? = nil) -> Bool {
     queues.finish(names, limit.map(Self.deadline))
   }
+  /// The asynchronous form of `finishQueued(_:within:)`, which does not block the calling thread.
+  /// Throws `CancellationError` if the task is cancelled first.
   @discardableResult
   public func finishQueued(
     _ names: [String]? = nil, within limit: Duration? = nil

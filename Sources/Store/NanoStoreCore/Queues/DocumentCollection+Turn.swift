@@ -2,8 +2,8 @@
 
 import NanoEngine
 
-/// How operations that are not queued keep the order: through here goes each that reads or writes
-/// documents of a collection.
+// Every call that reads or writes documents of a collection goes through these functions, so that
+// calls that are not queued keep the order.
 extension DocumentCollection {
   @inline(__always)
   func reading<Result>(
@@ -13,8 +13,8 @@ extension DocumentCollection {
   }
 
   @inline(__always)
-  func showing<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
-    try inTurn { try store.showing(work) }
+  func readingDocuments<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
+    try inTurn { try store.readingDocuments(work) }
   }
 
   @inline(__always)
@@ -28,17 +28,19 @@ extension DocumentCollection {
   func inTurn<Result>(_ work: () throws -> Result) throws -> Result {
     try checkFailure()
     guard store.queues.isBusy else { return try work() }
-    return try takingTurn(work)
+    return try waitForTurn(work)
   }
 
   @inline(never)
-  private func takingTurn<Result>(_ work: () throws -> Result) rethrows -> Result {
+  private func waitForTurn<Result>(_ work: () throws -> Result) rethrows -> Result {
     if store.runsAtOnce { return try work() }
     return try store.queues.queue(name).inTurn(work)
   }
 
-  /// Runs a block of plain calls that read, on a thread of the store; cancelling the task stops its
-  /// statement. Every call with `await` is made of this one or ``onWriter(repeatable:_:)``.
+  /// Runs a block of synchronous reads on a thread of the store. Cancelling the task interrupts its
+  /// statement.
+  ///
+  /// Every asynchronous call is built on this function or ``onWriter(repeatable:_:)``.
   package func onReader<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
@@ -46,10 +48,12 @@ extension DocumentCollection {
     return try await store.queues.queue(name).inTurn(work)
   }
 
-  /// Runs a block of plain calls that write, on the store's thread for writing.
+  /// Runs a block of synchronous writes on the store's writing thread.
   ///
-  /// - Parameter repeatable: Whether the block may run once more if a commit that it shares with others
-  ///   fails; if not, it has a transaction to itself.
+  /// - Parameters:
+  ///   - repeatable: Whether the block may run again if a commit that it shares with other calls
+  ///     fails. If false, it has its own transaction.
+  ///   - work: The block.
   @discardableResult
   package func onWriter<Result: Sendable>(
     repeatable: Bool = true, _ work: @escaping @Sendable () throws -> Result
@@ -61,7 +65,7 @@ extension DocumentCollection {
   }
 }
 
-/// Operations on no single collection begin behind everything that is queued.
+// Operations that do not belong to a single collection start after everything that is queued.
 extension Store {
   @inline(__always)
   func waitForQueued() { if queues.isBusy { waitForAll() } }

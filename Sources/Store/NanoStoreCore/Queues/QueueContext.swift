@@ -11,8 +11,8 @@ import NanoEngine
 #endif
 
 // @unchecked: `isActive` is touched only on `thread`.
-/// The queue whose turn the running code has. Calls in it run at once: waiting for a turn, of this
-/// collection or of another one that waits for this, would never end.
+/// The queue on whose thread the current code runs. Calls on it run immediately: waiting for a
+/// turn, on this collection or on another that waits for this one, would deadlock.
 final class QueueContext: @unchecked Sendable {
   @TaskLocal private static var innermost: QueueContext?
   private let queue: CollectionQueue
@@ -21,7 +21,7 @@ final class QueueContext: @unchecked Sendable {
 
   private init(_ queue: CollectionQueue) { self.queue = queue }
 
-  /// The queue whose turn this thread has; nil for tasks that the turn has started.
+  /// The queue on whose thread the current code runs; nil in tasks started by that code.
   static var current: CollectionQueue? {
     guard let context = innermost, pthread_equal(context.thread, pthread_self()) != 0,
       context.isActive
@@ -39,8 +39,8 @@ final class QueueContext: @unchecked Sendable {
 }
 
 extension Store {
-  /// Whether the running code need not wait for what is queued: it stands in a queued call, in a
-  /// transaction, or in a call of the scheduler, which has waited already.
+  /// Whether the current code need not wait for queued calls: it runs in a queued call, in a
+  /// transaction, or in a call of the scheduler, which has already waited.
   var runsAtOnce: Bool {
     TransactionContext.current(of: self) != nil || QueueContext.current != nil
       || Interruption.current != nil

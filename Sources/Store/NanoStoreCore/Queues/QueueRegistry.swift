@@ -5,12 +5,12 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
-/// The queues of a store's collections, made when something is queued.
+/// The queues of a store's collections, created on first use.
 final class QueueRegistry: Sendable {
   private let queues = Mutex<[ExactName: CollectionQueue]>([:])
   private let count = Atomic(0)
 
-  /// Whether anything is queued in the store: all that a call costs where nothing is.
+  /// Whether anything is queued in the store. This check is the only overhead when nothing is.
   @inline(__always)
   var isBusy: Bool { count.load(ordering: .acquiring) > 0 }
 
@@ -27,7 +27,8 @@ final class QueueRegistry: Sendable {
     }
   }
 
-  /// Those of some collections, or of all, without the one whose turn the running code has.
+  /// Returns the queues of some collections, or of all, except the one on whose thread the current
+  /// code runs.
   private func queues(_ names: [String]?) -> [CollectionQueue] {
     let current = QueueContext.current
     let all = queues.withLock { queues in
@@ -36,7 +37,7 @@ final class QueueRegistry: Sendable {
     return all.filter { $0 !== current }
   }
 
-  /// Waits for what is queued, at most until a moment, and says whether it is done.
+  /// Waits until queued calls are done, at most until the deadline, and returns whether they are.
   func finish(_ names: [String]?, _ deadline: DispatchTime?) -> Bool {
     guard isBusy else { return true }
     var isFinished = true

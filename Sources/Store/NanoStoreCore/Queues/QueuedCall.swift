@@ -5,15 +5,16 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
-/// A call that waits for its turn on its collection, runs, or is done.
+/// A handle to a queued call, which is waiting, running or finished.
 ///
 /// ```swift
 /// let call = people.enqueue { try $0.insert(["name": "Ada"]).key }
 /// let key = try await call.value
 /// ```
 ///
-/// It runs whether or not anybody keeps this.
+/// The call runs whether or not the handle is retained.
 public final class QueuedCall<Result: Sendable>: Sendable {
+  /// The result of the call, or the error it threw.
   public typealias Outcome = Swift.Result<Result, any Error>
   private enum Stage {
     case waiting
@@ -26,14 +27,15 @@ public final class QueuedCall<Result: Sendable>: Sendable {
 
   init(_ queue: CollectionQueue) { self.queue = queue }
 
-  /// Whether its outcome is known.
+  /// Whether the call has finished.
   public var isFinished: Bool {
     state.withLock { if case .finished = $0.stage { true } else { false } }
   }
 
-  /// What the call gave. Cancelling the task that waits cancels only the waiting, when the call ends.
+  /// The result of the call. Cancelling the task that waits has no effect on the call, and the wait
+  /// ends only when the call ends.
   ///
-  /// - Throws: What the call threw, `CancellationError` if it was cancelled.
+  /// - Throws: An error thrown by the call; `CancellationError` if the call was cancelled.
   public var value: Result {
     get async throws {
       try await withCheckedThrowingContinuation { continuation in
@@ -42,46 +44,46 @@ public final class QueuedCall<Result: Sendable>: Sendable {
     }
   }
 
-  /// Blocks the thread until the call is done. For asynchronous code there is ``value``.
+  /// Blocks the thread until the call has finished. In asynchronous code, use ``value``.
   ///
-  /// - Throws: What the call threw; ``StoreError/Code/invalidArgument`` in a call on the same
-  ///   collection before it, which it waits for itself.
+  /// - Throws: An error thrown by the call; ``StoreError/Code/invalidArgument`` if called from an
+  ///   earlier call on the same collection, which would deadlock.
   public func wait() throws -> Result {
-    if !isFinished, QueueContext.current === queue { throw Self.wouldNeverEnd }
+    if !isFinished, QueueContext.current === queue { throw Self.deadlock }
     let done = DispatchSemaphore(value: 0)
     whenFinished { _ in done.signal() }
     done.wait()
     return try state.withLock { state in
       guard case .finished(let outcome) = state.stage else {
-        preconditionFailure("A call that is done has an outcome.")
+        preconditionFailure("A finished call has an outcome.")
       }
       return outcome
     }.get()
   }
 
-  /// Stops the call: one that waits never runs, of one that runs the statement is stopped and what it
-  /// wrote in a transaction is undone. Does nothing once it is done.
+  /// Cancels the call. A waiting call never runs; a running call has its statement interrupted, and
+  /// what it wrote in a transaction is rolled back. Does nothing once the call has finished.
   public func cancel() {
     interruption.trigger()
     finish(.failure(CancellationError())) { if case .waiting = $0 { true } else { false } }
   }
 
-  private static var wouldNeverEnd: StoreError {
+  private static var deadlock: StoreError {
     StoreError(
-      .invalidArgument, "A queued call cannot wait for one that is queued behind it",
+      .invalidArgument, "A queued call cannot wait for a later call in its own queue",
       [.hint: "use its completion, or wait outside of queued calls"])
   }
 }
 
 extension QueuedCall {
-  /// Runs the call in its turn, unless it was cancelled, and gives its outcome.
+  /// Runs the call unless it was cancelled, and returns its result.
   func run(_ work: () throws -> Result) -> Outcome {
-    let known = state.withLock { state -> Outcome? in
+    let existing = state.withLock { state -> Outcome? in
       if case .finished(let outcome) = state.stage { return outcome }
       state.stage = .running
       return nil
     }
-    if let known { return known }
+    if let existing { return existing }
     let outcome: Outcome
     do {
       outcome = .success(try interruption.stopping(work))
@@ -105,11 +107,11 @@ extension QueuedCall {
   }
 
   private func whenFinished(_ resume: @escaping @Sendable (Outcome) -> Void) {
-    let known = state.withLock { state -> Outcome? in
+    let existing = state.withLock { state -> Outcome? in
       if case .finished(let outcome) = state.stage { return outcome }
       state.waiters.append(resume)
       return nil
     }
-    if let known { resume(known) }
+    if let existing { resume(existing) }
   }
 }

@@ -4,10 +4,10 @@ public import NanoDocument
 public import NanoQuery
 
 extension Search {
-  /// Aggregates over the values that fields have in what is found.
+  /// Computes aggregates over field values of the matching documents.
   ///
-  /// In totals and averages a text that reads as a number counts as that number, as a search for a
-  /// number finds it too.
+  /// In sums and averages, a string that reads as a number counts as that number, just as a search
+  /// for a number finds it.
   ///
   /// ```swift
   /// // ["m": 12], ["m": "7"], ["m": "12abc"]
@@ -21,33 +21,36 @@ extension Search {
     let query = query(in: collection)
     return try Self.readingNumbers(aggregates, query.aggregate, query.each)
   }
+  /// The asynchronous form of `aggregate(_:in:)`, which does not block the calling thread.
   public func aggregate(
     _ aggregates: [Aggregate], in collection: DocumentCollection
   ) async throws -> [DocumentValue] {
     try await collection.onReader { try self.aggregate(aggregates, in: collection) }
   }
 
-  /// The same over the saved documents of a bag.
+  /// Computes aggregates over field values of the matching saved documents of a bag.
   public func aggregate(_ aggregates: [Aggregate], in bag: Bag) throws -> [DocumentValue] {
     let query = query(in: bag)
     return try Self.readingNumbers(aggregates, query.aggregate) { show in
       for document in try query.fetch() { try show(document) }
     }
   }
+  /// The asynchronous form of `aggregate(_:in:)`, which does not block the calling thread.
   public func aggregate(
     _ aggregates: [Aggregate], in bag: Bag
   ) async throws -> [DocumentValue] {
     try await bag.onReader { try self.aggregate(aggregates, in: bag) }
   }
 
-  /// The engine's answer, unless texts stand among what is summed: then the documents are read.
+  /// Returns the engine's result, unless there are strings among the values to sum; then the
+  /// documents are read.
   private static func readingNumbers(
     _ aggregates: [Aggregate], _ answers: ([Aggregate]) throws -> [DocumentValue],
     _ each: ((Document) throws -> Void) throws -> Void
   ) throws -> [DocumentValue] {
     let summed = Set(aggregates.filter(\.sums).compactMap(\.field)).map { Aggregate.max($0) }
     let answer = try answers(aggregates + summed)
-    // Texts sort after numbers, so that the largest value tells.
+    // Strings sort after numbers, so the largest value shows whether there are any.
     let hasTexts = answer.dropFirst(aggregates.count).contains {
       ValueOrder.compare($0, .string("")) >= 0
     }

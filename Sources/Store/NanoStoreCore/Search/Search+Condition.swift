@@ -4,7 +4,7 @@ import NanoDocument
 public import NanoQuery
 
 extension Search {
-  /// What documents must fulfil to be found.
+  /// The condition that documents must satisfy.
   public var condition: Condition {
     var parts: [Condition] = []
     if expressions.isEmpty {
@@ -17,7 +17,7 @@ extension Search {
     return parts.isEmpty ? .constant(true) : parts.count == 1 ? parts[0] : .all(parts)
   }
 
-  /// Key, attribute and value; nil if none is given.
+  /// The condition on key, attribute and value; nil if none of them is set.
   private var criteria: Condition? {
     var parts: [Condition] = []
     if let key {
@@ -30,7 +30,7 @@ extension Search {
     return parts.isEmpty ? nil : parts.count == 1 ? parts[0] : .all(parts)
   }
 
-  /// What one leaf must fulfil; nil if neither attribute nor value is given.
+  /// The condition on a single leaf; nil if neither attribute nor value is set.
   var leafCondition: Condition? {
     var parts: [Condition] = []
     if let attribute { parts.append(Self.attribute(attribute, match, hasValue: value != nil)) }
@@ -38,8 +38,8 @@ extension Search {
     return parts.isEmpty ? nil : parts.count == 1 ? parts[0] : .all(parts)
   }
 
-  /// A whole path with a value is a plain condition on that field, which an index may answer. Paths
-  /// with numbers are not: there a number would address an element.
+  /// A full path with a value becomes a plain condition on that field, which an index can serve.
+  /// Paths with numeric components do not: in a field path, a number would address an element.
   private static func indexable(
     _ attribute: String?, _ value: DocumentValue?, _ match: Match
   ) -> Condition? {
@@ -51,8 +51,8 @@ extension Search {
     return .comparison(.field(path), .equal, .value(value))
   }
 
-  /// Without a period: some component of the leaf's path. With one: the whole path, or without a
-  /// value any path that matches.
+  /// Without a period, the name matches any component of the leaf's path. With a period, it matches
+  /// the full path, or, without a value, any matching path.
   private static func attribute(_ name: String, _ match: Match, hasValue: Bool) -> Condition {
     let path = QueryExpression.attribute(.leafPath)
     func text(_ match: TextMatch, _ text: String) -> Condition {
@@ -69,7 +69,7 @@ extension Search {
 }
 
 extension SearchExpression {
-  /// What one leaf must fulfil: a chain of ors of ands.
+  /// The condition on a single leaf, in disjunctive normal form.
   var condition: Condition {
     var choices: [[Condition]] = [[first.condition]]
     for link in links {
@@ -105,7 +105,7 @@ enum SearchValue {
       let asText = text(leaf, match, string)
       guard let number = number(string), let comparison = match.comparison else { return asText }
       let asNumber = Condition.comparison(leaf, comparison, .value(number))
-      // Every text that is no number would be larger than the digits of one.
+      // Every string that is not a number would compare greater than the digits.
       return match == .greaterThan || match == .lessThan ? asNumber : .any([asText, asNumber])
     default:
       guard let comparison = match.comparison else {
@@ -115,7 +115,7 @@ enum SearchValue {
     }
   }
 
-  /// A text, compared with texts.
+  /// Returns a condition that compares strings.
   static func text(_ operand: QueryExpression, _ match: Match, _ text: String) -> Condition {
     let pattern = QueryExpression.value(.string(text))
     if let comparison = match.comparison { return .comparison(operand, comparison, pattern) }
@@ -132,7 +132,7 @@ enum SearchValue {
     return .text(operand, textMatch, pattern)
   }
 
-  /// The number that a text reads as, all of it.
+  /// The number that the entire string represents, if any.
   static func number(_ text: String) -> DocumentValue? {
     if let integer = Int64(text) { return .int(integer) }
     guard let first = text.utf8.first, first == 0x2D || (first >= 0x30 && first <= 0x39),
@@ -143,7 +143,7 @@ enum SearchValue {
 }
 
 extension Match {
-  /// The comparison that the match is, if it is one.
+  /// The equivalent comparison operator, if there is one.
   var comparison: Comparison? {
     switch self {
     case .equalTo: .equal

@@ -4,12 +4,12 @@ public import NanoDocument
 import NanoQuery
 
 extension Search {
-  /// The search as a query, without grouping by value.
+  /// Returns the search as a query, without grouping by value.
   public func query(in collection: DocumentCollection) -> DocumentQuery {
     DocumentQuery(collection, query)
   }
 
-  /// Without grouping by value.
+  /// The search as a query tree, without grouping by value.
   var query: Query {
     let cuts = !groupsValues
     let limit = self.limit.flatMap { $0 > 0 ? $0 : nil }
@@ -22,35 +22,39 @@ extension Search {
     return query
   }
 
-  /// What is found, sorted, then cut.
+  /// Returns the matching documents, sorted and limited.
   ///
   /// - Throws: ``StoreError``, among others ``StoreError/Code/closed``.
   public func documents(in collection: DocumentCollection) throws -> [Document] {
     guard groupsValues else { return try query(in: collection).fetch() }
     return try grouped(query(in: collection).each)
   }
+  /// The asynchronous form of `documents(in:)`, which does not block the calling thread.
   public func documents(in collection: DocumentCollection) async throws -> [Document] {
     try await collection.onReader { try self.documents(in: collection) }
   }
 
-  /// The keys of what is found; documents without one are left out.
+  /// Returns the keys of the matching documents. Documents without a key are skipped.
   public func keys(in collection: DocumentCollection) throws -> [String] {
     guard groupsValues else { return try query(in: collection).keys() }
     return try grouped(query(in: collection).each).compactMap(\.key)
   }
+  /// The asynchronous form of `keys(in:)`, which does not block the calling thread.
   public func keys(in collection: DocumentCollection) async throws -> [String] {
     try await collection.onReader { try self.keys(in: collection) }
   }
 
+  /// Returns the number of matching documents, within the limit.
   public func count(in collection: DocumentCollection) throws -> Int {
     guard groupsValues else { return try query(in: collection).count() }
     return try grouped(query(in: collection).each).count
   }
+  /// The asynchronous form of `count(in:)`, which does not block the calling thread.
   public func count(in collection: DocumentCollection) async throws -> Int {
     try await collection.onReader { try self.count(in: collection) }
   }
 
-  /// The first document for each distinct value among the leaves that match.
+  /// Returns the first document for each distinct value among the matching leaves.
   func grouped(
     _ each: ((Document) throws -> Void) throws -> Void
   ) throws -> [Document] {

@@ -4,11 +4,11 @@ public import Foundation
 public import NanoDocument
 public import NanoQuery
 
-/// A description of what to look for that can be kept, changed, written down as JSON and used again.
+/// A reusable description of a search, which can be modified and serialized as JSON.
 ///
-/// Unlike a ``DocumentQuery`` it looks for values wherever they stand in a document, as those who
-/// come from NanoStore know it: an attribute without a period is found at any depth, a value without
-/// an attribute anywhere.
+/// Unlike a ``DocumentQuery``, it finds values at any depth of a document, as in the original
+/// NanoStore: an attribute without a period is found at any depth, a value without an attribute
+/// anywhere.
 ///
 /// ```swift
 /// var search = Search(attribute: "Rating", match: .equalTo, value: "Good")
@@ -18,32 +18,40 @@ public import NanoQuery
 /// try search.count(in: store["objects"])                        // in any attribute
 /// ```
 ///
-/// Without criteria it finds everything.
+/// Without criteria it matches every document.
 public struct Search: Sendable, Hashable {
-  /// A component of a path (no period), found at any depth, or a whole path.
+  /// The attribute to search: a path component (without a period), found at any depth, or a full
+  /// path.
   public var attribute: String?
-  /// A text, a number, a date, null, or a list of which any is to be found. A text that reads as a
-  /// number finds that number too; greater and less than it are numbers only.
+  /// The value to search for: a string, a number, a date, null, or an array of alternatives.
+  ///
+  /// A string that reads as a number also matches that number; with greater than and less than, it
+  /// is compared only with numbers.
   public var value: DocumentValue?
+  /// How the value, attribute or key is compared.
   public var match: Match
-  /// A key: matched if it is the only criterion, equal beside others.
+  /// The key to search for. It is compared with ``match`` if it is the only criterion, otherwise
+  /// for equality.
   public var key: String?
-  /// All of them must hold, each on a leaf of its own. If there are any, attribute, value, key and
-  /// match do not count.
+  /// Expressions that must all be satisfied, each by its own leaf. If there are any, attribute,
+  /// value, key and match are ignored.
   public var expressions: [SearchExpression]
-  /// Only documents stored as this class.
+  /// The class name of the documents; nil for any.
   public var type: String?
-  /// Only documents added before, on or after a moment or day.
+  /// The time at which documents were added: before, on or after an instant or a day.
   public var added: AddedDateMatch?
-  /// How many at most, counted after sorting; nil or 0 for all.
+  /// The maximum number of results, counted after sorting; nil or 0 for no limit.
   public var limit: Int?
+  /// The number of results to skip, counted after sorting.
   public var offset: Int
+  /// The sort order, most significant first.
   public var orderings: [SearchOrdering]
-  /// One document for each distinct value among those that match.
+  /// Whether to return only one document for each distinct matching value.
   public var groupsValues: Bool
-  /// Only these fields of each document; all if empty.
+  /// The fields to read of each document; empty for all.
   public var fields: [String]
 
+  /// Creates a search. Without arguments it matches every document.
   public init(
     attribute: String? = nil, match: Match = .contains, value: DocumentValue? = nil,
     key: String? = nil, expressions: [SearchExpression] = [], type: String? = nil,
@@ -64,31 +72,46 @@ public struct Search: Sendable, Hashable {
     self.fields = fields
   }
 
-  /// Forgets every criterion.
+  /// Removes all criteria.
   public mutating func reset() { self = Search() }
 }
 
-/// Predicates on one leaf of a document, joined by and and or; and binds tighter.
+/// Predicates on a single leaf of a document, combined with and and or. And has the higher
+/// precedence.
 ///
 /// ```swift
 /// SearchExpression(.attribute(.equalTo, "FirstName")).and(.value(.equalTo, "Tito"))
 /// ```
 public struct SearchExpression: Sendable, Hashable, Codable {
+  /// A predicate with the operator that joins it to the preceding one.
   public struct Link: Sendable, Hashable, Codable {
+    /// The operator that precedes the predicate.
     public var `operator`: Operator
+    /// The predicate.
     public var predicate: SearchPredicate
   }
-  public enum Operator: String, Sendable, Hashable, Codable { case and, or }
+  /// A logical operator between predicates.
+  public enum Operator: String, Sendable, Hashable, Codable {
+    /// Logical and, with the higher precedence.
+    case and
+    /// Logical or.
+    case or
+  }
 
+  /// The first predicate.
   public var first: SearchPredicate
+  /// The other predicates, in order, with their operators.
   public var links: [Link]
 
+  /// Creates an expression from a single predicate.
   public init(_ predicate: SearchPredicate) {
     first = predicate
     links = []
   }
 
+  /// Returns the expression with a predicate appended by a logical and.
   public func and(_ predicate: SearchPredicate) -> SearchExpression { adding(.and, predicate) }
+  /// Returns the expression with a predicate appended by a logical or.
   public func or(_ predicate: SearchPredicate) -> SearchExpression { adding(.or, predicate) }
 
   private func adding(_ link: Operator, _ predicate: SearchPredicate) -> SearchExpression {
@@ -97,38 +120,57 @@ public struct SearchExpression: Sendable, Hashable, Codable {
     return copy
   }
 
+  /// All predicates of the expression, in order.
   public var predicates: [SearchPredicate] { [first] + links.map(\.predicate) }
 }
 
-/// A condition on the key of a document, or on the path or value of one of its leaves.
+/// A condition on a document's key, or on the path or value of a leaf.
 public struct SearchPredicate: Sendable, Hashable, Codable {
-  public enum Column: String, Sendable, Hashable, Codable { case key, attribute, value }
+  /// The part of a document that a predicate examines.
+  public enum Column: String, Sendable, Hashable, Codable {
+    /// The key of the document.
+    case key
+    /// The full path of a leaf.
+    case attribute
+    /// The value of a leaf.
+    case value
+  }
+  /// The part of the document that is compared.
   public var column: Column
+  /// How it is compared.
   public var match: Match
+  /// The value to compare with.
   public var value: DocumentValue
 
+  /// Creates a predicate on a part of a document.
   public init(_ column: Column, _ match: Match, _ value: DocumentValue) {
     self.column = column
     self.match = match
     self.value = value
   }
+  /// A predicate on the key of the document.
   public static func key(_ match: Match, _ key: String) -> SearchPredicate {
     SearchPredicate(.key, match, .string(key))
   }
-  /// The whole path of the leaf.
+  /// A predicate on the full path of the leaf.
   public static func attribute(_ match: Match, _ path: String) -> SearchPredicate {
     SearchPredicate(.attribute, match, .string(path))
   }
+  /// A predicate on the value of the leaf.
   public static func value(_ match: Match, _ value: DocumentValue) -> SearchPredicate {
     SearchPredicate(.value, match, value)
   }
 }
 
-/// By what a search sorts: a path and a direction.
+/// A sort order of a search: a path and a direction.
 public struct SearchOrdering: Sendable, Hashable, Codable {
+  /// The path of the field.
   public var attribute: String
+  /// Whether the order is ascending.
   public var ascending: Bool
 
+  /// Creates a sort order.
+  ///
   /// - Throws: ``StoreError/Code/invalidPath`` for an attribute that is not a path.
   public init(_ attribute: String, ascending: Bool = true) throws(StoreError) {
     try FieldPath(attribute).validate()
@@ -137,23 +179,39 @@ public struct SearchOrdering: Sendable, Hashable, Codable {
   }
 }
 
-/// When a document was added.
+/// A condition on the time at which a document was added.
 public struct AddedDateMatch: Sendable, Hashable, Codable {
-  public enum Relation: String, Sendable, Hashable, Codable { case before, on, after }
+  /// How the time is compared with the date.
+  public enum Relation: String, Sendable, Hashable, Codable {
+    /// Before the date.
+    case before
+    /// On the day, or in the millisecond, of the date.
+    case on
+    /// After the day, or the millisecond, of the date.
+    case after
+  }
+  /// How the time is compared with the date.
   public var relation: Relation
+  /// The date to compare with.
   public var date: Date
-  /// The time zone whose day is meant, in seconds from UTC; nil if the instant is meant.
+  /// The offset from UTC, in seconds, of the time zone whose calendar day is compared; nil to
+  /// compare the instant.
   public var dayOffset: Int?
 
-  /// - Parameter day: The time zone in which the whole day of the date is meant; nil for the instant
-  ///   to the millisecond.
+  /// Creates a condition on the time at which a document was added.
+  ///
+  /// - Parameters:
+  ///   - relation: How the time is compared with the date.
+  ///   - date: The date to compare with.
+  ///   - day: The time zone in which the whole day of the date is compared; nil to compare the
+  ///     instant, with millisecond precision.
   public init(_ relation: Relation, _ date: Date, day: TimeZone? = nil) {
     self.relation = relation
     self.date = date
     dayOffset = day?.secondsFromGMT(for: date)
   }
 
-  /// The condition that says so.
+  /// The equivalent query condition.
   var condition: Condition {
     let (start, end) = span
     let added = QueryExpression.attribute(.added)
@@ -166,7 +224,7 @@ public struct AddedDateMatch: Sendable, Hashable, Codable {
     }
   }
 
-  /// The day, or the millisecond, that the date falls into.
+  /// The day or the millisecond that contains the date.
   private var span: (start: Date, end: Date) {
     let length = dayOffset == nil ? 0.001 : 86_400
     let shift = Double(dayOffset ?? 0)
@@ -176,18 +234,20 @@ public struct AddedDateMatch: Sendable, Hashable, Codable {
 }
 
 extension Search: Codable {
-  /// What the search looks for, as JSON with its keys in order.
+  /// The search as JSON, with its keys in order.
   public var json: String {
     let object = try? DocumentObject(encoding: self)
     return (object ?? [:]).jsonString(pretty: true)
   }
 
+  /// Creates a search from JSON.
+  ///
   /// - Throws: ``StoreError/Code/invalidJSON``, `DecodingError`.
   public init(json: String) throws { self = try DocumentObject(json: json).decoded() }
 }
 
 extension Match: Codable {
-  /// The match in words, for people.
+  /// A display name of the match, in English.
   public var words: String {
     switch self {
     case .equalTo: "Equal to"

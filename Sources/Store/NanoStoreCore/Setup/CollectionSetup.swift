@@ -3,30 +3,33 @@
 public import NanoDocument
 public import NanoEngine
 
-/// How a collection should be: what a program, or a file that comes with it, says of its defaults,
-/// aliases and indexes. What it does not mention stays as it is.
+/// A declarative configuration of a collection: its defaults, aliases and indexes.
+///
+/// It comes from code or from a file. Properties that it does not mention are left unchanged.
 public struct CollectionSetup: Sendable, Hashable {
-  /// What the collection's documents are known by, if it is made.
+  /// How documents are identified, if the collection is created.
   public var identity: CollectionIdentity?
   /// See ``DocumentCollection/cacheSize``.
   public var cacheSize: Int?
-  /// See ``DocumentCollection/setDefaults(_:)-(DocumentObject)``; empty ones remove those that are
-  /// there.
+  /// See ``DocumentCollection/setDefaults(_:)-(DocumentObject)``. An empty object removes existing
+  /// defaults.
   public var defaults: DocumentObject?
   /// See ``DocumentCollection/setAliases(_:)-([String:String])``.
   public var aliases: [String: String]?
-  /// Fields of plain indexes, each as in ``DocumentCollection/createIndex(keys:unique:)-(_,_)``.
+  /// The fields of each non-unique index, as in
+  /// ``DocumentCollection/createIndex(keys:unique:)-(_,_)``.
   public var indexes: [String]
-  /// Those of unique indexes.
+  /// The fields of each unique index.
   public var uniqueIndexes: [String]
   /// See ``DocumentCollection/addQueryableFields(_:)-(String)``.
   public var queryableFields: [String]
-  /// Fields of text indexes of words, each a list as in ``indexes``; see
+  /// The fields of each full-text index of words, as in ``indexes``; see
   /// ``DocumentCollection/createTextIndex(_:tokens:name:)-(String...,_,_)``.
   public var textIndexes: [String]
-  /// Those of text indexes of substrings.
+  /// The fields of each full-text index of substrings.
   public var substringIndexes: [String]
 
+  /// Creates a configuration. Properties that are not given are left unchanged when it is applied.
   public init(
     identity: CollectionIdentity? = nil, cacheSize: Int? = nil, defaults: DocumentObject? = nil,
     aliases: [String: String]? = nil, indexes: [String] = [], uniqueIndexes: [String] = [],
@@ -45,7 +48,7 @@ public struct CollectionSetup: Sendable, Hashable {
 }
 
 extension CollectionSetup {
-  /// As an object, as setups are written in files.
+  /// The configuration as an object, in the format of setup files.
   public var object: DocumentObject {
     var object = DocumentObject()
     if let identity { object["identity"] = .string(identity.rawValue) }
@@ -66,19 +69,21 @@ extension CollectionSetup {
     return object
   }
 
-  /// Reads an object by the letter.
+  /// Creates a configuration from an object, rejecting unusable entries.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` for the first entry that is unknown or of the wrong
-  ///   type; `field` says where it stands.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for the first entry that is unknown or of the
+  ///   wrong type; `field` is its path.
   public init(_ object: DocumentObject) throws(StoreError) {
     var reader = SetupReader()
     self = reader.collection(object)
     if let first = reader.problems.first { throw first }
   }
 
-  /// Reads what can be read of an object.
+  /// Creates a configuration from the valid entries of an object.
   ///
-  /// - Parameter ignored: Gets an error for each entry that was left out.
+  /// - Parameters:
+  ///   - object: The object to read.
+  ///   - ignored: Receives an error for each entry that was ignored.
   public init(_ object: DocumentObject, ignored: inout [StoreError]) {
     var reader = SetupReader()
     self = reader.collection(object)
@@ -87,7 +92,8 @@ extension CollectionSetup {
 }
 
 extension CollectionSetup: Codable {
+  /// Encodes the configuration in the format of setup files.
   public func encode(to encoder: any Encoder) throws { try object.encode(to: encoder) }
-  /// By the letter, as ``init(_:)``.
+  /// Decodes strictly, like ``init(_:)``.
   public init(from decoder: any Decoder) throws { try self.init(DocumentObject(from: decoder)) }
 }

@@ -3,11 +3,11 @@
 import NanoDocument
 import NanoEngine
 
-/// Reads setups from objects and remembers what it could not use.
+/// Reads setups from objects and collects errors for entries that it cannot use.
 struct SetupReader {
   private(set) var problems: [StoreError] = []
-  /// Where the entry stands that is read.
-  private var place: [String] = []
+  /// The path of the entry being read.
+  private var location: [String] = []
 
   mutating func store(_ object: DocumentObject) -> StoreSetup {
     var setup = StoreSetup()
@@ -19,11 +19,11 @@ struct SetupReader {
         case "collections":
           for (name, value) in reader.object(value) ?? [:] {
             reader.inside(name) { reader in
-              guard setup.collections[name] == nil else { return reader.note(Self.otherName) }
+              guard setup.collections[name] == nil else { return reader.reject(Self.distinctName) }
               setup.collections[name] = reader.object(value).map { reader.collection($0) }
             }
           }
-        default: reader.note("an entry of a store's setup")
+        default: reader.reject("a property of a store setup")
         }
       }
     }
@@ -37,7 +37,7 @@ struct SetupReader {
         switch name {
         case "identity": setup.identity = reader.identity(value)
         case "cacheSize": setup.cacheSize = reader.number(value)
-        // The second is what the files of NTJsonStore say.
+        // `defaultJson` is the name in the files of NTJsonStore.
         case "defaults", "defaultJson": setup.defaults = reader.object(value)
         case "aliases": setup.aliases = reader.aliases(value)
         case "indexes": setup.indexes = reader.texts(value)
@@ -45,7 +45,7 @@ struct SetupReader {
         case "queryableFields": setup.queryableFields = reader.texts(value)
         case "textIndexes": setup.textIndexes = reader.texts(value)
         case "substringIndexes": setup.substringIndexes = reader.texts(value)
-        default: reader.note("an entry of a collection's setup")
+        default: reader.reject("a property of a collection setup")
         }
       }
     }
@@ -54,39 +54,42 @@ struct SetupReader {
 }
 
 extension SetupReader {
-  /// The names of a setup are keys of a dictionary, for which two Unicode forms are one.
-  private static let otherName = "a name that differs from the others in more than its Unicode form"
+  /// Names in a setup are dictionary keys, for which canonically equivalent strings are equal.
+  private static let distinctName =
+    "a name that differs from the others in more than its Unicode form"
 
   private mutating func inside(_ name: String, _ read: (inout SetupReader) -> Void) {
-    place.append(name)
+    location.append(name)
     read(&self)
-    place.removeLast()
+    location.removeLast()
   }
 
-  private mutating func note(_ expected: String) {
+  private mutating func reject(_ expected: String) {
     problems.append(
       StoreError(
-        .invalidArgument, "A setup has an entry that cannot be used",
-        [.field: FieldPath(components: place).description, .expected: expected]))
+        .invalidArgument, "A setup has an invalid entry",
+        [.field: FieldPath(components: location).description, .expected: expected]))
   }
 
-  private mutating func noted<Value>(_ value: Value?, _ expected: String) -> Value? {
-    if value == nil { note(expected) }
+  private mutating func require<Value>(_ value: Value?, _ expected: String) -> Value? {
+    if value == nil { reject(expected) }
     return value
   }
 
-  private mutating func text(_ value: DocumentValue) -> String? { noted(value.string, "a text") }
+  private mutating func text(_ value: DocumentValue) -> String? {
+    require(value.string, "a string")
+  }
 
   private mutating func object(_ value: DocumentValue) -> DocumentObject? {
-    noted(value.object, "an object")
+    require(value.object, "an object")
   }
 
   private mutating func number(_ value: DocumentValue) -> Int? {
-    noted(value.int.flatMap { Int(exactly: $0) }, "an integer")
+    require(value.int.flatMap { Int(exactly: $0) }, "an integer")
   }
 
   private mutating func identity(_ value: DocumentValue) -> CollectionIdentity? {
-    noted(value.string.flatMap(CollectionIdentity.init), "key or rowID")
+    require(value.string.flatMap(CollectionIdentity.init), "key or rowID")
   }
 
   private mutating func aliases(_ value: DocumentValue) -> [String: String]? {
@@ -94,17 +97,17 @@ extension SetupReader {
     var aliases: [String: String] = [:]
     for (name, value) in object {
       inside(name) { reader in
-        guard aliases[name] == nil else { return reader.note(Self.otherName) }
+        guard aliases[name] == nil else { return reader.reject(Self.distinctName) }
         aliases[name] = reader.text(value)
       }
     }
     return aliases
   }
 
-  /// A list of texts; one text may stand for a list of itself.
+  /// Returns an array of strings. A single string counts as an array of one.
   private mutating func texts(_ value: DocumentValue) -> [String] {
     if let one = value.string { return [one] }
-    guard let list = noted(value.array, "a text or a list of texts") else { return [] }
+    guard let list = require(value.array, "a string or an array of strings") else { return [] }
     var texts: [String] = []
     for (number, value) in list.enumerated() {
       inside("\(number)") { reader in

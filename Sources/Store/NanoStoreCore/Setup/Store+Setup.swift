@@ -4,27 +4,29 @@ import NanoDocument
 import NanoEngine
 
 extension DocumentCollection {
-  /// Makes the collection as a setup says, all of it or nothing. Doing it again does nothing, so that
-  /// a program may do it whenever it starts.
+  /// Applies a configuration to the collection atomically. Applying it again does nothing, so a
+  /// program can apply it whenever it starts.
   ///
   /// ```swift
   /// try people.apply(CollectionSetup(aliases: ["last": "[name.last]"], indexes: ["last DESC"]))
   /// ```
   ///
-  /// Aliases count before indexes are read. Indexes that a setup does not mention stay.
+  /// Aliases are set before indexes are parsed. Indexes that the setup does not mention are kept.
   ///
-  /// - Throws: ``StoreError/Code/uniqueViolation`` if documents collide in an index that is to be
-  ///   unique, ``StoreError/Code/invalidQuery`` if one has no fields,
-  ///   ``StoreError/Code/alreadyExists`` if the collection has another identity. Nothing has changed.
+  /// - Throws: ``StoreError/Code/uniqueViolation`` if documents collide in a unique index,
+  ///   ``StoreError/Code/invalidQuery`` if an index has no fields,
+  ///   ``StoreError/Code/alreadyExists`` if the collection has a different identity. Nothing has
+  ///   changed.
   public func apply(_ setup: CollectionSetup) throws {
     try inTurn { try store.write { try write(setup) } }
     if let size = setup.cacheSize { cacheSize = size }
   }
+  /// The asynchronous form of `apply(_:)`, which does not block the calling thread.
   public func apply(_ setup: CollectionSetup) async throws {
     try await onWriter { try self.apply(setup) }
   }
 
-  /// What a setup says of the file.
+  /// Applies the parts of a setup that are stored in the database.
   fileprivate func write(_ setup: CollectionSetup) throws {
     try InternalCollection.refuse(name)
     try makeCollection(setup.identity)
@@ -47,26 +49,27 @@ extension DocumentCollection {
 }
 
 extension Store {
-  /// Makes collections as a setup says, all of it or nothing; see
+  /// Applies a configuration to the collections of the store atomically; see
   /// ``DocumentCollection/apply(_:)-(CollectionSetup)``.
   ///
-  /// - Throws: As for each collection; ``StoreError/Code/invalidArgument`` if the setup names another
-  ///   file than the one that the store was opened on. Nothing has changed.
+  /// - Throws: The errors for each collection; ``StoreError/Code/invalidArgument`` if the setup
+  ///   names a different file than the one that the store was opened on. Nothing has changed.
   public func apply(_ setup: StoreSetup) throws {
     if setup.path != nil || setup.name != nil, !Optional(setup.file).isSame(as: file) {
       throw StoreError(
-        .invalidArgument, "An open store cannot get another file",
+        .invalidArgument, "The setup names a different file than that of the open store",
         [.hint: "open a store with the setup", .path: setup.file])
     }
     let collections = setup.collections.sorted { $0.key.isBefore($1.key) }
     try write {
       for (name, setup) in collections { try self[name].write(setup) }
     }
-    // Not undone by a transaction, so only when nothing can fail any more.
+    // Cache sizes are not transactional, so they are set last, when nothing can fail anymore.
     for (name, setup) in collections {
       if let size = setup.cacheSize { self[name].cacheSize = size }
     }
   }
+  /// The asynchronous form of `apply(_:)`, which does not block the calling thread.
   public func apply(_ setup: StoreSetup) async throws {
     try await onWriter { try self.apply(setup) }
   }

@@ -3,7 +3,7 @@
 import Foundation
 public import NanoDocument
 
-/// How a store and its collections should be, as a program or a file beside it says.
+/// A declarative configuration of a store and its collections, from code or a file.
 ///
 /// ```json
 /// {
@@ -19,14 +19,15 @@ public import NanoDocument
 /// let store = try Store(setup)
 /// ```
 public struct StoreSetup: Sendable, Hashable {
-  /// The folder of the store's file; `CACHES`, `TEMP` and `DOCS` stand for the folders that the
-  /// system has for such files. Nil for that of caches.
+  /// The folder of the store's file. `CACHES`, `TEMP` and `DOCS` are replaced by the system's
+  /// folders for such files. The default, nil, is the caches folder.
   public var path: String?
   /// The name of the store's file; nil for `NanoStore.db`.
   public var name: String?
-  /// The collections, by name.
+  /// The configurations of the collections, by name.
   public var collections: [String: CollectionSetup]
 
+  /// Creates a configuration.
   public init(
     path: String? = nil, name: String? = nil, collections: [String: CollectionSetup] = [:]
   ) {
@@ -35,7 +36,7 @@ public struct StoreSetup: Sendable, Hashable {
     self.collections = collections
   }
 
-  /// The store's file.
+  /// The absolute path of the store's file.
   public var file: String {
     URL(fileURLWithPath: folder).appendingPathComponent(name ?? "NanoStore.db")
       .standardizedFileURL.path
@@ -55,7 +56,7 @@ public struct StoreSetup: Sendable, Hashable {
 }
 
 extension StoreSetup {
-  /// As an object, as setups are written in files.
+  /// The configuration as an object, in the format of setup files.
   public var object: DocumentObject {
     var object = DocumentObject()
     if let path { object["storePath"] = .string(path) }
@@ -68,36 +69,40 @@ extension StoreSetup {
     return object
   }
 
-  /// Reads an object by the letter.
+  /// Creates a configuration from an object, rejecting unusable entries.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` for the first entry that is unknown or of the wrong
-  ///   type; `field` says where it stands.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for the first entry that is unknown or of the
+  ///   wrong type; `field` is its path.
   public init(_ object: DocumentObject) throws(StoreError) {
     var reader = SetupReader()
     self = reader.store(object)
     if let first = reader.problems.first { throw first }
   }
 
-  /// Reads what can be read of an object.
+  /// Creates a configuration from the valid entries of an object.
   ///
-  /// - Parameter ignored: Gets an error for each entry that was left out.
+  /// - Parameters:
+  ///   - object: The object to read.
+  ///   - ignored: Receives an error for each entry that was ignored.
   public init(_ object: DocumentObject, ignored: inout [StoreError]) {
     var reader = SetupReader()
     self = reader.store(object)
     ignored += reader.problems
   }
 
-  /// Reads a JSON file by the letter.
+  /// Creates a configuration from a JSON file, rejecting unusable entries.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read,
-  ///   ``StoreError/Code/invalidJSON``, and as ``init(_:)``.
+  ///   ``StoreError/Code/invalidJSON``, and the errors of ``init(_:)``.
   public init(contentsOf path: String) throws(StoreError) {
     try self.init(try Self.object(in: path))
   }
 
-  /// Reads what can be read of a JSON file.
+  /// Creates a configuration from the valid entries of a JSON file.
   ///
-  /// - Parameter ignored: Gets an error for each entry that was left out.
+  /// - Parameters:
+  ///   - path: The path of the file. A leading tilde is expanded.
+  ///   - ignored: Receives an error for each entry that was ignored.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read,
   ///   ``StoreError/Code/invalidJSON``.
   public init(contentsOf path: String, ignored: inout [StoreError]) throws(StoreError) {
@@ -107,14 +112,15 @@ extension StoreSetup {
   private static func object(in path: String) throws(StoreError) -> DocumentObject {
     let expanded = NSString(string: path).expandingTildeInPath
     guard let data = FileManager.default.contents(atPath: expanded) else {
-      throw StoreError(.cannotOpen, "A setup cannot be read", [.path: expanded])
+      throw StoreError(.cannotOpen, "The setup file cannot be read", [.path: expanded])
     }
     return try DocumentObject(json: data)
   }
 }
 
 extension StoreSetup: Codable {
+  /// Encodes the configuration in the format of setup files.
   public func encode(to encoder: any Encoder) throws { try object.encode(to: encoder) }
-  /// By the letter, as ``init(_:)``.
+  /// Decodes strictly, like ``init(_:)``.
   public init(from decoder: any Decoder) throws { try self.init(DocumentObject(from: decoder)) }
 }

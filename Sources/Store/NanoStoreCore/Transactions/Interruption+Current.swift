@@ -11,8 +11,8 @@ package import NanoEngine
 #endif
 
 extension Interruption {
-  /// What stops the call that the scheduler runs on this thread. A task that the call starts
-  /// inherits the task-local value, but is not stopped with it.
+  /// The interruption of the call that the scheduler runs on this thread. A task started by the
+  /// call inherits the task-local value, but is not interrupted with it.
   static var current: Interruption? {
     guard let call = RunningCall.innermost, pthread_equal(call.thread, pthread_self()) != 0,
       call.isActive
@@ -20,7 +20,7 @@ extension Interruption {
     return call.interruption
   }
 
-  /// Runs a call that this interruption stops.
+  /// Runs a call that this interruption can stop.
   package func stopping<Result>(_ work: () throws -> Result) throws -> Result {
     let call = RunningCall(self)
     defer { call.isActive = false }
@@ -28,7 +28,7 @@ extension Interruption {
   }
 }
 
-// @unchecked: `isActive` is written on `thread`, and read there only.
+// @unchecked: `isActive` is read and written only on `thread`.
 private final class RunningCall: @unchecked Sendable {
   @TaskLocal static var innermost: RunningCall?
   let interruption: Interruption

@@ -3,7 +3,7 @@
 import NanoDocument
 import NanoEngine
 
-/// Documents that were saved but are not written yet, in the order of their first save.
+/// Documents that were saved but not yet written, in the order of their first save.
 struct PendingDocuments {
   struct Entry {
     let collection: String
@@ -11,13 +11,13 @@ struct PendingDocuments {
     let header: Document.Header
     let added: Int64
     let body: [UInt8]
-    /// Tells a later save of the same document from this one.
+    /// Distinguishes this save from a later one of the same document.
     var number = 0
   }
   private struct Identity: Hashable {
     let collection: ExactName
     let key: DocumentKey
-    /// Names of collections that differ in the case of ASCII letters are one name; others are not.
+    /// Collection names are equal if they differ only in the case of ASCII letters.
     init(_ collection: String, _ key: DocumentKey) {
       self.collection = collection.folded
       self.key = key
@@ -29,7 +29,7 @@ struct PendingDocuments {
   /// See ``Store/showsUnsavedChanges``.
   var isShown = true
   private(set) var entries: [Entry] = []
-  private var places: [Identity: Int] = [:]
+  private var indices: [Identity: Int] = [:]
   private var lastNumber = 0
 
   var isEmpty: Bool { entries.isEmpty }
@@ -40,32 +40,32 @@ struct PendingDocuments {
     lastNumber += 1
     entry.number = lastNumber
     let identity = Identity(entry.collection, entry.key)
-    if let place = places[identity] {
-      entries[place] = entry
+    if let index = indices[identity] {
+      entries[index] = entry
     } else {
-      places[identity] = entries.count
+      indices[identity] = entries.count
       entries.append(entry)
     }
   }
 
   func entry(_ collection: String, _ key: DocumentKey) -> Entry? {
     guard !entries.isEmpty else { return nil }
-    return places[Identity(collection, key)].map { entries[$0] }
+    return indices[Identity(collection, key)].map { entries[$0] }
   }
 
-  /// Forgets entries that were written, but not what was saved over them meanwhile.
+  /// Removes entries that were written, except those saved again in the meantime.
   mutating func remove(_ written: [Entry]) {
     let numbers = Set(written.map(\.number))
     entries.removeAll { numbers.contains($0.number) }
-    places.removeAll()
-    for (place, entry) in entries.enumerated() {
-      places[Identity(entry.collection, entry.key)] = place
+    indices.removeAll()
+    for (index, entry) in entries.enumerated() {
+      indices[Identity(entry.collection, entry.key)] = index
     }
   }
 
   mutating func removeAll() {
     entries.removeAll()
-    places.removeAll()
+    indices.removeAll()
   }
 }
 
@@ -79,7 +79,7 @@ extension PendingDocuments.Entry {
     }
   }
 
-  /// As it will be when it is written over what is stored.
+  /// Returns the document as it will be after replacing the stored one.
   func document(over stored: Document.Header?) -> Document {
     var header = header
     header.key = key

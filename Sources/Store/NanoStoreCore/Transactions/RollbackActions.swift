@@ -2,37 +2,37 @@
 
 import NanoEngine
 
-/// What brings objects in memory back to where they were when the writes that they took part in are
-/// undone: a bag that was saved in a transaction that fails has its changes again.
+/// Actions that restore objects in memory when a transaction rolls back: a bag saved in a
+/// transaction that fails has its unsaved changes again.
 ///
 /// Confined to the thread of its transaction.
 final class RollbackActions {
-  private var steps: [() -> Void] = []
-  private var endings: [() -> Void] = []
-  private let undone: () -> Void
+  private var actions: [() -> Void] = []
+  private var endActions: [() -> Void] = []
+  private let onRollback: () -> Void
 
-  /// - Parameter undone: Called whenever something was undone.
-  init(_ undone: @escaping () -> Void) { self.undone = undone }
+  /// - Parameter onRollback: Called after each rollback.
+  init(_ onRollback: @escaping () -> Void) { self.onRollback = onRollback }
 
-  func append(_ step: @escaping () -> Void) { steps.append(step) }
+  func append(_ action: @escaping () -> Void) { actions.append(action) }
 
-  /// Adds what is done when the transaction is over, be it committed or undone.
-  func atEnd(_ step: @escaping () -> Void) { endings.append(step) }
+  /// Adds an action that runs when the transaction ends, whether it commits or rolls back.
+  func onEnd(_ action: @escaping () -> Void) { endActions.append(action) }
 
-  /// Runs a whole transaction, its commit included.
-  func settling<Result>(_ work: () throws -> Result) rethrows -> Result {
-    defer { for ending in endings { ending() } }
-    return try undoing(work)
+  /// Runs a whole transaction including its commit.
+  func runTransaction<Result>(_ work: () throws -> Result) rethrows -> Result {
+    defer { for ending in endActions { ending() } }
+    return try runNested(work)
   }
 
-  /// Runs a block, and if it throws, what was added in it, last first.
-  func undoing<Result>(_ work: () throws -> Result) rethrows -> Result {
-    let count = steps.count
+  /// Runs a block; if it throws, runs the actions added in it, in reverse order.
+  func runNested<Result>(_ work: () throws -> Result) rethrows -> Result {
+    let count = actions.count
     do {
       return try work()
     } catch {
-      while steps.count > count { steps.removeLast()() }
-      undone()
+      while actions.count > count { actions.removeLast()() }
+      onRollback()
       throw error
     }
   }
@@ -43,7 +43,7 @@ extension TransactionContext {
   func nested<Result>(
     _ writer: any EngineWriter, _ work: () throws -> Result
   ) throws -> Result {
-    guard let compensations else { return try writer.savepoint(work) }
-    return try compensations.undoing { try writer.savepoint(work) }
+    guard let rollbackActions else { return try writer.savepoint(work) }
+    return try rollbackActions.runNested { try writer.savepoint(work) }
   }
 }

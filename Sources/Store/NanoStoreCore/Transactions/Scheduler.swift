@@ -5,23 +5,23 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
-/// Runs the blocking calls behind `await` on threads of their own, never on those of Swift's
-/// concurrency.
+/// Runs blocking calls on dedicated threads, never on the threads of Swift concurrency.
 ///
-/// Writes run one after the other in the order in which they were started. Those that wait while
-/// another one runs are put into one transaction, each in a savepoint of its own, because a commit
-/// costs more than a small write: 9 times less per write at NORMAL, 30 to 80 times less at FULL.
+/// Writes run serially in the order in which they were submitted. Writes that wait while another
+/// runs share one transaction, each in its own savepoint (group commit), because a commit costs
+/// more than a small write: a write costs 9 times less at NORMAL, 30 to 80 times less at FULL.
 final class Scheduler: Sendable {
   private let writes = Mutex<(waiting: [any WaitingCall], isRunning: Bool)>(([], false))
   private let writeThread = DispatchQueue(label: "NanoStore.writes")
   private let reads = Mutex<(waiting: [any WaitingCall], idle: [DispatchQueue])>(
-    // Serial queues, since blocks of a concurrent one take threads away from Swift's concurrency.
+    // Serial queues, because blocks of a concurrent queue take threads away from Swift concurrency.
     ([], (1...Scheduler.maximumReads).map { DispatchQueue(label: "NanoStore.reads.\($0)") }))
 
-  /// Blocks that read at once; more would only wait for a connection.
+  /// The maximum number of concurrent reads; more would only wait for a connection.
   private static let maximumReads = 8
 
-  /// Writes that one transaction takes together. Arbitrary: the gain is had with far fewer.
+  /// The maximum number of writes in one transaction. Arbitrary: far fewer achieve most of the
+  /// gain.
   private static let maximumBatch = 256
 
   func read<Result: Sendable>(
@@ -64,8 +64,8 @@ final class Scheduler: Sendable {
     }
   }
 
-  /// Waits for a call that is submitted. Cancelling stops it while it runs, and takes it back at once
-  /// while it waits.
+  /// Submits a call and waits for it. Cancelling interrupts a running call, and removes a waiting
+  /// one at once.
   private func run<Result: Sendable>(
     isRepeatable: Bool, _ work: @escaping @Sendable () throws -> Result,
     submit: (any WaitingCall) -> Void,
@@ -78,7 +78,7 @@ final class Scheduler: Sendable {
           Call(
             interruption: interruption, isRepeatable: isRepeatable, work: work,
             continuation: continuation))
-        // Cancelled before there was anything to withdraw.
+        // Cancelled before the call was submitted.
         if interruption.isTriggered { withdraw(interruption)?.fail(CancellationError()) }
       }
     } onCancel: {
@@ -120,15 +120,17 @@ extension Scheduler {
     }
   }
 
-  /// What runs next, in one transaction. A block of the caller's runs alone: it may take long, or
-  /// wait for a write before it, whose task hears of its end only after the commit.
+  /// Returns the calls that run next, in one transaction. A call with a user-supplied block runs
+  /// alone: it may take long, or wait for an earlier write, whose task resumes only after the
+  /// commit.
   private static func batch(_ waiting: [any WaitingCall]) -> [any WaitingCall] {
     let together = waiting.prefix(maximumBatch).prefix { $0.isRepeatable }
     return Array(together.isEmpty ? waiting.prefix(1) : together)
   }
 
-  /// One transaction for all. If it is lost, because the disk is full for example, nobody's write
-  /// has happened; each is then tried by itself, so that one that is too large harms no other.
+  /// Runs all calls in one transaction. If it fails, for example because the disk is full, none of
+  /// the writes has happened; each is then retried alone, so that one that is too large does not
+  /// make the others fail.
   private func run(_ batch: [any WaitingCall], on store: Store) {
     var isBegun = false
     do {
@@ -142,8 +144,8 @@ extension Scheduler {
       }
       for done in finish { done() }
     } catch {
-      // If it could not even be begun, trying again would wait for the same lock again; if it may have
-      // happened, it would happen twice.
+      // If it could not even begin, retrying would wait for the same lock again. If it may have
+      // been committed, retrying would execute it twice.
       let mayHaveHappened = (error as? StoreError)?.code == .outcomeUnknown
       for call in batch {
         if isBegun && !mayHaveHappened { call.runAlone() } else { call.fail(error) }
@@ -153,7 +155,7 @@ extension Scheduler {
 }
 
 extension Store {
-  /// - Throws: What ended the running transaction, although its block goes on.
+  /// - Throws: The error that ended the running transaction while its block continues.
   fileprivate func requireTransaction() throws {
     try TransactionContext.current(of: self)?.writer?.savepoint {}
   }

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
 
-// @unchecked: only a value that the sender cannot reach any longer is put in, and only the receiver takes it.
-/// A value on its way from one thread to another, whose type need not be `Sendable`.
+// @unchecked: the value is no longer reachable by the sender when it is stored, and only the
+// receiver takes it.
+/// A box that transfers a value of any type, not necessarily `Sendable`, between threads.
 package struct SendingBox<Value>: @unchecked Sendable {
   private let value: Value
   package init(_ value: sending Value) { self.value = value }
-  /// The value; a block that is run again after it failed takes it again.
+  /// Returns the value. A block that is retried after a failure takes it again.
   package consuming func take() -> sending Value { value }
 }
 
 extension DocumentCollection {
-  /// As ``onReader(_:)``, for values that the block makes and hands over.
+  /// Runs a read like ``onReader(_:)`` and transfers its result, which need not be `Sendable`.
   package func fromReader<Result>(
     _ work: @escaping @Sendable () throws -> sending Result
   ) async throws -> sending Result {
     try await onReader { SendingBox(try work()) }.take()
   }
 
-  /// As ``onWriter(repeatable:_:)``, for a value that is handed over to the block and one that it makes.
+  /// Runs a write like ``onWriter(repeatable:_:)``, transferring a value to the block and its
+  /// result back.
   package func onWriter<Value, Result>(
     handing value: sending Value,
     _ work: @escaping @Sendable (sending Value) throws -> sending Result

@@ -4,34 +4,35 @@ import NanoDocument
 import NanoEngine
 
 extension Store {
-  /// How many saved documents are collected before they are written, all in one transaction.
+  /// The number of saved documents that are buffered and then written in one transaction.
   ///
-  /// With 1, the default, every save is written at once. With more, saves outside of transactions
-  /// are kept in memory until so many are there, ``flush()`` is called, the store is closed, or
-  /// anything else is written. Queries of this store see them all the same; other connections do
-  /// not, and a killed process loses them.
+  /// With 1, the default, every save is written immediately. With a larger value, saves outside of
+  /// transactions stay in memory until that many are buffered, ``flush()`` is called, the store is
+  /// closed, or anything else is written. Queries of this store see them; other connections do not,
+  /// and they are lost if the process is killed.
   ///
-  /// Values below 1 count as 1. A query while documents are collected costs as much as writing
-  /// them, so for bulk loads ``DocumentCollection/save(_:)-(Values)`` is the better way.
+  /// Values below 1 count as 1. A query while documents are buffered costs as much as writing them,
+  /// so for bulk loads prefer ``DocumentCollection/save(_:)-([Document])``.
   public var saveInterval: Int {
     get { withPending(\.interval) }
     set { withPending { $0.interval = max(1, newValue) } }
   }
 
-  /// Whether queries of this store see what is collected and not written yet. True unless set, so
-  /// that what was saved is found; false reads only what is written, as other connections do.
+  /// Whether queries of this store see buffered documents that are not written yet.
+  ///
+  /// The default is true. If false, queries read only what is written, like other connections.
   public var showsUnsavedChanges: Bool {
     get { withPending(\.isShown) }
     set { withPending { $0.isShown = newValue } }
   }
 
-  /// Whether saved documents are not written yet.
+  /// Whether there are buffered documents that are not written yet.
   public var hasUnsavedChanges: Bool { withPending { !$0.isEmpty } }
 
-  /// Writes what was collected, in one transaction.
+  /// Writes the buffered documents in one transaction.
   ///
-  /// - Throws: ``StoreError``, for a unique index for example. Nothing of it was written, and it is
-  ///   still collected: mend it by saving again, or ``discardUnsavedChanges()``.
+  /// - Throws: ``StoreError``, for example for a unique index. Nothing was written, and the
+  ///   documents stay buffered: save corrected ones, or call ``discardUnsavedChanges()``.
   public func flush() throws {
     _ = try engine()
     guard hasUnsavedChanges, TransactionContext.current(of: self) == nil else { return }
@@ -44,12 +45,13 @@ extension Store {
       withPending { $0.remove(entries) }
     }
   }
+  /// The asynchronous form of `flush()`, which does not block the calling thread.
   public func flush() async throws { try await scheduler.run { try self.flush() } }
 
-  /// Forgets what was collected and is not written yet.
+  /// Discards buffered documents that are not written yet.
   public func discardUnsavedChanges() { withPending { $0.removeAll() } }
 
-  /// Runs a read that sees what is collected: it is written, read, and undone.
+  /// Runs a read that sees buffered documents: they are written, read, and rolled back.
   func withBuffered<Result>(
     _ scope: ReadScope, _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
@@ -65,10 +67,10 @@ extension Store {
         throw Undone()
       }
     } catch is Undone {
-      guard let result else { throw StoreError(.database, "A read gave no result") }
+      guard let result else { throw StoreError(.database, "A read returned no result") }
       return result
     }
-    throw StoreError(.database, "A read gave no result")
+    throw StoreError(.database, "A read returned no result")
   }
 
   private struct Undone: Error {}

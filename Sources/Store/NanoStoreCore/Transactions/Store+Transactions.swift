@@ -4,46 +4,51 @@ import NanoDocument
 public import NanoEngine
 
 extension Store {
-  /// Runs a block in which every call on this store sees the same snapshot.
+  /// Runs a block in which all calls on this store see the same snapshot.
   ///
   /// ```swift
   /// let (people, count) = try store.read { (try people.fetch(), try people.count()) }
   /// ```
   ///
-  /// Writing in it throws ``StoreError/Code/readOnly``. A task that the block starts is not part of
-  /// it.
+  /// Writing inside the block throws ``StoreError/Code/readOnly``. A task started by the block is
+  /// not part of it.
   public func read<Result>(_ work: () throws -> Result) throws -> Result {
     try read(.snapshot, work)
   }
+  /// The asynchronous form of `read(_:)`, which does not block the calling thread.
   public func read<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     try await onReader { try self.read(work) }
   }
 
-  /// As ``read(_:)-(()->Result)``, saying what the block may see.
+  /// Runs a block of reads with an explicit scope; see ``read(_:)-(()->Result)``.
   ///
   /// ```swift
-  /// let count = try store.read(.stale) { try people.count() }     // of a replica, if there is one
+  /// let count = try store.read(.stale) { try people.count() }     // from a replica, if there is one
   /// ```
   ///
-  /// - Parameter scope: With ``ReadScope/stale`` the block may see a state of some time ago, also one from
-  ///   before a write of this program. Inside another block it sees what that one does.
+  /// - Parameters:
+  ///   - scope: With ``ReadScope/stale``, the block may see an older state, even one from before a
+  ///     write of this process. Inside another block it sees the same state as that block.
+  ///   - work: The block. It runs on the calling thread.
   public func read<Result>(_ scope: ReadScope, _ work: () throws -> Result) throws -> Result {
     if TransactionContext.current(of: self) != nil { return try work() }
     waitForQueued()
-    // Calls of the block see one state in any case.
+    // Calls in the block see one state in any case.
     return try withBuffered(scope == .call ? .snapshot : scope) { reader in
       try TransactionContext.reading(self, reader, work)
     }
   }
+  /// The asynchronous form of `read(_:_:)`, which does not block the calling thread.
   public func read<Result: Sendable>(
     _ scope: ReadScope, _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     try await onReader { try self.read(scope, work) }
   }
 
-  /// Runs a block whose writes happen together, or not at all if it throws, and returns what the block returns.
+  /// Runs a block in a transaction and returns its result. If the block throws, all its writes are
+  /// rolled back.
   ///
   /// ```swift
   /// try store.write {
@@ -52,16 +57,18 @@ extension Store {
   /// }
   /// ```
   ///
-  /// A block inside another one is a savepoint: if it throws and the outer block catches the error,
-  /// only the inner writes are undone. What was buffered is written first.
+  /// A nested block is a savepoint: if it throws and the outer block catches the error, only the
+  /// inner writes are rolled back. Buffered documents are written first.
   ///
-  /// - Throws: What the block throws, ``StoreError/Code/locked`` if another process writes for longer
-  ///   than the busy timeout, ``StoreError/Code/full`` and others. Nothing was written.
+  /// - Throws: An error thrown by the block, ``StoreError/Code/locked`` if another process writes
+  ///   for longer than the busy timeout, ``StoreError/Code/full`` and others. Nothing was written.
   @discardableResult
   public func write<Result>(_ work: () throws -> Result) throws -> Result {
     waitForQueued()
     return try writeAtOnce(work)
   }
+  /// The asynchronous form of `write(_:)`, which does not block the calling thread. The block runs
+  /// on the store's writing thread.
   @discardableResult
   public func write<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
@@ -70,7 +77,8 @@ extension Store {
     return try await scheduler.write(on: self, repeatable: false) { try self.write(work) }
   }
 
-  /// As ``write(_:)-(()->_)``, for calls that have waited for what is queued.
+  /// Runs a write like ``write(_:)-(()->_)``, for callers that have already waited for queued
+  /// calls.
   func writeAtOnce<Result>(_ work: () throws -> Result) throws -> Result {
     if let context = TransactionContext.current(of: self) {
       guard let writer = context.writer else { throw Self.insideRead }
@@ -80,7 +88,7 @@ extension Store {
     return try beginning { _ in try work() }
   }
 
-  /// Whether the running code stands in a read or write block of this store.
+  /// Whether the current code runs inside a read or write block of this store.
   @usableFromInline package var isInTransaction: Bool {
     TransactionContext.current(of: self) != nil
   }
@@ -90,7 +98,7 @@ extension Store {
 }
 
 extension Store {
-  /// One call that reads: in the running transaction, or on its own.
+  /// Runs a single read, in the running transaction or on its own.
   @inline(__always)
   func reading<Result>(
     _ scope: ReadScope, _ work: (any EngineReader) throws -> Result
@@ -100,8 +108,8 @@ extension Store {
     return try withBuffered(scope, work)
   }
 
-  /// One call that reads and shows documents to the caller's code, which may use the store.
-  func showing<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
+  /// Runs a single read that passes documents to the caller's code, which may use the store.
+  func readingDocuments<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
     if let context = TransactionContext.current(of: self) { return try work(context.reader) }
     waitForQueued()
     return try withBuffered(.snapshot) { reader in
@@ -109,10 +117,13 @@ extension Store {
     }
   }
 
-  /// One call that writes: in the running transaction, or in one of its own. It happens wholly or
-  /// not at all, also where it writes several documents inside a transaction that goes on.
+  /// Runs a single write, in the running transaction or in its own.
   ///
-  /// - Parameter callsBack: Whether code of the caller runs in it, which may use the store.
+  /// - Parameters:
+  ///   - atomic: Whether the call, which may write several documents, is rolled back as a whole
+  ///     when it throws inside a transaction that continues. A transaction of its own is always
+  ///     atomic.
+  ///   - callsBack: Whether user-supplied code runs in it, which may use the store.
   func writing<Result>(
     atomic: Bool = false, callsBack: Bool = false, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
@@ -122,27 +133,27 @@ extension Store {
     }
     waitForQueued()
     try flush()
-    // What calls nobody back may be run again.
+    // Without user-supplied code, the write may be retried.
     guard callsBack else {
       return try retrying { try engine().write(Interruption.current, work) }
     }
     return try beginning(work)
   }
 
-  /// A transaction of its own, in which calls on the store take part.
+  /// Runs a new transaction in which calls on the store take part.
   private func beginning<Result>(
     _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    let compensations = RollbackActions { [self] in noteDroppedDefinition() }
-    // Around the commit too, which may fail.
-    return try compensations.settling {
+    let rollbackActions = RollbackActions { [self] in noteDroppedDefinition() }
+    // This includes the commit, which may fail.
+    return try rollbackActions.runTransaction {
       try engine().write(Interruption.current) { writer in
-        try TransactionContext.writing(self, writer, compensations) { try work(writer) }
+        try TransactionContext.writing(self, writer, rollbackActions) { try work(writer) }
       }
     }
   }
 
-  /// Runs a reading block on the scheduler; cancelling the task stops its statement.
+  /// Runs a read on the scheduler. Cancelling the task interrupts its statement.
   func onReader<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
@@ -150,7 +161,7 @@ extension Store {
     return try await scheduler.read(work)
   }
 
-  /// Runs a writing block on the scheduler, together with others that wait.
+  /// Runs a write on the scheduler, in one transaction with other waiting writes.
   func onWriter<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {

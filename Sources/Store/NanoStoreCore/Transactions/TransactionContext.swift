@@ -11,10 +11,9 @@ import NanoEngine
   import Darwin
 #endif
 
-// @unchecked: touched only on `thread`; the task-local value may be inherited by other tasks, which
-// `current(of:)` keeps away from it.
-/// The transaction in whose block the running code stands, so that every call in the block takes
-/// part in it.
+// @unchecked: accessed only on `thread`. Other tasks may inherit the task-local value, but
+// `current(of:)` ignores it there.
+/// The transaction whose block is running, so that every call in the block takes part in it.
 final class TransactionContext: @unchecked Sendable {
   @TaskLocal private static var innermost: TransactionContext?
 
@@ -24,30 +23,30 @@ final class TransactionContext: @unchecked Sendable {
   private let outer: TransactionContext?
   private let thread = pthread_self()
   private var isActive = true
-  /// What is to be done if the writes are undone.
-  let compensations: RollbackActions?
-  /// Whether the database holds bags; nil before somebody asked.
+  /// The actions to run if the writes are rolled back.
+  let rollbackActions: RollbackActions?
+  /// Whether the database holds bags; nil until it is first checked.
   var hasBags: Bool?
-  /// Documents that are being written, some of which the engine may not have yet.
+  /// The batch being written, some documents of which the engine may not have received yet.
   var batch: DocumentBatch?
 
   private init(
     _ store: Store, _ reader: any EngineReader, _ writer: (any EngineWriter)?,
-    _ compensations: RollbackActions?, _ outer: TransactionContext?
+    _ rollbackActions: RollbackActions?, _ outer: TransactionContext?
   ) {
     self.store = ObjectIdentifier(store)
     self.reader = reader
     self.outer = outer
     self.writer = writer
-    self.compensations = compensations
+    self.rollbackActions = rollbackActions
   }
 
-  /// The transaction of this store that the running code is inside of; nil if it is in none.
+  /// Returns the running transaction of this store, or nil if there is none.
   @inline(__always)
   static func current(of store: Store) -> TransactionContext? {
     var context = innermost
     while let candidate = context {
-      // A task that was started inside the block runs on other threads, beside the transaction or
+      // A task started inside the block runs on other threads, concurrently with the transaction or
       // after it.
       if pthread_equal(candidate.thread, pthread_self()) != 0, candidate.isActive,
         candidate.store == ObjectIdentifier(store)
@@ -60,8 +59,8 @@ final class TransactionContext: @unchecked Sendable {
     return nil
   }
 
-  /// Runs a block that may only read, also where what is collected was written for it and will be
-  /// undone.
+  /// Runs a block that may only read, even if buffered documents were written for it and will be
+  /// rolled back.
   static func reading<Result>(
     _ store: Store, _ reader: any EngineReader, _ work: () throws -> Result
   ) throws -> Result {
@@ -69,10 +68,10 @@ final class TransactionContext: @unchecked Sendable {
   }
 
   static func writing<Result>(
-    _ store: Store, _ writer: any EngineWriter, _ compensations: RollbackActions,
+    _ store: Store, _ writer: any EngineWriter, _ rollbackActions: RollbackActions,
     _ work: () throws -> Result
   ) throws -> Result {
-    try run(TransactionContext(store, writer, writer, compensations, innermost), work)
+    try run(TransactionContext(store, writer, writer, rollbackActions, innermost), work)
   }
 
   private static func run<Result>(

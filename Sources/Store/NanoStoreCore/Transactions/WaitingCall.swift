@@ -3,15 +3,16 @@
 import NanoDocument
 import NanoEngine
 
-/// A call that waits for its turn, whatever its result is.
+/// A type-erased call that waits to run.
 protocol WaitingCall: Sendable {
   var interruption: Interruption { get }
-  /// Whether it may run again after its transaction was undone, and so share one with others: not if
-  /// a block of the caller is in it, which may have changed other things.
+  /// Whether the call may run again after its transaction was rolled back, and can therefore share
+  /// a transaction. False if it contains a user-supplied block, which may have other side effects.
   var isRepeatable: Bool { get }
-  /// In a transaction of its own; can be stopped.
+  /// Runs the call in its own transaction. It can be interrupted.
   func runAlone()
-  /// In a savepoint of the running transaction. What it gives is to be called after the commit.
+  /// Runs the call in a savepoint of the running transaction. Call the returned closure after the
+  /// commit.
   func runTogether(on store: Store) -> (done: () -> Void, isFailed: Bool)
   func fail(_ error: any Error)
 }
@@ -34,7 +35,8 @@ struct Call<Result: Sendable>: WaitingCall {
   }
 
   func runTogether(on store: Store) -> (done: () -> Void, isFailed: Bool) {
-    // Stopping the statement would undo the writes of others, so a write that runs goes on.
+    // Interrupting the statement would roll back the writes of others, so a running write
+    // continues.
     guard !interruption.isTriggered else { return ({ fail(CancellationError()) }, false) }
     let result = Swift.Result { try store.writeAtOnce { try work() } }
     let isFailed = if case .failure = result { true } else { false }

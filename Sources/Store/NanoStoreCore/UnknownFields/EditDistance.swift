@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// How many letters are inserted, removed, replaced or exchanged with their neighbor to make one text another
-/// one (optimal string alignment).
+/// The edit distance between two texts: the number of insertions, deletions, substitutions and
+/// transpositions of adjacent letters (optimal string alignment).
 struct EditDistance {
   private let target: [Unicode.Scalar]
-  // The last three rows of the table.
+  // The last three rows of the dynamic programming table.
   private var before: [Int] = []
   private var last: [Int] = []
   private var row: [Int] = []
 
   init(to text: String) { target = Array(text.unicodeScalars) }
 
-  /// Texts that differ by more are not similar: one letter in three, three at most. Arbitrary.
+  /// The maximum distance of similar texts: one letter in three, at most three. Arbitrary.
   var tolerance: Int { min(3, target.count / 3) }
 
-  /// The distance from a text; nil if it is greater than the limit.
+  /// Returns the distance from a text, or nil if it is greater than the limit.
   mutating func distance(from text: String, limit: Int) -> Int? {
     let source = Array(text.unicodeScalars)
     guard limit > 0, abs(source.count - target.count) <= limit else { return nil }

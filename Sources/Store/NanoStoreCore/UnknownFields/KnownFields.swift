@@ -4,21 +4,22 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// The fields that the documents of a collection have, as far as the store knows: those that a document ever
-/// had, those with a default, and those that an index or the list of queryable fields names.
+/// The known fields of a collection: those that a document has ever had, those with a default, and
+/// those named by an index or by the list of queryable fields.
 struct KnownFields: Sendable {
-  /// Whether there is any document. Without one, nothing is known about fields.
+  /// Whether the collection has any documents. Without documents, every field counts as known.
   let hasDocuments: Bool
-  /// In order. Arrays on the way add nothing to a path.
+  /// The observed paths, in order. Arrays along the way add nothing to a path.
   private var observed: [FieldPath] = []
   private var paths: Set<FieldPath> = []
-  /// Below these, not all names are kept.
+  /// The paths below which not all names are recorded.
   private var open: Set<FieldPath> = []
-  /// Whether there are so many names that the catalog may have left some out.
+  /// Whether the path catalog is complete. With very many names, it may omit some.
   private let isComplete: Bool
   private let defaults: FieldDefaults?
 
-  /// Names at the top level, and paths in all, from which on engines may not keep further ones.
+  /// The number of top-level names, and of paths in total, from which on engines may stop recording
+  /// new ones.
   private static let manyNames = 1_000
   private static let manyPaths = 5_000
 
@@ -48,36 +49,37 @@ struct KnownFields: Sendable {
     }
   }
 
-  /// Whether a document has the field, or might have it without the store knowing.
+  /// Whether a document has the field, or may have it although it is not recorded.
   func contains(_ path: FieldPath) -> Bool {
     guard hasDocuments, isComplete else { return true }
     if let defaults, defaults.reaches(path) { return true }
-    var places: [[String]] = [[]]
+    var prefixes: [[String]] = [[]]
     for step in path.steps {
       let name = step.name
-      // The element itself, inside of a condition on elements.
+      // The element itself, inside a condition on elements.
       if FieldPath(components: [name]).isElement { continue }
       var next: [[String]] = []
-      for place in places {
-        if !place.isEmpty, open.contains(FieldPath(components: place)) { return true }
-        if paths.contains(FieldPath(components: place + [name])) { next.append(place + [name]) }
-        // One element of an array.
-        if step.index != nil, !place.isEmpty { next.append(place) }
+      for prefix in prefixes {
+        if !prefix.isEmpty, open.contains(FieldPath(components: prefix)) { return true }
+        if paths.contains(FieldPath(components: prefix + [name])) { next.append(prefix + [name]) }
+        // A single element of an array.
+        if step.index != nil, !prefix.isEmpty { next.append(prefix) }
       }
       guard !next.isEmpty else { return false }
-      places = next
+      prefixes = next
     }
     return true
   }
 
-  /// Those of some fields that no document has, in order and once each.
+  /// Returns those of the fields that no document has, in order and without duplicates.
   func unknown(among fields: [FieldPath]) -> [UnknownField] {
     var seen: Set<FieldPath> = []
     return fields.filter { seen.insert($0).inserted && !contains($0) }
       .map { UnknownField(path: $0, nearest: nearest(to: $0)) }
   }
 
-  /// The field whose name is most similar: with other capitals, a few other letters, or at another place.
+  /// Returns the known field with the most similar name: different capitalization, a few different
+  /// letters, or at a different path.
   func nearest(to path: FieldPath) -> FieldPath? {
     let text = "\(path)"
     let lowercased = text.lowercased()
@@ -95,7 +97,7 @@ struct KnownFields: Sendable {
 }
 
 extension Query {
-  /// The fields that documents are selected, sorted and shown by.
+  /// The fields that the query filters, sorts and selects by.
   var usedFields: [FieldPath] {
     condition.fields + orderings.flatMap(\.expression.fields) + (fields ?? [])
       + (ranking?.weights.keys.sorted { "\($0)".isBefore("\($1)") } ?? [])

@@ -6,9 +6,9 @@ import NanoEngine
 import NanoQuery
 import Synchronization
 
-/// Logs fields that queries use and that no document has, each once for a collection.
+/// Logs each field that queries use and that no document has, once per collection.
 ///
-/// What is known of a collection is read once, and again for a field that is unknown.
+/// The known fields of a collection are read once, and again when a query uses an unknown field.
 final class UnknownFieldWarnings: Sendable {
   private struct State {
     var known: KnownFields?
@@ -18,18 +18,18 @@ final class UnknownFieldWarnings: Sendable {
   private let states = Mutex<[ExactName: State]>([:])
   private let logger: Logger
 
-  /// How often what is known of a collection is read: a program that makes names out of data is not followed
-  /// further. Arbitrary.
+  /// The maximum number of times that the known fields of a collection are read, for programs that
+  /// generate field names from data. Arbitrary.
   private static let maximumReads = 100
 
-  /// - Parameter logger: If it drops everything, as the one of a default configuration does, the logging system
-  ///   of the program is used.
+  /// - Parameter logger: If it discards everything, as the default configuration's logger does, the
+  ///   program's logging system is used instead.
   init(_ logger: Logger) {
     self.logger =
       logger.handler is SwiftLogNoOpLogHandler ? Logger(label: logger.label) : logger
   }
 
-  /// Logs those of some fields that no document has.
+  /// Logs those of the fields that no document has.
   func check(
     _ fields: [FieldPath], in collection: String,
     _ read: ((any EngineReader) throws -> KnownFields) throws -> KnownFields
@@ -41,7 +41,7 @@ final class UnknownFieldWarnings: Sendable {
     }
     guard !open.isEmpty, state.reads < Self.maximumReads else { return }
     let known = try read { try KnownFields($0, in: collection) }
-    // Without documents nothing is known, and little was read.
+    // Without documents every field counts as known, and little was read.
     guard known.hasDocuments else { return }
     let unknown = known.unknown(among: open)
     let new = states.withLock { states in
@@ -60,7 +60,8 @@ final class UnknownFieldWarnings: Sendable {
     logger.warning("A query uses a field that no document has", metadata: metadata)
   }
 
-  /// A name of any origin as a log can show it: in one line, without control characters, and not long.
+  /// Formats a name of any origin for a log: on one line, without control characters, and
+  /// truncated.
   private static func line(_ name: String) -> String {
     var line = ""
     for scalar in name.unicodeScalars.prefix(longestName) {
@@ -73,17 +74,17 @@ final class UnknownFieldWarnings: Sendable {
     return line
   }
 
-  /// Arbitrary.
+  /// The maximum length of a name in a log. Arbitrary.
   private static let longestName = 200
 }
 
 extension Store {
-  /// Whether fields that queries use and that no document has are logged.
+  /// Whether unknown fields in queries are logged.
   package var logsUnknownFields: Bool { unknownFieldWarnings != nil }
 }
 
 extension DocumentQuery {
-  /// Throws if the question is not valid, and logs fields that no document has, if the store does so.
+  /// Validates the query, and logs fields that no document has if these warnings are on.
   @inline(__always)
   func validate() throws {
     try query.validate()
@@ -91,14 +92,14 @@ extension DocumentQuery {
     try check(query.usedFields, warnings)
   }
 
-  /// As ``validate()``, for aggregates over this query.
+  /// Validates an aggregate query over this query; see ``validate()``.
   func validate(_ question: AggregateQuery) throws {
     try question.validate()
     guard let warnings = collection.store.unknownFieldWarnings else { return }
     try check(question.usedFields, warnings)
   }
 
-  /// As ``validate()``, for a question that a reader is about to be asked.
+  /// Logs unknown fields, using a reader that is already open.
   func logUnknown(_ fields: [FieldPath], _ reader: any EngineReader) throws {
     guard let warnings = collection.store.unknownFieldWarnings, let fields = checked(fields)
     else { return }
@@ -106,7 +107,7 @@ extension DocumentQuery {
   }
 
   private func check(_ fields: [FieldPath], _ warnings: UnknownFieldWarnings) throws {
-    // What a transaction has written is not in the catalog before it is written out.
+    // Paths written by a running transaction are not in the catalog until they are flushed.
     guard let fields = checked(fields),
       TransactionContext.current(of: collection.store)?.writer == nil
     else { return }
@@ -115,7 +116,7 @@ extension DocumentQuery {
     }
   }
 
-  /// Those that are looked for in documents; nil if there are none.
+  /// Returns the fields to check; nil if there are none.
   private func checked(_ fields: [FieldPath]) -> [FieldPath]? {
     guard let declaredNames else { return nil }
     let checked = fields.filter { !declaredNames.contains(ExactName($0.components[0])) }

@@ -176,7 +176,7 @@ extension Store {
   /// Throws inside a transaction, as a backup does.
   fileprivate func requireOutside() throws {
     guard !isInTransaction else {
-      throw StoreError(.invalidArgument, "This cannot be done inside a transaction")
+      throw StoreError(.invalidArgument, "This operation is not allowed inside a transaction")
     }
   }
 }
