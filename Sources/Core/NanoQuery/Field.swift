@@ -84,7 +84,7 @@ public struct Field: Sendable, Hashable {
 extension FieldPath {
   /// The element itself, inside ``Condition/element(_:_:)``, or the leaf inside ``Condition/leaf(_:)``.
   /// No document can have a field of this name.
-  package static let element = FieldPath(components: ["\u{0}"])
+  public static let element = FieldPath(components: ["\u{0}"])
   /// Whether this is the path that represents the element itself.
   package var isElement: Bool { components == ["\u{0}"] }
 }

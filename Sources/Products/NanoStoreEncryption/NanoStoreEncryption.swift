@@ -61,7 +61,7 @@ extension Store {
   }
   /// The asynchronous form of `changeKey(to:cost:)`, which does not block the calling thread.
   public func changeKey(to key: EncryptionKey, cost: ScryptCost = ScryptCost()) async throws {
-    try await apart { try self.changeKey(to: key, cost: cost) }
+    try await onDedicatedThread { try self.changeKey(to: key, cost: cost) }
   }
 
   /// Generates a new data key and re-encrypts everything with it, in many small transactions. The

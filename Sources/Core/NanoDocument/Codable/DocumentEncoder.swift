@@ -27,7 +27,7 @@ public final class DocumentEncoder {
   /// - Throws: ``StoreError/Code/invalidArgument`` if the value does not encode as an object,
   ///   ``StoreError/Code/valueNotStorable``, or any error the type throws. The writer's contents are
   ///   unchanged.
-  package func encode<Value: Encodable>(_ value: Value, into writer: inout JSONWriter) throws {
+  public func encode<Value: Encodable>(_ value: Value, into writer: inout JSONWriter) throws {
     let start = writer.count
     try encodeValue(value, into: &writer)
     guard writer.isObject(at: start) else {
@@ -42,7 +42,7 @@ public final class DocumentEncoder {
   ///
   /// - Throws: ``StoreError/Code/valueNotStorable``, or any error the type throws. The writer's
   ///   contents are unchanged.
-  package func encodeValue<Value: Encodable>(_ value: Value, into writer: inout JSONWriter) throws {
+  public func encodeValue<Value: Encodable>(_ value: Value, into writer: inout JSONWriter) throws {
     var state = idle ?? EncodingState()
     idle = nil
     state.userInfo = userInfo

@@ -6,7 +6,7 @@ extension JSONReader {
   /// Reads a value of any type, recognizing the stored forms of dates, data and other types.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument``.
-  package mutating func value() throws(StoreError) -> DocumentValue { try value(depth: depth) }
+  public mutating func value() throws(StoreError) -> DocumentValue { try value(depth: depth) }
 
   /// Reads an object. A date or another form that begins with `$` is not an object.
   ///
@@ -36,7 +36,7 @@ extension JSONReader {
   /// Reads binary data.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
-  package mutating func data() throws(StoreError) -> Data {
+  public mutating func data() throws(StoreError) -> Data {
     skipWhitespace()
     let before = self
     guard next == ASCII.openBrace, case .data(let data) = try value() else {
@@ -48,7 +48,7 @@ extension JSONReader {
   /// Reads a URL.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
-  package mutating func url() throws(StoreError) -> URL {
+  public mutating func url() throws(StoreError) -> URL {
     skipWhitespace()
     let before = self
     guard next == ASCII.openBrace, case .url(let url) = try value() else {

@@ -118,7 +118,7 @@ public struct JSONReader {
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
   @inlinable
-  package mutating func bool() throws(StoreError) -> Bool {
+  public mutating func bool() throws(StoreError) -> Bool {
     skipWhitespace()
     if match("true") { return true }
     if match("false") { return false }
@@ -145,7 +145,7 @@ public struct JSONReader {
   /// emails = try reader.array { (r: inout JSONReader) throws(StoreError) in try r.string() }
   /// ```
   @inlinable @inline(__always)
-  package mutating func array<Element>(
+  public mutating func array<Element>(
     _ read: (inout JSONReader) throws(StoreError) -> Element
   ) throws(StoreError) -> [Element] {
     if _slowPath(!peekConsume(ASCII.openBracket)) { throw mismatch("an array") }

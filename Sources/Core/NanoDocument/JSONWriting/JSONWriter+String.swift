@@ -12,7 +12,7 @@ extension JSONWriter {
   /// Writes a field name and the colon after it. A leading `$` is doubled to distinguish the name from
   /// stored forms.
   @inlinable @inline(__always)
-  package mutating func fieldName(_ name: borrowing String) {
+  public mutating func fieldName(_ name: borrowing String) {
     let at = used
     if _slowPath(name.utf8.first == ASCII.dollar) { byte(ASCII.quote) }
     let second = used

@@ -27,7 +27,7 @@ extension JSONWriter {
 
   /// Writes `{"$binary":{"base64":"…","subType":"00"}}`.
   @inline(never)  // reduces stack use for deeply nested arrays
-  package mutating func data(_ data: Data) {
+  public mutating func data(_ data: Data) {
     literal(#"{"$binary":{"base64":""#)
     base64(data)
     literal(#"","subType":"00"}}"#)
@@ -42,7 +42,7 @@ extension JSONWriter {
 
   /// Writes `{"$url":"…"}`, with a `$base` if the URL is relative.
   @inline(never)  // reduces stack use for deeply nested arrays
-  package mutating func url(_ url: URL) {
+  public mutating func url(_ url: URL) {
     literal(#"{"$url":"#)
     if let base = url.baseURL {
       string(url.relativeString)
@@ -56,7 +56,7 @@ extension JSONWriter {
 
   /// Writes any value in its stored form. Nesting deeper than ``DocumentValue/maximumDepth`` sets
   /// ``failure``.
-  package mutating func value(_ value: DocumentValue) { self.value(value, depth: depth) }
+  public mutating func value(_ value: DocumentValue) { self.value(value, depth: depth) }
 
   /// Writes an object in its stored form. Excessive nesting or a date out of range is
   /// recorded as a failure.

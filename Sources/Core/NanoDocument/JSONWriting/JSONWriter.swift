@@ -172,11 +172,11 @@ extension JSONWriter {
 
   /// Writes `true` or `false`.
   @inlinable @inline(__always)
-  package mutating func bool(_ value: Bool) { value ? literal("true") : literal("false") }
+  public mutating func bool(_ value: Bool) { value ? literal("true") : literal("false") }
 
   /// Writes `null`.
   @inlinable @inline(__always)
-  package mutating func null() { literal("null") }
+  public mutating func null() { literal("null") }
 
   /// Writes an array, calling the closure for each element.
   ///
@@ -184,7 +184,7 @@ extension JSONWriter {
   /// writer.array(person.emails) { $0.string($1) }
   /// ```
   @inlinable @inline(__always)
-  package mutating func array<Element>(
+  public mutating func array<Element>(
     _ elements: [Element], _ write: (inout JSONWriter, borrowing Element) -> Void
   ) {
     byte(ASCII.openBracket)
