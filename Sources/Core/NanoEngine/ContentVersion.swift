@@ -42,7 +42,7 @@ package struct RowIDResult: Sendable, Hashable {
   /// See ``ContentVersion/incarnation``; `nil` if the engine does not report it, or if the collection does not
   /// exist.
   @usableFromInline package var incarnation: Int64?
-  /// See ``EngineReader/committedState()``.
+  /// See ``EngineDocumentReader/committedState()``.
   package var state: CommittedState?
 
   @inlinable

@@ -106,7 +106,7 @@ package struct NewDocument {
   package var version: Int64?
   /// The creation date in microseconds since 1970; used only if the document is new.
   @usableFromInline package var added: Int64
-  /// The row ID to assign to a new document; the next one if `nil`. See ``EngineWriter/nextRowID(in:)``.
+  /// The row ID to assign to a new document; the next one if `nil`. See ``EngineDocumentWriter/nextRowID(in:)``.
   package var rowID: Int64?
   /// The revision of the only document that may be replaced; any if `nil`.
   package var replacedRevision: Int64?

@@ -16,7 +16,7 @@ nonisolated struct Reading: DocumentRepresentable, Sendable {
     writer.literal(#","isValid":"#)
     writer.bool(isValid)
     writer.literal(#","values":"#)
-    writer.array(values) { $1.double($0) }
+    writer.array(values) { $0.double($1) }
     writer.literal(#","note":"#)
     writer.value(note)
     writer.literal("}")

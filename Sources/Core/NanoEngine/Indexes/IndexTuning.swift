@@ -51,7 +51,7 @@ package struct IndexCostRecord: Sendable, Hashable {
 /// The defaults for engines that build every index in one step and keep no index records.
 extension EngineReader {
   package func unfinishedIndexes() throws -> [PendingIndex] { [] }
-  package func indexLedger() throws -> [IndexCostRecord] { [] }
+  package func indexCostRecords() throws -> [IndexCostRecord] { [] }
 }
 
 extension EngineWriter {
@@ -62,5 +62,5 @@ extension EngineWriter {
   package func continueIndex(
     _ name: String, in collection: String, documents: Int
   ) throws -> Bool { true }
-  package func setIndexLedger(_ rows: [IndexCostRecord], of collection: String) throws {}
+  package func setIndexCostRecords(_ rows: [IndexCostRecord], of collection: String) throws {}
 }

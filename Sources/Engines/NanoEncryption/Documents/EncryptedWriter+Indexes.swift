@@ -58,8 +58,8 @@ extension EncryptedWriter {
   }
 
   /// Index cost records contain field names, so they are not stored for encrypted collections.
-  func setIndexLedger(_ rows: [IndexCostRecord], of collection: String) throws {
-    if !ring.encrypts(collection) { try writer.setIndexLedger(rows, of: collection) }
+  func setIndexCostRecords(_ rows: [IndexCostRecord], of collection: String) throws {
+    if !ring.encrypts(collection) { try writer.setIndexCostRecords(rows, of: collection) }
   }
 
   /// Drops an index. Its hashes stay in documents until these are written again.

@@ -124,7 +124,7 @@ struct KeyLoader {
           ])
       }
       _ = try writer.dropIndexes(in: name)
-      try writer.setIndexLedger([], of: name)
+      try writer.setIndexCostRecords([], of: name)
       for index in indexes { try encryptingWriter.createIndex(index, in: name) }
     }
     _ = try encryptingWriter.flush()

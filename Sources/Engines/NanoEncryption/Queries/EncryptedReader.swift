@@ -95,8 +95,8 @@ class EncryptedReader: EngineReader {
   func unfinishedIndexes() throws -> [PendingIndex] {
     try inner.unfinishedIndexes().filter { !ring.encrypts($0.collection) }
   }
-  func indexLedger() throws -> [IndexCostRecord] {
-    try inner.indexLedger().filter { !ring.encrypts($0.collection) }
+  func indexCostRecords() throws -> [IndexCostRecord] {
+    try inner.indexCostRecords().filter { !ring.encrypts($0.collection) }
   }
 
   func find(

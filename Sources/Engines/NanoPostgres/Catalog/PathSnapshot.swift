@@ -38,7 +38,7 @@ final class PathSnapshot: @unchecked Sendable {
     return trie
   }
 
-  /// The paths as ``EngineReader/observedPaths(in:)`` returns them.
+  /// The paths as ``EngineCatalogReader/observedPaths(in:)`` returns them.
   var observed: [ObservedPath] {
     entries.map { entry in
       let path = CatalogPath(String(decoding: entry.path, as: UTF8.self))

@@ -219,7 +219,7 @@ class PostgresReader: EngineReader {
   /// Index builds are never partial in this engine.
   func unfinishedIndexes() throws -> [PendingIndex] { [] }
 
-  func indexLedger() throws -> [IndexCostRecord] {
+  func indexCostRecords() throws -> [IndexCostRecord] {
     let rows = try session.run(
       PostgresStatement(
         """

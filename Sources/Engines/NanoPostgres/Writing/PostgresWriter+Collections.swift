@@ -62,7 +62,7 @@ extension PostgresWriter {
     table.noteAll()
   }
 
-  func setIndexLedger(_ rows: [IndexCostRecord], of collection: String) throws {
+  func setIndexCostRecords(_ rows: [IndexCostRecord], of collection: String) throws {
     noteWrite()
     let name = names.qualified("nano_index_ledger")
     let folded = collection.folded

@@ -374,7 +374,7 @@ class SQLiteReader: EngineReader {
     }
   }
 
-  func indexLedger() throws -> [IndexCostRecord] {
+  func indexCostRecords() throws -> [IndexCostRecord] {
     try connection.all(
       SQLFragment(
         "SELECT collection, subject, state FROM nano_index_ledger ORDER BY collection, subject")

@@ -191,7 +191,7 @@ extension SQLiteWriter {
     return true
   }
 
-  func setIndexLedger(_ rows: [IndexCostRecord], of collection: String) throws {
+  func setIndexCostRecords(_ rows: [IndexCostRecord], of collection: String) throws {
     try requireFree()
     guard let name = try connection.table(collection)?.description.name else { return }
     try connection.run(

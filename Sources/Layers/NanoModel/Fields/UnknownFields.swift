@@ -87,7 +87,7 @@ extension UnknownFields {
     /// Collects the field whose name was just read, and moves the reader past its value.
     ///
     /// - Throws: ``StoreError/Code/corruptDocument``.
-    package mutating func keep(
+    public mutating func keep(
       _ name: JSONReader.Name, _ reader: inout JSONReader
     ) throws(StoreError) {
       reader.skipWhitespace()

@@ -63,7 +63,7 @@ extension Store {
     return false
   }
   /// The asynchronous form of `isCurrent(_:)`, which does not block the calling thread.
-  package func isCurrent(_ document: Document) async -> Bool {
+  public func isCurrent(_ document: Document) async -> Bool {
     (try? await onReader { self.isCurrent(document) }) ?? false
   }
 }

@@ -166,7 +166,7 @@ extension IndexTuner {
     guard let engine = state.withLock({ $0.engine }) else { return }
     do {
       let (rows, begun) = try engine.read(.snapshot, nil) {
-        (try $0.indexLedger(), try $0.unfinishedIndexes())
+        (try $0.indexCostRecords(), try $0.unfinishedIndexes())
       }
       let decisions = state.withLock { state -> [TuningDecision] in
         var ledger = IndexCostModel(rows: rows)
@@ -201,7 +201,7 @@ extension IndexTuner {
     guard !rows.isEmpty else { return }
     do {
       try engine.write(nil) { writer in
-        for (collection, rows) in rows { try writer.setIndexLedger(rows, of: collection.text) }
+        for (collection, rows) in rows { try writer.setIndexCostRecords(rows, of: collection.text) }
       }
     } catch {
       // Only recorded costs are lost, and further queries will record them again.

@@ -145,7 +145,7 @@ extension Store {
     if self.tuner == nil { tuner.start(engine) }
     if !tuner.state.withLock({ $0.isLoaded }) {
       // On this thread, so that an error is thrown to the caller.
-      let rows = try reading(.call) { try $0.indexLedger() }
+      let rows = try reading(.call) { try $0.indexCostRecords() }
       tuner.state.withLock { state in
         guard !state.isLoaded else { return }
         var ledger = IndexCostModel(rows: rows)

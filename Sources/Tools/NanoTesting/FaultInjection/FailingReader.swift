@@ -87,7 +87,7 @@ class FailingReader: EngineReader {
     try counted().observedPaths(in: collection)
   }
   func unfinishedIndexes() throws -> [PendingIndex] { try counted().unfinishedIndexes() }
-  func indexLedger() throws -> [IndexCostRecord] { try counted().indexLedger() }
+  func indexCostRecords() throws -> [IndexCostRecord] { try counted().indexCostRecords() }
   func metadata(_ name: String) throws -> DocumentValue? { try counted().metadata(name) }
   func metadataNames() throws -> [String] { try counted().metadataNames() }
 }

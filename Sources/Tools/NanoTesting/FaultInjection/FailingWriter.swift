@@ -51,8 +51,8 @@ final class FailingWriter: FailingReader, EngineWriter {
   func continueIndex(_ name: String, in collection: String, documents: Int) throws -> Bool {
     try counted().continueIndex(name, in: collection, documents: documents)
   }
-  func setIndexLedger(_ rows: [IndexCostRecord], of collection: String) throws {
-    try counted().setIndexLedger(rows, of: collection)
+  func setIndexCostRecords(_ rows: [IndexCostRecord], of collection: String) throws {
+    try counted().setIndexCostRecords(rows, of: collection)
   }
   func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     try counted().createTextIndex(index, in: collection)

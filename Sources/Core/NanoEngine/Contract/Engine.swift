@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+
+package import NanoDocument
+package import NanoQuery
+
+/// A database that stores documents: everything the store layer requires of it and knows about it.
+///
+/// Calls block until they finish; the store runs them on threads where blocking is harmless. A reader sees one
+/// snapshot for the duration of its block. An error thrown from a write block, whether by the block itself or by
+/// the engine, leaves the database as it was before the block.
+///
+/// Every engine passes the conformance suite in NanoTesting.
+package protocol Engine: EngineMaintenance {
+  /// The optional features that the engine supports.
+  var capabilities: Capabilities { get }
+
+  /// Runs a block on a snapshot. Several blocks may run concurrently with each other and with one writer.
+  ///
+  /// - Parameters:
+  ///   - scope: Whether the block makes several calls that must see the same state.
+  ///   - interruption: Makes the running statement fail with ``StoreError/Code/interrupted`` when it is
+  ///     triggered from another thread.
+  func read<Result>(
+    _ scope: ReadScope, _ interruption: Interruption?,
+    _ work: (any EngineReader) throws -> Result
+  ) throws -> Result
+  /// Passes a document to the closure and returns whether it exists. The fastest way to read a single document.
+  func get(
+    _ identity: Identity, in collection: String, _ interruption: Interruption?,
+    _ visit: (StoredDocument) throws -> Void
+  ) throws -> Bool
+  /// Passes the documents with the given keys to the closure, each once, in any order, all from one state.
+  func get(
+    keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
+    _ visit: (StoredDocument) throws -> Void
+  ) throws
+
+  /// Runs a block in a transaction, commits it when the block returns, and rolls it back when the block throws.
+  ///
+  /// Only one transaction runs at a time. Others wait; if the running one belongs to another process, they wait
+  /// at most for the busy timeout.
+  func write<Result>(
+    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result
+
+  /// Stores one document in its own transaction. The fastest way to write a single document.
+  ///
+  /// - Parameters:
+  ///   - newKey: The key for a document without one, in collections whose documents have keys.
+  ///   - replacing: Whether an existing document with the same key is replaced.
+  /// - Returns: The row ID and the key; `nil` if the caller must use a transaction instead, either because the
+  ///   engine has no faster method or because the document was rejected. In that case nothing was stored.
+  func put(
+    _ document: NewDocument, newKey: DocumentKey, replacing: Bool, into collection: String,
+    _ interruption: Interruption?
+  ) throws -> (rowID: Int64, key: DocumentKey?)?
+
+  /// Calls a handler after every commit that changed documents, until the observation is canceled or
+  /// deallocated.
+  ///
+  /// The handler is called in commit order, soon after each commit, on a thread that writes or watches the file,
+  /// and outside the engine's locks. It must be quick: the writer waits for it. The reported changes cover what
+  /// changed and may cover more. Commits of other connections and processes are reported as
+  /// ``Commit/everything``, after a delay that the engine defines. A caller that registers first and then reads
+  /// misses nothing. Once the observation ends, and while there are no observers, writing costs nothing extra.
+  ///
+  /// - Throws: ``StoreError/Code/unsupported`` without ``Capabilities/changes``, ``StoreError/Code/closed``.
+  func observeCommits(_ handler: @escaping @Sendable (Commit) -> Void) throws -> CommitObservation
+
+  /// Closes the database.
+  ///
+  /// Waits for running calls; later calls fail with ``StoreError/Code/closed``. Closing more than once has no
+  /// effect.
+  func close() throws
+}
+
+extension Engine {
+  package func get(
+    keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
+    _ visit: (StoredDocument) throws -> Void
+  ) throws {
+    try read(.snapshot, interruption) { try $0.get(keys: keys, in: collection, visit) }
+  }
+
+  package func put(
+    _ document: NewDocument, newKey: DocumentKey, replacing: Bool, into collection: String,
+    _ interruption: Interruption?
+  ) throws -> (rowID: Int64, key: DocumentKey?)? { nil }
+
+  package func get(
+    _ identity: Identity, in collection: String, _ interruption: Interruption?,
+    _ visit: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    try read(.call, interruption) { try $0.get(identity, in: collection, visit) }
+  }
+}

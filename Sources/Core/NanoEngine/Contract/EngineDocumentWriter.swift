@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+
+package import NanoDocument
+package import NanoQuery
+
+/// The documents of a transaction.
+package protocol EngineDocumentWriter: AnyObject {
+  /// Stores a new document and returns its row ID, which no document has had before.
+  ///
+  /// - Throws: ``StoreError/Code/duplicateKey``, also if the row ID requested for the document is taken,
+  ///   ``StoreError/Code/uniqueViolation``. Nothing was stored, and the transaction continues.
+  func insert(_ document: NewDocument, into collection: String) throws -> Int64
+
+  /// Stores new documents in order, with the same outcome as ``insert(_:into:)``. An engine may be faster with
+  /// batches of ``NewDocument/together`` documents.
+  ///
+  /// - Parameter rowIDs: Receives the row ID of each stored document, including those stored before one that is
+  ///   rejected.
+  /// - Throws: The same errors as for a single document. The documents before the rejected one were stored, and
+  ///   the transaction continues.
+  func insert(
+    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
+  ) throws
+  /// The preferred number of new documents per call.
+  var documentsTogether: Int { get }
+
+  /// Stores a document under its key, replacing the existing document with that key, if any. The existing
+  /// document's row ID and creation date are kept.
+  func save(_ document: NewDocument, into collection: String) throws -> Int64
+
+  /// Saves documents in order, with the same outcome as ``save(_:into:)-(NewDocument,_)``. An engine may be
+  /// faster with batches.
+  ///
+  /// - Parameter rowIDs: As in ``insert(_:into:_:)``.
+  func save(
+    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
+  ) throws
+
+  /// Returns the row ID of the next new document. Neither it nor any larger row ID has ever been used, so within
+  /// this transaction a caller may assign them in advance, for documents that refer to each other.
+  func nextRowID(in collection: String) throws -> Int64
+
+  /// Replaces the body of an existing document; returns `false` if it does not exist, or if its revision differs
+  /// from ``NewDocument/replacedRevision``.
+  func replace(
+    _ identity: Identity, with document: NewDocument, in collection: String
+  ) throws -> Bool
+  /// Deletes one document and returns whether it existed.
+  func delete(_ identity: Identity, from collection: String) throws -> Bool
+  /// Deletes the documents that match a query and returns their number.
+  func delete(_ query: Query, from collection: String) throws -> Int
+}
+
+extension EngineDocumentWriter {
+  package var documentsTogether: Int { NewDocument.together }
+
+  package func save(
+    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
+  ) throws {
+    for document in documents { rowIDs.append(try save(document, into: collection)) }
+  }
+
+  package func insert(
+    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
+  ) throws {
+    for document in documents { rowIDs.append(try insert(document, into: collection)) }
+  }
+}

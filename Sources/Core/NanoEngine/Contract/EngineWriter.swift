@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+
+package import NanoDocument
+
+/// A transaction in progress, valid only inside the block that received it and on that block's thread.
+package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWriter, EngineTuningWriter {
+  /// Creates a collection; does nothing if the same collection exists.
+  func createCollection(_ description: CollectionDescription) throws
+  /// Drops a collection with its documents and indexes, and returns whether it existed.
+  func dropCollection(_ name: String) throws -> Bool
+
+  /// Sets the settings of a collection, which apply to all later queries on every connection; creates the
+  /// collection if it does not exist.
+  func setSettings(_ settings: CollectionSettings, of collection: String) throws
+  /// Stores a metadata value; `nil` removes the entry.
+  func setMetadata(_ value: DocumentValue?, _ name: String) throws
+  /// Runs a block in a savepoint: its changes are rolled back if it throws, while the transaction continues.
+  func savepoint<Result>(_ work: () throws -> Result) throws -> Result
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+public import NanoDocument
+public import NanoEngine
+public import NanoQuery
+
+extension DocumentQuery {
+  /// Deletes the matching documents and returns how many there were.
+  @discardableResult
+  public func delete() throws -> Int {
+    try validate()
+    return try collection.writing { try collection.remove(query, $0) }
+  }
+  /// The asynchronous form of `delete()`, which does not block the calling thread.
+  @discardableResult
+  public func delete() async throws -> Int { try await onWriter { try $0.delete() } }
+
+  /// Changes some fields of all matching documents in one transaction, and returns their number.
+  @discardableResult
+  public func update(
+    set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
+  ) throws -> Int {
+    try update(FieldChanges(set: set, remove: remove))
+  }
+  /// The asynchronous form of `update(set:remove:)`, which does not block the calling thread.
+  @discardableResult
+  public func update(
+    set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
+  ) async throws -> Int {
+    let changes = FieldChanges(set: set, remove: remove)
+    return try await onWriter { try $0.update(changes) }
+  }
+
+  /// Applies stored changes to all matching documents; see ``update(set:remove:)-(_,_)``.
+  @discardableResult
+  public func update(_ changes: FieldChanges) throws -> Int {
+    try validate()
+    try InternalCollection.refuse(collection.name)
+    return try collection.writing(atomic: true) { engine in
+      // All row ids are collected before the first change, so that no document is found again in
+      // its changed form.
+      var ids: [Int64] = []
+      try engine.find(identities.query, in: collection.name) { stored in
+        ids.append(stored.rowID)
+        return true
+      }
+      for id in ids {
+        _ = try collection.update(.rowID(id), engine) { try changes.apply(to: &$0) }
+      }
+      return ids.count
+    }
+  }
+  /// The asynchronous form of `update(_:)`, which does not block the calling thread.
+  @discardableResult
+  public func update(_ changes: FieldChanges) async throws -> Int {
+    try await onWriter { try $0.update(changes) }
+  }
+}
