@@ -91,7 +91,7 @@ struct RecordSplitterTests {
   @Test("Errors between array elements are reported at their position")
   func faults() {
     #expect(records("[1,,2]") == ["1:1:1", "1:3:An element of the array is missing", "1:4:2"])
-    #expect(records("[1,]") == ["1:1:1", "1:3:A comma stands before a closing bracket"])
+    #expect(records("[1,]") == ["1:1:1", "1:3:An array has a trailing comma"])
     #expect(records("[\n1") == ["2:2:1", "2:3:The array is not closed"])
     #expect(records("[1] [2]") == ["1:1:1", "1:4:Unexpected content after the array"])
   }

@@ -86,7 +86,7 @@ struct CommitReportTests {
     for (id, kind) in rows { #expect((kind == .deleted) == (after[id] == nil)) }
   }
 
-  /// Returns every document, by row id.
+  /// Returns every document, by row ID.
   private static func state(_ engine: any Engine) throws -> [String: [Int64: String]] {
     try engine.read(.snapshot, nil) { reader in
       var state: [String: [Int64: String]] = [:]

@@ -65,7 +65,7 @@ struct FullTextComparisonTests {
 
   /// Copies all rows to the reference engine.
   ///
-  /// - Returns: The row ids of the copied rows in the file.
+  /// - Returns: The row IDs of the copied rows in the file.
   private func copy(_ foreign: PlainSQLite, to engine: ReferenceEngine) throws -> [Int64] {
     let rows = try foreign.run("SELECT id, body FROM c ORDER BY id")
     try engine.write(nil) { writer in

@@ -83,7 +83,7 @@ struct ModelWritingTests {
     #expect(again.rowID == stored.rowID)
     #expect(again.revision == 2)
 
-    // Also in a collection with row ids only.
+    // Also in a collection with row IDs only.
     let counters = store["counters"].models(Counter.self)
     try store.createCollection("counters", identity: .rowID)
     let counter = try counters.insert(Counter(name: "one"))

@@ -47,7 +47,8 @@ package final class EncryptedEngine: Engine {
   }
 
   package var capabilities: Capabilities {
-    var all = inner.capabilities.subtracting(.sql)
+    // Encrypted documents are written in transactions.
+    var all = inner.capabilities.subtracting([.sql, .singleWrites])
     // Collections that are not encrypted support every capability.
     guard keyring.encryptsMetadata else { return all }
     all.subtract([.everythingIndex, .textIndexes])

@@ -12,7 +12,7 @@ extension Store {
   /// for skipped in report.skipped { print(skipped.collection, skipped.rowID, skipped.reason) }
   /// ```
   ///
-  /// Documents keep their keys, classes, versions, insertion times and row ids, and collections
+  /// Documents keep their keys, classes, versions, insertion times and row IDs, and collections
   /// their settings and indexes, as far as those are readable. Metadata and bags are copied, and
   /// documents of an encrypted store stay encrypted. The damaged file is only read; close stores on
   /// it first, since concurrent writes may be missing. The call needs as much additional space as
@@ -39,7 +39,7 @@ extension Store {
       progress: progress)
   }
   /// The asynchronous form of `recover(from:to:replacing:progress:)`, which does not block the
-  /// calling thread. Cancelling the task ends the call at the next progress report and leaves
+  /// calling thread. Canceling the task ends the call at the next progress report and leaves
   /// nothing behind.
   @discardableResult
   public static func recover(

@@ -85,7 +85,7 @@ extension Store {
     try encryptedEngine().rotate(progress: progress)
   }
   /// The asynchronous form of `rotateKeys(progress:)`, which does not block the calling thread.
-  /// Cancelling the task ends the call after the current step.
+  /// Canceling the task ends the call after the current step.
   public func rotateKeys(progress: (@Sendable (Double) throws -> Void)? = nil) async throws {
     try await onDedicatedThread(progress) { try self.rotateKeys(progress: $0) }
   }
@@ -104,7 +104,7 @@ extension Store {
     try encryptedEngine().sealAll(progress: progress)
   }
   /// The asynchronous form of `sealAll(progress:)`, which does not block the calling thread.
-  /// Cancelling the task ends the call after the current step.
+  /// Canceling the task ends the call after the current step.
   public func sealAll(progress: (@Sendable (Double) throws -> Void)? = nil) async throws {
     try await onDedicatedThread(progress) { try self.sealAll(progress: $0) }
   }
@@ -117,7 +117,7 @@ extension Store {
     return engine
   }
 
-  /// Runs long work on a dedicated thread. Cancelling the task ends it after the current step.
+  /// Runs long work on a dedicated thread. Canceling the task ends it after the current step.
   private func onDedicatedThread(
     _ progress: (@Sendable (Double) throws -> Void)? = nil,
     _ work: @escaping @Sendable (@escaping @Sendable (Double) throws -> Void) throws -> Void

@@ -93,7 +93,7 @@ public macro Key() = #externalMacro(module: "NanoMacros", type: "PropertyMarker"
 /// Marks a relationship to other objects: `[Song]`, ordered and with duplicates, or `Song?`. Both
 /// may refer to any class: `[any GraphObject]`.
 ///
-/// It is stored as row ids in the document of the object that has it. The objects are loaded on
+/// It is stored as row IDs in the document of the object that has it. The objects are loaded on
 /// access. The property of the other class that refers back is named here and marked with
 /// ``Inverse(delete:)`` there; both ends change together.
 ///

@@ -14,7 +14,7 @@ import Synchronization
 /// ```
 ///
 /// You can use a store from any thread and task. Every operation has a synchronous and an
-/// asynchronous form. The asynchronous form never blocks the calling thread; cancelling its task
+/// asynchronous form. The asynchronous form never blocks the calling thread; canceling its task
 /// interrupts the query.
 public final class Store: Sendable {
   private struct State {
@@ -228,7 +228,7 @@ extension Store {
     try await onReader { try self.collections() }
   }
 
-  /// Creates a collection whose documents have keys or only row ids. Does nothing if it exists.
+  /// Creates a collection whose documents have keys or only row IDs. Does nothing if it exists.
   ///
   /// - Returns: The collection.
   /// - Throws: ``StoreError/Code/alreadyExists`` if the collection exists with a different
@@ -312,7 +312,7 @@ extension Store {
   /// The asynchronous form of `backup(to:replacing:progress:)`, which does not block the calling
   /// thread.
   ///
-  /// Cancelling the task ends the backup, throws `CancellationError` and leaves nothing behind.
+  /// Canceling the task ends the backup, throws `CancellationError` and leaves nothing behind.
   public func backup(
     to path: String, replacing: Bool = false,
     progress: (@Sendable (Double) throws -> Void)? = nil

@@ -26,7 +26,7 @@ extension BNRCaseRunner {
       guard try store.collections().contains(where: { $0.name == name }) else {
         return ["present": false]
       }
-      // One less than the next row id, which the cases count from 2.
+      // One less than the next row ID, which the cases count from 2.
       let last = try store.write { try store[name].nextRowID() }
       return ["present": true, "lastRowID": .int(last)]
     case "dissolve": return try releaseCycles()

@@ -60,6 +60,6 @@ extension CaseObject {
     if let path = Self.reals.values.first { self[keyPath: path] += 0 }
   }
 
-  /// The row id as the cases count it. The original's first object has 2, because 1 was its table's own record.
+  /// The row ID as the cases count it. The original's first object has 2, because 1 was its table's own record.
   var originalRowID: Int64? { objectID.map { $0.rowID + 1 } }
 }

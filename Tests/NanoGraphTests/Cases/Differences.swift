@@ -6,8 +6,8 @@ import NanoTestSupport
 /// The steps and cases that are not run, by reason. The operation of a step decides, never the id of the case.
 ///
 /// Some steps are run differently, because NanoStore differs from the original:
-/// - An object gets its row id when it is first saved, and ids start with 1. A step that asks for row ids therefore
-///   saves, and 2 in a case is 1 here. Row ids increase, each class has its own sequence, and none is reused.
+/// - An object gets its row ID when it is first saved, and ids start with 1. A step that asks for row IDs therefore
+///   saves, and 2 in a case is 1 here. Row IDs increase, each class has its own sequence, and none is reused.
 /// - `willUpdate` marks an object in the original. Here the step assigns a property its own value.
 /// - Deleted, unsaved objects are not among all objects, but in `deletedObjects`. A step that asks for all objects
 ///   includes them.
@@ -55,7 +55,7 @@ enum Differences {
   }
 
   /// Returns whether an expectation is about something that does not exist here: the original's error numbers, the
-  /// bytes of its files, and the metadata of its tables other than the last row id.
+  /// bytes of its files, and the metadata of its tables other than the last row ID.
   static func isLeftOut(_ field: String, of step: DocumentObject) -> Bool {
     if step["op"] == "rawMetadata" { return field != "present" && field != "lastRowID" }
     return field == "code" || field == "hex"

@@ -3,7 +3,7 @@
 import BenchmarkKit
 import NanoStore
 
-/// Gets cards by row id in random order, each in a separate read. The result is the number found.
+/// Gets cards by row ID in random order, each in a separate read. The result is the number found.
 struct CardGetScenario: Scenario {
   let set: CardSet
   let lookups: [Int]

@@ -2,7 +2,7 @@
 
 import NanoStore
 
-/// The identity of cards, which determines the benchmark that is repeated: NanoStore used keys, NTJsonStore row ids.
+/// The identity of cards, which determines the benchmark that is repeated: NanoStore used keys, NTJsonStore row IDs.
 enum CardIdentity {
   case key
   case rowID

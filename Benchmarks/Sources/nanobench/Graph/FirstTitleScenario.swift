@@ -3,7 +3,7 @@
 import BenchmarkKit
 import NanoStoreModels
 
-/// Reads the title of the first song of each playlist in a new context. Raw SQLite gets both bodies by row id and
+/// Reads the title of the first song of each playlist in a new context. Raw SQLite gets both bodies by row ID and
 /// decodes neither. The result is the number of titles.
 struct FirstTitleScenario: Scenario {
   let set: SongSet

@@ -8,7 +8,7 @@ extension Document? {
 }
 
 extension [Document] {
-  /// A digest for comparing results. Both engines assigned row ids in insertion order.
+  /// A digest for comparing results. Both engines assigned row IDs in insertion order.
   var rowIDs: Int { reduce(count) { $0 &* 31 &+ Int($1.rowID ?? 0) } & 0xFFFF_FFFF }
 }
 

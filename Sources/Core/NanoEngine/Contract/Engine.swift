@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 package import NanoDocument
-package import NanoQuery
+import NanoQuery
 
 /// A database that stores documents: everything the store layer requires of it and knows about it.
 ///

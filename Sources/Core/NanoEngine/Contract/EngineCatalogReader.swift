@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 package import NanoDocument
-package import NanoQuery
+import NanoQuery
 
 /// The definitions and the metadata of a snapshot.
 package protocol EngineCatalogReader: AnyObject {

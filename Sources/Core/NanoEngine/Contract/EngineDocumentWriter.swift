@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package import NanoDocument
+import NanoDocument
 package import NanoQuery
 
 /// The documents of a transaction.

@@ -83,7 +83,7 @@ extension FullTextSearch {
 
 extension EngineWriter {
   /// Throws ``StoreError/Code/unsupported``, the default for engines without full-text indexes.
-  public func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+  package func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     throw StoreError(
       .unsupported, "The engine has no text indexes", [.capability: "textIndexes"])
   }

@@ -90,7 +90,7 @@ extension PostgresQueryCompiler {
     var sql: String { expression + (descending ? " DESC" : "") }
   }
 
-  /// The expressions of an order, the row id last; nil if the server does not sort as we do.
+  /// The expressions of an order, the row ID last; nil if the server does not sort as we do.
   func order(_ query: Query) -> [Term]? {
     guard !query.isRanked else { return nil }
     var terms: [Term] = []

@@ -22,7 +22,7 @@ struct FullTextLookup {
   /// Whether the index finds nothing but what is searched for.
   let isExact: Bool
 
-  /// The row ids.
+  /// The row IDs.
   var rows: SQLFragment {
     let table = SQLName.quoted(table)
     return SQLFragment("SELECT rowid FROM \(table) WHERE \(table) MATCH ", [])

@@ -9,7 +9,7 @@ extension QueryCompiler {
     query.condition.rankingSearch.flatMap { ranks($0, query.ranking ?? FullTextRanking()) }
   }
 
-  /// A statement of the row ids that a search finds, with their ranks as SQLite has them; nil if no index
+  /// A statement of the row IDs that a search finds, with their ranks as SQLite has them; nil if no index
   /// answers it.
   func ranks(_ search: FullTextSearch, _ ranking: FullTextRanking) -> SQLFragment? {
     guard let answer = facts.answer(search), let scope = search.scope else { return nil }

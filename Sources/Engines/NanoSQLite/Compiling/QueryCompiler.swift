@@ -194,7 +194,7 @@ extension QueryCompiler {
   }
 
   /// The documents behind a position: greater in the first ordering, or equal there and greater in
-  /// the second, and so on to the row id. Nulls come first.
+  /// the second, and so on to the row ID. Nulls come first.
   private func after(_ position: PagePosition, _ orderings: [Ordering]) -> SQLFragment {
     let terms = zip(orderings, position.values).map { ordering, value in
       let term = term(ordering)

@@ -25,7 +25,7 @@ public struct ObjectConflict: Sendable {
 public enum ConflictPolicy {
   /// The save throws an ``ObjectConflictError`` with all conflicts. Nothing is saved.
   case fail
-  /// The context's version is stored. A deleted document is inserted again with its row id and key.
+  /// The context's version is stored. A deleted document is inserted again with its row ID and key.
   case overwrite
   /// The stored version is kept, and the objects have it after the save. An object whose document
   /// was deleted is removed from the context and its relationships.

@@ -11,7 +11,7 @@ extension ObjectContext {
   ///
   /// - Returns: The object.
   /// - Throws: ``StoreError/Code/invalidArgument`` if the object belongs to another context, has no
-  ///   content, or has unresolved relationships from another source, whose row ids have no meaning
+  ///   content, or has unresolved relationships from another source, whose row IDs have no meaning
   ///   in this context.
   @discardableResult
   public func insert<Object: GraphObject>(_ object: Object) throws -> Object {

@@ -7,12 +7,12 @@ public import NanoStoreCore
 extension ObjectContext {
   /// Stores all changes in one transaction.
   ///
-  /// New objects receive their row ids, and objects that are reachable through relationships are
+  /// New objects receive their row IDs, and objects that are reachable through relationships are
   /// stored too. If the save fails, the store and the context are unchanged, and you can save
   /// again.
   ///
   /// - Throws: ``ObjectConflictError`` if objects were changed or deleted in the store since they
-  ///   were read, under ``ConflictPolicy/fail``. ``StoreError`` with the collection and the row id
+  ///   were read, under ``ConflictPolicy/fail``. ``StoreError`` with the collection and the row ID
   ///   of the object, or its position among the new objects of its class:
   ///   ``StoreError/Code/uniqueViolation``, ``StoreError/Code/duplicateKey``,
   ///   ``StoreError/Code/valueNotStorable`` and others. ``StoreError/Code/invalidArgument`` within

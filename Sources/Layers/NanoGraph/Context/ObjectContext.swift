@@ -213,12 +213,12 @@ extension ObjectTable {
   }
 
   func detach(_ object: any GraphObject) {
-    // An object whose deletion was undone is registered by its row id.
+    // An object whose deletion was undone is registered by its row ID.
     if isInMap(object) { map.remove(object._$object.rowID) }
     object._$object.table = nil
   }
 
-  /// Replaces the objects in relationships by their row ids.
+  /// Replaces the objects in relationships by their row IDs.
   func dissolveAll() {
     guard !relationships.isEmpty || !inverses.isEmpty else { return }
     for object in map.rowIDs().compactMap({ live($0) }) {

@@ -120,7 +120,7 @@ public struct ObjectQuery<Object: GraphObject> {
     return (values, skipped)
   }
 
-  /// Returns the results as faults. Only row ids are read, from an index if it covers the query.
+  /// Returns the results as faults. Only row IDs are read, from an index if it covers the query.
   public func faults() throws -> [Object] {
     let table = context.table(Object.self)
     return try models.rowIDs().map { table.existingObject($0, as: Object.self) }.filter {
@@ -170,7 +170,7 @@ extension ObjectContext {
     _ type: Object.Type, _ text: String
   ) -> ObjectQuery<Object> { ObjectQuery(self, models(Object.self).search(text)) }
 
-  /// Returns all stored objects of a class, ordered by row id.
+  /// Returns all stored objects of a class, ordered by row ID.
   @inlinable
   public func all<Object: GraphObject>(_ type: Object.Type) throws -> [Object] {
     try find(type).fetch()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The live objects of a class by row id, held weakly: an object removes itself when it is
+/// The live objects of a class by row ID, held weakly: an object removes itself when it is
 /// deallocated.
 ///
-/// A hash table with open addressing and linear probing. Row ids are mostly consecutive, as in a
+/// A hash table with open addressing and linear probing. Row IDs are mostly consecutive, as in a
 /// list or a whole class; the identity hash keeps their slots consecutive too, which is
 /// cache-friendly. If this leads to clustering, as with ids that are multiples of a power of two,
 /// groups of four ids are scattered instead.
@@ -143,7 +143,7 @@ struct IdentityMap: ~Copyable {
     entries[gap] = Entry(rowID: 0, object: nil)
   }
 
-  /// Returns all row ids, unordered.
+  /// Returns all row IDs, unordered.
   func rowIDs() -> [Int64] {
     (0..<capacity).compactMap { entries[$0].rowID == 0 ? nil : entries[$0].rowID }
   }

@@ -150,7 +150,7 @@ extension ObjectTable {
     return object
   }
 
-  /// Reinserts an object whose deletion was saved, with the same row id.
+  /// Reinserts an object whose deletion was saved, with the same row ID.
   func reinsert(_ object: any GraphObject) {
     object._$object.flags = .inserted
     object._$object.revision = 0

@@ -121,7 +121,7 @@ extension ObjectTable {
 
   // MARK: Faults
 
-  /// Records the row ids of a list that was resolved to objects, for prefetching.
+  /// Records the row IDs of a list that was resolved to objects, for prefetching.
   @usableFromInline
   func noteList(_ ids: [Int64]) { neighbors = Neighbors(ids) }
 
@@ -187,7 +187,7 @@ extension ObjectTable {
   }
 }
 
-/// The row ids of the most recently resolved list, for prefetching its objects.
+/// The row IDs of the most recently resolved list, for prefetching its objects.
 struct Neighbors {
   private var ids: [Int64] = []
   private var wasAccessed = false

@@ -13,7 +13,7 @@ extension ObjectTable {
     guard preparedEpoch != drops else { return }
     let former = try formerRevision()
     do {
-      // Objects are identified by row id; keys would add a second index.
+      // Objects are identified by row ID; keys would add a second index.
       if !hasKey { try context.store.createCollection(documents.name, identity: .rowID) }
     } catch let error as StoreError where error.code == .alreadyExists {
       // The existing collection has keys, which are kept.
@@ -69,7 +69,7 @@ extension ObjectTable {
     raisedRevisions = 0
   }
 
-  /// Assigns row ids to new objects, so that documents can refer to them.
+  /// Assigns row IDs to new objects, so that documents can refer to them.
   func assignRowIDs() throws {
     var next = try documents.nextRowID()
     for object in inserted where object._$object.rowID < 0 && !object.isDeleted {
@@ -80,7 +80,7 @@ extension ObjectTable {
     }
   }
 
-  /// Reverts the assignment of row ids after a failed save.
+  /// Reverts the assignment of row IDs after a failed save.
   func revertRowIDs() {
     for (position, object) in inserted.enumerated()
     where object._$object.flags.contains(.inserted) && !isInMap(object) {
@@ -93,7 +93,7 @@ extension ObjectTable {
       && map[object._$object.rowID] == object.address
   }
 
-  /// Completes a save: objects are no longer retained, and are found by their row ids.
+  /// Completes a save: objects are no longer retained, and are found by their row IDs.
   func didSave() {
     if context.undoLog.isEnabled { noteNumbers() }
     let count = inserted.count
@@ -136,7 +136,7 @@ extension ObjectTable {
     }
   }
 
-  /// Records the row ids of new objects, for snapshots that refer to them by number.
+  /// Records the row IDs of new objects, for snapshots that refer to them by number.
   private func noteNumbers() {
     // While undo is disabled, numbers are not recorded.
     while rowIDsOfInserted.count < insertedBefore { rowIDsOfInserted.append(0) }

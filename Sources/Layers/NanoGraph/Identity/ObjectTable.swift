@@ -4,7 +4,7 @@ import NanoDocument
 import NanoModel
 public import NanoStoreCore
 
-/// The objects of a class in a context: the live objects by row id, and the objects to save.
+/// The objects of a class in a context: the live objects by row ID, and the objects to save.
 @usableFromInline
 final class ObjectTable {
   /// Valid while an object refers to the table: the context detaches all objects before it is
@@ -32,12 +32,12 @@ final class ObjectTable {
   @exclusivity(unchecked) var counts = PendingCounts()
   /// The number of new objects in earlier saves, from which numbering continues.
   var insertedBefore = 0
-  /// The row ids that new objects of earlier saves received, by number, while undo may need them; 0
+  /// The row IDs that new objects of earlier saves received, by number, while undo may need them; 0
   /// for objects that were never saved.
   var rowIDsOfInserted: [Int64] = []
   /// New objects that were deleted before a save, by number, while they are referenced.
   var formerNew: [Int64: WeakObject] = [:]
-  /// Row ids whose deletion was saved, while undo may restore them.
+  /// Row IDs whose deletion was saved, while undo may restore them.
   @usableFromInline var removed: Set<Int64> = []
   /// The revisions at which this context last saved stored objects, for undo to detect later
   /// changes by others; -1 if the stored version of another writer was kept.
@@ -93,7 +93,7 @@ struct PendingCounts: Equatable {
 }
 
 extension ObjectTable {
-  /// Returns the unique instance for a row id: the live object, or a new fault.
+  /// Returns the unique instance for a row ID: the live object, or a new fault.
   @inlinable
   func object<Object: GraphObject>(_ id: Int64, as type: Object.Type) -> Object {
     if _fastPath(id > 0) {
@@ -135,7 +135,7 @@ extension ObjectTable {
     return object
   }
 
-  /// Returns the unique instance for a row id or for the number of a new object.
+  /// Returns the unique instance for a row ID or for the number of a new object.
   func anyObject(_ id: Int64) -> any GraphObject {
     func open<Object: GraphObject>(_ type: Object.Type) -> any GraphObject {
       object(id, as: type)
@@ -174,7 +174,7 @@ extension ObjectTable {
   private func position(_ number: Int64) -> Int { Self.index(number) &- insertedBefore }
   static func index(_ number: Int64) -> Int { Int(0 &- number) &- 1 }
 
-  /// Returns the row id that a new object has received since, or the id unchanged.
+  /// Returns the row ID that a new object has received since, or the id unchanged.
   func currentID(_ id: Int64) -> Int64 {
     guard id < 0, rowIDsOfInserted.indices.contains(Self.index(id)) else { return id }
     let current = rowIDsOfInserted[Self.index(id)]

@@ -12,10 +12,10 @@ import NanoModel
 /// }
 /// ```
 public struct ObjectID<Object: GraphObject>: Hashable, Sendable, Codable {
-  /// The row id of the object's document.
+  /// The row ID of the object's document.
   public let rowID: Int64
 
-  /// Creates the id of the object whose document has this row id.
+  /// Creates the id of the object whose document has this row ID.
   public init(rowID: Int64) { self.rowID = rowID }
 
   /// The collection of the object's document.
@@ -26,10 +26,10 @@ public struct ObjectID<Object: GraphObject>: Hashable, Sendable, Codable {
 public struct AnyObjectID: Hashable, Sendable, Codable {
   /// The collection of the object's document.
   public let collection: String
-  /// The row id of the object's document.
+  /// The row ID of the object's document.
   public let rowID: Int64
 
-  /// Creates an id from a collection and a row id.
+  /// Creates an id from a collection and a row ID.
   public init(collection: String, rowID: Int64) {
     self.collection = collection
     self.rowID = rowID

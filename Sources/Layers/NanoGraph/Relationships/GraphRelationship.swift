@@ -33,7 +33,7 @@ final class StoredRelationship {
   private let removeTargets: (any GraphObject, (any GraphObject) -> Bool) -> Void
   private let appendTarget: (any GraphObject, any GraphObject) -> Void
   let dissolve: (any GraphObject) -> Void
-  /// Returns whether an object has row ids in the relationship that are not resolved to objects.
+  /// Returns whether an object has row IDs in the relationship that are not resolved to objects.
   let hasRowIDs: (any GraphObject) -> Bool
   /// Returns a closure that restores the current relationship of an owner.
   let restoring: (any GraphObject) -> () -> Void

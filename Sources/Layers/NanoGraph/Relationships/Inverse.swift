@@ -16,7 +16,7 @@ public protocol InverseStorage {
   mutating func replace(with owners: [any GraphObject])
 }
 
-/// The objects that relate to this one, ordered by row id.
+/// The objects that relate to this one, ordered by row ID.
 public struct InverseMany<Owner: GraphObject>: InverseStorage {
   /// The cached owners.
   public var _objects: [Owner] = []

@@ -3,7 +3,7 @@
 public import NanoDocument
 
 /// An ordered to-many relationship to objects of any class, stored as an array of collections and
-/// row ids. Only generated code uses it.
+/// row IDs. Only generated code uses it.
 public struct MixedToMany: RelationshipStorage {
   private var references: [MixedReference] = []
   /// The resolved objects.

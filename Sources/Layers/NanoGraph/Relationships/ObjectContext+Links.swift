@@ -106,7 +106,7 @@ extension ObjectContext {
 }
 
 extension GraphObject {
-  /// The sort key of owners: by row id, followed by new objects in insertion order.
+  /// The sort key of owners: by row ID, followed by new objects in insertion order.
   fileprivate var sortKey: UInt64 {
     let id = _$object.rowID
     return id > 0 ? UInt64(id) : UInt64(Int64.max) + id.magnitude

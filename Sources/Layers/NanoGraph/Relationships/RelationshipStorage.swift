@@ -2,7 +2,7 @@
 
 public import NanoDocument
 
-/// The storage of a relationship: row ids as read from the document, resolved to objects on first
+/// The storage of a relationship: row IDs as read from the document, resolved to objects on first
 /// access. Only generated code uses it.
 public protocol RelationshipStorage: FieldCodable {
   /// Creates an empty relationship.
@@ -11,9 +11,9 @@ public protocol RelationshipStorage: FieldCodable {
   static var target: (any GraphObject.Type)? { get }
   /// Whether there can be several objects.
   static var isToMany: Bool { get }
-  /// Resolves row ids to objects, which are faults unless they are in memory.
+  /// Resolves row IDs to objects, which are faults unless they are in memory.
   mutating func resolve(in context: ObjectContext)
-  /// Whether there are row ids that are not resolved to objects.
+  /// Whether there are row IDs that are not resolved to objects.
   var hasRowIDs: Bool { get }
   /// Passes the resolved objects to a closure.
   func forEach(_ body: (any GraphObject) -> Void)
@@ -21,12 +21,12 @@ public protocol RelationshipStorage: FieldCodable {
   mutating func remove(where isGone: (any GraphObject) -> Bool)
   /// Appends an object, or replaces the object of a to-one relationship.
   mutating func add(_ object: any GraphObject)
-  /// Writes the row ids.
+  /// Writes the row IDs.
   ///
   /// - Parameter isDocument: Whether a reference to an object that is not stored is an error.
   ///   Snapshots of a context contain the numbers of such objects.
   func write(to writer: inout JSONWriter, isDocument: Bool)
-  /// Replaces resolved objects by row ids, so that they are not retained.
+  /// Replaces resolved objects by row IDs, so that they are not retained.
   mutating func dissolve()
 }
 
@@ -35,7 +35,7 @@ extension FieldCodable where Self: RelationshipStorage {
   @inlinable
   public static var missingValue: Self? { Self() }
 
-  /// Writes the row ids. Fails if an object is not stored.
+  /// Writes the row IDs. Fails if an object is not stored.
   @inlinable
   public func write(to writer: inout JSONWriter) { write(to: &writer, isDocument: true) }
 }

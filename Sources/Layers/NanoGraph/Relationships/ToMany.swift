@@ -2,11 +2,11 @@
 
 public import NanoDocument
 
-/// An ordered to-many relationship to objects of a class, stored as an array of row ids. Only
+/// An ordered to-many relationship to objects of a class, stored as an array of row IDs. Only
 /// generated code uses it.
 @frozen
 public struct ToMany<Target: GraphObject>: RelationshipStorage {
-  /// The row ids, valid until they are resolved to objects.
+  /// The row IDs, valid until they are resolved to objects.
   @usableFromInline var ids: [Int64]
   /// The resolved objects.
   public var _objects: [Target]
@@ -31,7 +31,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
   public static var target: (any GraphObject.Type)? { Target.self }
   /// True, since there can be several objects.
   public static var isToMany: Bool { true }
-  /// Whether there are row ids that are not resolved to objects.
+  /// Whether there are row IDs that are not resolved to objects.
   public var hasRowIDs: Bool { !isResolved && !ids.isEmpty }
 
   /// Returns the objects that are not deleted. Called by generated property accessors.
@@ -72,7 +72,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
     return copy
   }
 
-  /// Resolves the row ids to objects, which are faults unless they are in memory.
+  /// Resolves the row IDs to objects, which are faults unless they are in memory.
   @inlinable
   public mutating func resolve(in context: ObjectContext) {
     guard !isResolved else { return }
@@ -96,7 +96,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
     if let object = object as? Target { _objects.append(object) }
   }
 
-  /// Replaces the objects by row ids, so that they are not retained.
+  /// Replaces the objects by row IDs, so that they are not retained.
   public mutating func dissolve() {
     guard isResolved else { return }
     ids = _objects.compactMap { $0.referenceID > 0 ? $0.referenceID : nil }
@@ -104,7 +104,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
     isResolved = false
   }
 
-  /// Writes the row ids.
+  /// Writes the row IDs.
   @inlinable
   public func write(to writer: inout JSONWriter, isDocument: Bool) {
     guard writer.enter() else { return }
@@ -123,7 +123,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
     writer.leave()
   }
 
-  /// Reads the row ids.
+  /// Reads the row IDs.
   @inlinable
   public init(reading reader: inout JSONReader) throws(StoreError) {
     ids = try [Int64](reading: &reader)

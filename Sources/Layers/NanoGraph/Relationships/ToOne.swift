@@ -2,11 +2,11 @@
 
 public import NanoDocument
 
-/// A to-one relationship to an object of a class, stored as its row id. Only generated code uses
+/// A to-one relationship to an object of a class, stored as its row ID. Only generated code uses
 /// it.
 @frozen
 public struct ToOne<Target: GraphObject>: RelationshipStorage {
-  /// The row id, valid until it is resolved to an object; 0 for none.
+  /// The row ID, valid until it is resolved to an object; 0 for none.
   @usableFromInline var id: Int64
   /// The resolved object.
   public var _object: Target?
@@ -28,7 +28,7 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
   public static var target: (any GraphObject.Type)? { Target.self }
   /// False, since there is at most one object.
   public static var isToMany: Bool { false }
-  /// Whether there is a row id that is not resolved to an object.
+  /// Whether there is a row ID that is not resolved to an object.
   public var hasRowIDs: Bool { id != 0 }
 
   /// Returns the object unless it is deleted. Called by generated property accessors.
@@ -59,7 +59,7 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
     return _object.map { [$0] } ?? []
   }
 
-  /// Resolves the row id to an object, which is a fault unless it is in memory.
+  /// Resolves the row ID to an object, which is a fault unless it is in memory.
   @inlinable
   public mutating func resolve(in context: ObjectContext) {
     guard id != 0 else { return }
@@ -80,21 +80,21 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
     if let object = object as? Target { _object = object }
   }
 
-  /// Replaces the object by its row id, so that it is not retained.
+  /// Replaces the object by its row ID, so that it is not retained.
   public mutating func dissolve() {
     guard let object = _object else { return }
     id = max(0, object.referenceID)
     _object = nil
   }
 
-  /// Writes the row id, or null.
+  /// Writes the row ID, or null.
   @inlinable
   public func write(to writer: inout JSONWriter, isDocument: Bool) {
     if isMissing { return writer.null() }
     writer.reference(_object?.referenceID ?? id, isDocument: isDocument)
   }
 
-  /// Reads the row id, or null.
+  /// Reads the row ID, or null.
   @inlinable
   public init(reading reader: inout JSONReader) throws(StoreError) {
     id = reader.consumeNull() ? 0 : try reader.integer(as: Int64.self)

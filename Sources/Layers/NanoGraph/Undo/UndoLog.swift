@@ -121,7 +121,7 @@ struct UndoRecord {
   enum Kind: UInt8 {
     case inserted, updated, deleted
   }
-  /// The row id, or the object's number when it was new.
+  /// The row ID, or the object's number when it was new.
   let id: Int64
   /// The end offset of the snapshot, which begins at the end of the previous record's snapshot.
   let end: Int

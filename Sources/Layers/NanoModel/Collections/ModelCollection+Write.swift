@@ -82,7 +82,7 @@ extension ModelCollection {
 
   /// Stores new values atomically.
   ///
-  /// - Returns: Their row ids, in order.
+  /// - Returns: Their row IDs, in order.
   /// - Throws: The errors of inserting one value, with the position of the value. Nothing was
   ///   stored.
   @discardableResult
@@ -146,10 +146,10 @@ extension ModelCollection {
     guard let key = try key.documentKey else { return false }
     return try documents.delete(key.description)
   }
-  /// Deletes the document with this row id and returns whether it existed.
+  /// Deletes the document with this row ID and returns whether it existed.
   @discardableResult
   public func delete(rowID: Int64) throws -> Bool { try documents.delete(rowID: rowID) }
-  /// Deletes the document of a value, by its key or else by its row id, and returns whether it
+  /// Deletes the document of a value, by its key or else by its row ID, and returns whether it
   /// existed.
   @discardableResult
   public func delete(_ stored: Stored<M>) throws -> Bool {

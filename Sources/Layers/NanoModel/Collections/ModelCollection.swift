@@ -67,7 +67,7 @@ extension ModelCollection {
     return try get(key.description)
   }
 
-  /// Returns the value with this row id, or nil if there is none.
+  /// Returns the value with this row ID, or nil if there is none.
   public func get(rowID: Int64) throws -> M? {
     try documents.get(rowID: rowID).map { try decoder.value($0) }
   }

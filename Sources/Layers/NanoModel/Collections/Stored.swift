@@ -33,9 +33,9 @@ public struct Stored<Value: Model> {
     set { value[keyPath: keyPath] = newValue }
   }
 
-  /// The key of the document; nil if it has only a row id.
+  /// The key of the document; nil if it has only a row ID.
   public var key: String? { header.key?.description }
-  /// The row id of the document.
+  /// The row ID of the document.
   public var rowID: Int64? { header.rowID }
   /// The version of the model that wrote the document.
   public var version: Int { Int(header.version ?? 1) }

@@ -85,7 +85,7 @@ extension ModelQuery {
   public func exists() throws -> Bool { try documentQuery().exists() }
   /// Returns the keys of the results in order, without those of documents that have none.
   public func keys() throws -> [String] { try documentQuery().keys() }
-  /// Returns the row ids of the results in order.
+  /// Returns the row IDs of the results in order.
   public func rowIDs() throws -> [Int64] { try documentQuery().rowIDs() }
   /// Returns how the query is executed: its statement, the query plan, and the indexes it uses.
   public func explain() throws -> Explanation { try documentQuery().explain() }

@@ -91,7 +91,7 @@ extension ModelQuery {
   public func update(_ changes: [ModelChange<M>]) throws -> Int {
     try collection.prepareIfNeeded()
     return try collection.store.write {
-      // Row ids are collected before the first change, so that a changed document is not found
+      // Row IDs are collected before the first change, so that a changed document is not found
       // again.
       let ids = try rowIDs()
       for id in ids {

@@ -134,7 +134,7 @@ extension ModelCollection {
     return find(query.condition)
   }
 
-  /// Returns all values, ordered by row id.
+  /// Returns all values, ordered by row ID.
   public func fetch() throws -> [M] { try find().fetch() }
   /// The asynchronous form of `fetch()`, which does not block the calling thread.
   public func fetch() async throws -> sending [M] { try await find().fetch() }

@@ -69,7 +69,7 @@ extension ModelCollection {
     return documents.find(.any(conditions)).withoutFieldCheck
   }
 
-  /// Upgrades the next batch in row id order, and returns whether there were any documents.
+  /// Upgrades the next batch in row ID order, and returns whether there were any documents.
   private func upgradeNext(_ batch: Int, _ cursor: inout UpgradeCursor) throws -> Bool {
     let decoder = decoder
     var after = cursor

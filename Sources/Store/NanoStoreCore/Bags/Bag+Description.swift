@@ -7,7 +7,7 @@ extension Bag {
   /// Returns the bag as an object: its key, its name if it has one, and the keys of its members in
   /// order.
   ///
-  /// Documents without keys appear with their row ids. The collections of the members are available
+  /// Documents without keys appear with their row IDs. The collections of the members are available
   /// from ``members(limit:offset:)-(Int?,_)``.
   ///
   /// ```swift

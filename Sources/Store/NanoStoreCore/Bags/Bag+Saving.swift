@@ -12,7 +12,7 @@ extension Bag {
   /// changes are unsaved again.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` for a bag without a store,
-  ///   ``StoreError/Code/notFound`` if the bag, a bag in it, or a document identified by its row id
+  ///   ``StoreError/Code/notFound`` if the bag, a bag in it, or a document identified by its row ID
   ///   was deleted from the store in the meantime, and the errors of writing documents. Nothing was
   ///   written, and all changes are still unsaved.
   public func save() throws {

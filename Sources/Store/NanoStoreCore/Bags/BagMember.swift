@@ -4,13 +4,13 @@ import NanoDocument
 package import NanoEngine
 import NanoQuery
 
-/// A reference to a member of a bag: the collection of a document and its key or row id.
+/// A reference to a member of a bag: the collection of a document and its key or row ID.
 ///
 /// A bag in a bag is also a member; see ``isBag``.
 public struct BagMember: Sendable {
   /// The name of the collection.
   public let collection: String
-  /// The key, or the row id of a document that has none.
+  /// The key, or the row ID of a document that has none.
   package let identity: Identity
   /// The case-folded name: collection names are case-insensitive in ASCII letters.
   let folded: String
@@ -22,9 +22,9 @@ public struct BagMember: Sendable {
     folded = collection.foldingASCII
   }
 
-  /// The key; nil for a document that has only a row id.
+  /// The key; nil for a document that has only a row ID.
   public var key: String? { if case .key(let key) = identity { key.description } else { nil } }
-  /// The row id; nil for a document that has a key.
+  /// The row ID; nil for a document that has a key.
   public var rowID: Int64? { if case .rowID(let id) = identity { id } else { nil } }
   /// Whether the member is a bag rather than a document.
   public var isBag: Bool { folded == InternalCollection.bags.rawValue }
@@ -39,7 +39,7 @@ extension BagMember: Hashable {
   public static func == (a: BagMember, b: BagMember) -> Bool {
     a.identity == b.identity && a.folded.isSame(as: b.folded)
   }
-  /// Hashes the collection and the key or row id.
+  /// Hashes the collection and the key or row ID.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(exact)
     hasher.combine(identity)
@@ -48,8 +48,8 @@ extension BagMember: Hashable {
 
 /// A document of ``InternalCollection/bagMembers``.
 ///
-/// `{"bag":1,"position":7,"collection":"people","key":"ada"}`: the row id of the bag, the position
-/// in it, the case-folded collection name, and the key as a string or the row id as a number.
+/// `{"bag":1,"position":7,"collection":"people","key":"ada"}`: the row ID of the bag, the position
+/// in it, the case-folded collection name, and the key as a string or the row ID as a number.
 struct Membership: DocumentRepresentable {
   var bag: Int64
   var position: Int64

@@ -51,7 +51,7 @@ public struct BagPart: Sendable {
     try await bag.onReader { try self.members(limit: limit, offset: offset) }
   }
 
-  /// Returns the keys of the members, in order. Documents that have only row ids are skipped.
+  /// Returns the keys of the members, in order. Documents that have only row IDs are skipped.
   public func keys(limit: Int? = nil, offset: Int = 0) throws -> [String] {
     try members(limit: limit, offset: offset).compactMap(\.key)
   }

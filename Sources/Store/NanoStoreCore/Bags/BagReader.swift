@@ -15,7 +15,7 @@ final class BagReader {
 
   private enum Members {
     case none
-    /// The row id of the stored bag.
+    /// The row ID of the stored bag.
     case stored(Int64)
     case inherited(InheritedMembers)
   }
@@ -38,7 +38,7 @@ final class BagReader {
     return found
   }
 
-  /// The row id of the bag, if it is stored.
+  /// The row ID of the bag, if it is stored.
   var bag: Int64? { if case .stored(let bag) = base { bag } else { nil } }
 
   func count() throws -> Int {

@@ -20,7 +20,7 @@ struct BagSaver {
   private struct Plan {
     let bag: Bag
     let changes: BagChanges
-    /// The row id of the stored bag.
+    /// The row ID of the stored bag.
     var rowID: Int64 = 0
     /// Whether the store did not contain the bag, so that it has no memberships yet.
     var isNew = false

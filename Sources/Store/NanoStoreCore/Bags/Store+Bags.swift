@@ -191,7 +191,7 @@ extension Bag {
     return try json.object()["name"]?.string
   }
 
-  /// Returns the row ids of the bags that contain a member.
+  /// Returns the row IDs of the bags that contain a member.
   fileprivate static func holding(
     _ member: BagMember, _ reader: any EngineReader
   ) throws -> [Int64] {

@@ -12,7 +12,7 @@ struct CacheContents {
   private var inUse = UniquedDocuments()
   /// The memory size of the retained documents.
   private(set) var bytes = 0
-  /// Whether querying row ids first is likely to avoid reading documents: positive if it did
+  /// Whether querying row IDs first is likely to avoid reading documents: positive if it did
   /// recently.
   private var credit = 0
 
@@ -123,7 +123,7 @@ extension CacheContents {
 }
 
 extension CacheContents {
-  /// Whether a query should request row ids first.
+  /// Whether a query should request row IDs first.
   var prefersRowIDs: Bool { credit > 0 }
 
   private static let mostCredit = 4

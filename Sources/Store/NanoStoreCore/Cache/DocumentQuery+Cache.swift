@@ -38,7 +38,7 @@ extension DocumentQuery {
     return documents
   }
 
-  /// Queries row ids, and reads only the documents not cached in this database state. Returns nil
+  /// Queries row IDs, and reads only the documents not cached in this database state. Returns nil
   /// if they are too many.
   private func byRowIDs(
     _ reader: any EngineReader, _ cache: CollectionCache

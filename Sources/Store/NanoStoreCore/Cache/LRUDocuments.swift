@@ -2,7 +2,7 @@
 
 import NanoDocument
 
-/// Documents by row id, in least recently used order.
+/// Documents by row ID, in least recently used order.
 ///
 /// An open-addressing hash table of slot numbers; the slots form a doubly linked list from the most
 /// to the least recently used. A dictionary with a separate list takes three times as long for a
@@ -27,7 +27,7 @@ struct LRUDocuments {
 
   private static let none: Int32 = -1
 
-  /// The index at which the probe sequence of a row starts. Sixteen consecutive row ids share a
+  /// The index at which the probe sequence of a row starts. Sixteen consecutive row IDs share a
   /// cache line; blocks of sixteen are hashed, so that the ids of every thousandth row do not
   /// collide.
   @inline(__always)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package import NanoDocument
+public import NanoDocument
 import NanoEngine
 
 extension Store {
@@ -45,7 +45,7 @@ extension Store {
   /// account. The result is false for a document that was modified, for one that does not come from
   /// a read of a cached collection of this store, for one whose row another program wrote last, and
   /// if the database cannot be read.
-  package func isCurrent(_ document: Document) -> Bool {
+  public func isCurrent(_ document: Document) -> Bool {
     guard let collection = document.collection, let rowID = document.rowID,
       let cache = cache[collection],
       let known = cache.withContents({ $0.version(of: document, rowID) })

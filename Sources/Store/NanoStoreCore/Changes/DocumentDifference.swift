@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The difference between two lists of documents, which are identified by row id.
+/// The difference between two lists of documents, which are identified by row ID.
 ///
 /// Positions follow `CollectionDifference` and the batch updates of UIKit and AppKit: removals
 /// refer to the old list, insertions to the new one. Apply removals and the sources of moves
@@ -16,7 +16,7 @@
 /// table.reloadRows(at: difference.changed.map(\.to))     // after the others, at their new positions
 /// ```
 ///
-/// SwiftUI computes differences by identity: pass the documents to `ForEach` with their row ids.
+/// SwiftUI computes differences by identity: pass the documents to `ForEach` with their row IDs.
 public struct DocumentDifference: Sendable, Hashable {
   /// A document in both lists.
   public struct Step: Sendable, Hashable {

@@ -24,7 +24,7 @@ final class InvalidationSignal: Sendable {
     var isInvalid = true
     var isReading = false
     var isEnded = false
-    /// The row ids in the result; nil if unknown.
+    /// The row IDs in the result; nil if unknown.
     var rows: Set<Int64>?
     var waiter: CheckedContinuation<Bool, Never>?
 
@@ -71,7 +71,7 @@ final class InvalidationSignal: Sendable {
     }
   }
 
-  /// - Parameter rows: The row ids in the result; nil if unknown.
+  /// - Parameter rows: The row IDs in the result; nil if unknown.
   func finishReading(_ rows: Set<Int64>?) {
     state.withLock { state in
       state.isReading = false
@@ -100,7 +100,7 @@ final class InvalidationSignal: Sendable {
     waiter?.resume(returning: true)
   }
 
-  /// Returns the effect of a commit, determined from row ids alone.
+  /// Returns the effect of a commit, determined from row IDs alone.
   func verdict(on commit: Commit) -> Verdict {
     guard let change = commit.change(in: collection) else { return .unaffected }
     return state.withLock { state in

@@ -68,7 +68,7 @@ enum ResultFingerprint: Sendable {
     if case .documents(let fingerprints) = self { fingerprints } else { [] }
   }
 
-  /// The row ids in the result; nil if unknown.
+  /// The row IDs in the result; nil if unknown.
   var rows: Set<Int64>? {
     guard case .documents(let fingerprints) = self else { return nil }
     return Set(fingerprints.lazy.map(\.rowID))
@@ -91,7 +91,7 @@ struct DocumentFingerprint: Sendable {
 
   private init(hashing document: StoredDocument) {
     var hasher = Hasher()
-    // A collection that is dropped and recreated assigns the same row ids to other documents.
+    // A collection that is dropped and recreated assigns the same row IDs to other documents.
     hasher.combine(document.key)
     hasher.combine(document.added)
     hasher.combine(document.type)

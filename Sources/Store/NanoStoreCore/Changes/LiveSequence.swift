@@ -6,7 +6,7 @@ import Synchronization
 /// An asynchronous sequence that reports changes as they happen, such as ``DocumentUpdates``.
 ///
 /// A loop over it does not end by itself. It ends normally when the store is closed, and with
-/// `CancellationError` when its task is cancelled. When the loop ends, for whatever reason, all its
+/// `CancellationError` when its task is canceled. When the loop ends, for whatever reason, all its
 /// resources are released. Like a collection, it retains the store meanwhile.
 public protocol LiveSequence<Element>: AsyncSequence, Sendable where Element: Sendable {}
 
@@ -22,7 +22,7 @@ extension LiveSequence {
   /// One call runs at a time. While it runs, nothing accumulates: the next call receives the newest
   /// state. An error is passed to the last call; closing the store ends the calls without one.
   ///
-  /// - Returns: A token that ends the calls when it is cancelled or released, so keep it.
+  /// - Returns: A token that ends the calls when it is canceled or released, so keep it.
   public func observe(
     _ handler: @escaping @MainActor @Sendable (Result<Element, any Error>) -> Void
   ) -> ObservationToken {
@@ -47,14 +47,14 @@ extension LiveSequence {
   }
 }
 
-/// Keeps a handler registered until it is cancelled or released.
+/// Keeps a handler registered until it is canceled or released.
 ///
 /// It is not called `Observation`: a type of that name hides the module that `@Observable` expands to.
 public final class ObservationToken: Sendable {
   private let isCancelled = Flag()
   private let task: Task<Void, Never>
 
-  /// - Parameter call: Calls the handler in its context, unless the token has been cancelled.
+  /// - Parameter call: Calls the handler in its context, unless the token has been canceled.
   fileprivate init<Updates: LiveSequence>(
     _ updates: Updates,
     _ call:

@@ -70,8 +70,8 @@ import NanoEngine
   ///   - type: The name of the class; nil for the collection's default class.
   ///   - version: The version of the class; nil for its first.
   ///   - given: The insertion time in microseconds since 1970; nil for the start of the batch.
-  ///   - rowID: The row id to use: one from ``DocumentCollection/nextRowID()`` upward, or that of a
-  ///     deleted document. If nil, the next row id.
+  ///   - rowID: The row ID to use: one from ``DocumentCollection/nextRowID()`` upward, or that of a
+  ///     deleted document. If nil, the next row ID.
   /// - Throws: The errors of inserting or saving a single document. If the database rejected a
   ///   document, the whole batch has failed, even if the caller catches the error. A buffered
   ///   document may be rejected by a later call or at the end of the batch.
@@ -97,7 +97,7 @@ import NanoEngine
   /// Replaces the body of a document with the contents of the buffer, and empties the buffer.
   ///
   /// - Parameter revision: The revision that the document must have; nil for any.
-  /// - Returns: False if no document has this row id, or if its revision differs. The document is
+  /// - Returns: False if no document has this row ID, or if its revision differs. The document is
   ///   then unchanged.
   /// - Throws: ``StoreError/Code/uniqueViolation`` and others. Nothing was replaced.
   package func replace(

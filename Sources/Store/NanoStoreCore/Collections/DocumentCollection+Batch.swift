@@ -6,7 +6,7 @@ import NanoEngine
 extension DocumentCollection {
   /// Inserts new documents atomically.
   ///
-  /// - Returns: Their row ids, in order.
+  /// - Returns: Their row IDs, in order.
   /// - Throws: The errors of inserting a single document. Nothing was stored.
   @discardableResult
   @inlinable
@@ -91,7 +91,7 @@ extension DocumentCollection {
   /// Inserts `Encodable` values as new documents, atomically.
   ///
   /// ```swift
-  /// try films.insert([Film(title: "Alien"), Film(title: "Ran")])      // [1, 2], their row ids
+  /// try films.insert([Film(title: "Alien"), Film(title: "Ran")])      // [1, 2], their row IDs
   /// ```
   @discardableResult
   @_disfavoredOverload
@@ -152,7 +152,7 @@ extension DocumentCollection {
   ///     traverses the list of savepoints after each statement with triggers.
   ///   - fill: Receives the batch and a buffer. It writes one document in stored form into the
   ///     buffer before each ``DocumentBatch/add(_:key:type:version:added:rowID:)``.
-  /// - Returns: The row ids of the documents, in order.
+  /// - Returns: The row IDs of the documents, in order.
   /// - Throws: The errors of storing a single document, with its position in the batch, or what the
   ///   closure throws. Nothing was stored.
   @usableFromInline package func writeBatch(

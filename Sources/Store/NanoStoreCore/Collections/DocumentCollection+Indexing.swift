@@ -12,7 +12,7 @@ extension DocumentCollection {
   ///
   /// With ``IndexingPolicy/everything``, searching for a value in any attribute and comparing any
   /// field, including arrays, use an index; writes cost several times as much. Query results do not
-  /// change. Cancelling the task undoes the change.
+  /// change. Canceling the task undoes the change.
   ///
   /// - Parameters:
   ///   - policy: The new policy.

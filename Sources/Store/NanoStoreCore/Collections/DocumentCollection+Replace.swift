@@ -4,7 +4,7 @@ public import NanoDocument
 import NanoEngine
 
 extension DocumentCollection {
-  /// Replaces the existing document with the same key, or with the same row id if there is no key.
+  /// Replaces the existing document with the same key, or with the same row ID if there is no key.
   ///
   /// The fields are replaced as a whole, not merged.
   ///
@@ -14,7 +14,7 @@ extension DocumentCollection {
   ///
   /// - Returns: The document as stored.
   /// - Throws: ``StoreError/Code/notFound`` if there is no such document,
-  ///   ``StoreError/Code/invalidArgument`` if the given document has neither key nor row id,
+  ///   ``StoreError/Code/invalidArgument`` if the given document has neither key nor row ID,
   ///   ``StoreError/Code/partialDocument`` if only some of its fields were read,
   ///   ``StoreError/Code/uniqueViolation``. The stored document is unchanged.
   @discardableResult
@@ -37,7 +37,7 @@ extension DocumentCollection {
   /// ```
   ///
   /// - Parameters:
-  ///   - document: The new content, with the key or row id of the stored document.
+  ///   - document: The new content, with the key or row ID of the stored document.
   ///   - revision: The ``/NanoDocument/Document/revision`` of the document when it was read. An
   ///     unknown revision, nil, never matches.
   /// - Returns: The document as stored, with its new revision.

@@ -3,17 +3,17 @@
 import NanoDocument
 package import NanoEngine
 
-// For layers that identify documents by row id and assign row ids in advance.
+// For layers that identify documents by row ID and assign row IDs in advance.
 extension DocumentCollection {
-  /// Returns the row id of the next new document. Call it inside a `write` block.
+  /// Returns the row ID of the next new document. Call it inside a `write` block.
   ///
-  /// No document has ever had this row id or a later one, so documents that refer to each other can
-  /// be written with the row ids that they will have.
+  /// No document has ever had this row ID or a later one, so documents that refer to each other can
+  /// be written with the row IDs that they will have.
   public func nextRowID() throws -> Int64 {
     try writing { try $0.nextRowID(in: name) }
   }
 
-  /// Passes the document with this row id to the closure, as the engine stores it, and returns
+  /// Passes the document with this row ID to the closure, as the engine stores it, and returns
   /// whether it exists.
   @discardableResult
   package func show(

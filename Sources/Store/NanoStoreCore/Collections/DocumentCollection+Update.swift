@@ -81,7 +81,7 @@ extension DocumentCollection {
     }
   }
 
-  /// Changes some fields of the document with this row id; see
+  /// Changes some fields of the document with this row ID; see
   /// ``update(_:set:remove:)-(String,_,_)``.
   @discardableResult
   public func update(
@@ -127,7 +127,7 @@ extension DocumentCollection {
     try engine.get(identity, in: name) { found = Document($0, in: name) }
     guard let found else { return nil }
     var object = try found.object()
-    // Not the row id, but a field of the same name that was stored from JSON text.
+    // Not the row ID, but a field of the same name that was stored from JSON text.
     let field = object[DocumentObject.rowIDName]
     try change(&object)
     object[DocumentObject.rowIDName] = field
@@ -162,7 +162,7 @@ extension DocumentCollection {
     try await onWriter { try self.delete(key) }
   }
 
-  /// Deletes the document with this row id and returns whether it existed.
+  /// Deletes the document with this row ID and returns whether it existed.
   @discardableResult
   public func delete(rowID: Int64) throws -> Bool {
     try writing { try remove(.rowID(rowID), $0) }
@@ -175,7 +175,7 @@ extension DocumentCollection {
 
   /// Deletes a document, and returns whether it existed.
   ///
-  /// It is found by its key, or by its row id if it has no key.
+  /// It is found by its key, or by its row ID if it has no key.
   @discardableResult
   public func delete(_ document: Document) throws -> Bool {
     if let key = document.header.key {

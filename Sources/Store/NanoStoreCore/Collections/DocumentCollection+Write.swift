@@ -34,7 +34,7 @@ extension DocumentCollection {
     try await onWriter { try self.insert(object, key: key) }
   }
 
-  /// Saves a document, replacing the one with the same key. Its row id and insertion time are kept.
+  /// Saves a document, replacing the one with the same key. Its row ID and insertion time are kept.
   ///
   /// - Throws: The errors of ``insert(_:key:)-(DocumentObject,_)``, except for an existing key. The
   ///   stored document is unchanged.
@@ -59,10 +59,10 @@ extension DocumentCollection {
 
   /// Saves a changed document, replacing the stored one.
   ///
-  /// That is the document with the same key, or the same row id if there is no key.
+  /// That is the document with the same key, or the same row ID if there is no key.
   ///
   /// - Throws: ``StoreError/Code/partialDocument`` if only some of its fields were read;
-  ///   ``StoreError/Code/notFound`` if it has only a row id and was deleted.
+  ///   ``StoreError/Code/notFound`` if it has only a row ID and was deleted.
   @discardableResult
   public func save(_ document: Document) throws -> Document {
     let header = document.header

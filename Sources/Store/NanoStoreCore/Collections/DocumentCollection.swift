@@ -61,7 +61,7 @@ extension DocumentCollection {
     try await onReader { try self.get(key) }
   }
 
-  /// Returns the document with this row id, or nil if there is none.
+  /// Returns the document with this row ID, or nil if there is none.
   public func get(rowID: Int64) throws -> Document? { try get(.rowID(rowID)) }
   /// The asynchronous form of `get(rowID:)`, which does not block the calling thread.
   public func get(rowID: Int64) async throws -> Document? {
@@ -119,7 +119,7 @@ extension DocumentCollection {
       }
       return entry.document(over: try stored(identity, nil)?.header)
     case .rowID:
-      // The row id of a new document is known only once it is written, as for queries.
+      // The row ID of a new document is known only once it is written, as for queries.
       return try reading(.call) { try document($0, identity, cache) }
     }
   }

@@ -35,10 +35,10 @@ struct CopyBatch {
     bytes.removeAll(keepingCapacity: true)
   }
 
-  /// Inserts all documents with their original row ids.
+  /// Inserts all documents with their original row IDs.
   func write(into collection: String, _ writer: any EngineWriter) throws {
     guard let last = lastRowID else { return }
-    // After this call the engine knows that these row ids were never used, which makes inserting
+    // After this call the engine knows that these row IDs were never used, which makes inserting
     // faster.
     if last < .max { _ = try writer.nextRowID(in: collection) }
     try bytes.withUnsafeBytes { bytes in
@@ -57,7 +57,7 @@ struct CopyBatch {
     }
   }
 
-  /// The row id of the first document that is not a JSON object, which another program may have
+  /// The row ID of the first document that is not a JSON object, which another program may have
   /// written.
   var undecodable: Int64? {
     bytes.withUnsafeBytes { bytes in

@@ -15,7 +15,7 @@ struct CopyCheckpoint: Equatable {
   /// The incarnations of the source's collections, by folded name, as far as its engine reports
   /// them.
   var sources: [ExactName: Int64]
-  /// The collection in progress, and the row id of its last copied document. Informational:
+  /// The collection in progress, and the row ID of its last copied document. Informational:
   /// resuming compares documents instead.
   var collection: String?
   var rowID: Int64?

@@ -5,7 +5,7 @@ public import NanoEngine
 /// The result of a copy, or the differences between two stores.
 public struct CopyReport: Sendable, Hashable {
   /// A summary of a collection's contents. Equal summaries mean the same documents with the same
-  /// row ids.
+  /// row IDs.
   ///
   /// The 128-bit checksum detects accidental differences. It is not cryptographic, and does not
   /// protect against deliberate collisions.
@@ -14,8 +14,8 @@ public struct CopyReport: Sendable, Hashable {
     public var documents: Int
     /// The checksum of the documents, as 32 hexadecimal digits.
     ///
-    /// It is computed from row ids, keys, classes, versions, insertion times and bodies in the
-    /// order of row ids. Revisions are not included, since a copy starts them over.
+    /// It is computed from row IDs, keys, classes, versions, insertion times and bodies in the
+    /// order of row IDs. Revisions are not included, since a copy starts them over.
     public var checksum: String
     /// Creates a summary.
     package init(documents: Int, checksum: String) {

@@ -12,11 +12,11 @@ extension Store {
   /// report.copied     // 42
   /// ```
   ///
-  /// Documents keep their keys, row ids, classes, versions, insertion times and bytes. Collections
+  /// Documents keep their keys, row IDs, classes, versions, insertion times and bytes. Collections
   /// keep their identity, declared indexes, full-text indexes, indexing policy, defaults, aliases
   /// and queryable fields. Bags and metadata are copied too. Revisions start over, adaptive indexes
   /// are not copied, and a document of another program without an insertion time gets 1970-01-01.
-  /// Row ids of deleted documents are not reused, as far as the source's engine reports them.
+  /// Row IDs of deleted documents are not reused, as far as the source's engine reports them.
   ///
   /// The source is read from one snapshot. If its engine supports concurrent reads and writes, it
   /// can be written to meanwhile; otherwise writers wait. The target is written in many
@@ -38,7 +38,7 @@ extension Store {
   ///   positive, or the source itself is an unfinished copy: the target is unchanged.
   ///   ``StoreError/Code/database`` if the two differ in the end, for example because another
   ///   program wrote to the target; calling this again repairs the copy.
-  ///   ``StoreError/Code/corruptDocument`` with the row id of a document that does not decode, and
+  ///   ``StoreError/Code/corruptDocument`` with the row ID of a document that does not decode, and
   ///   errors of reading and writing: the target holds part of the documents.
   @discardableResult
   public func copy(
@@ -54,7 +54,7 @@ extension Store {
     }
   }
   /// The asynchronous form of `copy(to:_:progress:)`, which does not block the calling thread.
-  /// Cancelling the task ends the call at the next progress report.
+  /// Canceling the task ends the call at the next progress report.
   @discardableResult
   public func copy(
     to target: Store, _ options: CopyOptions = CopyOptions(),
@@ -87,7 +87,7 @@ extension Store {
     }
   }
   /// The asynchronous form of `compare(with:progress:)`, which does not block the calling thread.
-  /// Cancelling the task ends the call at the next progress report.
+  /// Canceling the task ends the call at the next progress report.
   public func compare(
     with target: Store, progress: (@Sendable (CopyProgress) throws -> Void)? = nil
   ) async throws -> CopyReport {
@@ -96,7 +96,7 @@ extension Store {
 }
 
 extension Store {
-  /// Runs work on a dedicated thread. Cancelling the task ends it at the next progress report.
+  /// Runs work on a dedicated thread. Canceling the task ends it at the next progress report.
   private func onDedicatedThread(
     _ progress: (@Sendable (CopyProgress) throws -> Void)?,
     _ work:

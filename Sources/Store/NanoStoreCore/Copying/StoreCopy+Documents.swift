@@ -19,7 +19,7 @@ extension StoreCopy {
     try reserveRowIDs(of: collection, after: last ?? 0)
   }
 
-  /// Copies the results of a query on the source in batches, and returns the last row id.
+  /// Copies the results of a query on the source in batches, and returns the last row ID.
   private func insert(
     _ query: Query, into collection: String, _ checksum: inout DocumentChecksum
   ) throws -> Int64? {
@@ -79,12 +79,12 @@ extension StoreCopy {
     try reportProgress()
   }
 
-  /// Prevents the target from reusing row ids that the source assigned to documents since deleted.
+  /// Prevents the target from reusing row IDs that the source assigned to documents since deleted.
   private func reserveRowIDs(of collection: String, after last: Int64) throws {
     guard let highest = try source.highestRowID(in: collection), highest > last else { return }
     try target.write(nil) { writer in
       guard try writer.nextRowID(in: collection) <= highest else { return }
-      // Engines never reuse the row ids of rows that existed.
+      // Engines never reuse the row IDs of rows that existed.
       let empty: StaticString = "{}"
       _ = try writer.insert(
         NewDocument(
@@ -102,7 +102,7 @@ extension StoreCopy {
   /// a whole.
   private static let rangeLength = 1_000
 
-  /// Makes the target's existing documents equal to the source's, and returns the row id of the
+  /// Makes the target's existing documents equal to the source's, and returns the row ID of the
   /// last one; nil if the target has none.
   ///
   /// All differing ranges are deleted before anything is inserted: a key may belong to a different
@@ -161,7 +161,7 @@ extension StoreCopy {
 }
 
 extension PagePosition {
-  /// The position after this row, in the order of row ids.
+  /// The position after this row, in the order of row IDs.
   fileprivate static func row(_ rowID: Int64) -> PagePosition {
     PagePosition(values: [], rowID: rowID)
   }

@@ -42,7 +42,7 @@ extension DocumentCollection {
     return try importDocuments(from: ByteSource(path: file.path), options, progress: progress)
   }
   /// The asynchronous form of `importDocuments(from:options:progress:)`, which does not block the
-  /// calling thread. Cancelling the task ends the import between two batches; nothing is stored.
+  /// calling thread. Canceling the task ends the import between two batches; nothing is stored.
   @discardableResult
   public func importDocuments(
     from file: URL, options: ImportOptions = ImportOptions(),

@@ -12,7 +12,7 @@ package enum ExportMetadata {
 
   /// Writes the document with its header.
   ///
-  /// - Parameter isByRowID: Whether documents of the collection are identified by row ids, so that
+  /// - Parameter isByRowID: Whether documents of the collection are identified by row IDs, so that
   ///   an import creates a collection of the same kind.
   package static func write(
     _ document: Document, isByRowID: Bool, to writer: inout JSONWriter

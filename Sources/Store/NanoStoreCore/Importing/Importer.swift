@@ -42,7 +42,7 @@ struct Importer {
     }
   }
 
-  /// Creates a collection identified by row ids if the documents were exported from one.
+  /// Creates a collection identified by row IDs if the documents were exported from one.
   private func prepare(for document: Document) throws {
     guard document.rowID != nil else { return }
     let exists = try collection.store.collections().contains {

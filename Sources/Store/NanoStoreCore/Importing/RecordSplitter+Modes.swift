@@ -104,7 +104,7 @@ extension RecordSplitter {
       case .surplus(let index) where buffer[index] == UInt8(ascii: "]"):
         mode = .end
         guard isFirst, index == start else {
-          return element(to: index, orFault: "A comma stands before a closing bracket")
+          return element(to: index, orFault: "An array has a trailing comma")
         }
         advance(to: index + 1)
         return trailing()

@@ -112,7 +112,7 @@ extension IndexTuner {
 
   private func isNeeded(_ plan: BuildPlan, _ writer: any EngineWriter) throws -> Bool {
     guard state.withLock({ $0.engine != nil }) else {
-      throw StoreError(.interrupted, "The operation was cancelled")
+      throw StoreError(.interrupted, "The operation was canceled")
     }
     guard try writer.collections().contains(where: { $0.name.isSame(as: plan.collection) }) else {
       return false
@@ -192,7 +192,7 @@ extension IndexTuner {
     var documents = Self.firstStep
     while true {
       guard state.withLock({ $0.engine != nil }) else {
-        throw StoreError(.interrupted, "The operation was cancelled")
+        throw StoreError(.interrupted, "The operation was canceled")
       }
       let (isComplete, seconds) = try engine.write(nil) { writer in
         let start = ThreadCPUClock.seconds

@@ -27,7 +27,7 @@ extension DocumentCollection {
   ///   - writes: The writes, in the order in which they are applied.
   ///   - operation: An id chosen by the caller, unique for each batch. It is stored until
   ///     ``Store/forgetOperations(before:)-(Date)``.
-  /// - Returns: The outcome, with the new row ids and revisions.
+  /// - Returns: The outcome, with the new row IDs and revisions.
   /// - Throws: ``StoreError/Code/revisionConflict`` with the key and the stored revision,
   ///   ``StoreError/Code/duplicateKey``, ``StoreError/Code/notFound`` for a document to be
   ///   replaced, and others: nothing was applied. ``StoreError/Code/outcomeUnknown``: the batch was

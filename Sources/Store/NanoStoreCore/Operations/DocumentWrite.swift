@@ -20,7 +20,7 @@ public enum DocumentWrite: Sendable, Hashable {
 public struct BatchOutcome: Sendable, Hashable {
   /// The outcome of one write.
   public struct Write: Sendable, Hashable {
-    /// The row id of the document; nil if there was nothing to delete.
+    /// The row ID of the document; nil if there was nothing to delete.
     public var rowID: Int64?
     /// The current revision of the document; nil if it was deleted.
     public var revision: Int64?

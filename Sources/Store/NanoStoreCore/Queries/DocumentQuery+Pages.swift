@@ -33,7 +33,7 @@ extension DocumentQuery {
     }
     guard !query.isRanked else {
       throw StoreError(
-        .invalidArgument, "A search sorted by rank has no page positions",
+        .invalidArgument, "Ranked results do not support page positions",
         [.hint: "use limit and offset, or sort by a field"])
     }
     // One more document determines whether there is a next page.

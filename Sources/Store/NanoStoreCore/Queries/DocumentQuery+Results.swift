@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-public import Foundation
+import Foundation
 public import NanoDocument
 public import NanoEngine
-public import NanoQuery
+import NanoQuery
 
 extension DocumentQuery {
   /// Returns the matching documents, in order.
@@ -68,7 +68,7 @@ extension DocumentQuery {
   }
 
   /// Passes all results to a closure that keeps them, then calls `sort` if the engine returned them
-  /// out of row id order and the query requires it.
+  /// out of row ID order and the query requires it.
   func showAll(
     _ reader: any EngineReader, sort: () -> Void, show: (StoredDocument) throws -> Void
   ) throws {
@@ -183,7 +183,7 @@ extension DocumentQuery {
   /// The asynchronous form of `keys()`, which does not block the calling thread.
   public func keys() async throws -> [String] { try await onReader { try $0.keys() } }
 
-  /// Returns the row ids of the matching documents, in order.
+  /// Returns the row IDs of the matching documents, in order.
   public func rowIDs() throws -> [Int64] {
     var ids: [Int64] = []
     try identities.eachStored { ids.append($0.rowID) }
@@ -193,7 +193,7 @@ extension DocumentQuery {
   public func rowIDs() async throws -> [Int64] { try await onReader { try $0.rowIDs() } }
 
   /// The query without bodies: engines do not read them if no fields are selected.
-  private var identities: DocumentQuery { select([]) }
+  var identities: DocumentQuery { select([]) }
 
   /// Returns how the query would be executed: its statement, the plan, the indexes it uses, and the
   /// fields in it that no document has.

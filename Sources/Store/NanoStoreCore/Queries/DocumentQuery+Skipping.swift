@@ -7,7 +7,7 @@ package import NanoEngine
 public struct SkippedDocument: Sendable {
   /// The key of the document; nil if it has none.
   public let key: String?
-  /// The row id of the document.
+  /// The row ID of the document.
   public let rowID: Int64
   /// The reason: a `DecodingError`, a ``StoreError`` such as ``StoreError/Code/typeMismatch`` with
   /// the field, or an error thrown by the type's own code.

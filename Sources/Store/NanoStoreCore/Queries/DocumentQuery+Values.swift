@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-public import Foundation
+import Foundation
 public import NanoDocument
-public import NanoEngine
-public import NanoQuery
+import NanoEngine
+import NanoQuery
 
 extension DocumentQuery {
   /// Returns the matching documents decoded to a type.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-public import Foundation
+import Foundation
 public import NanoDocument
-public import NanoEngine
-public import NanoQuery
+import NanoEngine
+import NanoQuery
 
 extension DocumentQuery {
   /// Deletes the matching documents and returns how many there were.
@@ -38,7 +38,7 @@ extension DocumentQuery {
     try validate()
     try InternalCollection.refuse(collection.name)
     return try collection.writing(atomic: true) { engine in
-      // All row ids are collected before the first change, so that no document is found again in
+      // All row IDs are collected before the first change, so that no document is found again in
       // its changed form.
       var ids: [Int64] = []
       try engine.find(identities.query, in: collection.name) { stored in

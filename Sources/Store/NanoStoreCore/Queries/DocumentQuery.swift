@@ -2,7 +2,7 @@
 
 public import Foundation
 public import NanoDocument
-public import NanoEngine
+import NanoEngine
 public import NanoQuery
 
 /// A query over a collection, built step by step and executed by its terminal method.
@@ -29,7 +29,7 @@ public struct DocumentQuery: Sendable {
     self.query = query
   }
 
-  private func changed(_ change: (inout Query) -> Void) -> DocumentQuery {
+  func changed(_ change: (inout Query) -> Void) -> DocumentQuery {
     var copy = self
     change(&copy.query)
     return copy
@@ -138,7 +138,7 @@ extension DocumentCollection {
     try find(text, arguments: [], named: named)
   }
 
-  /// Returns all documents, ordered by row id.
+  /// Returns all documents, ordered by row ID.
   public func fetch() throws -> [Document] { try find().fetch() }
   /// The asynchronous form of `fetch()`, which does not block the calling thread.
   public func fetch() async throws -> [Document] { try await find().fetch() }

@@ -25,7 +25,7 @@ public struct DocumentStream: AsyncSequence, Sendable {
   /// Returns an iterator, which executes the query with its first call.
   public func makeAsyncIterator() -> Iterator { Iterator(query) }
 
-  /// Iterates over the documents of a stream. Ending the loop or cancelling its task interrupts the
+  /// Iterates over the documents of a stream. Ending the loop or canceling its task interrupts the
   /// query.
   public final class Iterator: AsyncIteratorProtocol {
     private let handover: Handover
@@ -48,7 +48,7 @@ public struct DocumentStream: AsyncSequence, Sendable {
 
     /// Returns the next document, or nil at the end.
     ///
-    /// - Throws: ``StoreError``; `CancellationError` if the task is cancelled.
+    /// - Throws: ``StoreError``; `CancellationError` if the task is canceled.
     public func next() async throws -> Document? {
       if batch.isEmpty {
         if !isStarted {

@@ -121,13 +121,13 @@ extension Store {
 }
 
 extension DocumentCollection {
-  /// Returns the documents of this collection whose row ids an SQL statement selects, in its order.
+  /// Returns the documents of this collection whose row IDs an SQL statement selects, in its order.
   ///
   /// ```swift
   /// try people.documents(sql: "SELECT id FROM people ORDER BY json_extract(body, '$.age') DESC")
   /// ```
   ///
-  /// - Parameter statement: A statement whose first column contains row ids. Row ids without a
+  /// - Parameter statement: A statement whose first column contains row IDs. Row IDs without a
   ///   document are skipped.
   /// - Throws: ``StoreError/Code/typeMismatch`` if the first column is not an integer, and the
   ///   errors of ``Store/sql(_:_:)-(String,SQLArguments)``.

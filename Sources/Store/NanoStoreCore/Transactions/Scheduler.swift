@@ -64,7 +64,7 @@ final class Scheduler: Sendable {
     }
   }
 
-  /// Submits a call and waits for it. Cancelling interrupts a running call, and removes a waiting
+  /// Submits a call and waits for it. Canceling interrupts a running call, and removes a waiting
   /// one at once.
   private func run<Result: Sendable>(
     isRepeatable: Bool, _ work: @escaping @Sendable () throws -> Result,
@@ -78,7 +78,7 @@ final class Scheduler: Sendable {
           Call(
             interruption: interruption, isRepeatable: isRepeatable, work: work,
             continuation: continuation))
-        // Cancelled before the call was submitted.
+        // Canceled before the call was submitted.
         if interruption.isTriggered { withdraw(interruption)?.fail(CancellationError()) }
       }
     } onCancel: {

@@ -20,7 +20,7 @@ extension Store {
   /// The calling thread is blocked until the block returns: on the main actor, the app does not
   /// respond meanwhile; in other async code, one of the few threads of Swift concurrency is
   /// unavailable. Restrict it to calls that take milliseconds, and use `await` for imports,
-  /// backups, servers and waiting for other processes. Cancelling the task does not stop the block.
+  /// backups, servers and waiting for other processes. Canceling the task does not stop the block.
   ///
   /// The block is not a transaction: use ``read(_:)-(()->Result)`` and ``write(_:)-(()->_)`` for
   /// that.

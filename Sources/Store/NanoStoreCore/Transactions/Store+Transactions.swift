@@ -153,7 +153,7 @@ extension Store {
     }
   }
 
-  /// Runs a read on the scheduler. Cancelling the task interrupts its statement.
+  /// Runs a read on the scheduler. Canceling the task interrupts its statement.
   func onReader<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {

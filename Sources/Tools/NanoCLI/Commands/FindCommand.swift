@@ -69,7 +69,7 @@ struct FindCommand: ParsableCommand {
   }
 
   private func showKeys(_ query: TrackedQuery, _ output: Output) throws {
-    // Documents in a collection with row id identity have no keys.
+    // Documents in a collection with row ID identity have no keys.
     try query.each([]) { document in
       try output.line(TerminalText.text(document.key ?? "\(document.rowID ?? 0)"))
     }

@@ -66,7 +66,7 @@ extension ShownField {
   func value(in document: Document) -> DocumentValue? {
     switch self {
     case .path(_, let path):
-      // `document[path]` returns the row id for the path `"__rowid__"`, but this path names a field.
+      // `document[path]` returns the row ID for the path `"__rowid__"`, but this path names a field.
       if path.components != [DocumentObject.rowIDName], let value = document[path] { return value }
       guard path.components.count > 1 || path.components == [DocumentObject.rowIDName],
         let object = try? document.object()

@@ -4,7 +4,7 @@ package import NanoEngine
 
 /// Compares an engine with the reference semantics on generated collections and conditions.
 ///
-/// Row ids are compared directly, so the engine must assign them from 1 in ascending order.
+/// Row IDs are compared directly, so the engine must assign them from 1 in ascending order.
 ///
 /// ```swift
 /// try EngineComparison { try MyEngine() }.run(seed: 1, pairs: 500)

@@ -6,7 +6,7 @@ package import NanoQuery
 
 /// A read request that can run on any engine, so that the results can be compared.
 package enum EngineRequest: Sendable, Hashable {
-  /// The row ids of the matching documents in order, and their count.
+  /// The row IDs of the matching documents in order, and their count.
   case find(Query)
   /// The same in pages, each starting after the last document of the previous page.
   case pages(Query, size: Int)

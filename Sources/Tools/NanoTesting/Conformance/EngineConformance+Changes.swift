@@ -172,11 +172,11 @@ extension EngineConformance {
     Check("A canceled or deallocated observer is not called again") { probe in
       guard probe.has(.changes) else { return }
       let (first, second, third) = (CommitRecorder(), CommitRecorder(), CommitRecorder())
-      let cancelled = try probe.engine.observeCommits { first.add($0) }
+      let canceled = try probe.engine.observeCommits { first.add($0) }
       var dropped: CommitObservation? = try probe.engine.observeCommits { second.add($0) }
       let kept = try probe.engine.observeCommits { third.add($0) }
-      cancelled.cancel()
-      cancelled.cancel()
+      canceled.cancel()
+      canceled.cancel()
       dropped = nil
       try probe.insert([:])
       try expect(dropped == nil, "a deallocated observer")

@@ -11,7 +11,7 @@ final class CancellationFlag: Sendable {
 
   func check() throws(StoreError) {
     if isSet.load(ordering: .relaxed) {
-      throw StoreError(.interrupted, "The operation was cancelled")
+      throw StoreError(.interrupted, "The operation was canceled")
     }
   }
 }

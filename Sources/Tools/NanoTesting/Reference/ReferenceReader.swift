@@ -156,7 +156,7 @@ extension ReferenceReader {
     return page.prefix(query.limit ?? page.count).map { ($0.document, $0.rank) }
   }
 
-  /// Returns the ranks by row id.
+  /// Returns the ranks by row ID.
   private func ranks(_ query: Query, in collection: String) -> [Int64: Double] {
     guard let search = query.condition.rankingSearch, let scope = search.scope else { return [:] }
     let documents = state[collection]?.documents ?? []

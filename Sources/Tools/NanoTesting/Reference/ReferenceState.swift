@@ -23,9 +23,9 @@ struct ReferenceCollection {
   let description: CollectionDescription
   /// Unique to each collection, including one recreated under the same name.
   let incarnation: Int64 = .random(in: 0...(.max))
-  /// The documents in order of row id.
+  /// The documents in order of row ID.
   var documents: [ReferenceDocument] = []
-  /// The largest row id ever assigned.
+  /// The largest row ID ever assigned.
   var lastRowID: Int64 = 0
   var indexes: [IndexDefinition] = []
   var textIndexes: [FullTextIndexDefinition] = []

@@ -23,7 +23,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
         [.collection: found.description.name, .key: key.description])
     }
     try found.checkUnique(stored)
-    // The row id may have been used before.
+    // The row ID may have been used before.
     if stored.rowID <= found.lastRowID { stored.revision = .random(in: 2..<1 << 52) }
     let position = found.documents.firstIndex { $0.rowID > stored.rowID }
     found.documents.insert(stored, at: position ?? found.documents.endIndex)

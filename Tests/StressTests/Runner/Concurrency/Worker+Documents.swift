@@ -127,7 +127,7 @@ extension Worker {
 }
 
 extension Worker {
-  /// Performs ``attempt(cancelled:_:)`` with the specified store.
+  /// Performs ``attempt(canceled:_:)`` with the specified store.
   mutating func attempt<Result: Sendable>(
     on store: Store, _ work: (inout Worker) async throws -> Result
   ) async throws -> Result? {

@@ -85,7 +85,7 @@ extension Worker {
   /// - Returns: Nil if the call failed with a permitted error.
   /// - Throws: Any other error.
   mutating func attempt<Result: Sendable>(
-    cancelled: Bool = false, _ work: (Store) async throws -> Result
+    canceled: Bool = false, _ work: (Store) async throws -> Result
   ) async throws -> Result? {
     let store = random.pick(pool.stores)
     let start = ContinuousClock.now

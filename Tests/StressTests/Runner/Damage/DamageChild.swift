@@ -198,7 +198,7 @@ struct DamageChild {
     return documents
   }
 
-  /// Expects the fields of every readable document of the damaged store in the recovered one. Duplicate row ids and
+  /// Expects the fields of every readable document of the damaged store in the recovered one. Duplicate row IDs and
   /// invalid keys may be lost.
   private func checkRecovered(
     _ recovered: [String: Set<String>], _ expected: Expected, _ store: Store,

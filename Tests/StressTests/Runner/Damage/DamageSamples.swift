@@ -155,7 +155,7 @@ extension DamageSamples {
     }
     let events = try store.createCollection("events", identity: .rowID)
     for number in 0..<30 { try events.insert(["at": .int(Int64(number)), "kind": "k"]) }
-    // The catalog keeps the highest row id.
+    // The catalog keeps the highest row ID.
     for id in 26...30 { try events.delete(rowID: Int64(id)) }
     try store.setMetadata(["a": 1, "list": [1, 2, 3]], "settings")
     try store.setMetadata("text", "other")

@@ -8,7 +8,7 @@ struct Program: Sendable {
   var mode: StoreMode
   var calls: [Call]
 
-  /// The collections of programs: one with keys, one with row ids, and one whose name needs escaping.
+  /// The collections of programs: one with keys, one with row IDs, and one whose name needs escaping.
   static let collections = ["things", "rows", "it's \"Å\""]
 
   /// A difference between the two stores.

@@ -43,7 +43,7 @@ extension ProgramExecutor {
     case .update(let name, .key(let key), let changes):
       return .text(try text(store[name].update(key, changes)))
     case .update(let name, .rowID(let id), let changes):
-      // The variant by row id has no form that takes `FieldChanges`.
+      // The variant by row ID has no form that takes `FieldChanges`.
       return .count(
         try store[name].find(Condition.comparison(.attribute(.rowID), .equal, .value(.int(id))))
           .update(changes))

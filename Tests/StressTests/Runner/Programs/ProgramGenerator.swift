@@ -20,7 +20,7 @@ struct ProgramGenerator {
   var mode: StoreMode
   /// Documents of the program, which are a source of constants.
   var known: [DocumentObject] = []
-  /// Higher than any row id in use.
+  /// Higher than any row ID in use.
   var lastRowID = 2
 
   init(seed: UInt64) {

@@ -35,7 +35,7 @@ struct StoreMode: Sendable {
 
   /// Whether documents survive reopening.
   var isPersistent: Bool { place == .file }
-  /// Whether a save returns the row id and the revision.
+  /// Whether a save returns the row ID and the revision.
   var returnsRowIDs: Bool { saveInterval == 1 }
 
   var configuration: Store.Configuration {

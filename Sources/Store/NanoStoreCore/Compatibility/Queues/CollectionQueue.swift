@@ -43,7 +43,7 @@ final class CollectionQueue: Sendable {
     return try thread.sync { try QueueContext.run(in: self, work) }
   }
 
-  /// The asynchronous form of ``inTurn(_:)``, which can be cancelled.
+  /// The asynchronous form of ``inTurn(_:)``, which can be canceled.
   ///
   /// The block runs on the queue's thread. If it ran elsewhere and the turn ended when its task
   /// resumed, synchronous calls waiting on all threads of Swift concurrency would prevent the task

@@ -44,7 +44,7 @@ extension DocumentCollection {
   ///   - target: The context in which the completion runs. The default is
   ///     ``CompletionTarget/automatic``.
   ///   - work: The call.
-  ///   - completion: Called exactly once, even if the call was cancelled.
+  ///   - completion: Called exactly once, even if the call was canceled.
   @discardableResult
   public func enqueue<Result: Sendable>(
     completingOn target: CompletionTarget = .automatic,
@@ -72,7 +72,7 @@ extension DocumentCollection {
     store.finishQueued([name], within: limit)
   }
   /// The asynchronous form of `finishQueued(within:)`, which does not block the calling thread.
-  /// Throws `CancellationError` if the task is cancelled first.
+  /// Throws `CancellationError` if the task is canceled first.
   @discardableResult
   public func finishQueued(within limit: Duration? = nil) async throws -> Bool {
     try await store.finishQueued([name], within: limit)
@@ -91,7 +91,7 @@ extension Store {
     queues.finish(names, limit.map(Self.deadline))
   }
   /// The asynchronous form of `finishQueued(_:within:)`, which does not block the calling thread.
-  /// Throws `CancellationError` if the task is cancelled first.
+  /// Throws `CancellationError` if the task is canceled first.
   @discardableResult
   public func finishQueued(
     _ names: [String]? = nil, within limit: Duration? = nil

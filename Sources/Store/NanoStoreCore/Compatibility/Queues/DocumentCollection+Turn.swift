@@ -37,7 +37,7 @@ extension DocumentCollection {
     return try store.queues.queue(name).inTurn(work)
   }
 
-  /// Runs a block of synchronous reads on a thread of the store. Cancelling the task interrupts its
+  /// Runs a block of synchronous reads on a thread of the store. Canceling the task interrupts its
   /// statement.
   ///
   /// Every asynchronous call is built on this function or ``onWriter(repeatable:_:)``.

@@ -32,10 +32,10 @@ public final class QueuedCall<Result: Sendable>: Sendable {
     state.withLock { if case .finished = $0.stage { true } else { false } }
   }
 
-  /// The result of the call. Cancelling the task that waits has no effect on the call, and the wait
+  /// The result of the call. Canceling the task that waits has no effect on the call, and the wait
   /// ends only when the call ends.
   ///
-  /// - Throws: An error thrown by the call; `CancellationError` if the call was cancelled.
+  /// - Throws: An error thrown by the call; `CancellationError` if the call was canceled.
   public var value: Result {
     get async throws {
       try await withCheckedThrowingContinuation { continuation in
@@ -76,7 +76,7 @@ public final class QueuedCall<Result: Sendable>: Sendable {
 }
 
 extension QueuedCall {
-  /// Runs the call unless it was cancelled, and returns its result.
+  /// Runs the call unless it was canceled, and returns its result.
   func run(_ work: () throws -> Result) -> Outcome {
     let existing = state.withLock { state -> Outcome? in
       if case .finished(let outcome) = state.stage { return outcome }
