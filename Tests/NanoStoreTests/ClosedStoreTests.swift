@@ -121,6 +121,31 @@ struct ClosedStoreTests {
     try store.close()
   }
 
+  @Test("Closing leaves no call waiting for a reader, however many there are", .sqlite)
+  func closeWhileWaiting() async throws {
+    let scratch = try Scratch()
+    var configuration = Store.Configuration()
+    configuration.maximumReaders = 1
+    for round in 0..<60 {
+      let store = try Store(.file(scratch.file("\(round).db")), configuration: configuration)
+      try await store["a"].insert((0..<20).map { ["n": .int($0)] })
+      let calls = DispatchGroup()
+      for _ in 0..<12 {
+        calls.enter()
+        Thread.detachNewThread {
+          let failure = code { for _ in 0..<20 { _ = try store["a"].fetch() } }
+          #expect(failure == nil || failure == .closed)
+          calls.leave()
+        }
+      }
+      usleep(UInt32(round * 40))
+      try store.close()
+      await withCheckedContinuation { done in
+        calls.notify(queue: .global()) { done.resume() }
+      }
+    }
+  }
+
   @Test(
     "Closing waits for running calls, and waiting calls fail with .closed",
     arguments: [false, true])

@@ -39,11 +39,15 @@ final class ReaderPool: Sendable {
     var idle: [Reader] = []
     /// The number of readers, lent or idle.
     var count = 0
+    /// The calls that wait for a reader or, once the pool is closed, the closing that waits for one.
     var waiting = 0
     var isClosed = false
   }
   private let state = Mutex(State())
   private let returned = DispatchSemaphore(value: 0)
+  /// As `returned`, for the closing. With one semaphore for both, the closing could consume the signal of a call,
+  /// which would then wait forever.
+  private let returnedForClosing = DispatchSemaphore(value: 0)
   private let configuration: SQLiteConfiguration
   private let observer: QueryObserver?
   private let open: @Sendable () throws -> DatabaseQueue
@@ -99,13 +103,13 @@ final class ReaderPool: Sendable {
   func putBack(_ reader: Reader) { free { $0.idle.append(reader) } }
 
   private func free(_ change: (inout State) -> Void) {
-    let wakes = state.withLock { state in
+    let woken = state.withLock { state -> DispatchSemaphore? in
       change(&state)
-      guard state.waiting > 0 else { return false }
+      guard state.waiting > 0 else { return nil }
       state.waiting -= 1
-      return true
+      return state.isClosed ? returnedForClosing : returned
     }
-    if wakes { returned.signal() }
+    woken?.signal()
   }
 
   /// Waits until no reader is lent, then closes all readers.
@@ -130,7 +134,7 @@ final class ReaderPool: Sendable {
         state.waiting += 1
         return true
       }
-      if isWaiting { returned.wait() }
+      if isWaiting { returnedForClosing.wait() }
       if let reader = state.withLock({ state -> Reader? in
         guard let reader = state.idle.popLast() else { return nil }
         state.count -= 1

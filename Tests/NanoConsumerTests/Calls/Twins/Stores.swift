@@ -22,6 +22,10 @@ func store(_ store: Store, _ other: Store) async throws {
   try await store.finishIndexTuning()
 }
 
+func cache(_ store: Store, _ document: Document) async throws {
+  print(await store.isCurrent(document))
+}
+
 func progress(_ store: Store, _ other: Store) async throws {
   try await store.backup(to: "copy.db")
   try await store.backup(to: "copy.db", replacing: true) { print($0) }
