@@ -2,8 +2,8 @@
 
 import NanoStore
 
-/// The document of the scenarios with a wildcard index, shaped like that of NanoStore's own benchmark: six fields and an
-/// array of two elements, eight scalar values.
+/// The document of the scenarios with a wildcard index. It has the shape of that in NanoStore's own benchmark: six
+/// fields and an array of two elements, eight scalar values.
 struct Card: Sendable {
   let person: Person
 

@@ -8,7 +8,7 @@ import NanoQuery
 /// Compiles grouped aggregates to a single statement, if the server computes the same as ``Aggregation``: over fields
 /// with at most one value per document.
 struct PostgresAggregateCompiler {
-  let facts: PostgresCollectionMetadata
+  let metadata: PostgresCollectionMetadata
 
   struct Compiled {
     var sql: PostgresSQL
@@ -39,14 +39,14 @@ struct PostgresAggregateCompiler {
     guard query.query.limit == nil, query.query.offset == 0, query.query.after == nil else {
       return nil
     }
-    let split = PostgresConditionCompiler(facts: facts).split(query.query.condition)
+    let split = PostgresConditionCompiler(metadata: metadata).split(query.query.condition)
     guard split.rest == nil else { return nil }
     var values = ProjectedValues()
     var selected: [String] = []
     var order: [String] = []
     var columns: [Column] = []
     for (number, path) in query.groups.enumerated() {
-      guard let single = facts.sortable(path) else { return nil }
+      guard let single = metadata.sortable(path) else { return nil }
       let group = group("g\(number)", single, &values)
       selected += group.selected
       order += group.order
@@ -59,7 +59,7 @@ struct PostgresAggregateCompiler {
       columns.append(column)
     }
     var documents = PostgresSQL(
-      "SELECT \(values.extracted.joined(separator: ", ")) FROM \(facts.collection.table)")
+      "SELECT \(values.extracted.joined(separator: ", ")) FROM \(metadata.collection.table)")
     if let condition = split.sql { documents += " WHERE " + condition }
     // With groups, OFFSET 0 keeps the server from merging the subqueries, so that each value is extracted from a body
     // only once, and the server expects few groups rather than one per body.
@@ -99,7 +99,7 @@ struct PostgresAggregateCompiler {
       )
     }
     values.compute("coalesce(\(values.extract(single.place.value)), 'null')", as: name)
-    let place = PostgresFieldExpression(value: name, facts.names)
+    let place = PostgresFieldExpression(value: name, metadata.names)
     let isNumber = types.isSubset(of: [.int, .double])
     return (
       [
@@ -123,8 +123,8 @@ struct PostgresAggregateCompiler {
     _ aggregate: Aggregate, _ values: inout ProjectedValues
   ) -> (Column, [String])? {
     guard let path = aggregate.field else { return (.count, ["count(*)::text"]) }
-    if let defaults = facts.collection.defaults, defaults.reaches(path) { return nil }
-    guard let single = facts.single(path), !single.types.contains(.open) else { return nil }
+    if let defaults = metadata.collection.defaults, defaults.reaches(path) { return nil }
+    guard let single = metadata.single(path), !single.types.contains(.open) else { return nil }
     let place = single.place
     func number() -> String {
       let value = values.extract(place.value)
@@ -143,7 +143,7 @@ struct PostgresAggregateCompiler {
         ["coalesce(sum(\(value)), 0)::text", "count(\(value))::text", isWhole]
       )
     case .min, .max:
-      guard let found = facts.sortable(path) else { return nil }
+      guard let found = metadata.sortable(path) else { return nil }
       let types = found.types.subtracting(.null)
       let function = aggregate == .min(path) ? "min" : "max"
       if types.isSubset(of: [.int, .double]) {

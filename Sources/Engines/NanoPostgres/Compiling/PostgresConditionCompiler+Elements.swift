@@ -10,23 +10,24 @@ extension PostgresConditionCompiler {
   private static let plain: ObservedTypes = [.null, .bool, .int, .double, .string, .array]
 
   /// Translates an equality at a path that may enter arrays, to a lookup in an element index, or in the index
-  /// of ``IndexingPolicy/everything``. Both support only equality, and find too much if there are objects, whose fields they enter.
+  /// of ``IndexingPolicy/everything``. Both support only equality, and select a
+  /// superset if there are objects, whose fields they enter.
   func entered(_ path: FieldPath, _ comparison: Comparison, _ value: DocumentValue) -> Translation?
   {
     guard comparison == .equal, let literal = JSONPathLiteral.text(value),
-      let summary = facts.observed(path), !summary.types.contains(.url),
+      let summary = metadata.observed(path), !summary.types.contains(.url),
       !summary.types.contains(.irregular)
     else { return nil }
     guard
-      let column = ElementIndexExpression(path, facts.names),
-      facts.collection.indexing == .everything
-        || facts.collection.indexes.contains(where: {
+      let column = ElementIndexExpression(path, metadata.names),
+      metadata.collection.indexing == .everything
+        || metadata.collection.indexes.contains(where: {
           $0.definition.kind == .elements
-            && ElementIndexExpression($0.definition.columns[0].path, facts.names)?.column
+            && ElementIndexExpression($0.definition.columns[0].path, metadata.names)?.column
               == column.column
         })
     else { return nil }
-    let usesAll = facts.collection.indexing == .everything
+    let usesAll = metadata.collection.indexing == .everything
     let steps = usesAll ? column.wholePath : column.path
     let sql =
       "\(usesAll ? "body" : column.column) @? "

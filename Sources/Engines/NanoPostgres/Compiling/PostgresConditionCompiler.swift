@@ -11,8 +11,8 @@ import NanoSQL
 /// The rest of a condition is evaluated in the client on each document that the SQL selects, with the semantics of the
 /// reference evaluator.
 struct PostgresConditionCompiler: ConditionTranslator {
-  let facts: PostgresCollectionMetadata
-  var defaults: FieldDefaults? { facts.collection.defaults }
+  let metadata: PostgresCollectionMetadata
+  var defaults: FieldDefaults? { metadata.collection.defaults }
   var checksEverything: Bool { false }
 
   struct Split {
@@ -48,11 +48,11 @@ struct PostgresConditionCompiler: ConditionTranslator {
     case .text(.field(let path), let match, .value(.string(let pattern))):
       return text(path, match, pattern)
     case .isNull(.field(let path)):
-      guard let single = facts.single(path) else { return nil }
+      guard let single = metadata.single(path) else { return nil }
       return Translation(
         sql: "\(single.place.number) = '-Infinity' AND \(single.place.text) = ''", isExact: true)
     case .exists(let path):
-      guard let single = facts.single(path) else { return nil }
+      guard let single = metadata.single(path) else { return nil }
       return Translation(sql: "\(single.place.value) IS NOT NULL", isExact: true)
     case .comparison(.attribute(let attribute), let comparison, .value(let value)):
       return self.attribute(attribute, comparison, value)
@@ -69,7 +69,7 @@ extension PostgresConditionCompiler {
   private func field(
     _ path: FieldPath, _ comparison: Comparison, _ value: DocumentValue
   ) -> Translation? {
-    guard let single = facts.single(path) else { return entered(path, comparison, value) }
+    guard let single = metadata.single(path) else { return entered(path, comparison, value) }
     guard let compared = ComparisonKey(value) else { return nil }
     let place = single.place
     switch compared.kind {
@@ -126,7 +126,7 @@ extension PostgresConditionCompiler {
   }
 
   private func membership(_ path: FieldPath, _ list: [QueryExpression]) -> Translation? {
-    guard let single = facts.single(path) else { return nil }
+    guard let single = metadata.single(path) else { return nil }
     var numbers: [String] = []
     var texts: [String] = []
     var others: [PostgresSQL] = []
@@ -157,7 +157,7 @@ extension PostgresConditionCompiler {
   }
 
   private func text(_ path: FieldPath, _ match: TextMatch, _ pattern: String) -> Translation? {
-    guard let single = facts.single(path), !pattern.utf8.contains(0) else { return nil }
+    guard let single = metadata.single(path), !pattern.utf8.contains(0) else { return nil }
     let place = single.place
     // Evaluated on each document; `CASE` keeps the server from reading values that are not texts.
     func tested(_ test: PostgresSQL) -> Translation {

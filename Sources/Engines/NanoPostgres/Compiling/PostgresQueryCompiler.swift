@@ -6,7 +6,7 @@ import NanoQuery
 
 /// Compiles a query to a single statement, and the rest that the client executes.
 struct PostgresQueryCompiler {
-  let facts: PostgresCollectionMetadata
+  let metadata: PostgresCollectionMetadata
 
   /// A statement, and what it leaves to the client.
   struct Compiled {
@@ -38,9 +38,9 @@ struct PostgresQueryCompiler {
   ///   - columns: The columns to select.
   ///   - ordered: Whether the order matters.
   func select(_ query: Query, columns: String, ordered: Bool = true) -> Compiled {
-    let split = PostgresConditionCompiler(facts: facts).split(query.condition)
+    let split = PostgresConditionCompiler(metadata: metadata).split(query.condition)
     var conditions = split.sql.map { [$0] } ?? []
-    var sql = PostgresSQL("SELECT \(columns) FROM \(facts.collection.table)")
+    var sql = PostgresSQL("SELECT \(columns) FROM \(metadata.collection.table)")
     let terms = order(query)
     let isSorted = !ordered || terms != nil
     var isBehind = query.after == nil
@@ -75,8 +75,8 @@ struct PostgresQueryCompiler {
     let compiled = select(query, columns: "1", ordered: !isWhole)
     guard compiled.isCut, compiled.rest == nil else { return nil }
     if isWhole {
-      let split = PostgresConditionCompiler(facts: facts).split(query.condition)
-      let sql = PostgresSQL("SELECT count(*) FROM \(facts.collection.table)")
+      let split = PostgresConditionCompiler(metadata: metadata).split(query.condition)
+      let sql = PostgresSQL("SELECT count(*) FROM \(metadata.collection.table)")
       return split.sql.map { sql + " WHERE " + $0 } ?? sql
     }
     return "SELECT count(*) FROM (" + compiled.sql + ") AS found"
@@ -106,10 +106,10 @@ extension PostgresQueryCompiler {
   private func expressions(_ ordering: Ordering) -> [String]? {
     switch ordering.expression {
     case .field(let path):
-      guard let single = facts.sortable(path) else { return nil }
+      guard let single = metadata.sortable(path) else { return nil }
       let expressions = Self.expressions(single)
       // Numbers have no text, but an index has a column for it, and can only provide the order of all its columns.
-      return facts.isIndexed(path) && expressions.count == 1
+      return metadata.isIndexed(path) && expressions.count == 1
         ? expressions + [single.place.text] : expressions
     case .attribute(.rowID): return ["id"]
     case .attribute(.version): return ["coalesce(version, -9223372036854775808)"]

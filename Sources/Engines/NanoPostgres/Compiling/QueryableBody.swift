@@ -6,9 +6,9 @@ import NanoDocument
 /// The form of a body that the server can query.
 ///
 /// jsonb can represent nearly everything that documents contain. What it cannot represent, or would represent as a
-/// different value, is written differently: doubles with an exponent are written with all their digits, because a large
-/// one without a decimal point would be an integer, and its shortest decimal a different number; NUL, which texts on the
-/// server cannot contain, is written as U+FFFD.
+/// different value, is written differently. Doubles with an exponent are written with all their digits, because a
+/// large one without a decimal point would be an integer, and its shortest decimal a different number. NUL, which texts
+/// on the server cannot contain, is written as U+FFFD.
 enum QueryableBody {
   /// Returns the body for the server, which is `nil` if it is the document's, and whether the server would return a
   /// different document.

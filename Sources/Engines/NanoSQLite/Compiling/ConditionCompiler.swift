@@ -11,9 +11,9 @@ import NanoSQL
 /// Where the path catalog shows that all values of a field have one type, the SQL is exact. The rest is evaluated
 /// on each document that the SQL selects, with the semantics of the reference evaluator.
 struct ConditionCompiler: ConditionTranslator {
-  let facts: CollectionMetadata
-  var defaults: FieldDefaults? { facts.defaults }
-  var checksEverything: Bool { facts.hasForeignRows }
+  let metadata: CollectionMetadata
+  var defaults: FieldDefaults? { metadata.defaults }
+  var checksEverything: Bool { metadata.hasForeignRows }
 
   struct Split {
     var sql: SQLFragment?
@@ -29,8 +29,8 @@ struct ConditionCompiler: ConditionTranslator {
   /// Adds the rows of other programs, whose documents are all checked. With `OR`, SQLite would scan the table
   /// instead of searching two indexes.
   private func orForeign(_ sql: SQLFragment) -> SQLFragment {
-    guard facts.hasForeignRows else { return sql }
-    let rows = "SELECT id FROM \(SQLName.quoted(facts.table)) WHERE "
+    guard metadata.hasForeignRows else { return sql }
+    let rows = "SELECT id FROM \(SQLName.quoted(metadata.table)) WHERE "
     return SQLFragment("id IN (" + rows, []) + sql
       + SQLFragment(" UNION ALL " + rows + "revision IS NULL)", [])
   }
@@ -71,8 +71,8 @@ struct ConditionCompiler: ConditionTranslator {
   }
 
   private func wildcardTranslation(_ condition: Condition) -> Translation? {
-    guard let leaves = facts.leaves else { return nil }
-    let compiler = WildcardIndexCompiler(index: leaves, ordersText: facts.ordersText)
+    guard let leaves = metadata.leaves else { return nil }
+    let compiler = WildcardIndexCompiler(index: leaves, ordersText: metadata.ordersText)
     return compiler.translate(condition).map {
       Translation(
         sql: $0.sql, isExact: false, leaves: $0.isEquality ? .equality : .range,
@@ -105,7 +105,7 @@ struct ConditionCompiler: ConditionTranslator {
     case .membership(.attribute(let attribute), let list):
       return attributeMembership(attribute, list)
     case .search(let search):
-      guard let found = facts.fullTextLookup(search) else { return nil }
+      guard let found = metadata.fullTextLookup(search) else { return nil }
       return Translation(
         sql: "id IN (" + found.rows + ")", isExact: found.isExact, isLookup: true)
     case .not(let part) where part.searches: return checked(condition)
@@ -120,23 +120,24 @@ extension ConditionCompiler {
   /// Translates the whole condition, so that its searches use their indexes instead of reading each document;
   /// `nil` if no index executes one of them exactly.
   private func checked(_ condition: Condition) -> Translation? {
-    guard condition.hasExactSearch(facts) else { return nil }
+    guard condition.hasExactSearch(metadata) else { return nil }
     return Translation(sql: exact(condition), isExact: true)
   }
 
   private func exact(_ condition: Condition) -> SQLFragment {
-    if case .search(let search) = condition, let found = facts.fullTextLookup(search), found.isExact
+    if case .search(let search) = condition, let found = metadata.fullTextLookup(search),
+      found.isExact
     {
       return "id IN (" + found.rows + ")"
     }
-    guard condition.hasExactSearch(facts) else {
-      return QueryCompiler(facts).check(condition)
+    guard condition.hasExactSearch(metadata) else {
+      return QueryCompiler(metadata).check(condition)
     }
     switch condition {
     case .all(let parts): return SQLFragment.all(parts.map(exact)) ?? "1"
     case .any(let parts): return SQLFragment.any(parts.map(exact)) ?? "0"
     case .not(let part): return "NOT (" + exact(part) + ")"
-    default: return QueryCompiler(facts).check(condition)
+    default: return QueryCompiler(metadata).check(condition)
     }
   }
 
@@ -151,11 +152,11 @@ extension ConditionCompiler {
   }
 
   private func indexedField(_ path: FieldPath) -> IndexedField? {
-    let summary = facts.observed(path)
-    if let table = facts.elementTable(for: path) {
+    let summary = metadata.observed(path)
+    if let table = metadata.elementTable(for: path) {
       return IndexedField(expression: "value", elements: table, isPlain: true, summary: summary)
     }
-    guard let summary, !summary.entersArray, facts.isIndexed(path),
+    guard let summary, !summary.entersArray, metadata.isIndexed(path),
       let expression = FieldExpression.extract(path)
     else { return nil }
     return IndexedField(expression: expression, elements: nil, isPlain: true, summary: summary)
@@ -237,7 +238,7 @@ extension ConditionCompiler {
   /// whose stored forms sort elsewhere, nor for data, because base64 does not sort like the bytes.
   private func isOrdered(_ indexed: IndexedField, _ literal: PathSummary.PlainClass?) -> Bool {
     guard let literal, let summary = indexed.summary else { return false }
-    guard literal != .text || facts.ordersText else { return false }
+    guard literal != .text || metadata.ordersText else { return false }
     return !summary.types.contains(.irregular)
   }
 
@@ -271,7 +272,8 @@ extension ConditionCompiler {
       return Translation(
         sql: SQLFragment("\(column) \(comparison.sql) ") + .parameter(.int(id)), isExact: true)
     case (.type, .string(let name))
-    where !name.utf8.contains(0) && (facts.ordersText || [.equal, .notEqual].contains(comparison)):
+    where !name.utf8.contains(0)
+      && (metadata.ordersText || [.equal, .notEqual].contains(comparison)):
       return Translation(
         sql: SQLFragment("\(column) \(comparison.sql) ") + .parameter(.text(name)),
         isExact: true)
@@ -333,11 +335,11 @@ extension ConditionCompiler {
 
 extension Condition {
   /// Returns whether the condition contains a search that an index executes exactly.
-  fileprivate func hasExactSearch(_ facts: CollectionMetadata) -> Bool {
+  fileprivate func hasExactSearch(_ metadata: CollectionMetadata) -> Bool {
     switch self {
-    case .search(let search): facts.fullTextLookup(search)?.isExact == true
-    case .all(let parts), .any(let parts): parts.contains { $0.hasExactSearch(facts) }
-    case .not(let part): part.hasExactSearch(facts)
+    case .search(let search): metadata.fullTextLookup(search)?.isExact == true
+    case .all(let parts), .any(let parts): parts.contains { $0.hasExactSearch(metadata) }
+    case .not(let part): part.hasExactSearch(metadata)
     default: false
     }
   }

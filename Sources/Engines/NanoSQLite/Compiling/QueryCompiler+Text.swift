@@ -12,7 +12,7 @@ extension QueryCompiler {
   /// Returns a statement that selects the row IDs of a search's results with SQLite's ranks; `nil` if no index
   /// executes the search.
   func ranks(_ search: FullTextSearch, _ ranking: FullTextRanking) -> SQLFragment? {
-    guard let lookup = facts.fullTextLookup(search), let scope = search.scope else { return nil }
+    guard let lookup = metadata.fullTextLookup(search), let scope = search.scope else { return nil }
     let table = SQLName.quoted(lookup.table)
     let weights = ranking.weights.isEmpty ? [] : scope.fields.map { ranking.weights[$0] ?? 1 }
     let arguments = [SQLFragment(table)] + weights.map { .parameter(.double($0)) }
@@ -23,8 +23,9 @@ extension QueryCompiler {
   /// Returns the query that remains to be executed on documents that the ranking search has found, and whether the
   /// ranking search was its whole condition.
   func withoutRankingSearch(_ query: Query) -> (query: Query, isWhole: Bool) {
-    guard let search = query.condition.rankingSearch, facts.fullTextLookup(search)?.isExact == true,
-      !facts.hasForeignRows
+    guard let search = query.condition.rankingSearch,
+      metadata.fullTextLookup(search)?.isExact == true,
+      !metadata.hasForeignRows
     else {
       return (query, false)
     }

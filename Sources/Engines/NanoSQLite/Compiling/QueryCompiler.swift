@@ -11,8 +11,8 @@ import NanoSQL
 /// NanoStore's connections and never appear in the schema: `nano_match` checks the rest of a condition on the bytes
 /// of a document, and `nano_sort` returns bytes that sort as ``SortKey`` does.
 struct QueryCompiler {
-  let facts: CollectionMetadata
-  init(_ facts: CollectionMetadata) { self.facts = facts }
+  let metadata: CollectionMetadata
+  init(_ metadata: CollectionMetadata) { self.metadata = metadata }
 
   /// A statement, and the condition that it leaves to a custom function.
   struct Compiled: Sendable, Hashable {
@@ -29,19 +29,19 @@ struct QueryCompiler {
   ///   - ordered: Whether the order matters.
   func select(_ query: Query, columns: String? = nil, ordered: Bool = true) -> Compiled {
     let (tail, rest) = source(query, ordered: ordered)
-    let columns = columns ?? facts.parts.columns(body: query.bodyColumn)
+    let columns = columns ?? metadata.parts.columns(body: query.bodyColumn)
     return Compiled(sql: SQLFragment("SELECT \(columns) ") + tail, rest: rest)
   }
 
   /// Returns a statement that selects the document of one row if it satisfies the condition. The row ID is the last
   /// parameter.
   func candidate(_ query: Query) -> Compiled {
-    let columns = facts.parts.columns(body: query.bodyColumn)
-    let split = ConditionCompiler(facts: facts).split(query.condition)
+    let columns = metadata.parts.columns(body: query.bodyColumn)
+    let split = ConditionCompiler(metadata: metadata).split(query.condition)
     // With foreign rows, the rest is the whole condition, and the list of rows would be computed for each row.
-    let sqlCondition = facts.hasForeignRows ? nil : split.sql
+    let sqlCondition = metadata.hasForeignRows ? nil : split.sql
     let parts = (sqlCondition.map { [$0] } ?? []) + (split.rest.map { [check($0)] } ?? [])
-    var sql = SQLFragment("SELECT \(columns) FROM \(SQLName.quoted(facts.table)) WHERE ")
+    var sql = SQLFragment("SELECT \(columns) FROM \(SQLName.quoted(metadata.table)) WHERE ")
     if let condition = SQLFragment.all(parts) { sql.append("(" + condition + ") AND ") }
     return Compiled(sql: sql + "id = ?", rest: split.rest)
   }
@@ -60,12 +60,12 @@ struct QueryCompiler {
 
   /// Returns a statement that passes each body to an aggregation.
   func aggregate(_ aggregate: AggregateQuery) -> Compiled {
-    over(aggregate.query, function: "nano_aggregate", .aggregates(aggregate, facts.defaults))
+    over(aggregate.query, function: "nano_aggregate", .aggregates(aggregate, metadata.defaults))
   }
 
   /// Returns a statement that passes each body to a collector of distinct values.
   func distinct(_ field: FieldPath, _ query: Query) -> Compiled {
-    over(query, function: "nano_distinct", .distinct(field, facts.defaults))
+    over(query, function: "nano_distinct", .distinct(field, metadata.defaults))
   }
 
   private func over(_ query: Query, function: String, _ binding: SQLBinding) -> Compiled {
@@ -81,7 +81,7 @@ struct QueryCompiler {
 
   /// Returns a `DELETE` statement for a query's results, after its limit, offset and page position are applied.
   func delete(_ query: Query) -> Compiled {
-    let table = SQLName.quoted(facts.table)
+    let table = SQLName.quoted(metadata.table)
     if query.limit == nil, query.offset == 0, query.after == nil {
       let (condition, rest) = condition(query)
       return Compiled(sql: SQLFragment("DELETE FROM \(table)") + condition, rest: rest)
@@ -100,10 +100,10 @@ extension Query {
 extension QueryCompiler {
   /// Returns the statement from `FROM` to its end, and the rest of the condition.
   private func source(_ query: Query, ordered: Bool = true) -> (SQLFragment, Condition?) {
-    var sql = SQLFragment("FROM \(SQLName.quoted(facts.table))")
+    var sql = SQLFragment("FROM \(SQLName.quoted(metadata.table))")
     let ranks = ordered && query.isRanked ? ranks(query) : nil
     // Foreign rows that are not in the index come last.
-    let join = facts.hasForeignRows ? " LEFT JOIN (" : " JOIN ("
+    let join = metadata.hasForeignRows ? " LEFT JOIN (" : " JOIN ("
     if let ranks { sql.append(SQLFragment(join) + ranks + ") ON id = nano_row") }
     let (condition, rest) = condition(query)
     sql.append(condition)
@@ -113,7 +113,7 @@ extension QueryCompiler {
         ? []
         : [
           Term(
-            sql: facts.hasForeignRows ? "coalesce(nano_rank, 0)" : "nano_rank", isPlain: true,
+            sql: metadata.hasForeignRows ? "coalesce(nano_rank, 0)" : "nano_rank", isPlain: true,
             descending: false)
         ]
       let terms =
@@ -130,7 +130,7 @@ extension QueryCompiler {
   }
 
   private func condition(_ query: Query) -> (SQLFragment, Condition?) {
-    let split = ConditionCompiler(facts: facts).split(query.condition)
+    let split = ConditionCompiler(metadata: metadata).split(query.condition)
     var parts = split.sql.map { [$0] } ?? []
     if let after = query.after { parts.append(self.after(after, query.orderings)) }
     if let rest = split.rest { parts.append(check(rest)) }
@@ -143,7 +143,7 @@ extension QueryCompiler {
   func check(_ condition: Condition) -> SQLFragment {
     let passesAttributes = condition.usesAttributes || condition.mayExceedBudget
     let attributes = passesAttributes ? ", id, key, type, version, added" : ""
-    return SQLFragment("nano_match(") + .parameter(.condition(condition, facts.defaults))
+    return SQLFragment("nano_match(") + .parameter(.condition(condition, metadata.defaults))
       + ", body\(attributes))"
   }
 
@@ -157,16 +157,16 @@ extension QueryCompiler {
   private func term(_ ordering: Ordering) -> Term {
     let descending = ordering.descending
     switch ordering.expression {
-    case .attribute(.type) where facts.hasForeignRows,
-      .attribute(.version) where facts.hasForeignRows:
+    case .attribute(.type) where metadata.hasForeignRows,
+      .attribute(.version) where metadata.hasForeignRows:
       break
     case .field(let path):
-      if facts.sortableClass(path) != nil, let sql = FieldExpression.extract(path) {
+      if metadata.sortableClass(path) != nil, let sql = FieldExpression.extract(path) {
         return Term(sql: SQLFragment(sql), isPlain: true, descending: descending)
       }
     case .attribute(.rowID): return Term(sql: "id", isPlain: true, descending: descending)
     case .attribute(.version): return Term(sql: "version", isPlain: true, descending: descending)
-    case .attribute(.type) where facts.ordersText:
+    case .attribute(.type) where metadata.ordersText:
       return Term(sql: "type", isPlain: true, descending: descending)
     default: break
     }
@@ -178,7 +178,7 @@ extension QueryCompiler {
     let passesAttributes = condition.usesAttributes || condition.mayExceedBudget
     let attributes = passesAttributes ? ", id, key, type, version, added" : ""
     let sql =
-      SQLFragment("nano_sort(") + .parameter(.ordering(ordering, facts.defaults))
+      SQLFragment("nano_sort(") + .parameter(.ordering(ordering, metadata.defaults))
       + ", body\(attributes))"
     return Term(sql: sql, isPlain: false, descending: ordering.descending)
   }
@@ -190,7 +190,7 @@ extension QueryCompiler {
     switch (ordering.expression, value) {
     case (.field(let path), _):
       guard let (_, literal) = ExtractedValue.parameter(value) else { return false }
-      return literal != nil && facts.sortableClass(path) == literal
+      return literal != nil && metadata.sortableClass(path) == literal
     case (.attribute(.type), .string(let text)): return !text.utf8.contains(0)
     case (.attribute(.rowID), .int), (.attribute(.version), .int): return true
     default: return false
