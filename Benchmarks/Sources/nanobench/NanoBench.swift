@@ -9,8 +9,9 @@ import GRDBSQLite
 struct NanoBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "nanobench",
-    abstract: "Measures NanoStore against SQLite's C API and GRDB records.",
-    discussion: "Databases go to a temporary folder; set TMPDIR to measure another disk.")
+    abstract: "Compares NanoStore with SQLite's C API and GRDB records.",
+    discussion:
+      "Databases are created in a temporary folder; set TMPDIR to measure a different disk.")
 
   @Option(help: "Number of documents.")
   var documents = 100_000
@@ -18,24 +19,24 @@ struct NanoBench: AsyncParsableCommand {
   @Option(help: "Number of rounds; each variant runs once per round.")
   var rounds = 5
 
-  @Option(help: "Only these scenarios, separated by commas.", transform: ScenarioNames.init)
+  @Option(help: "Run only these scenarios, separated by commas.", transform: ScenarioNames.init)
   var only: ScenarioNames?
 
   @Option(
-    help: "Only the SQLite baseline and variants whose name contains this text, for profiling.")
+    help: "Run only the SQLite baseline and variants whose name contains this text, for profiling.")
   var variant: String?
 
   @Flag(
-    help: "Replay workloads without indexes, with the best ones, and with adaptive indexing.")
+    help: "Replay workloads without indexes, with the best indexes, and with adaptive indexing.")
   var adaptive = false
 
-  @Flag(help: "Measure objects in a context with BNRPersistence's speed tests.")
+  @Flag(help: "Measure object graphs with BNRPersistence's speed tests.")
   var graph = false
 
   @Option(help: "With --graph, the number of objects relative to the original tests.")
   var scale = 1.0
 
-  @Option(help: "Write all measurements to this file.")
+  @Option(help: "Write all measurements to this JSON file.")
   var json: String?
 
   @Option(help: "Write the Markdown table to this file.")
@@ -43,12 +44,13 @@ struct NanoBench: AsyncParsableCommand {
 
   func validate() throws {
     guard documents >= Workload.minimumDocuments else {
-      throw ValidationError("At least \(Workload.minimumDocuments) documents are needed")
+      throw ValidationError("At least \(Workload.minimumDocuments) documents are required.")
     }
     guard scale > 0, !(graph && adaptive) else {
-      throw ValidationError("--graph is a set of its own, with a scale above 0")
+      throw ValidationError(
+        "--graph cannot be combined with --adaptive, and --scale must be greater than 0.")
     }
-    guard rounds > 0 else { throw ValidationError("At least one round is needed") }
+    guard rounds > 0 else { throw ValidationError("At least one round is required.") }
   }
 
   func run() async throws {

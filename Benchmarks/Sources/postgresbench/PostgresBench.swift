@@ -8,32 +8,35 @@ import Foundation
 struct PostgresBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "postgresbench",
-    abstract: "What a store on PostgreSQL costs against one on SQLite in the same process.",
-    discussion: "SQLite's files go to a temporary folder; set TMPDIR to measure another disk.")
+    abstract: "Compares a store on PostgreSQL with a store on SQLite in the same process.",
+    discussion:
+      "SQLite files are created in a temporary folder; set TMPDIR to measure a different disk.")
 
-  @Argument(help: "The URL of a database that nobody else uses; a schema is made in it.")
+  @Argument(
+    help:
+      "The URL of a database that is not otherwise in use. Schemas are created and removed in it.")
   var url: String
 
-  @Option(help: "How many documents.")
+  @Option(help: "Number of documents.")
   var documents = 100_000
 
-  @Option(help: "How many rounds; each engine runs once in every one.")
+  @Option(help: "Number of rounds; each engine runs once per round.")
   var rounds = 5
 
-  @Option(help: "Only these scenarios, separated by commas.", transform: ScenarioNames.init)
+  @Option(help: "Run only these scenarios, separated by commas.", transform: ScenarioNames.init)
   var only: ScenarioNames?
 
-  @Option(help: "Write all measurements to this file.")
+  @Option(help: "Write all measurements to this JSON file.")
   var json: String?
 
-  @Option(help: "Write the table to this file.")
+  @Option(help: "Write the Markdown table to this file.")
   var markdown: String?
 
   func validate() throws {
     guard documents >= MemberSet.minimumCount else {
-      throw ValidationError("At least \(MemberSet.minimumCount) documents are needed")
+      throw ValidationError("At least \(MemberSet.minimumCount) documents are required.")
     }
-    guard rounds > 0 else { throw ValidationError("At least one round is needed") }
+    guard rounds > 0 else { throw ValidationError("At least one round is required.") }
   }
 
   func run() async throws {

@@ -79,6 +79,6 @@ package struct WrongAnswer: Error, CustomStringConvertible {
 
   package var description: String {
     let given = answer.map(String.init) ?? "nothing"
-    return "\(scenario): \"\(variant)\" answers \(given), \"\(baseline)\" \(expected)"
+    return "\(scenario): \"\(variant)\" returned \(given), \"\(baseline)\" returned \(expected)"
   }
 }

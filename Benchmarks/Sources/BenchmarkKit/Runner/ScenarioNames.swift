@@ -21,6 +21,6 @@ package struct UnknownScenario: Error, CustomStringConvertible {
   package let known: [String]
 
   package var description: String {
-    "No scenario \"\(name)\". There are: \(known.joined(separator: ", "))"
+    "Unknown scenario \"\(name)\". Available scenarios: \(known.joined(separator: ", "))"
   }
 }

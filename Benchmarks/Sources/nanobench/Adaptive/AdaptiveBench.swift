@@ -74,8 +74,8 @@ struct AdaptiveBench {
     }
     guard answers.count == 1 else {
       throw WrongAnswer(
-        scenario: replay.name, variant: "one of the runs", answer: answers.max(),
-        baseline: "another", expected: answers.min() ?? 0)
+        scenario: replay.name, variant: "one run", answer: answers.max(),
+        baseline: "another run", expected: answers.min() ?? 0)
     }
     return line
   }

@@ -6,7 +6,7 @@ import NanoStore
 /// A workload that is replayed without indexes, with the best indexes created beforehand, and with adaptive indexing.
 struct Replay {
   let name: String
-  /// The best indexes, for someone who knows the whole workload.
+  /// The best indexes for the complete workload, known in advance.
   let indexes: [[String]]
   /// Whether queries repeat, so that indexes must pay off.
   let isRepeated: Bool

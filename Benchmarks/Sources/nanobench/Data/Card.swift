@@ -2,8 +2,8 @@
 
 import NanoStore
 
-/// The document of the scenarios with all leaves indexed, of the shape that NanoStore's own
-/// benchmark has: six fields and an array of two elements, eight leaves.
+/// The document of the scenarios with a wildcard index. It has the shape of that in NanoStore's own benchmark: six
+/// fields and an array of two elements, eight scalar values.
 struct Card: Sendable {
   let person: Person
 
@@ -26,7 +26,7 @@ struct Card: Sendable {
       """
   }
 
-  /// A leaf for raw SQLite: the number of its attribute, and a number or a string.
+  /// A scalar value for raw SQLite: the number of its attribute, and a number or a string.
   struct Leaf {
     var attribute: Int
     var number: Double?

@@ -47,7 +47,7 @@ enum SearchKind {
 }
 
 extension RawConnection {
-  /// Creates an FTS5 index on the titles with the tokenizer of our store, without stored content.
+  /// Creates an FTS5 index on the titles with NanoStore's tokenizer, without stored content.
   func indexTitles(_ kind: SearchKind) throws {
     let tokenizer = kind == .words ? "unicode61 remove_diacritics 2" : "trigram case_sensitive 0"
     try execute(

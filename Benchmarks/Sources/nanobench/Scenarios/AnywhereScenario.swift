@@ -3,7 +3,7 @@
 import BenchmarkKit
 import NanoStore
 
-/// Counts documents with a value in any attribute. The result is the count.
+/// Counts documents with a value in any field. The result is the count.
 struct AnywhereScenario: Scenario {
   let workload: Workload
 

@@ -3,7 +3,7 @@
 import BenchmarkKit
 import NanoStore
 
-/// Inserts all documents into a new file in one transaction, with and without everything indexed. The result is the
+/// Inserts all documents into a new file in one transaction, with and without a wildcard index. The result is the
 /// number inserted.
 struct EverythingScenario: Scenario {
   let workload: Workload
@@ -27,7 +27,7 @@ struct EverythingScenario: Scenario {
     }
   }
 
-  /// Does what the policy does, written by hand and without batches.
+  /// Maintains the same index as the indexing policy, with handwritten SQL and without batches.
   var record: Variant? {
     Variant("raw SQLite C, a row for each leaf") { [workload] folder in
       let cards = workload.people.map { Card(person: $0) }

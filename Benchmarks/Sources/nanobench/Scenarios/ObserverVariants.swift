@@ -15,8 +15,8 @@ extension ObserverScenario {
         try writer(folder) { store in
           (0..<Self.observers).map { (number: Int) -> DocumentUpdates<Document> in
             let collection = store[number % 2 == 0 ? "people" : "other \(number)"]
-            let nobody = DocumentValue.int(Int64(-1 - number))
-            return collection.find(Field("Age") == nobody).updates()
+            let absentAge = DocumentValue.int(Int64(-1 - number))
+            return collection.find(Field("Age") == absentAge).updates()
           }
         }
       },

@@ -5,18 +5,18 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// A value as the pair of a number and a text that stands for it on the server; see ``PostgresSchema``.
+/// A value as the number and text that represent it on the server; see ``PostgresSchema``.
 struct ComparisonKey {
-  /// Decimal text, `Infinity` or `-Infinity`.
+  /// A decimal, `Infinity` or `-Infinity`.
   var number: String
   var text: String
-  /// The whole text where ``text`` has its beginning only; else empty.
+  /// The whole text if ``text`` is only a prefix of it; otherwise empty.
   var tail = ""
-  /// Whether longer texts may begin with the same ``text``.
-  var mayGoOn = false
+  /// Whether longer texts may have the same ``text``.
+  var mayBePrefix = false
   var kind: PathSummary.LookUp
 
-  /// Nil for values that have no one stored form.
+  /// Returns `nil` for values without a unique stored form, and for data that is too long to index.
   init?(_ value: DocumentValue) {
     guard let kind = PathSummary.lookUp(value) else { return nil }
     self.kind = kind
@@ -32,7 +32,7 @@ struct ComparisonKey {
       if let end = scalars.index(
         scalars.startIndex, offsetBy: PostgresSchema.indexedText, limitedBy: scalars.endIndex)
       {
-        mayGoOn = true
+        mayBePrefix = true
         text = "t" + String(scalars[..<end])
         if end < scalars.endIndex { tail = string }
       }
@@ -50,11 +50,11 @@ struct ComparisonKey {
     }
   }
 
-  /// What is sorted before everything: missing and null.
+  /// The key of missing values and null, which sorts before all others.
   static let none = (number: "-Infinity", text: "")
 
-  /// A double as the server has it among its numbers: its shortest decimal, and where that is not exact,
-  /// because the double is a large whole number, the number itself.
+  /// Returns a double as the server stores it: its shortest decimal, or all its digits if it is a large whole number,
+  /// for which the shortest decimal is not exact.
   static func decimal(_ double: Double) -> String {
     guard double.magnitude >= 0x1p53, double.isFinite else {
       return double == 0 ? "0" : "\(double)"
@@ -62,10 +62,10 @@ struct ComparisonKey {
     return wholeDigits(double)
   }
 
-  /// The digits of a double that is a whole number.
+  /// Returns the digits of a double that is a whole number.
   static func wholeDigits(_ double: Double) -> String {
     if let integer = Int64(exactly: double) { return "\(integer)" }
-    // Beyond 64 bits: mantissa times a power of two, in parts of nine digits.
+    // Beyond 64 bits: the mantissa times a power of two, in groups of nine digits.
     var parts: [UInt64] = [UInt64(double.significandBitPattern | 1 << 52)]
     parts = [parts[0] % 1_000_000_000, parts[0] / 1_000_000_000]
     for _ in 0..<(Int(double.exponent) - 52) {

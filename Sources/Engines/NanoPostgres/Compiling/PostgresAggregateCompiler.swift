@@ -5,26 +5,27 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// Turns grouped aggregates into one statement of the server, where it computes what ``Aggregation`` does:
-/// over fields with one value at most in each document.
+/// Compiles grouped aggregates to a single statement, if the server computes the same as ``Aggregation``: over fields
+/// with at most one value per document.
 struct PostgresAggregateCompiler {
-  let facts: PostgresCollectionMetadata
+  let metadata: PostgresCollectionMetadata
 
   struct Compiled {
     var sql: PostgresSQL
     fileprivate var columns: [Column]
   }
 
-  /// What a part of a row is made from; each takes as many columns of text as it says.
+  /// A value of a result row, decoded from one or more text columns.
   fileprivate enum Column {
     case group
     case count
-    /// A number, text or date, as ``group``.
+    /// A number, text or date, encoded like ``group``.
     case value
-    /// The sum, how many numbers, and whether all are integers.
+    /// The sum, the number of numbers, and whether all are integers.
     case total
     case average
 
+    /// The number of text columns.
     var width: Int {
       switch self {
       case .group, .value, .total, .average: 3
@@ -33,19 +34,19 @@ struct PostgresAggregateCompiler {
     }
   }
 
-  /// Nil if the documents must be looked at here.
+  /// Returns `nil` if the documents must be aggregated in the client.
   func compile(_ query: AggregateQuery) -> Compiled? {
     guard query.query.limit == nil, query.query.offset == 0, query.query.after == nil else {
       return nil
     }
-    let split = PostgresConditionCompiler(facts: facts).split(query.query.condition)
+    let split = PostgresConditionCompiler(metadata: metadata).split(query.query.condition)
     guard split.rest == nil else { return nil }
     var values = ProjectedValues()
     var selected: [String] = []
     var order: [String] = []
     var columns: [Column] = []
     for (number, path) in query.groups.enumerated() {
-      guard let single = facts.sortable(path) else { return nil }
+      guard let single = metadata.sortable(path) else { return nil }
       let group = group("g\(number)", single, &values)
       selected += group.selected
       order += group.order
@@ -58,15 +59,15 @@ struct PostgresAggregateCompiler {
       columns.append(column)
     }
     var documents = PostgresSQL(
-      "SELECT \(values.taken.joined(separator: ", ")) FROM \(facts.collection.table)")
+      "SELECT \(values.extracted.joined(separator: ", ")) FROM \(metadata.collection.table)")
     if let condition = split.sql { documents += " WHERE " + condition }
-    // Groups are kept apart by OFFSET, so that each value is taken out of a body once, and the server expects
-    // few of them rather than one for each body.
+    // With groups, OFFSET 0 keeps the server from merging the subqueries, so that each value is extracted from a body
+    // only once, and the server expects few groups rather than one per body.
     let groups = query.groups.indices.map { "g\($0)" }
-    let apart = PostgresSQL(groups.isEmpty ? "" : " OFFSET 0")
+    let barrier = PostgresSQL(groups.isEmpty ? "" : " OFFSET 0")
     let found =
-      PostgresSQL("SELECT \(values.made.joined(separator: ", ")) FROM (") + documents + apart
-      + ") AS documents" + apart
+      PostgresSQL("SELECT \(values.computed.joined(separator: ", ")) FROM (") + documents + barrier
+      + ") AS documents" + barrier
     guard !groups.isEmpty else {
       let sql =
         PostgresSQL("SELECT \(computed.joined(separator: ", ")) FROM (") + found + ") AS found"
@@ -84,20 +85,21 @@ struct PostgresAggregateCompiler {
     return Compiled(sql: sql, columns: columns)
   }
 
-  /// What is selected of a group, and what groups are sorted by. What is missing is in the group of null.
+  /// Returns the selected expressions of a group, and the expressions that groups are sorted by. Missing values belong
+  /// to the group of null.
   private func group(
     _ name: String, _ single: PostgresCollectionMetadata.Single, _ values: inout ProjectedValues
   ) -> (selected: [String], order: [String]) {
     let types = single.types.subtracting(.null)
     if types == .string {
-      values.make(values.take(single.place.string), as: name)
+      values.compute(values.extract(single.place.string), as: name)
       let text = "coalesce('t' || \(name), '') COLLATE \"C\""
       return (
         ["CASE WHEN \(name) IS NULL THEN '-Infinity' ELSE 'Infinity' END", text, "''"], [text]
       )
     }
-    values.make("coalesce(\(values.take(single.place.value)), 'null')", as: name)
-    let place = PostgresFieldExpression(value: name, facts.names)
+    values.compute("coalesce(\(values.extract(single.place.value)), 'null')", as: name)
+    let place = PostgresFieldExpression(value: name, metadata.names)
     let isNumber = types.isSubset(of: [.int, .double])
     return (
       [
@@ -109,28 +111,28 @@ struct PostgresAggregateCompiler {
     )
   }
 
-  /// The distinct values of a field.
+  /// Compiles the distinct values of a field.
   func distinct(_ field: FieldPath, _ query: Query) -> Compiled? {
-    // A document without the field adds nothing; one that has null does.
-    var asked = query
-    asked.condition = .all([query.condition, .exists(field)])
-    return compile(AggregateQuery(asked, groups: [field], aggregates: []))
+    // A document without the field contributes no value; one with null contributes null.
+    var existing = query
+    existing.condition = .all([query.condition, .exists(field)])
+    return compile(AggregateQuery(existing, groups: [field], aggregates: []))
   }
 
   private func aggregate(
     _ aggregate: Aggregate, _ values: inout ProjectedValues
   ) -> (Column, [String])? {
     guard let path = aggregate.field else { return (.count, ["count(*)::text"]) }
-    if let defaults = facts.collection.defaults, defaults.reaches(path) { return nil }
-    guard let single = facts.single(path), !single.types.contains(.open) else { return nil }
+    if let defaults = metadata.collection.defaults, defaults.reaches(path) { return nil }
+    guard let single = metadata.single(path), !single.types.contains(.open) else { return nil }
     let place = single.place
     func number() -> String {
-      let value = values.take(place.value)
-      return values.name("CASE jsonb_typeof(\(value)) WHEN 'number' THEN \(value)::numeric END")
+      let value = values.extract(place.value)
+      return values.compute("CASE jsonb_typeof(\(value)) WHEN 'number' THEN \(value)::numeric END")
     }
     switch aggregate {
     case .count: return (.count, ["count(*)::text"])
-    case .countOf: return (.count, ["count(\(values.name(values.take(place.value))))::text"])
+    case .countOf: return (.count, ["count(\(values.compute(values.extract(place.value))))::text"])
     case .sum, .average:
       let value = number()
       let isWhole =
@@ -141,7 +143,7 @@ struct PostgresAggregateCompiler {
         ["coalesce(sum(\(value)), 0)::text", "count(\(value))::text", isWhole]
       )
     case .min, .max:
-      guard let found = facts.sortable(path) else { return nil }
+      guard let found = metadata.sortable(path) else { return nil }
       let types = found.types.subtracting(.null)
       let function = aggregate == .min(path) ? "min" : "max"
       if types.isSubset(of: [.int, .double]) {
@@ -149,9 +151,9 @@ struct PostgresAggregateCompiler {
           .value, ["coalesce(\(function)(\(number())), '-Infinity')::text", "''", "''"]
         )
       }
-      // Of several types the server has no one order for an aggregate.
+      // An aggregate needs a single order, which the server does not have for values of several types.
       guard types == .string else { return nil }
-      let text = values.name(values.take(place.string))
+      let text = values.compute(values.extract(place.string))
       return (
         .value, ["'Infinity'", "coalesce('t' || \(function)(\(text) COLLATE \"C\"), '')", "''"]
       )
@@ -160,15 +162,15 @@ struct PostgresAggregateCompiler {
 }
 
 extension PostgresAggregateCompiler.Compiled {
-  /// The groups that the statement gave.
+  /// Decodes the groups in the statement's result.
   func rows(_ result: PostgresResult, groups: Int) throws -> [AggregateRow] {
     try (0..<result.count).map { row in
       var values: [DocumentValue] = []
-      var place = 0
+      var index = 0
       for column in columns {
-        let texts = (place..<place + column.width).map { result.text(row, $0) }
+        let texts = (index..<index + column.width).map { result.text(row, $0) }
         values.append(try Self.value(column, texts))
-        place += column.width
+        index += column.width
       }
       return AggregateRow(group: Array(values[..<groups]), values: Array(values[groups...]))
     }
@@ -193,7 +195,7 @@ extension PostgresAggregateCompiler.Compiled {
 }
 
 extension ComparisonKey {
-  /// The value that a number, a text and a tail stand for.
+  /// Returns the value that a number, a text and a tail represent.
   static func value(
     _ number: String, _ text: String, _ tail: String
   ) throws -> DocumentValue {
@@ -213,7 +215,7 @@ extension ComparisonKey {
     }
   }
 
-  /// A number of the server, which keeps the point of a double.
+  /// Decodes a number. The server preserves the decimal point of a double.
   private static func decoded(_ number: String) -> DocumentValue {
     if !number.utf8.contains(UInt8(ascii: ".")), let integer = Int64(number) {
       return .int(integer)

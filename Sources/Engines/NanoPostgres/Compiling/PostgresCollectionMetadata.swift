@@ -4,11 +4,11 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// What is known of a collection when a query is compiled.
+/// Metadata about a collection for compiling queries.
 struct PostgresCollectionMetadata {
   let collection: PostgresCollection
   let names: PostgresNames
-  /// What stands at a path; nil if that is not known.
+  /// Returns the summary of the values at a path; `nil` if it is unknown.
   let observed: (FieldPath) -> PathSummary?
 
   init(
@@ -20,29 +20,29 @@ struct PostgresCollectionMetadata {
     self.observed = observed ?? { collection.paths.facts(at: $0) }
   }
 
-  /// Whether an index has columns for a field.
+  /// Returns whether a field index contains the field.
   func isIndexed(_ path: FieldPath) -> Bool {
     collection.indexes.contains { index in
       index.definition.kind == .fields && index.definition.columns.contains { $0.path == path }
     }
   }
 
-  /// A field that has one value at most in each document, and what is known of its values.
+  /// A field with at most one value per document, and the types of its values.
   struct Single {
     var place: PostgresFieldExpression
     var types: ObservedTypes
   }
 
-  /// Nil where the SQL would not mean what the field means: where arrays are entered, and where values stand
-  /// that the server cannot compare as we do.
+  /// Returns a field whose SQL expression has the semantics of the field. `nil` if its path enters arrays, or if it has
+  /// values that the server cannot compare as NanoStore does.
   func single(_ path: FieldPath) -> Single? {
-    guard let known = observed(path), !known.entersArray, !known.types.contains(.irregular),
-      !known.types.contains(.url), let place = PostgresFieldExpression(path, names)
+    guard let summary = observed(path), !summary.entersArray, !summary.types.contains(.irregular),
+      !summary.types.contains(.url), let place = PostgresFieldExpression(path, names)
     else { return nil }
-    return Single(place: place, types: known.types)
+    return Single(place: place, types: summary.types)
   }
 
-  /// As ``single(_:)``, for orders and groups: values that the server sorts as we do.
+  /// Like ``single(_:)``, for sorting and grouping: only values that the server sorts as NanoStore does.
   func sortable(_ path: FieldPath) -> Single? {
     guard let single = single(path), single.types.isDisjoint(with: [.data, .object, .array, .open])
     else { return nil }

@@ -6,52 +6,53 @@ import NanoQuery
 import NanoSQL
 
 extension PostgresConditionCompiler {
-  /// Values that are no objects on the server.
+  /// The types whose values are not objects on the server.
   private static let plain: ObservedTypes = [.null, .bool, .int, .double, .string, .array]
 
-  /// A value looked for where arrays may be entered: found by the index on their elements if there is one, or
-  /// by that of everything. Either finds only equal values, and too many where objects stand, whose fields it
-  /// enters.
-  func entered(_ path: FieldPath, _ comparison: Comparison, _ value: DocumentValue) -> Answer? {
+  /// Translates an equality at a path that may enter arrays, to a lookup in an element index, or in the index
+  /// of ``IndexingPolicy/everything``. Both support only equality, and select a
+  /// superset if there are objects, whose fields they enter.
+  func entered(_ path: FieldPath, _ comparison: Comparison, _ value: DocumentValue) -> Translation?
+  {
     guard comparison == .equal, let literal = JSONPathLiteral.text(value),
-      let known = facts.observed(path), !known.types.contains(.url),
-      !known.types.contains(.irregular)
+      let summary = metadata.observed(path), !summary.types.contains(.url),
+      !summary.types.contains(.irregular)
     else { return nil }
     guard
-      let column = ElementIndexExpression(path, facts.names),
-      facts.collection.indexing == .everything
-        || facts.collection.indexes.contains(where: {
+      let column = ElementIndexExpression(path, metadata.names),
+      metadata.collection.indexing == .everything
+        || metadata.collection.indexes.contains(where: {
           $0.definition.kind == .elements
-            && ElementIndexExpression($0.definition.columns[0].path, facts.names)?.column
+            && ElementIndexExpression($0.definition.columns[0].path, metadata.names)?.column
               == column.column
         })
     else { return nil }
-    let usesAll = facts.collection.indexing == .everything
+    let usesAll = metadata.collection.indexing == .everything
     let steps = usesAll ? column.wholePath : column.path
     let sql =
       "\(usesAll ? "body" : column.column) @? "
       + .value(.text("\(steps) ? (@ == \(literal))")) + "::jsonpath"
-    return Answer(
-      sql: sql, isExact: path.components.count == 1 && known.types.isSubset(of: Self.plain))
+    return Translation(
+      sql: sql, isExact: path.components.count == 1 && summary.types.isSubset(of: Self.plain))
   }
 }
 
-/// What an index on elements is made of: the field at the beginning of the path, with everything in it.
+/// The expression of an element index: the first field of the path, with all its contents.
 struct ElementIndexExpression {
-  /// The expression that is indexed.
+  /// The indexed expression.
   let column: String
-  /// From the value of that expression to the elements, through any arrays.
+  /// The path from the value of that expression to the elements, through any arrays.
   let path: String
-  /// The same from the whole document.
+  /// The path from the document to the elements.
   let wholePath: String
 
-  /// Nil if the path addresses an element by number, or a name cannot stand in jsonb.
+  /// Returns `nil` if the path addresses an element by number, or if jsonb cannot store one of its names.
   init?(_ path: FieldPath, _ names: PostgresNames) {
     guard !path.addressesElement,
       let place = PostgresFieldExpression(FieldPath(components: [path.components[0]]), names)
     else { return nil }
     column = place.value
-    // `**` is what stands here at any depth: more than the elements of arrays in arrays.
+    // `**` matches values at any depth: more than the elements of nested arrays.
     let steps = path.components.map { JSONPathLiteral.name(PostgresFieldExpression.storedName($0)) }
     let inner = steps.dropFirst().map { "." + $0 + ".**" }.joined()
     self.path = "$.**" + inner
@@ -59,11 +60,11 @@ struct ElementIndexExpression {
   }
 }
 
-/// Values in the language of jsonpath.
+/// Literals of the jsonpath language.
 ///
 /// Source: https://www.postgresql.org/docs/current/datatype-json.html#DATATYPE-JSONPATH
 enum JSONPathLiteral {
-  /// Nil for values that are not scalars of JSON, and for texts that it cannot hold.
+  /// Returns `nil` for values that are not JSON scalars, and for texts that jsonpath cannot represent.
   static func text(_ value: DocumentValue) -> String? {
     switch value {
     case .string(let text): return text.utf8.contains(0) ? nil : name(text)
@@ -74,7 +75,7 @@ enum JSONPathLiteral {
     }
   }
 
-  /// In double quotes, with the escapes of JSON.
+  /// Returns the text in double quotes, with JSON's escapes.
   static func name(_ text: String) -> String {
     var writer = JSONWriter()
     writer.value(.string(text))

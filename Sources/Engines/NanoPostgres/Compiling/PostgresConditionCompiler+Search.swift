@@ -5,26 +5,26 @@ import NanoEngine
 import NanoQuery
 
 extension PostgresConditionCompiler {
-  /// A search by text: the server finds at least what is searched for.
-  func searched(_ search: FullTextSearch) -> Answer? {
+  /// Translates a full-text search. The SQL selects at least all matches.
+  func searched(_ search: FullTextSearch) -> Translation? {
     guard let scope = search.scope,
-      let index = facts.collection.textIndexes.first(where: { $0.definition.scope == scope }),
+      let index = metadata.collection.textIndexes.first(where: { $0.definition.scope == scope }),
       let query = search.query.simplified(scope.tokens),
       case let plan = FullTextPlan(query, scope.tokens), let node = plan.node,
-      // No lexeme holds it.
+      // A lexeme cannot contain NUL.
       !node.phrases.contains(where: { $0.text.utf8.contains(0) })
     else { return nil }
     let expression = TokenQuery.text(node, scope.tokens)
-    return Answer(
+    return Translation(
       sql: "\(index.column) @@ " + .value(.text(expression)) + "::tsquery",
       isExact: plan.isExact && TokenQuery.isExact(node, scope))
   }
 }
 
-/// What the column of tokens is asked.
+/// A `tsquery` for the column of tokens.
 ///
-/// Tokens are those of ``Tokenizer``, put into the column one by one; nothing of the server's own
-/// dictionaries takes part. Positions are not kept: what stands in a row is checked on the documents.
+/// Tokens are those of ``Tokenizer``, stored in the column one by one; the server's dictionaries are not used.
+/// Positions are not stored, so the order and distance of tokens are checked on the documents.
 enum TokenQuery {
   static func text(_ node: FullTextPlan.Node, _ tokens: Tokenizer) -> String {
     switch node {
@@ -33,19 +33,19 @@ enum TokenQuery {
       return joined(phrases.map { self.phrase($0, tokens) }, "&")
     case .all(let parts): return joined(parts.map { text($0, tokens) }, "&")
     case .any(let parts): return joined(parts.map { text($0, tokens) }, "|")
-    // What is excluded is found too widely, so that nothing may be left out for it.
+    // The excluded part selects a superset, so excluding it would lose matches.
     case .excluding(let part, _): return text(part, tokens)
     }
   }
 
-  /// Whether nothing else is found: single words, wherever they stand.
+  /// Returns whether the query selects only matches, as for single words at any position.
   static func isExact(_ node: FullTextPlan.Node, _ scope: FullTextScope) -> Bool {
     switch node {
     case .phrase(let phrase):
       let words = scope.tokens.tokens(of: phrase.text)
       return words.count == 1 && scope.tokens == .words && !phrase.isPrefix
         && (phrase.field == nil || scope.fields.count == 1)
-        && TextTokenList.kept(words[0].text) == words[0].text
+        && TextTokenList.truncated(words[0].text) == words[0].text
     case .all(let parts), .any(let parts): return parts.allSatisfy { isExact($0, scope) }
     case .near, .excluding: return false
     }
@@ -56,10 +56,10 @@ enum TokenQuery {
     return joined(
       words.enumerated().map { number, word in
         let isLast = number == words.count - 1
-        let kept = TextTokenList.kept(word.text)
-        // A token that is cut may go on.
-        return quoted(kept)
-          + (phrase.isPrefix && isLast || kept.utf8.count < word.text.utf8.count ? ":*" : "")
+        let stored = TextTokenList.truncated(word.text)
+        // A truncated token is a prefix.
+        return quoted(stored)
+          + (phrase.isPrefix && isLast || stored.utf8.count < word.text.utf8.count ? ":*" : "")
       }, "&")
   }
 
@@ -67,7 +67,7 @@ enum TokenQuery {
     parts.count == 1 ? parts[0] : "(" + parts.joined(separator: " \(sign) ") + ")"
   }
 
-  /// A lexeme of `tsquery`: in single quotes, with quotes and backslashes doubled.
+  /// Returns a lexeme of a `tsquery`: in single quotes, with quotes and backslashes doubled.
   private static func quoted(_ text: String) -> String {
     var quoted = "'".unicodeScalars
     for scalar in text.unicodeScalars {
@@ -79,12 +79,13 @@ enum TokenQuery {
   }
 }
 
-/// The tokens of a document as the column has them.
+/// The tokens of a document as the column stores them.
 enum TextTokenList {
-  /// The server keeps 2,046 bytes of a lexeme.
+  /// The maximum length of a stored token in bytes. The server's limit for a lexeme is 2,046 bytes.
   private static let longest = 2_000
 
-  static func kept(_ token: String) -> String {
+  /// Returns a token as it is stored: at most ``longest`` bytes of it.
+  static func truncated(_ token: String) -> String {
     guard token.utf8.count > longest else { return token }
     var scalars = String.UnicodeScalarView()
     var count = 0
@@ -96,7 +97,7 @@ enum TextTokenList {
     return String(scalars)
   }
 
-  /// The different tokens of a document, and how many there are with repetitions.
+  /// Returns the distinct tokens of a document, and the number of all its tokens, including repetitions.
   static func tokens(
     _ scope: FullTextScope, _ texts: (FieldPath) -> [String]
   ) -> (distinct: [String], count: Int) {
@@ -107,10 +108,10 @@ enum TextTokenList {
       let text = texts(field).joined(separator: FullTextScope.separator)
       for token in scope.tokens.tokens(of: text) {
         count += 1
-        // A NUL is in no lexeme; no query asks for one.
+        // A lexeme cannot contain NUL, and no query looks up a token that does.
         guard !token.text.utf8.contains(0) else { continue }
-        let kept = kept(token.text)
-        if seen.insert(Array(kept.utf8)).inserted { distinct.append(kept) }
+        let stored = truncated(token.text)
+        if seen.insert(Array(stored.utf8)).inserted { distinct.append(stored) }
       }
     }
     return (distinct, count)

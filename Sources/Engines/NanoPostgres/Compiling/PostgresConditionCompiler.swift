@@ -8,11 +8,11 @@ import NanoSQL
 
 /// Translates conditions to PostgreSQL's SQL.
 ///
-/// The rest is evaluated in this process on each document that the SQL selects, with the semantics of the
+/// The rest of a condition is evaluated in the client on each document that the SQL selects, with the semantics of the
 /// reference evaluator.
 struct PostgresConditionCompiler: ConditionTranslator {
-  let facts: PostgresCollectionMetadata
-  var defaults: FieldDefaults? { facts.collection.defaults }
+  let metadata: PostgresCollectionMetadata
+  var defaults: FieldDefaults? { metadata.collection.defaults }
   var checksEverything: Bool { false }
 
   struct Split {
@@ -20,8 +20,8 @@ struct PostgresConditionCompiler: ConditionTranslator {
     var rest: Condition?
   }
 
-  /// A condition in SQL, which is never NULL.
-  struct Answer: ConditionTranslation {
+  /// A condition in SQL. Its result is never NULL.
+  struct Translation: ConditionTranslation {
     var sql: PostgresSQL
     var isExact: Bool
   }
@@ -31,34 +31,34 @@ struct PostgresConditionCompiler: ConditionTranslator {
     return Split(sql: PostgresSQL.all(translations.map(\.sql)), rest: rest)
   }
 
-  func translateSimple(_ condition: Condition) -> Answer? {
+  func translateSimple(_ condition: Condition) -> Translation? {
     switch condition {
     case .not(let part):
       // The negation of a superset is not a superset.
       guard let inner = translate(part), inner.isExact else { return nil }
-      return Answer(sql: "NOT (" + inner.sql + ")", isExact: true)
+      return Translation(sql: "NOT (" + inner.sql + ")", isExact: true)
     case .comparison(.field(let path), let comparison, .value(let value)):
       return field(path, comparison, value)
     case .between(.field(let path), .value(let low), .value(let high)):
       guard let from = field(path, .greaterOrEqual, low), from.isExact,
         let to = field(path, .lessOrEqual, high), to.isExact
       else { return nil }
-      return Answer(sql: "(" + from.sql + ") AND (" + to.sql + ")", isExact: true)
+      return Translation(sql: "(" + from.sql + ") AND (" + to.sql + ")", isExact: true)
     case .membership(.field(let path), let list): return membership(path, list)
     case .text(.field(let path), let match, .value(.string(let pattern))):
       return text(path, match, pattern)
     case .isNull(.field(let path)):
-      guard let single = facts.single(path) else { return nil }
-      return Answer(
+      guard let single = metadata.single(path) else { return nil }
+      return Translation(
         sql: "\(single.place.number) = '-Infinity' AND \(single.place.text) = ''", isExact: true)
     case .exists(let path):
-      guard let single = facts.single(path) else { return nil }
-      return Answer(sql: "\(single.place.value) IS NOT NULL", isExact: true)
+      guard let single = metadata.single(path) else { return nil }
+      return Translation(sql: "\(single.place.value) IS NOT NULL", isExact: true)
     case .comparison(.attribute(let attribute), let comparison, .value(let value)):
       return self.attribute(attribute, comparison, value)
     case .membership(.attribute(let attribute), let list): return attributes(attribute, list)
     case .isNull(.attribute(let attribute)) where attribute != .rowID && attribute != .leafPath:
-      return Answer(sql: "\(attribute.rawValue) IS NULL", isExact: true)
+      return Translation(sql: "\(attribute.rawValue) IS NULL", isExact: true)
     case .search(let search): return searched(search)
     default: return nil
     }
@@ -68,8 +68,8 @@ struct PostgresConditionCompiler: ConditionTranslator {
 extension PostgresConditionCompiler {
   private func field(
     _ path: FieldPath, _ comparison: Comparison, _ value: DocumentValue
-  ) -> Answer? {
-    guard let single = facts.single(path) else { return entered(path, comparison, value) }
+  ) -> Translation? {
+    guard let single = metadata.single(path) else { return entered(path, comparison, value) }
     guard let compared = ComparisonKey(value) else { return nil }
     let place = single.place
     switch compared.kind {
@@ -84,21 +84,21 @@ extension PostgresConditionCompiler {
       }
       let test =
         "\(place.number) \(comparison.sql) " + .value(.number(compared.number)) + "\(limits)"
-      return Answer(sql: test, isExact: true)
+      return Translation(sql: test, isExact: true)
     case .ordered:
-      guard !compared.mayGoOn else { return long(place, comparison, compared) }
-      return Answer(sql: ranged(place, comparison, compared), isExact: true)
+      guard !compared.mayBePrefix else { return long(place, comparison, compared) }
+      return Translation(sql: ranged(place, comparison, compared), isExact: true)
     case .equality:
       guard comparison == .equal else { return nil }
-      return Answer(sql: ranged(place, .equal, compared), isExact: true)
+      return Translation(sql: ranged(place, .equal, compared), isExact: true)
     }
   }
 
-  /// Texts behind the letter of their type: nothing of another type is greater or smaller.
+  /// Compares texts that begin with the letter of their type. Values of other types are neither less nor greater.
   private func ranged(
     _ place: PostgresFieldExpression, _ comparison: Comparison, _ value: ComparisonKey
   ) -> PostgresSQL {
-    // A scalar: a mark behind it would make one character with it.
+    // A scalar, not a character: a combining mark after the letter would be part of the character.
     let letter = value.text.unicodeScalars.first ?? "t"
     let next = Unicode.Scalar(letter.value + 1) ?? letter
     let low = " AND \(place.text) >= '\(letter)'"
@@ -114,33 +114,33 @@ extension PostgresConditionCompiler {
       + .value(.text(value.text)) + "\(limits)"
   }
 
-  /// A text that is as long as what stands in an index, or longer.
+  /// Compares a text that is at least as long as the prefix in an index.
   private func long(
     _ place: PostgresFieldExpression, _ comparison: Comparison, _ value: ComparisonKey
-  ) -> Answer? {
+  ) -> Translation? {
     guard comparison == .equal else { return nil }
     let sql =
       "\(place.number) = 'Infinity' AND \(place.text) = " + .value(.text(value.text))
       + " AND \(place.tail) = " + .value(.text(value.tail))
-    return Answer(sql: sql, isExact: true)
+    return Translation(sql: sql, isExact: true)
   }
 
-  private func membership(_ path: FieldPath, _ list: [QueryExpression]) -> Answer? {
-    guard let single = facts.single(path) else { return nil }
+  private func membership(_ path: FieldPath, _ list: [QueryExpression]) -> Translation? {
+    guard let single = metadata.single(path) else { return nil }
     var numbers: [String] = []
     var texts: [String] = []
     var others: [PostgresSQL] = []
     for element in list {
       guard case .value(let value) = element else { return nil }
-      // Null is in no list.
+      // Null is not in any list.
       if value.isNull { continue }
       guard let compared = ComparisonKey(value) else { return nil }
       switch compared.kind {
       case .ordered(.number): numbers.append(compared.number)
-      case .ordered(.text) where !compared.mayGoOn: texts.append(compared.text)
+      case .ordered(.text) where !compared.mayBePrefix: texts.append(compared.text)
       default:
-        guard let answer = field(path, .equal, value), answer.isExact else { return nil }
-        others.append(answer.sql)
+        guard let equality = field(path, .equal, value), equality.isExact else { return nil }
+        others.append(equality.sql)
       }
     }
     let place = single.place
@@ -153,15 +153,16 @@ extension PostgresConditionCompiler {
         "\(place.number) = 'Infinity' AND \(place.text) = ANY("
           + .value(.texts(texts.map { $0 })) + ")")
     }
-    return Answer(sql: PostgresSQL.any(others) ?? "false", isExact: true)
+    return Translation(sql: PostgresSQL.any(others) ?? "false", isExact: true)
   }
 
-  private func text(_ path: FieldPath, _ match: TextMatch, _ pattern: String) -> Answer? {
-    guard let single = facts.single(path), !pattern.utf8.contains(0) else { return nil }
+  private func text(_ path: FieldPath, _ match: TextMatch, _ pattern: String) -> Translation? {
+    guard let single = metadata.single(path), !pattern.utf8.contains(0) else { return nil }
     let place = single.place
-    // Asked of each document, so that nothing is read of those that are no texts.
-    func tested(_ test: PostgresSQL) -> Answer {
-      Answer(sql: "CASE WHEN \(place.isString) THEN " + test + " ELSE false END", isExact: true)
+    // Evaluated on each document; `CASE` keeps the server from reading values that are not texts.
+    func tested(_ test: PostgresSQL) -> Translation {
+      Translation(
+        sql: "CASE WHEN \(place.isString) THEN " + test + " ELSE false END", isExact: true)
     }
     switch match {
     case .beginsWith:
@@ -170,7 +171,7 @@ extension PostgresConditionCompiler {
         "\(place.number) = 'Infinity' AND \(place.text) >= " + .value(.text("t" + pattern))
       let end = TextRange.upperBound(ofPrefix: "t" + pattern) ?? "u"
       sql += " AND \(place.text) < " + .value(.text(end))
-      return Answer(sql: sql, isExact: true)
+      return Translation(sql: sql, isExact: true)
     case .contains:
       return tested("strpos(\(place.string), " + .value(.text(pattern)) + ") > 0")
     case .endsWith:

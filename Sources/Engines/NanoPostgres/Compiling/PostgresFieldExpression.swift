@@ -4,19 +4,21 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// The SQL that reads one field, for indexes, comparisons and orders alike: the server uses an index on an
-/// expression only where the expression is the same.
+/// The SQL that reads a field.
+///
+/// Indexes, comparisons and orderings share it, because the server uses an index on an expression only for the same
+/// expression.
 struct PostgresFieldExpression {
   let names: PostgresNames
-  /// The value as jsonb; SQL NULL where there is none.
+  /// The value as jsonb; SQL NULL if there is none.
   let value: String
 
-  /// Nil if a name cannot stand in jsonb.
+  /// Returns `nil` if jsonb cannot store one of the names.
   init?(_ path: FieldPath, _ names: PostgresNames, body: String = "body") {
     guard let steps = Self.steps(path) else { return nil }
     self.names = names
     if path.components.count == 1 {
-      // A sixth less time for a scan than by a path of one step.
+      // A scan takes a sixth less time than with a path of one step.
       let name = SQLName.literal(Self.storedName(path.components[0]))
       value = "(\(body) -> \(name))"
       string = "((\(body) ->> \(name)) COLLATE \"C\")"
@@ -26,7 +28,7 @@ struct PostgresFieldExpression {
     }
   }
 
-  /// A value that stands in a column.
+  /// Creates an expression for a value in a column.
   init(value: String, _ names: PostgresNames) {
     self.value = value
     self.names = names
@@ -34,15 +36,15 @@ struct PostgresFieldExpression {
   }
 
   var number: String { "\(names.qualified("nano_number"))(\(value))" }
-  /// The collation is said at each place: the database's own may be any.
+  /// The text of the value. Its collation is always explicit, because the database's default may be any.
   var text: String { "(\(names.qualified("nano_text"))(\(value)) COLLATE \"C\")" }
   var tail: String { "(\(names.qualified("nano_tail"))(\(value)) COLLATE \"C\")" }
   var unique: String { "(\(names.qualified("nano_unique"))(\(value)) COLLATE \"C\")" }
-  /// The whole text of a string.
+  /// The full text of a string.
   let string: String
   var isString: String { "jsonb_typeof(\(value)) = 'string'" }
 
-  /// A path as a literal of `text[]`: `{"a","b"}`.
+  /// Returns the path as a literal of `text[]`: `{"a","b"}`.
   private static func steps(_ path: FieldPath) -> String? {
     var names: [String] = []
     for name in path.components {
@@ -57,7 +59,7 @@ struct PostgresFieldExpression {
     return "{" + names.joined(separator: ",") + "}"
   }
 
-  /// A name that begins with `$` is stored with one more.
+  /// Returns the stored form of a name. A leading `$` is doubled.
   static func storedName(_ name: String) -> String {
     name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
   }

@@ -4,42 +4,43 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// Turns a query into one statement for the server, and says what it leaves to be done here.
+/// Compiles a query to a single statement, and the rest that the client executes.
 struct PostgresQueryCompiler {
-  let facts: PostgresCollectionMetadata
+  let metadata: PostgresCollectionMetadata
 
-  /// A statement and what is left of the query.
+  /// A statement, and what it leaves to the client.
   struct Compiled {
     var sql: PostgresSQL
-    /// What is checked on each document.
+    /// The condition to check on each document.
     var rest: Condition?
-    /// Whether the rows come in the order of the query.
+    /// Whether the rows are in the order of the query.
     var isSorted: Bool
-    /// Whether there are only rows behind the position at which the query begins.
+    /// Whether all rows are after the position at which the query begins.
     var isBehind: Bool
-    /// Whether limit and offset were applied too, so that the rows are the answer.
+    /// Whether limit and offset are applied too, so that the rows are the result.
     var isCut: Bool
   }
 
-  /// What is read of a document: the body as it was written, or else as the server has it.
+  /// The columns of a document. The body is the text that was written, or if that is not stored, the server's form of
+  /// it.
   static let columns = "id, key, type, version, added, revision, " + body
   static let body = "source, CASE WHEN source IS NULL THEN body::text END"
 
-  /// As ``columns``, without a body that nobody wants.
+  /// Like ``columns``, but without the body if no field is selected.
   static func columns(_ query: Query) -> String {
     query.fields?.isEmpty == true
       ? "id, key, type, version, added, revision, '{}'::text, NULL::text" : columns
   }
 
-  /// The documents of a query.
+  /// Returns a statement that selects a query's results.
   ///
   /// - Parameters:
-  ///   - columns: What is read of each.
+  ///   - columns: The columns to select.
   ///   - ordered: Whether the order matters.
   func select(_ query: Query, columns: String, ordered: Bool = true) -> Compiled {
-    let split = PostgresConditionCompiler(facts: facts).split(query.condition)
+    let split = PostgresConditionCompiler(metadata: metadata).split(query.condition)
     var conditions = split.sql.map { [$0] } ?? []
-    var sql = PostgresSQL("SELECT \(columns) FROM \(facts.collection.table)")
+    var sql = PostgresSQL("SELECT \(columns) FROM \(metadata.collection.table)")
     let terms = order(query)
     let isSorted = !ordered || terms != nil
     var isBehind = query.after == nil
@@ -49,7 +50,7 @@ struct PostgresQueryCompiler {
     }
     if let all = PostgresSQL.all(conditions) { sql += " WHERE " + all }
     if ordered {
-      // Sorted here otherwise; but pages of one answer must fit together.
+      // Otherwise the client sorts, but the pages of one result must be consistent.
       let sorted = terms ?? [Term(expression: "id", descending: false)]
       sql += " ORDER BY " + PostgresSQL(sorted.map(\.sql).joined(separator: ", "))
     }
@@ -62,20 +63,20 @@ struct PostgresQueryCompiler {
       sql: sql, rest: split.rest, isSorted: isSorted, isBehind: isBehind, isCut: isCut)
   }
 
-  /// The server plans a statement once and for all only if it knows that few rows are wanted. Limits that are
-  /// larger are not told, so that there are not many statements.
+  /// Returns a small limit as a literal, because the server reuses the plan of a statement only if it can see that few
+  /// rows are needed. Larger limits are parameters, so that there are not many distinct statements.
   private static func limit(_ limit: Int) -> PostgresSQL {
     limit <= 1_000 ? PostgresSQL("\(limit)") : .value(.int(Int64(limit)))
   }
 
-  /// How many documents a query finds; nil if each of them must be looked at here.
+  /// Returns a statement that counts a query's results; `nil` if each document must be checked in the client.
   func count(_ query: Query) -> PostgresSQL? {
     let isWhole = query.limit == nil && query.offset == 0 && query.after == nil
     let compiled = select(query, columns: "1", ordered: !isWhole)
     guard compiled.isCut, compiled.rest == nil else { return nil }
     if isWhole {
-      let split = PostgresConditionCompiler(facts: facts).split(query.condition)
-      let sql = PostgresSQL("SELECT count(*) FROM \(facts.collection.table)")
+      let split = PostgresConditionCompiler(metadata: metadata).split(query.condition)
+      let sql = PostgresSQL("SELECT count(*) FROM \(metadata.collection.table)")
       return split.sql.map { sql + " WHERE " + $0 } ?? sql
     }
     return "SELECT count(*) FROM (" + compiled.sql + ") AS found"
@@ -83,14 +84,15 @@ struct PostgresQueryCompiler {
 }
 
 extension PostgresQueryCompiler {
-  /// One expression of ORDER BY.
+  /// An expression of `ORDER BY`.
   struct Term {
     var expression: String
     var descending: Bool
     var sql: String { expression + (descending ? " DESC" : "") }
   }
 
-  /// The expressions of an order, the row ID last; nil if the server does not sort as we do.
+  /// Returns the expressions of a query's order, with the row ID last; `nil` if the server does not sort as NanoStore
+  /// does.
   func order(_ query: Query) -> [Term]? {
     guard !query.isRanked else { return nil }
     var terms: [Term] = []
@@ -104,10 +106,10 @@ extension PostgresQueryCompiler {
   private func expressions(_ ordering: Ordering) -> [String]? {
     switch ordering.expression {
     case .field(let path):
-      guard let single = facts.sortable(path) else { return nil }
+      guard let single = metadata.sortable(path) else { return nil }
       let expressions = Self.expressions(single)
-      // Numbers have no text, but an index has its column, and can only give the order of all its columns.
-      return facts.isIndexed(path) && expressions.count == 1
+      // Numbers have no text, but an index has a column for it, and can only provide the order of all its columns.
+      return metadata.isIndexed(path) && expressions.count == 1
         ? expressions + [single.place.text] : expressions
     case .attribute(.rowID): return ["id"]
     case .attribute(.version): return ["coalesce(version, -9223372036854775808)"]
@@ -116,7 +118,7 @@ extension PostgresQueryCompiler {
     }
   }
 
-  /// What a field is sorted and grouped by. Numbers have no text and no tail.
+  /// Returns the expressions that a field is sorted and grouped by. Numbers have no text and no tail.
   static func expressions(_ single: PostgresCollectionMetadata.Single) -> [String] {
     let place = single.place
     let values = single.types.subtracting(.null)
@@ -124,8 +126,8 @@ extension PostgresQueryCompiler {
     return [place.number, place.text] + (values.contains(.string) ? [place.tail] : [])
   }
 
-  /// The documents behind a position: greater in the first term, or equal there and greater in the second,
-  /// and so on. Nil if the position cannot be one of these documents.
+  /// Returns the condition for documents after a position: greater in the first term, or equal there and greater in the
+  /// second, and so on. `nil` if the position cannot be that of one of these documents.
   private func behind(_ position: PagePosition, _ query: Query, _ terms: [Term]) -> PostgresSQL? {
     var values: [PostgresValue] = []
     for (ordering, value) in zip(query.orderings, position.values) {
@@ -161,7 +163,7 @@ extension PostgresQueryCompiler {
           .prefix(count))
     case (.field, _):
       guard let compared = ComparisonKey(value) else { return nil }
-      // A number stands where a collection of numbers has no text; nothing else does.
+      // A field of numbers has a single expression, which only a number can be compared with.
       if count == 1, case .ordered(.number) = compared.kind {} else if count == 1 { return nil }
       return Array(
         [.number(compared.number), .text(compared.text), .text(compared.tail)].prefix(count))

@@ -2,32 +2,33 @@
 
 import NanoDocument
 
-/// What is taken out of each document, and what is made of that.
+/// The values that are extracted from each document, and the values computed from them.
 struct ProjectedValues {
   private var names: [ExactName: String] = [:]
-  private(set) var taken: [String] = []
-  private(set) var made: [String] = []
+  private(set) var extracted: [String] = []
+  private(set) var computed: [String] = []
 
-  /// The name of what is taken, once however often it is asked for.
-  mutating func take(_ expression: String) -> String {
+  /// Extracts a value and returns its name. The same expression is extracted only once.
+  mutating func extract(_ expression: String) -> String {
     if let known = names[ExactName(expression)] { return known }
-    let name = "t\(taken.count)"
+    let name = "t\(extracted.count)"
     names[ExactName(expression)] = name
-    taken.append("\(expression) AS \(name)")
+    extracted.append("\(expression) AS \(name)")
     return name
   }
 
-  mutating func make(_ expression: String, as name: String) {
-    made.append("\(expression) AS \(name)")
+  /// Computes a value under a name.
+  mutating func compute(_ expression: String, as name: String) {
+    computed.append("\(expression) AS \(name)")
   }
 
-  /// The name of what is made.
-  mutating func name(_ expression: String) -> String {
-    let asked = ExactName("made " + expression)
-    if let known = names[asked] { return known }
-    let name = "v\(made.count)"
-    names[asked] = name
-    make(expression, as: name)
+  /// Computes a value and returns its name. The same expression is computed only once.
+  mutating func compute(_ expression: String) -> String {
+    let key = ExactName("computed " + expression)
+    if let known = names[key] { return known }
+    let name = "v\(computed.count)"
+    names[key] = name
+    compute(expression, as: name)
     return name
   }
 }

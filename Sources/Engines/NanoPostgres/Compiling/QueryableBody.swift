@@ -3,14 +3,15 @@
 import Foundation
 import NanoDocument
 
-/// A body in the form in which the server can ask it.
+/// The form of a body that the server can query.
 ///
-/// jsonb takes nearly all that documents hold. What it does not take, or takes for another value, is
-/// written otherwise: doubles with an exponent as all their digits, since a large one without a point would be
-/// an integer and its shortest decimal another number; U+FFFD for NUL, which no text of the server holds.
+/// jsonb can represent nearly everything that documents contain. What it cannot represent, or would represent as a
+/// different value, is written differently. Doubles with an exponent are written with all their digits, because a
+/// large one without a decimal point would be an integer, and its shortest decimal a different number. NUL, which texts
+/// on the server cannot contain, is written as U+FFFD.
 enum QueryableBody {
-  /// The body for the server, nil if it is that of the document, and whether the server would give another
-  /// document back.
+  /// Returns the body for the server, which is `nil` if it is the document's, and whether the server would return a
+  /// different document.
   static func json(
     _ body: UnsafeRawBufferPointer
   ) throws(StoreError) -> (changed: [UInt8]?, losesValues: Bool) {
@@ -24,8 +25,8 @@ enum QueryableBody {
     return (out, true)
   }
 
-  /// Looks for the six bytes of NUL and for the exponent of a number. Either may stand in a text, which
-  /// costs some time and no more. The server's numbers have no negative zero.
+  /// Finds escaped NULs, which have six bytes, and exponents of numbers. Either may be part of a text, which only costs
+  /// some time. The server's numbers have no negative zero.
   private static func findings(
     _ body: UnsafeRawBufferPointer
   ) -> (needsChange: Bool, hasNegativeZero: Bool) {
@@ -50,7 +51,7 @@ enum QueryableBody {
     return (false, hasNegativeZero)
   }
 
-  /// The text of a jsonb without the blanks that the server puts behind colons and commas.
+  /// Returns the text of a jsonb without the spaces that the server adds after colons and commas.
   static func compact(_ text: UnsafeRawBufferPointer) -> [UInt8] {
     var out: [UInt8] = []
     out.reserveCapacity(text.count)

@@ -7,16 +7,18 @@ import NanoQuery
 extension PostgresReader {
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
     typealias Compiled = PostgresAggregateCompiler.Compiled
-    let executed = try execute(collection) { facts -> (Compiled?, [PostgresStatement]) in
+    let executed = try execute(collection) { metadata -> (Compiled?, [PostgresStatement]) in
       var query = query
-      query.query = try facts.resolved(query.query)
+      query.query = try metadata.resolved(query.query)
       let compiled =
-        query.query.isRanked ? nil : PostgresAggregateCompiler(facts: facts).compile(query)
+        query.query.isRanked ? nil : PostgresAggregateCompiler(metadata: metadata).compile(query)
       return (compiled, compiled.map { [$0.sql.statement] } ?? [])
     }
-    guard let (facts, compiled, results) = executed else { return GroupedAggregation(query).rows }
+    guard let (metadata, compiled, results) = executed else {
+      return GroupedAggregation(query).rows
+    }
     if let compiled { return try compiled.rows(results[0], groups: query.groups.count) }
-    let program = CompiledAggregation(query, defaults: facts.collection.defaults)
+    let program = CompiledAggregation(query, defaults: metadata.collection.defaults)
     try find(query.query.whole, in: collection) { document in
       try program.add(document.body)
       return true
@@ -28,15 +30,15 @@ extension PostgresReader {
     _ field: FieldPath, _ query: Query, in collection: String
   ) throws -> [DocumentValue] {
     typealias Compiled = PostgresAggregateCompiler.Compiled
-    let executed = try execute(collection) { facts -> (Compiled?, [PostgresStatement]) in
-      let query = try facts.resolved(query)
+    let executed = try execute(collection) { metadata -> (Compiled?, [PostgresStatement]) in
+      let query = try metadata.resolved(query)
       let compiled =
-        query.isRanked ? nil : PostgresAggregateCompiler(facts: facts).distinct(field, query)
+        query.isRanked ? nil : PostgresAggregateCompiler(metadata: metadata).distinct(field, query)
       return (compiled, compiled.map { [$0.sql.statement] } ?? [])
     }
-    guard let (facts, compiled, results) = executed else { return [] }
+    guard let (metadata, compiled, results) = executed else { return [] }
     if let compiled { return try compiled.rows(results[0], groups: 1).map { $0.group[0] } }
-    let values = DistinctValues(field, defaults: facts.collection.defaults)
+    let values = DistinctValues(field, defaults: metadata.collection.defaults)
     try find(query.whole, in: collection) { document in
       try values.add(document.body)
       return true

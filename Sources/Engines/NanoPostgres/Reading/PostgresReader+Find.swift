@@ -23,17 +23,17 @@ extension PostgresReader {
     if query.isRanked {
       return try findRanked(query, in: collection) { row, _ in try show(row) }
     }
-    let executed = try execute(collection) { facts in try plan(query, facts) }
-    guard let (facts, plan, results) = executed else { return }
-    let defaults = facts.collection.defaults
+    let executed = try execute(collection) { metadata in try plan(query, metadata) }
+    guard let (metadata, plan, results) = executed else { return }
+    let defaults = metadata.collection.defaults
     let matcher = try plan.compiled.rest.map { try ConditionMatcher($0, defaults: defaults) }
     guard plan.compiled.isSorted, plan.query.after == nil || plan.compiled.isBehind else {
-      return try findSorted(plan, facts, matcher, results, show)
+      return try findSorted(plan, metadata, matcher, results, show)
     }
     var skipped = plan.compiled.isCut ? 0 : plan.query.offset
     var left = plan.compiled.isCut ? Int.max : plan.query.limit ?? .max
     if left == 0 { return }
-    try stream(plan, facts, results) { document in
+    try stream(plan, metadata, results) { document in
       guard try matches(document, matcher) else { return true }
       if skipped > 0 {
         skipped -= 1
@@ -52,10 +52,10 @@ extension PostgresReader {
   }
 
   private func plan(
-    _ query: Query, _ facts: PostgresCollectionMetadata
+    _ query: Query, _ metadata: PostgresCollectionMetadata
   ) throws -> (FindPlan, [PostgresStatement]) {
-    let query = try facts.resolved(query)
-    let compiler = PostgresQueryCompiler(facts: facts)
+    let query = try metadata.resolved(query)
+    let compiler = PostgresQueryCompiler(metadata: metadata)
     // A condition that is checked here requires the body.
     var compiled = compiler.select(query, columns: PostgresQueryCompiler.columns(query))
     if compiled.rest != nil || !compiled.isSorted || !compiled.isBehind {
@@ -76,10 +76,10 @@ extension PostgresReader {
 
   /// Passes the rows of a query to a closure in the server's order, page by page.
   func stream(
-    _ plan: FindPlan, _ facts: PostgresCollectionMetadata, _ results: [PostgresResult],
+    _ plan: FindPlan, _ metadata: PostgresCollectionMetadata, _ results: [PostgresResult],
     _ show: (StoredDocument) throws -> Bool
   ) throws {
-    let incarnation = facts.collection.incarnation
+    let incarnation = metadata.collection.incarnation
     let first = results[0]
     guard let page = plan.firstPage, first.count > page else {
       _ = try self.show(first, first.count, incarnation, show)
@@ -113,26 +113,26 @@ extension PostgresReader {
 
   func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {
     guard !query.isRanked else { return try rowIDsOfFound(query, in: collection) }
-    let executed = try execute(collection) { facts -> (Bool, [PostgresStatement]) in
-      let compiled = PostgresQueryCompiler(facts: facts)
-        .select(try facts.resolved(query), columns: "id")
+    let executed = try execute(collection) { metadata -> (Bool, [PostgresStatement]) in
+      let compiled = PostgresQueryCompiler(metadata: metadata)
+        .select(try metadata.resolved(query), columns: "id")
       return (compiled.isCut, compiled.isCut ? [compiled.sql.statement] : [])
     }
-    guard let (facts, isExact, results) = executed else {
+    guard let (metadata, isExact, results) = executed else {
       return RowIDResult([], incarnation: nil, state: nil)
     }
     guard isExact else { return try rowIDsOfFound(query, in: collection) }
     let rows = results[0]
     return RowIDResult(
-      (0..<rows.count).map { rows.int($0, 0) }, incarnation: facts.collection.incarnation,
+      (0..<rows.count).map { rows.int($0, 0) }, incarnation: metadata.collection.incarnation,
       state: nil)
   }
 
   func count(_ query: Query, in collection: String) throws -> Int {
-    let executed = try execute(collection) { facts -> (Bool, [PostgresStatement]) in
+    let executed = try execute(collection) { metadata -> (Bool, [PostgresStatement]) in
       let sql =
         query.isRanked
-        ? nil : PostgresQueryCompiler(facts: facts).count(try facts.resolved(query))
+        ? nil : PostgresQueryCompiler(metadata: metadata).count(try metadata.resolved(query))
       return (sql != nil, sql.map { [$0.statement] } ?? [])
     }
     guard let (_, isExact, results) = executed else { return 0 }
@@ -153,9 +153,9 @@ extension PostgresReader {
         statement: "", plan: ["the collection does not exist"], indexes: [],
         checkedPerDocument: nil)
     }
-    let facts = facts(found)
-    let compiled = PostgresQueryCompiler(facts: facts)
-      .select(try facts.resolved(query), columns: PostgresQueryCompiler.columns(query))
+    let metadata = collectionMetadata(found)
+    let compiled = PostgresQueryCompiler(metadata: metadata)
+      .select(try metadata.resolved(query), columns: PostgresQueryCompiler.columns(query))
     let rows = try session.run(("EXPLAIN " + compiled.sql).statement.once)
     let plan = (0..<rows.count).map { rows.text($0, 0) }
     let all =

@@ -9,8 +9,8 @@ extension PostgresReader {
     _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
   ) throws {
     guard let found = try self.collection(collection) else { return }
-    let facts = facts(found)
-    var query = try facts.resolved(query)
+    let metadata = collectionMetadata(found)
+    var query = try metadata.resolved(query)
     guard query.isRanked, let search = query.condition.rankingSearch, let scope = search.scope
     else { return try find(query, in: collection) { try show($0, 0) } }
     let (limit, offset) = (query.limit, query.offset)
@@ -19,7 +19,7 @@ extension PostgresReader {
     query.ranking = nil
     query.limit = nil
     query.offset = 0
-    let ranker = try ranker(search, scope, ranking, facts, collection)
+    let ranker = try ranker(search, scope, ranking, metadata, collection)
     var ranks: [(id: Int64, rank: Double)] = []
     var matching = query
     matching.fields = nil
@@ -33,7 +33,7 @@ extension PostgresReader {
     let page = ranks.dropFirst(offset)
     let chosen = Array(page.prefix(limit ?? page.count))
     let byID = Dictionary(chosen.map { ($0.id, $0.rank) }) { first, _ in first }
-    try showDocuments(chosen.map(\.id), facts, PostgresQueryCompiler.columns(query)) {
+    try showDocuments(chosen.map(\.id), metadata, PostgresQueryCompiler.columns(query)) {
       try show($0, byID[$0.rowID] ?? 0)
     }
   }
@@ -42,12 +42,12 @@ extension PostgresReader {
   /// documents with each phrase. `nil` if no index covers the search.
   private func ranker(
     _ search: FullTextSearch, _ scope: FullTextScope, _ ranking: FullTextRanking,
-    _ facts: PostgresCollectionMetadata,
+    _ metadata: PostgresCollectionMetadata,
     _ collection: String
   ) throws -> FullTextRanker? {
-    guard let index = facts.collection.textIndexes.first(where: { $0.definition.scope == scope })
+    guard let index = metadata.collection.textIndexes.first(where: { $0.definition.scope == scope })
     else { return nil }
-    let table = facts.collection.table
+    let table = metadata.collection.table
     let totals = try session.run(
       PostgresStatement(
         "SELECT count(*), coalesce(sum(\(index.lengthColumn)), 0)::bigint FROM \(table)"))

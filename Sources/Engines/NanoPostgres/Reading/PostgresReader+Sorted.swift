@@ -14,15 +14,15 @@ extension PostgresReader {
   /// Sorts the results of a query in memory and passes on the documents of its page. Only sort keys are kept
   /// for all matches; the documents of the page are read afterwards.
   func findSorted(
-    _ plan: FindPlan, _ facts: PostgresCollectionMetadata, _ matcher: ConditionMatcher?,
+    _ plan: FindPlan, _ metadata: PostgresCollectionMetadata, _ matcher: ConditionMatcher?,
     _ results: [PostgresResult], _ show: (StoredDocument) throws -> Bool
   ) throws {
     let query = plan.query
     let programs = query.orderings.map {
-      CompiledOrdering($0, defaults: facts.collection.defaults)
+      CompiledOrdering($0, defaults: metadata.collection.defaults)
     }
     var sortedRows: [SortedRow] = []
-    try stream(plan, facts, results) { document in
+    try stream(plan, metadata, results) { document in
       guard try matches(document, matcher) else { return true }
       let keys = try programs.map { program in
         SortKey.bytes(try program.value(document.body) { document.value(of: $0) })
@@ -38,7 +38,7 @@ extension PostgresReader {
     }
     let page = sortedRows.dropFirst(query.offset)
     let ids = page.prefix(query.limit ?? page.count).map(\.rowID)
-    try showDocuments(ids, facts, PostgresQueryCompiler.columns(query), show)
+    try showDocuments(ids, metadata, PostgresQueryCompiler.columns(query), show)
   }
 
   private static func precedes(_ a: SortedRow, _ b: SortedRow, _ descending: [Bool]) -> Bool {
@@ -53,7 +53,7 @@ extension PostgresReader {
 
   /// Passes documents to a closure in the order of a list of row IDs.
   func showDocuments(
-    _ ids: [Int64], _ facts: PostgresCollectionMetadata, _ columns: String,
+    _ ids: [Int64], _ metadata: PostgresCollectionMetadata, _ columns: String,
     _ show: (StoredDocument) throws -> Bool
   ) throws {
     var rest = ids[...]
@@ -62,14 +62,14 @@ extension PostgresReader {
       rest = rest.dropFirst(part.count)
       let rows = try session.run(
         PostgresStatement(
-          "SELECT \(columns) FROM \(facts.collection.table) WHERE id = ANY($1)",
+          "SELECT \(columns) FROM \(metadata.collection.table) WHERE id = ANY($1)",
           [.ints(part.map { $0 })]))
       var rowsByID: [Int64: Int] = [:]
       for row in 0..<rows.count { rowsByID[rows.int(row, 0)] = row }
       for id in part {
         try session.interruption?.check()
         guard let row = rowsByID[id] else { continue }
-        guard try rows.withDocument(row, facts.collection.incarnation, show) else { return }
+        guard try rows.withDocument(row, metadata.collection.incarnation, show) else { return }
       }
     }
   }

@@ -24,7 +24,7 @@ class PostgresReader: EngineReader {
   var names: PostgresNames { core.names }
 
   /// The metadata that queries on a collection compile against; a writer has more than the server stores.
-  func facts(_ collection: PostgresCollection) -> PostgresCollectionMetadata {
+  func collectionMetadata(_ collection: PostgresCollection) -> PostgresCollectionMetadata {
     PostgresCollectionMetadata(collection, names)
   }
 
@@ -57,7 +57,7 @@ class PostgresReader: EngineReader {
   /// - Parameter make: Returns the statements, and a plan for reading their results.
   func execute<Plan>(
     _ name: String, _ make: (PostgresCollectionMetadata) throws -> (Plan, [PostgresStatement])
-  ) throws -> (facts: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
+  ) throws -> (metadata: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
     let mayRestart = !session.hasBegun
     for _ in 0..<Self.maximumAttempts {
       do {
@@ -85,28 +85,28 @@ class PostgresReader: EngineReader {
 
   private func executeOnce<Plan>(
     _ name: String, _ make: (PostgresCollectionMetadata) throws -> (Plan, [PostgresStatement])
-  ) throws -> (facts: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
+  ) throws -> (metadata: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
     let folded = name.folded
     if verified[folded] == nil, !missing.contains(folded), let cached = core.cache[folded] {
       // Compiled before the metadata is verified; the results are discarded if it is out of date.
-      let facts = facts(cached)
-      if let (plan, statements) = try? make(facts) {
+      let metadata = collectionMetadata(cached)
+      if let (plan, statements) = try? make(metadata) {
         let results = try run(statements, folded)
         if let last = results.last, last.count > 0, last.int(0, 0) == cached.generation,
           last.int(0, 1) == cached.incarnation
         {
           verified[folded] = cached
-          return (facts, plan, results.dropLast())
+          return (metadata, plan, results.dropLast())
         }
         core.cache.invalidate(folded)
       }
     }
     guard let collection = try collection(name) else { return nil }
-    let facts = facts(collection)
-    let (plan, statements) = try make(facts)
-    if statements.isEmpty { return (facts, plan, []) }
-    if held.contains(folded) { return (facts, plan, try session.run(statements)) }
-    return (facts, plan, try run(statements, folded).dropLast())
+    let metadata = collectionMetadata(collection)
+    let (plan, statements) = try make(metadata)
+    if statements.isEmpty { return (metadata, plan, []) }
+    if held.contains(folded) { return (metadata, plan, try session.run(statements)) }
+    return (metadata, plan, try run(statements, folded).dropLast())
   }
 
   /// Runs statements that name the table of a collection. The last result is that of
@@ -147,23 +147,23 @@ class PostgresReader: EngineReader {
   func get(
     _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
-    let executed = try execute(collection) { facts in
-      ((), [core.get(identity, facts.collection)])
+    let executed = try execute(collection) { metadata in
+      ((), [core.get(identity, metadata.collection)])
     }
     guard let executed, executed.results[0].count > 0 else { return false }
-    try executed.results[0].withDocument(0, executed.facts.collection.incarnation, show)
+    try executed.results[0].withDocument(0, executed.metadata.collection.incarnation, show)
     return true
   }
 
   func get(
     keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
   ) throws {
-    let executed = try execute(collection) { facts in
-      ((), [core.get(keys, facts.collection)])
+    let executed = try execute(collection) { metadata in
+      ((), [core.get(keys, metadata.collection)])
     }
-    guard let (facts, _, results) = executed else { return }
+    guard let (metadata, _, results) = executed else { return }
     for row in 0..<results[0].count {
-      try results[0].withDocument(row, facts.collection.incarnation, show)
+      try results[0].withDocument(row, metadata.collection.incarnation, show)
     }
   }
 
@@ -173,18 +173,19 @@ class PostgresReader: EngineReader {
   }
 
   func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
-    let executed = try execute(collection) { facts in
+    let executed = try execute(collection) { metadata in
       (
         (),
         [
           PostgresStatement(
-            "SELECT revision FROM \(facts.collection.table) WHERE id = $1", [.int(rowID)])
+            "SELECT revision FROM \(metadata.collection.table) WHERE id = $1", [.int(rowID)])
         ]
       )
     }
     guard let executed, executed.results[0].count > 0 else { return nil }
     return ContentVersion(
-      incarnation: executed.facts.collection.incarnation, revision: executed.results[0].int(0, 0))
+      incarnation: executed.metadata.collection.incarnation, revision: executed.results[0].int(0, 0)
+    )
   }
 
   func indexes(in collection: String) throws -> [IndexDefinition] {

@@ -188,11 +188,12 @@ extension PostgresWriter {
   func delete(_ query: Query, from collection: String) throws -> Int {
     noteWrite()
     guard let table = try table(collection) else { return 0 }
-    let facts = facts(table.collection)
+    let metadata = collectionMetadata(table.collection)
     let compiled =
       query.isRanked
       ? nil
-      : PostgresQueryCompiler(facts: facts).select(try facts.resolved(query), columns: "id")
+      : PostgresQueryCompiler(metadata: metadata).select(
+        try metadata.resolved(query), columns: "id")
     var condition: PostgresSQL
     if let compiled, compiled.isCut {
       condition = "id IN (" + compiled.sql + ")"

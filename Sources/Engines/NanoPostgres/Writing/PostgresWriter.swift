@@ -25,8 +25,10 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   /// `nil`, since what the transaction reads may be rolled back.
   func committedState() throws -> CommittedState? { nil }
 
-  override func facts(_ collection: PostgresCollection) -> PostgresCollectionMetadata {
-    guard let table = lockedTables[collection.folded] else { return super.facts(collection) }
+  override func collectionMetadata(_ collection: PostgresCollection) -> PostgresCollectionMetadata {
+    guard let table = lockedTables[collection.folded] else {
+      return super.collectionMetadata(collection)
+    }
     return PostgresCollectionMetadata(collection, names) { table.paths.facts(at: $0) }
   }
 
@@ -36,11 +38,11 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
 
   override func execute<Plan>(
     _ name: String, _ make: (PostgresCollectionMetadata) throws -> (Plan, [PostgresStatement])
-  ) throws -> (facts: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
+  ) throws -> (metadata: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
     guard let table = try table(name) else { return nil }
-    let facts = facts(table.collection)
-    let (plan, statements) = try make(facts)
-    return (facts, plan, statements.isEmpty ? [] : try session.run(statements))
+    let metadata = collectionMetadata(table.collection)
+    let (plan, statements) = try make(metadata)
+    return (metadata, plan, statements.isEmpty ? [] : try session.run(statements))
   }
 
   /// Locks a collection unless it is already locked. Returns `nil` if it does not exist.

@@ -2,8 +2,8 @@
 
 import NanoSQL
 
-/// What documents of a collection ever had beside their fields. What none of them has need not be
-/// read: each column costs a scan a tenth of what it costs to step a row.
+/// The attributes that documents of a collection have ever had. Unused columns are not read: each column costs a
+/// scan a tenth of the cost of stepping to a row.
 struct AttributeUsage: OptionSet, Sendable, Hashable {
   let rawValue: Int64
   init(rawValue: Int64) { self.rawValue = rawValue }
@@ -12,8 +12,8 @@ struct AttributeUsage: OptionSet, Sendable, Hashable {
   static let type = AttributeUsage(rawValue: 2)
   static let all: AttributeUsage = [.key, .type]
 
-  /// The columns of a document, in the order in which rows are read. A row of all parts has seven,
-  /// one without types five, one without keys four.
+  /// Returns the columns of a document in the order in which rows are read: seven with all attributes, five
+  /// without types, four without keys.
   func columns(body: String = "body") -> String {
     switch layout {
     case .all: "id, key, type, version, added, revision, \(body)"
@@ -22,7 +22,7 @@ struct AttributeUsage: OptionSet, Sendable, Hashable {
     }
   }
 
-  /// Which columns there are.
+  /// The columns that are read.
   enum Layout: Sendable {
     case all, keyed, bare
   }

@@ -5,25 +5,25 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// What is known of a collection when a query is compiled.
+/// Metadata about a collection for compiling queries.
 struct CollectionMetadata {
   var table: String
   var indexes: [IndexDefinition]
-  /// The side tables of indexes on elements, by index name.
+  /// The side tables of element indexes, by index name.
   package var elementTables: [ExactName: String]
-  /// Whether the database compares texts by code point; if not, it can only find equal ones.
+  /// Whether the database compares texts by code point. If not, it can only find equal texts.
   var ordersText: Bool
-  /// What documents have beside their fields, and perhaps more.
+  /// A superset of the attributes that documents have.
   var parts: AttributeUsage
-  /// The table of all leaves; nil if the collection has none.
+  /// The wildcard index; `nil` if the collection has none.
   var leaves: WildcardIndexMetadata?
-  /// What questions take for fields that a document does not have.
+  /// The values that queries assume for missing fields.
   var defaults: FieldDefaults?
   var textIndexes: [FullTextIndexMetadata]
-  /// Whether there are rows that another program wrote and that neither indexes nor paths know. They are
-  /// read in addition to what an index finds.
+  /// Whether there are rows that another program wrote, which neither indexes nor the path catalog cover. They are
+  /// read in addition to the rows that an index finds.
   var hasForeignRows: Bool
-  /// What stands at a path; nil if that is not known.
+  /// Returns the summary of the values at a path; `nil` if it is unknown.
   var observed: (FieldPath) -> PathSummary?
 
   package init(
@@ -44,13 +44,13 @@ struct CollectionMetadata {
     self.observed = observed
   }
 
-  /// Whether some index has an entry under this field.
+  /// Returns whether a field index contains the field.
   func isIndexed(_ path: FieldPath) -> Bool {
     indexes.contains { $0.kind == .fields && $0.columns.contains { $0.path == path } }
   }
 
-  /// The class of values at a path, if SQLite sorts all of them as we do: not where something else
-  /// stands for what is missing.
+  /// Returns the class of the values at a path if SQLite sorts all of them as NanoStore does; `nil` also if a
+  /// default replaces missing values.
   func sortableClass(_ path: FieldPath) -> PathSummary.PlainClass? {
     if hasForeignRows { return nil }
     if let defaults, defaults.reaches(path) { return nil }

@@ -6,11 +6,11 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// Values as `json_extract` gives them, for comparison with stored fields.
+/// Values as `json_extract` returns them, for comparison with stored fields.
 enum ExtractedValue {
-  /// The parameter that stands for a value, and its class; nil if SQLite would not compare it as we
-  /// do: URLs (they are texts to us), containers, what is not finite, texts with a NUL, and dates
-  /// between two nanoseconds.
+  /// Returns the parameter for a value, and its class. `nil` if SQLite would not compare it as NanoStore does: URLs
+  /// (which NanoStore compares as texts), containers, nonfinite values, texts with a NUL, and dates between two
+  /// nanoseconds.
   static func parameter(_ value: DocumentValue) -> (SQLBinding, PathSummary.PlainClass?)? {
     switch value {
     case .bool(let flag): return (.int(flag ? 1 : 0), .boolean)
@@ -18,10 +18,10 @@ enum ExtractedValue {
     case .double(let number): return number.isFinite ? (.double(number), .number) : nil
     case .string(let text): return text.utf8.contains(0) ? nil : (.text(text), .text)
     case .date:
-      // A date between two nanoseconds has another form, which does not sort among the others.
+      // A date between two nanoseconds has a different form, which does not sort with the others.
       guard let text = storedText(value), text.utf8.count == Self.dateLength else { return nil }
       return (.text(text), .date)
-    // Equal bytes have equal base64, but their order is another.
+    // Equal data has equal base64, but base64 does not sort like the bytes.
     case .data: return storedText(value).map { (.text($0), nil) }
     case .null, .url, .array, .object: return nil
     }
@@ -38,7 +38,7 @@ enum ExtractedValue {
   }
 }
 
-/// The parameter that equals what `json_extract` gives for a stored value.
+/// Parameters that equal the results of `json_extract` for stored values.
 enum PlainBinding {
   static func binding(_ value: DocumentValue) -> SQLBinding? {
     ExtractedValue.parameter(value)?.0

@@ -6,24 +6,23 @@ import NanoSQL
 
 /// The SQL that reads a field from a stored body.
 ///
-/// Indexes and queries both come here: SQLite uses an index on an expression only where the text of
-/// the expression is the same.
+/// Indexes and queries share it, because SQLite uses an index on an expression only for the same expression text.
 enum FieldExpression {
-  /// `json_extract(body,'$."a"."b"')`; nil if a name cannot be written in SQLite's path language,
-  /// which has no escape for quotes, backslashes and controls.
+  /// Returns `json_extract(body,'$."a"."b"')`; `nil` if a name cannot be written in SQLite's path syntax, which has
+  /// no escapes for quotes, backslashes and control characters.
   static func extract(_ path: FieldPath, from column: String = "body") -> String? {
     literal(path).map { "json_extract(\(column),\($0))" }
   }
 
-  /// `'$."a"."b"'`.
+  /// Returns the path as a literal: `'$."a"."b"'`.
   static func literal(_ path: FieldPath) -> String? {
     guard path.components.allSatisfy(isPlain) else { return nil }
     let names = path.components.map { ".\"" + storedName($0) + "\"" }
     return SQLName.literal("$" + names.joined())
   }
 
-  /// A name that begins with `$` is stored with one more, so that no field is taken for one of the
-  /// forms of values that JSON lacks.
+  /// Returns the stored form of a name. A leading `$` is doubled, so that no field is mistaken for the stored form of
+  /// a value that JSON lacks.
   static func storedName(_ name: String) -> String {
     name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
   }

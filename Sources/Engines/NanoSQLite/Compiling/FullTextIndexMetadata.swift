@@ -3,9 +3,9 @@
 import NanoQuery
 import NanoSQL
 
-/// A text index as a query finds it.
+/// Metadata about a full-text index for compiling queries.
 struct FullTextIndexMetadata: Sendable, Hashable {
-  /// The name of the table of FTS5.
+  /// The name of the FTS5 table.
   var table: String
   var scope: FullTextScope
 
@@ -15,14 +15,14 @@ struct FullTextIndexMetadata: Sendable, Hashable {
   }
 }
 
-/// What a search asks one text index.
+/// A lookup in a full-text index.
 struct FullTextLookup {
   let table: String
   let expression: String
-  /// Whether the index finds nothing but what is searched for.
+  /// Whether the index finds only documents that match the search.
   let isExact: Bool
 
-  /// The row IDs.
+  /// The statement that selects the row IDs.
   var rows: SQLFragment {
     let table = SQLName.quoted(table)
     return SQLFragment("SELECT rowid FROM \(table) WHERE \(table) MATCH ", [])
@@ -31,8 +31,8 @@ struct FullTextLookup {
 }
 
 extension CollectionMetadata {
-  /// What an index answers of a search; nil if none is of use.
-  func answer(_ search: FullTextSearch) -> FullTextLookup? {
+  /// Returns the lookup for a search; `nil` if no index helps.
+  func fullTextLookup(_ search: FullTextSearch) -> FullTextLookup? {
     guard let scope = search.scope, let index = textIndexes.first(where: { $0.scope == scope }),
       let query = search.query.simplified(scope.tokens)
     else { return nil }

@@ -4,9 +4,9 @@ import NanoDocument
 import NanoQuery
 import NanoSQL
 
-/// What FTS5 is asked (https://sqlite.org/fts5.html#full_text_query_syntax).
+/// An FTS5 query (https://sqlite.org/fts5.html#full_text_query_syntax).
 ///
-/// Texts stand in double quotes, with their own doubled, so that nothing in them is an operator.
+/// Texts are in double quotes, with quotes in them doubled, so that nothing in them is an operator.
 struct FullTextMatchExpression {
   let text: String
 
@@ -14,7 +14,7 @@ struct FullTextMatchExpression {
     text = Self.expression(node, scope)
   }
 
-  /// The name of a column. Those of fields could be names that FTS5 has a meaning for.
+  /// Returns the name of a column. Names of fields could have a special meaning in FTS5.
   static func column(_ number: Int) -> String { "f\(number)" }
 
   private static func expression(_ node: FullTextPlan.Node, _ scope: FullTextScope) -> String {
@@ -43,8 +43,9 @@ struct FullTextMatchExpression {
     return column(number) + " : "
   }
 
-  /// What stands for a NUL, which would end the expression, and does end a text for SQLite's JSON functions:
-  /// a character between words; among the parts of a text one that no query asks an index for (``FullTextPlan``).
+  /// Returns the replacement for a NUL, which would end the expression, and which ends a text for SQLite's JSON
+  /// functions. For words, it is a separator; for substrings, a character that no query looks up in an index
+  /// (``FullTextPlan``).
   static func replacement(forNULIn tokens: Tokenizer) -> Unicode.Scalar {
     switch tokens {
     case .words: " "

@@ -5,45 +5,48 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// Turns a query into one statement for SQLite.
+/// Compiles a query to a single SQLite statement.
 ///
-/// What SQL cannot say as we mean it is a call of one of our functions, which exist on our own
-/// connections only and never stand in the schema: `nano_match` checks what is left of a condition
-/// on the bytes of a document, `nano_sort` gives bytes that sort as ``SortKey`` does.
+/// What SQL cannot express with NanoStore's semantics is a call of a custom function. These functions exist only on
+/// NanoStore's connections and never appear in the schema: `nano_match` checks the rest of a condition on the bytes
+/// of a document, and `nano_sort` returns bytes that sort as ``SortKey`` does.
 struct QueryCompiler {
-  let facts: CollectionMetadata
-  init(_ facts: CollectionMetadata) { self.facts = facts }
+  let metadata: CollectionMetadata
+  init(_ metadata: CollectionMetadata) { self.metadata = metadata }
 
-  /// A statement, and what it leaves to one of our functions.
+  /// A statement, and the condition that it leaves to a custom function.
   struct Compiled: Sendable, Hashable {
     var sql: SQLFragment
-    /// What `nano_match` checks, if anything.
+    /// The condition that `nano_match` checks, if any.
     var rest: Condition?
   }
 
+  /// Returns a statement that selects a query's results.
+  ///
   /// - Parameters:
-  ///   - columns: Those of a document with the parts that the facts name if nil; without its body where
-  ///     no field is wanted.
+  ///   - columns: The columns to select. `nil` selects those of a document with the attributes that the collection
+  ///     uses, without its body if no field is selected.
   ///   - ordered: Whether the order matters.
   func select(_ query: Query, columns: String? = nil, ordered: Bool = true) -> Compiled {
     let (tail, rest) = source(query, ordered: ordered)
-    let columns = columns ?? facts.parts.columns(body: query.bodyColumn)
+    let columns = columns ?? metadata.parts.columns(body: query.bodyColumn)
     return Compiled(sql: SQLFragment("SELECT \(columns) ") + tail, rest: rest)
   }
 
-  /// A statement that shows the document of one row, the last parameter, if it fulfils a condition.
+  /// Returns a statement that selects the document of one row if it satisfies the condition. The row ID is the last
+  /// parameter.
   func candidate(_ query: Query) -> Compiled {
-    let columns = facts.parts.columns(body: query.bodyColumn)
-    let split = ConditionCompiler(facts: facts).split(query.condition)
-    // With foreign rows all of it is left to be checked, and the list of rows would be made for each one.
-    let asked = facts.hasForeignRows ? nil : split.sql
-    let parts = (asked.map { [$0] } ?? []) + (split.rest.map { [check($0)] } ?? [])
-    var sql = SQLFragment("SELECT \(columns) FROM \(SQLName.quoted(facts.table)) WHERE ")
+    let columns = metadata.parts.columns(body: query.bodyColumn)
+    let split = ConditionCompiler(metadata: metadata).split(query.condition)
+    // With foreign rows, the rest is the whole condition, and the list of rows would be computed for each row.
+    let sqlCondition = metadata.hasForeignRows ? nil : split.sql
+    let parts = (sqlCondition.map { [$0] } ?? []) + (split.rest.map { [check($0)] } ?? [])
+    var sql = SQLFragment("SELECT \(columns) FROM \(SQLName.quoted(metadata.table)) WHERE ")
     if let condition = SQLFragment.all(parts) { sql.append("(" + condition + ") AND ") }
     return Compiled(sql: sql + "id = ?", rest: split.rest)
   }
 
-  /// A statement that counts what a query finds.
+  /// Returns a statement that counts a query's results.
   func count(_ query: Query) -> Compiled {
     var query = query
     query.orderings = query.after == nil ? [] : query.orderings
@@ -55,14 +58,14 @@ struct QueryCompiler {
     return Compiled(sql: sql, rest: rest)
   }
 
-  /// A statement that shows each body to an aggregation.
+  /// Returns a statement that passes each body to an aggregation.
   func aggregate(_ aggregate: AggregateQuery) -> Compiled {
-    over(aggregate.query, function: "nano_aggregate", .aggregates(aggregate, facts.defaults))
+    over(aggregate.query, function: "nano_aggregate", .aggregates(aggregate, metadata.defaults))
   }
 
-  /// A statement that shows each body to a collector of distinct values.
+  /// Returns a statement that passes each body to a collector of distinct values.
   func distinct(_ field: FieldPath, _ query: Query) -> Compiled {
-    over(query, function: "nano_distinct", .distinct(field, facts.defaults))
+    over(query, function: "nano_distinct", .distinct(field, metadata.defaults))
   }
 
   private func over(_ query: Query, function: String, _ binding: SQLBinding) -> Compiled {
@@ -76,9 +79,9 @@ struct QueryCompiler {
     return Compiled(sql: head + tail, rest: rest)
   }
 
-  /// `DELETE` of what a query finds; a page is cut first.
+  /// Returns a `DELETE` statement for a query's results, after its limit, offset and page position are applied.
   func delete(_ query: Query) -> Compiled {
-    let table = SQLName.quoted(facts.table)
+    let table = SQLName.quoted(metadata.table)
     if query.limit == nil, query.offset == 0, query.after == nil {
       let (condition, rest) = condition(query)
       return Compiled(sql: SQLFragment("DELETE FROM \(table)") + condition, rest: rest)
@@ -90,17 +93,17 @@ struct QueryCompiler {
 }
 
 extension Query {
-  /// The column of the body, or an empty one where no field is wanted.
+  /// The column of the body, or an empty body if no field is selected.
   var bodyColumn: String { fields?.isEmpty == true ? "'{}'" : "body" }
 }
 
 extension QueryCompiler {
-  /// From `FROM` to the end.
+  /// Returns the statement from `FROM` to its end, and the rest of the condition.
   private func source(_ query: Query, ordered: Bool = true) -> (SQLFragment, Condition?) {
-    var sql = SQLFragment("FROM \(SQLName.quoted(facts.table))")
+    var sql = SQLFragment("FROM \(SQLName.quoted(metadata.table))")
     let ranks = ordered && query.isRanked ? ranks(query) : nil
-    // Foreign rows that the index does not have come last.
-    let join = facts.hasForeignRows ? " LEFT JOIN (" : " JOIN ("
+    // Foreign rows that are not in the index come last.
+    let join = metadata.hasForeignRows ? " LEFT JOIN (" : " JOIN ("
     if let ranks { sql.append(SQLFragment(join) + ranks + ") ON id = nano_row") }
     let (condition, rest) = condition(query)
     sql.append(condition)
@@ -110,7 +113,7 @@ extension QueryCompiler {
         ? []
         : [
           Term(
-            sql: facts.hasForeignRows ? "coalesce(nano_rank, 0)" : "nano_rank", isPlain: true,
+            sql: metadata.hasForeignRows ? "coalesce(nano_rank, 0)" : "nano_rank", isPlain: true,
             descending: false)
         ]
       let terms =
@@ -119,7 +122,7 @@ extension QueryCompiler {
       sql.append(" ORDER BY " + SQLFragment.joined(parts, by: ", "))
     }
     if query.limit != nil || query.offset > 0 {
-      // SQLite has no OFFSET without LIMIT; a negative limit is none.
+      // SQLite has no OFFSET without LIMIT; a negative LIMIT means no limit.
       sql.append(" LIMIT " + .parameter(.int(Int64(query.limit ?? -1))))
       if query.offset > 0 { sql.append(" OFFSET " + .parameter(.int(Int64(query.offset)))) }
     }
@@ -127,7 +130,7 @@ extension QueryCompiler {
   }
 
   private func condition(_ query: Query) -> (SQLFragment, Condition?) {
-    let split = ConditionCompiler(facts: facts).split(query.condition)
+    let split = ConditionCompiler(metadata: metadata).split(query.condition)
     var parts = split.sql.map { [$0] } ?? []
     if let after = query.after { parts.append(self.after(after, query.orderings)) }
     if let rest = split.rest { parts.append(check(rest)) }
@@ -135,17 +138,18 @@ extension QueryCompiler {
     return (" WHERE " + sql, split.rest)
   }
 
-  /// The attributes are passed only to a condition that asks for one of them, or whose errors name the row.
+  /// Returns a call that checks a condition on the body. Attributes are passed only if the condition uses them, or
+  /// if its errors name the row.
   func check(_ condition: Condition) -> SQLFragment {
-    let isAsked = condition.usesAttributes || condition.mayExceedBudget
-    let attributes = isAsked ? ", id, key, type, version, added" : ""
-    return SQLFragment("nano_match(") + .parameter(.condition(condition, facts.defaults))
+    let passesAttributes = condition.usesAttributes || condition.mayExceedBudget
+    let attributes = passesAttributes ? ", id, key, type, version, added" : ""
+    return SQLFragment("nano_match(") + .parameter(.condition(condition, metadata.defaults))
       + ", body\(attributes))"
   }
 
   private struct Term {
     var sql: SQLFragment
-    /// Whether it is the stored value rather than bytes made to be sorted.
+    /// Whether it is the stored value rather than a computed sort key.
     var isPlain: Bool
     var descending: Bool
   }
@@ -153,52 +157,52 @@ extension QueryCompiler {
   private func term(_ ordering: Ordering) -> Term {
     let descending = ordering.descending
     switch ordering.expression {
-    case .attribute(.type) where facts.hasForeignRows,
-      .attribute(.version) where facts.hasForeignRows:
+    case .attribute(.type) where metadata.hasForeignRows,
+      .attribute(.version) where metadata.hasForeignRows:
       break
     case .field(let path):
-      if facts.sortableClass(path) != nil, let sql = FieldExpression.extract(path) {
+      if metadata.sortableClass(path) != nil, let sql = FieldExpression.extract(path) {
         return Term(sql: SQLFragment(sql), isPlain: true, descending: descending)
       }
     case .attribute(.rowID): return Term(sql: "id", isPlain: true, descending: descending)
     case .attribute(.version): return Term(sql: "version", isPlain: true, descending: descending)
-    case .attribute(.type) where facts.ordersText:
+    case .attribute(.type) where metadata.ordersText:
       return Term(sql: "type", isPlain: true, descending: descending)
     default: break
     }
-    return made(ordering)
+    return sortKey(ordering)
   }
 
-  private func made(_ ordering: Ordering) -> Term {
-    let asked = Condition.truth(ordering.expression)
-    let isAsked = asked.usesAttributes || asked.mayExceedBudget
-    let attributes = isAsked ? ", id, key, type, version, added" : ""
+  private func sortKey(_ ordering: Ordering) -> Term {
+    let condition = Condition.truth(ordering.expression)
+    let passesAttributes = condition.usesAttributes || condition.mayExceedBudget
+    let attributes = passesAttributes ? ", id, key, type, version, added" : ""
     let sql =
-      SQLFragment("nano_sort(") + .parameter(.ordering(ordering, facts.defaults))
+      SQLFragment("nano_sort(") + .parameter(.ordering(ordering, metadata.defaults))
       + ", body\(attributes))"
     return Term(sql: sql, isPlain: false, descending: ordering.descending)
   }
 
-  /// Whether SQLite orders a value of a page's position among stored ones as we do. A position that
-  /// was not made from a document of this collection can hold anything.
+  /// Returns whether SQLite orders a value of a page position among stored values as NanoStore does. A position that
+  /// was not created from a document of this collection can hold any value.
   private func isComparable(_ value: DocumentValue, _ ordering: Ordering) -> Bool {
     if value.isNull { return true }
     switch (ordering.expression, value) {
     case (.field(let path), _):
       guard let (_, literal) = ExtractedValue.parameter(value) else { return false }
-      return literal != nil && facts.sortableClass(path) == literal
+      return literal != nil && metadata.sortableClass(path) == literal
     case (.attribute(.type), .string(let text)): return !text.utf8.contains(0)
     case (.attribute(.rowID), .int), (.attribute(.version), .int): return true
     default: return false
     }
   }
 
-  /// The documents behind a position: greater in the first ordering, or equal there and greater in
-  /// the second, and so on to the row ID. Nulls come first.
+  /// Returns the condition for documents after a position: greater in the first ordering, or equal there and greater
+  /// in the second, and so on to the row ID. Nulls come first.
   private func after(_ position: PagePosition, _ orderings: [Ordering]) -> SQLFragment {
     let terms = zip(orderings, position.values).map { ordering, value in
       let term = term(ordering)
-      return term.isPlain && !isComparable(value, ordering) ? made(ordering) : term
+      return term.isPlain && !isComparable(value, ordering) ? sortKey(ordering) : term
     }
     var equal: [SQLFragment] = []
     var choices: [SQLFragment] = []

@@ -5,10 +5,10 @@ import NanoDocument
 import NanoQuery
 import NanoSQL
 
-/// A piece of SQL with the values of its parameters, in order.
+/// A fragment of SQL with the values of its parameters, in order.
 ///
-/// Values never become part of the text: they are appended as parameters, and only identifiers and
-/// field expressions, which are quoted here, are written out.
+/// Values are always passed as parameters and never become part of the text. Only identifiers and field expressions
+/// are written into it, quoted.
 struct SQLFragment: SQLExpression, Sendable, Hashable {
   private(set) var text: String
   private(set) var bindings: [SQLBinding]
@@ -22,13 +22,13 @@ struct SQLFragment: SQLExpression, Sendable, Hashable {
     SQLFragment(a.text + b.text, a.bindings + b.bindings)
   }
 
-  /// Appends another piece with its parameters.
+  /// Appends a fragment with its parameters.
   mutating func append(_ other: SQLFragment) {
     text += other.text
     bindings += other.bindings
   }
 
-  /// The pieces with a separator between them.
+  /// Joins fragments with a separator.
   static func joined(_ parts: [SQLFragment], by separator: String) -> SQLFragment {
     SQLFragment(
       parts.map(\.text).joined(separator: separator), parts.flatMap(\.bindings))
@@ -43,7 +43,7 @@ extension SQLFragment: ExpressibleByStringInterpolation {
   init(stringLiteral text: String) { self.init(text) }
 }
 
-/// A value for a parameter of a statement.
+/// A parameter value of a statement.
 enum SQLBinding: Sendable, Hashable {
   case null
   case int(Int64)
@@ -52,16 +52,16 @@ enum SQLBinding: Sendable, Hashable {
   case data(Data)
   /// The 16 bytes of a UUID.
   case uuid(UInt64, UInt64)
-  /// What is left of a condition, checked on each document.
+  /// The rest of a condition, checked on each document.
   case condition(Condition, FieldDefaults?)
-  /// What a document is sorted by where the stored text does not sort.
+  /// An ordering whose sort keys are computed, because the stored text does not sort correctly.
   case ordering(Ordering, FieldDefaults?)
   case aggregates(AggregateQuery, FieldDefaults?)
   case distinct(FieldPath, FieldDefaults?)
 }
 
 extension SQLFragment {
-  /// SQL that names another Unicode form is another statement.
+  /// Statements whose names differ only in Unicode normalization are distinct.
   static func == (a: SQLFragment, b: SQLFragment) -> Bool {
     a.text.isSame(as: b.text) && a.bindings == b.bindings
   }

@@ -21,7 +21,7 @@ final class FullTextIndexes {
   }
 
   /// The metadata that queries use to find the indexes.
-  var facts: [FullTextIndexMetadata] {
+  var metadata: [FullTextIndexMetadata] {
     schemas.map { FullTextIndexMetadata(table: $0.sqlName, scope: $0.index.scope) }
   }
 

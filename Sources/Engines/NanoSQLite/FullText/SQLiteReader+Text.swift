@@ -46,7 +46,7 @@ extension SQLiteReader {
   private func ranks(
     _ search: FullTextSearch, _ ranking: FullTextRanking, _ table: CollectionTable
   ) throws -> [Ranked]? {
-    guard let statement = QueryCompiler(table.facts).ranks(search, ranking) else { return nil }
+    guard let statement = QueryCompiler(table.metadata).ranks(search, ranking) else { return nil }
     var found: [Ranked] = []
     try connection.with(statement) { row in
       while try row.step() {
@@ -75,7 +75,7 @@ extension SQLiteReader {
   ) throws {
     let ranks = try (ranks + foreign(besides: ranks, table))
       .sorted { $0.rank > $1.rank || ($0.rank == $1.rank && $0.rowID < $1.rowID) }
-    let compiler = QueryCompiler(table.facts)
+    let compiler = QueryCompiler(table.metadata)
     let (rest, isWhole) = compiler.withoutRankingSearch(query)
     // If the search is the whole condition, skipped documents are not read.
     let skipped = isWhole ? min(query.offset, ranks.count) : 0
@@ -83,7 +83,7 @@ extension SQLiteReader {
     var remaining = query.limit ?? .max
     guard remaining > 0 else { return }
     let compiled = compiler.candidate(rest).sql
-    let layout = table.facts.parts.layout
+    let layout = table.metadata.parts.layout
     try connection.with(compiled) { row in
       for ranked in ranks[skipped...] {
         defer { row.reset() }

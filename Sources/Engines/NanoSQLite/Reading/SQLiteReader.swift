@@ -160,10 +160,10 @@ class SQLiteReader: EngineReader {
   ) throws {
     if query.isRanked { return try findRanked(query, in: collection) { row, _ in try visit(row) } }
     try querying(query, collection) { table, query in
-      let facts = table.facts
-      let layout = facts.parts.layout
+      let metadata = table.metadata
+      let layout = metadata.parts.layout
       let incarnation = table.incarnation
-      let compiled = QueryCompiler(facts).select(query, ordered: ordered)
+      let compiled = QueryCompiler(metadata).select(query, ordered: ordered)
       try connection.with(compiled.sql) { statement in
         try eachRow(statement, table, query) {
           try visit(Self.document($0, incarnation, layout))
@@ -183,10 +183,10 @@ class SQLiteReader: EngineReader {
       }
     }
     try querying(query, collection) { table, query in
-      let parts = table.facts.parts
+      let parts = table.metadata.parts
       let (hasKeys, hasVersions) = (withKeys && parts.contains(.key), parts.contains(.type))
       let columns = query.bodyColumn + (hasKeys ? ", key" : "") + (hasVersions ? ", version" : "")
-      let compiled = QueryCompiler(table.facts).select(query, columns: columns)
+      let compiled = QueryCompiler(table.metadata).select(query, columns: columns)
       try connection.with(compiled.sql) { statement in
         try eachRow(statement, table, query) { row in
           try visit(
@@ -223,7 +223,7 @@ class SQLiteReader: EngineReader {
       // An index returns them in order within each of its values. Sorting them in Swift takes a fraction of
       // SQLite's time.
       let sorts = query.isWholeByRowID
-      let compiler = QueryCompiler(table.facts)
+      let compiler = QueryCompiler(table.metadata)
       // Selects no other column, so that SQLite need not read the row if an index contains the row ID.
       try connection.with(compiler.select(query, columns: "id", ordered: !sorts).sql) { row in
         let scanTimer = connection.scanTimer(row, table, query)
@@ -269,7 +269,7 @@ class SQLiteReader: EngineReader {
 
   func count(_ query: Query, in collection: String) throws -> Int {
     try querying(query, collection) { table, query in
-      try connection.with(QueryCompiler(table.facts).count(query).sql) { statement in
+      try connection.with(QueryCompiler(table.metadata).count(query).sql) { statement in
         let scanTimer = connection.scanTimer(statement, table, query)
         let count = try statement.step() ? Int(statement.int(0)) : 0
         scanTimer?.end(found: count)
@@ -293,7 +293,7 @@ class SQLiteReader: EngineReader {
     let found: Void? = try querying(query.query, collection) { table, resolved in
       var query = query
       query.query = resolved
-      try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
+      try connection.with(QueryCompiler(table.metadata).aggregate(query).sql) { statement in
         let scanTimer = connection.scanTimer(statement, table, query.query)
         try statement.finish()
         scanTimer?.end(found: nil)
@@ -311,7 +311,7 @@ class SQLiteReader: EngineReader {
     _ field: FieldPath, _ query: Query, in collection: String
   ) throws -> [DocumentValue] {
     try querying(query, collection) { table, query in
-      try connection.with(QueryCompiler(table.facts).distinct(field, query).sql) { statement in
+      try connection.with(QueryCompiler(table.metadata).distinct(field, query).sql) { statement in
         let scanTimer = connection.scanTimer(statement, table, query)
         try statement.finish()
         scanTimer?.end(found: nil)
@@ -328,7 +328,7 @@ class SQLiteReader: EngineReader {
         checkedPerDocument: nil)
     }
     let query = try table.resolved(query)
-    let compiled = QueryCompiler(table.facts).select(query)
+    let compiled = QueryCompiler(table.metadata).select(query)
     let plan = try connection.all(
       SQLFragment("EXPLAIN QUERY PLAN ") + compiled.sql
     ) { $0.text(3) ?? "" }

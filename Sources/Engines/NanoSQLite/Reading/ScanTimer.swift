@@ -65,10 +65,10 @@ struct ScanTimer {
       return
     }
     let seconds = ThreadCPUClock.seconds - start
-    let facts = table.facts
+    let metadata = table.metadata
     var candidates = IndexCandidates(
-      query, ordersText: facts.ordersText, defaults: facts.defaults,
-      observed: facts.hasForeignRows ? { _ in nil } : facts.observed)
+      query, ordersText: metadata.ordersText, defaults: metadata.defaults,
+      observed: metadata.hasForeignRows ? { _ in nil } : metadata.observed)
     candidates.remove(servedBy: table.indexes)
     if rows < observer.minimumRows { candidates.condition = [] }
     if !sorts { candidates.order = nil }
@@ -92,10 +92,10 @@ extension SQLiteConnection {
     guard sqlite3_txn_state(handle, "main") == SQLITE_TXN_NONE,
       let table = tables[ExactName(collection)]
     else { return }
-    let facts = table.facts
+    let metadata = table.metadata
     var candidates = IndexCandidates(
-      query, ordersText: facts.ordersText, defaults: facts.defaults,
-      observed: facts.hasForeignRows ? { _ in nil } : facts.observed)
+      query, ordersText: metadata.ordersText, defaults: metadata.defaults,
+      observed: metadata.hasForeignRows ? { _ in nil } : metadata.observed)
     candidates.remove(servedBy: table.indexes)
     guard !candidates.isEmpty else { return }
     try observer.willScan(table.description.name, candidates) { try interruption?.check() }

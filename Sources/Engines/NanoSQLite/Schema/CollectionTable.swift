@@ -128,7 +128,7 @@ final class CollectionTable {
   }
 
   /// The metadata for compiling queries. Paths and indexes do not cover foreign rows.
-  var facts: CollectionMetadata {
+  var metadata: CollectionMetadata {
     let paths = paths
     let leaves = wildcardIndex.map { index in
       WildcardIndexMetadata(
@@ -139,7 +139,7 @@ final class CollectionTable {
       table: description.name, indexes: indexes, elementTables: elementTables,
       ordersText: ordersText, parts: hasForeignRows ? .all : parts, leaves: leaves,
       defaults: defaults,
-      textIndexes: text?.facts ?? [], hasForeignRows: hasForeignRows,
+      textIndexes: text?.metadata ?? [], hasForeignRows: hasForeignRows,
       observed: { paths.facts(at: $0) })
   }
 }

@@ -12,19 +12,20 @@ struct WildcardIndexCompiler {
   let index: WildcardIndexMetadata
   let ordersText: Bool
 
-  struct Answer {
+  /// A lookup in the wildcard index.
+  struct Translation {
     var sql: SQLFragment
     /// Whether the lookup compares only with single values.
     var isEquality: Bool
   }
 
   /// Returns a lookup for a condition; `nil` if the index does not help.
-  func answer(_ condition: Condition) -> Answer? {
+  func translate(_ condition: Condition) -> Translation? {
     if case .leaf(let inner) = condition { return leaf(inner) }
     guard let path = Self.singleField(condition),
       let test = WildcardIndexCondition(condition, of: .field(path), ordersText: ordersText)
     else { return nil }
-    return answer([test: index.attributes(path)])
+    return translate([test: index.attributes(path)])
   }
 
   private static func singleField(_ condition: Condition) -> FieldPath? {
@@ -38,7 +39,7 @@ struct WildcardIndexCompiler {
   }
 
   /// Compiles a condition on the scalar values of any field, by determining what it means at each path.
-  private func leaf(_ condition: Condition) -> Answer? {
+  private func leaf(_ condition: Condition) -> Translation? {
     var attributesByTest: [WildcardIndexCondition?: [Int32]] = [:]
     let untested: WildcardIndexCondition? = nil
     let all = index.all()
@@ -52,10 +53,10 @@ struct WildcardIndexCompiler {
     }
     // This would read the entire table.
     if let numbers = attributesByTest[untested], numbers.count == all.count { return nil }
-    return answer(attributesByTest)
+    return translate(attributesByTest)
   }
 
-  private func answer(_ attributesByTest: [WildcardIndexCondition?: [Int32]]) -> Answer? {
+  private func translate(_ attributesByTest: [WildcardIndexCondition?: [Int32]]) -> Translation? {
     let attributesByTest = attributesByTest.filter { !$0.value.isEmpty }
       .sorted { ($0.value[0], $0.key?.sql.text ?? "") < ($1.value[0], $1.key?.sql.text ?? "") }
     guard
@@ -71,8 +72,8 @@ struct WildcardIndexCompiler {
       return test.map { select + " AND " + $0.sql } ?? select
     }
     let isEquality = attributesByTest.allSatisfy { $0.key?.isEquality == true }
-    if selects.isEmpty { return Answer(sql: "0", isEquality: true) }
-    return Answer(
+    if selects.isEmpty { return Translation(sql: "0", isEquality: true) }
+    return Translation(
       sql: "id IN (" + SQLFragment.joined(selects, by: " UNION ALL ") + ")",
       isEquality: isEquality)
   }

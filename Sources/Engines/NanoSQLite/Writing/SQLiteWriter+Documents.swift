@@ -286,7 +286,7 @@ extension SQLiteWriter {
   private func scans(_ query: Query, _ table: CollectionTable) throws -> Bool {
     let isPage = query.limit != nil || query.offset > 0 || query.after != nil
     guard !isPage, query.condition != .constant(true) else { return !isPage }
-    let removal = QueryCompiler(table.facts).delete(query).sql
+    let removal = QueryCompiler(table.metadata).delete(query).sql
     let plan = try connection.all(SQLFragment("EXPLAIN QUERY PLAN ") + removal) { $0.text(3) ?? "" }
     return plan.first?.hasPrefix("SCAN") == true
   }
@@ -306,7 +306,7 @@ extension SQLiteWriter {
 
   private func deleteRows(_ query: Query, _ table: CollectionTable) throws -> Int {
     let calls = connection.recorder?.calls ?? 0
-    return try connection.with(QueryCompiler(table.facts).delete(query).sql) { statement in
+    return try connection.with(QueryCompiler(table.metadata).delete(query).sql) { statement in
       let scanTimer = connection.scanTimer(statement, table, query)
       try statement.finish()
       let count = connection.changes
@@ -322,7 +322,7 @@ extension SQLiteWriter {
   /// Deletes the documents one at a time, because the indexed values of each must be removed as well.
   private func deleteEach(_ query: Query, _ table: CollectionTable) throws -> Int {
     try prepareForQuery(table)
-    let ids = try connection.all(QueryCompiler(table.facts).select(query, columns: "id").sql) {
+    let ids = try connection.all(QueryCompiler(table.metadata).select(query, columns: "id").sql) {
       $0.int(0)
     }
     // A savepoint rolls back all deletions if one fails, as a single statement would.
