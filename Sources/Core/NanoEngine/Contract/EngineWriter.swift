@@ -3,7 +3,9 @@
 package import NanoDocument
 
 /// A transaction in progress, valid only inside the block that received it and on that block's thread.
-package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWriter, EngineTuningWriter {
+package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWriter,
+  EngineTuningWriter
+{
   /// Creates a collection; does nothing if the same collection exists.
   func createCollection(_ description: CollectionDescription) throws
   /// Drops a collection with its documents and indexes, and returns whether it existed.
