@@ -96,6 +96,7 @@ final class DocumentStorage: ManagedBuffer<DocumentStorage.Contents, UInt8> {
       if let type { append(type, at: &position) }
       if let collection { append(collection, at: &position) }
     }
+    // `ManagedBuffer.create` returns an instance of the class that it is called on, typed as the superclass.
     return unsafeDowncast(instance, to: DocumentStorage.self)
   }
 

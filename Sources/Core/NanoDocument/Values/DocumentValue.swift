@@ -54,7 +54,9 @@ extension DocumentValue {
       a == b && a.relativeString.isSame(as: b.relativeString)
     case (.array(let a), .array(let b)): a == b
     case (.object(let a), .object(let b)): a == b
-    default: false
+    case (.null, _), (.bool, _), (.int, _), (.double, _), (.string, _), (.date, _), (.data, _),
+      (.url, _), (.array, _), (.object, _):
+      false
     }
   }
 

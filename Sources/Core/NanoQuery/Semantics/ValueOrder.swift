@@ -47,7 +47,11 @@ package enum ValueOrder {
     case (.array(let x), .array(let y)): return compareArrays(x, y)
     case (.object(let x), .object(let y)): return compareObjects(x, y)
     case (.null, .null): return 0
-    default: return compareBytes(text(a).utf8, text(b).utf8)
+    case (.string, _), (.url, _): return compareBytes(text(a).utf8, text(b).utf8)
+    // Never reached: the pairs of one rank are above.
+    case (.null, _), (.bool, _), (.int, _), (.double, _), (.date, _), (.data, _), (.array, _),
+      (.object, _):
+      return 0
     }
   }
 

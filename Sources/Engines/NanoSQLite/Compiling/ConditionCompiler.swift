@@ -90,13 +90,13 @@ struct ConditionCompiler: ConditionTranslator {
     case .text(.field(let path), .beginsWith, .value(.string(let prefix))):
       return prefixed(path, prefix)
     case .isNull(.field(let path)):
-      guard let indexed = indexedField(path), indexed.isPlain, indexed.elements == nil else {
+      guard let indexed = indexedField(path), indexed.elements == nil else {
         return nil
       }
       return Translation(sql: "\(indexed.expression) IS NULL", isExact: true)
     case .not(.exists(let path)):
       // An index does not distinguish null from missing.
-      guard let indexed = indexedField(path), indexed.isPlain, indexed.elements == nil,
+      guard let indexed = indexedField(path), indexed.elements == nil,
         let types = indexed.summary?.types
       else { return nil }
       return Translation(sql: "\(indexed.expression) IS NULL", isExact: !types.contains(.null))
@@ -146,20 +146,18 @@ extension ConditionCompiler {
     var expression: String
     /// The side table of an element index; `nil` for a field index.
     var elements: String?
-    /// Whether the expression returns the only value at the path.
-    var isPlain: Bool
     var summary: PathSummary?
   }
 
   private func indexedField(_ path: FieldPath) -> IndexedField? {
     let summary = metadata.observed(path)
     if let table = metadata.elementTable(for: path) {
-      return IndexedField(expression: "value", elements: table, isPlain: true, summary: summary)
+      return IndexedField(expression: "value", elements: table, summary: summary)
     }
     guard let summary, !summary.entersArray, metadata.isIndexed(path),
       let expression = FieldExpression.extract(path)
     else { return nil }
-    return IndexedField(expression: expression, elements: nil, isPlain: true, summary: summary)
+    return IndexedField(expression: expression, elements: nil, summary: summary)
   }
 
   private func finish(_ indexed: IndexedField, _ test: SQLFragment, isExact: Bool) -> Translation {

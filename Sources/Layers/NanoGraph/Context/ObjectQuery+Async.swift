@@ -93,7 +93,7 @@ extension ObjectContext {
     if let live = table.live(id.rowID),
       live._$object.flags.isDisjoint(with: [.fault, .failed])
     {
-      return live.isDeleted ? nil : unsafeDowncast(live, to: Object.self)
+      return live.isDeleted ? nil : ObjectTable.downcast(live)
     }
     let documents = table.documents
     guard let document = try await documents.get(rowID: id.rowID) else { return nil }

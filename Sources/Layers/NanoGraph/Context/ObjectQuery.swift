@@ -185,7 +185,7 @@ extension ObjectContext {
     if let live = table.live(id.rowID),
       live._$object.flags.isDisjoint(with: [.fault, .failed])
     {
-      return live.isDeleted ? nil : unsafeDowncast(live, to: Object.self)
+      return live.isDeleted ? nil : ObjectTable.downcast(live)
     }
     var found: Object?
     try table.documents.show(rowID: id.rowID) { found = try table.materialize($0, as: Object.self) }

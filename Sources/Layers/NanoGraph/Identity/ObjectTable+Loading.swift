@@ -51,7 +51,7 @@ extension ObjectTable {
       existing._$object.revision > revision
     {
       // Saved or reloaded in the meantime.
-      return unsafeDowncast(existing, to: type)
+      return Self.downcast(existing)
     }
     return try document.withBytes { bytes in
       try DocumentKey.withBorrowed(header.key) { key in

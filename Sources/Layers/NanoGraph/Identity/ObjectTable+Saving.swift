@@ -100,7 +100,7 @@ extension ObjectTable {
     func open<Object: GraphObject>(_ type: Object.Type) {
       // Removed one by one, to detect objects without other references.
       while let last = inserted.popLast() {
-        var object = unsafeDowncast(last, to: type)
+        var object: Object = Self.downcast(last)
         finishInserted(&object)
       }
     }

@@ -121,12 +121,19 @@ extension ObjectTable {
     map.insert(id, object.address)
   }
 
+  /// Returns an object of a table as its class. The context looks tables up by the class of their objects, which is
+  /// final, so a checked cast could not fail.
+  @inline(__always)
+  static func downcast<Object: GraphObject>(_ object: any GraphObject) -> Object {
+    unsafeDowncast(object, to: Object.self)
+  }
+
   /// Returns the object with a number, which was new when the number was recorded.
   @usableFromInline
   func newObject<Object: GraphObject>(_ number: Int64, _ type: Object.Type) -> Object {
     let id = currentID(number)
     if id > 0 { return object(id, as: type) }
-    if let existing = live(id) { return unsafeDowncast(existing, to: type) }
+    if let existing = live(id) { return Self.downcast(existing) }
     // Deleted before it was saved. Undo may restore it.
     let object = Object(_$fault: ())
     object._$object.rowID = id

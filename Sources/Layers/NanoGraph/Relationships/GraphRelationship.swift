@@ -48,7 +48,8 @@ final class StoredRelationship {
     self.inverse = inverse
     self.rule = rule
     isToMany = Storage.isToMany
-    func at(_ object: any GraphObject) -> Owner { unsafeDowncast(object, to: Owner.self) }
+    // The table that calls this holds objects of the declaring class.
+    func at(_ object: any GraphObject) -> Owner { ObjectTable.downcast(object) }
     resolve = { at($0)[keyPath: path].resolve(in: $1) }
     forEachTarget = { at($0)[keyPath: path].forEach($1) }
     removeTargets = { at($0)[keyPath: path].remove(where: $1) }

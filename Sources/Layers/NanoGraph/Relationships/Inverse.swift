@@ -136,7 +136,8 @@ final class InverseRelationship {
     self.rule = rule
     owner = Storage.owner
     isToMany = Storage.isToMany
-    func at(_ object: any GraphObject) -> Target { unsafeDowncast(object, to: Target.self) }
+    // The table that calls this holds objects of the declaring class.
+    func at(_ object: any GraphObject) -> Target { ObjectTable.downcast(object) }
     get = { at($0)[keyPath: path] }
     change = { object, change in
       var storage: any InverseStorage = at(object)[keyPath: path]

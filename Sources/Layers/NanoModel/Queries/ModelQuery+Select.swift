@@ -169,6 +169,7 @@ private struct SelectedField<M: Model, Value> {
   }
 
   private static func missing<Field: FieldCodable>(_ type: Field.Type) -> Value? {
+    // As in `reading`.
     type.missingValue.map { unsafeBitCast($0, to: Value.self) }
   }
 
