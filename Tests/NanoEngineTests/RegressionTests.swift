@@ -116,4 +116,25 @@ struct RegressionTests {
     }
     #expect(count == 1)
   }
+
+  @Test("An interruption between two statements stops the next one", .timeLimit(.minutes(1)))
+  func interruptionBetweenStatements() throws {
+    let engine = try SQLiteEngine(.memory, SQLiteConfiguration())
+    defer { try? engine.close() }
+    let interruption = Interruption()
+
+    let error = #expect(throws: StoreError.self) {
+      try engine.read(.call, interruption) { reader in
+        interruption.trigger()
+        let reader = try #require(reader as? any SQLReader)
+        _ = try reader.sql(
+          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
+          SQLArguments([])
+        ) { _ in true }
+      }
+    }
+
+    #expect(error?.code == .interrupted)
+    #expect(try engine.read(.call, nil) { try $0.count(Query(), in: "a") } == 0)
+  }
 }

@@ -44,7 +44,24 @@ final class SQLiteConnection {
   let isUTF8: Bool
   private var cachedEncoding: String?
   /// The interruption of the call that runs on this connection.
-  var interruption: Interruption?
+  ///
+  /// `sqlite3_interrupt` stops only statements that run (https://sqlite.org/c3ref/interrupt.html). If the
+  /// interruption is triggered just before a statement starts, the progress handler stops it.
+  var interruption: Interruption? {
+    didSet {
+      guard let interruption else { return sqlite3_progress_handler(handle, 0, nil, nil) }
+      sqlite3_progress_handler(
+        handle, Self.progressInterval,
+        { context in
+          guard let context else { return 0 }
+          let interruption = Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue()
+          return interruption.isTriggered ? 1 : 0
+        }, Unmanaged.passUnretained(interruption).toOpaque())
+    }
+  }
+  /// Instructions of SQLite's virtual machine between two checks; about a millisecond. Arbitrary, but more than a
+  /// ROLLBACK has.
+  private static let progressInterval: Int32 = 20_000
   fileprivate var isTransactionOpen = false
   /// The reason why SQLite rolled back the transaction before its block ended.
   fileprivate var loss: StoreError?
