@@ -334,7 +334,7 @@ struct DatabaseCommandTests {
     #expect(try command.run("count", "library.db", "films").output == "3\n")
     let refused = try command.run("put", "library.db", "films", "x", "{}")
     #expect(refused.status == 1)
-    #expect(refused.diagnostics.hasPrefix("error: Another connection holds the lock"))
+    #expect(refused.diagnostics.hasPrefix("error: Another connection held the lock"))
 
     try pipe.fileHandleForWriting.close()
     other.waitUntilExit()

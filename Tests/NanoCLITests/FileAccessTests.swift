@@ -83,7 +83,7 @@ struct FileAccessTests {
 
     #expect(outcome.status == 1)
     #expect(outcome.lines.isEmpty)
-    #expect(outcome.diagnostics.contains("not valid UTF-8"))
+    #expect(outcome.diagnostics.contains("not UTF-8"))
   }
 
   @Test("Running out of file descriptors is an error", arguments: 5...12)
