@@ -155,6 +155,7 @@ struct ReentrancyTests {
   }
 }
 
+// @unchecked: `held` is accessed only while the lock is held.
 /// Passes a value out of a closure.
 final class Box<Value: Sendable>: @unchecked Sendable {
   private let lock = NSLock()
