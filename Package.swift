@@ -65,7 +65,6 @@ let package = Package(
       name: "NanoPostgres",
       dependencies: [
         "CLibPQ", "NanoDocument", "NanoQuery", "NanoEngine", "NanoSQL",
-        .product(name: "Logging", package: "swift-log"),
       ],
       path: "Sources/Engines/NanoPostgres", swiftSettings: strict),
     .target(
@@ -123,7 +122,6 @@ let package = Package(
       name: "NanoStorePostgres",
       dependencies: [
         "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoPostgres",
-        .product(name: "Logging", package: "swift-log"),
       ],
       path: "Sources/Products/NanoStorePostgres", swiftSettings: strict),
     .executableTarget(

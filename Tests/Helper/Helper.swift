@@ -38,12 +38,13 @@ struct Session {
     switch words[0] {
     case "open":
       var configuration = Store.Configuration()
-      configuration.isReadOnly = words.contains("readonly")
-      configuration.isImmutable = words.contains("immutable")
+      var engine = SQLiteConfiguration()
+      engine.isReadOnly = words.contains("readonly")
+      engine.isImmutable = words.contains("immutable")
       configuration.indexTuning = words.contains("tuned") ? .automatic : .off
-      configuration.isPrivate = words.contains("private")
-      configuration.busyTimeout = words.contains("impatient") ? 0.05 : 20
-      store = try Store(.file(words[1]), configuration: configuration)
+      engine.isPrivate = words.contains("private")
+      engine.busyTimeout = words.contains("impatient") ? .milliseconds(50) : .seconds(20)
+      store = try Store(.file(words[1]), configuration: configuration, engine: engine)
     case "temporary":
       store = try Store(.temporary)
       try opened()["a"].insert(

@@ -19,8 +19,8 @@ struct CancelTests {
       configuration.maximumConnections = connections
       name = configuration.schema
       store = try Store.postgres(
-        server.url() + "?application_name=\(name)", configuration: configuration)
-      observer = try Store.postgres(server.url(), configuration: configuration)
+        server.url() + "?application_name=\(name)", engine: configuration)
+      observer = try Store.postgres(server.url(), engine: configuration)
     }
 
     func isActive() async throws -> Bool {

@@ -114,8 +114,8 @@ struct CutStore {
     proxy = try CuttingProxy(before: server)
     name = configuration.schema
     cut = try Store.postgres(
-      proxy.url() + "?application_name=\(name)", configuration: configuration)
-    direct = try Store.postgres(server.url(), configuration: configuration)
+      proxy.url() + "?application_name=\(name)", engine: configuration)
+    direct = try Store.postgres(server.url(), engine: configuration)
   }
 
   /// Returns the number of server connections of the store that can be cut.

@@ -60,7 +60,7 @@ struct KilledServerTests {
     defer { server.remove() }
     let store = try Store.postgres(
       server.url(),
-      configuration: Faults.configuration {
+      engine: Faults.configuration {
         $0.durability = .full
         $0.busyTimeout = .seconds(20)
       })

@@ -39,7 +39,7 @@ struct PoolerTests {
   func workload() throws {
     let configuration = Faults.configuration { $0.busyTimeout = .seconds(30) }
     let url = try Pooler.url()
-    let stores = try (0..<3).map { _ in try Store.postgres(url, configuration: configuration) }
+    let stores = try (0..<3).map { _ in try Store.postgres(url, engine: configuration) }
     let counters = try CounterWorkload(stores[0])
     let wanted = 150 * Faults.rounds
     Faults.inThreads(9) { thread in
@@ -82,7 +82,7 @@ struct PoolerTests {
     let show = names.map { "SHOW \($0);" }.joined()
     let before = try server.psql(show, url: pooler.url())
     let store = try Store.postgres(
-      pooler.url(), configuration: Faults.configuration { $0.durability = .normal })
+      pooler.url(), engine: Faults.configuration { $0.durability = .normal })
     let items = store["items"]
     for round in 0..<3 {
       try items.save(["n": 1], key: "a")
@@ -112,14 +112,14 @@ struct PoolerTests {
     defer { pooler.stop() }
     let configuration = Faults.configuration()
     for _ in 0..<5 {
-      let store = try Store.postgres(pooler.url(), configuration: configuration)
+      let store = try Store.postgres(pooler.url(), engine: configuration)
       _ = try? store.write {
         try store["items"].save(["n": 2], key: "a")
         _ = try store.sql("SELECT nothing FROM nowhere")
       }
       try store.close()
     }
-    let store = try Store.postgres(pooler.url(), configuration: configuration)
+    let store = try Store.postgres(pooler.url(), engine: configuration)
     #expect(try store["items"].count() == 0)
     try store["items"].save(["n": 1], key: "a")
     try store.close()

@@ -17,7 +17,7 @@ struct ReplicaTests {
     configuration.replicas = standby.url()
     // A replica receives only what the primary has flushed to disk.
     configuration.durability = .full
-    let store = try Store.postgres(server.url(), configuration: configuration)
+    let store = try Store.postgres(server.url(), engine: configuration)
     defer { try? store.close() }
     let people = store["people"]
     try people.insert((0..<50).map { ["n": .int($0)] })
@@ -56,7 +56,7 @@ struct ReplicaTests {
       + "?target_session_attrs=read-write"
     var configuration = TestDatabase.configuration()
     configuration.durability = .full
-    let store = try Store.postgres(url, configuration: configuration)
+    let store = try Store.postgres(url, engine: configuration)
     defer { try? store.close() }
     try store["people"].save(["name": "Ada"], key: "ada")
     try server.waitUntilFollowed(by: standby)
@@ -74,7 +74,7 @@ struct ReplicaTests {
     configuration.layout = .distributed(shards: 4)
     let url = try TestDatabase.url()
     let error = #expect(throws: StoreError.self) {
-      try Store.postgres(url, configuration: configuration)
+      try Store.postgres(url, engine: configuration)
     }
     #expect(error?.code == .unsupported)
     #expect(error?[.capability] == "citus")

@@ -42,6 +42,6 @@ enum TestDatabase {
   static func store(
     _ configuration: PostgresConfiguration = configuration()
   ) throws -> Store {
-    try Store.postgres(url(), configuration: configuration)
+    try Store.postgres(url(), engine: configuration)
   }
 }

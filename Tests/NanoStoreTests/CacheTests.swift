@@ -23,8 +23,8 @@ struct CacheTests {
 
   @Test("The cache is off by default, and a size of -1 turns it off again")
   func off() throws {
-    #expect(people.cacheSize == -1)
-    #expect(store.defaultCacheSize == -1)
+    #expect(people.cacheSize == nil)
+    #expect(store.defaultCacheSize == nil)
     let first = try #require(try people.get("ada"))
     #expect(!first.hasSameStorage(as: try #require(try people.get("ada"))))
     #expect(!store.isCurrent(first))
@@ -33,7 +33,7 @@ struct CacheTests {
     let second = try #require(try people.get("ada"))
     #expect(store.isCurrent(second) && !store.isCurrent(first))
     people.cacheSize = -7
-    #expect(people.cacheSize == -1)
+    #expect(people.cacheSize == nil)
     #expect(!store.isCurrent(second))
     #expect(store.cacheUse == CacheUse())
     people.cacheSize = 5
@@ -352,7 +352,7 @@ struct CacheTests {
     func open() throws -> Store {
       try Store.file(scratch.file("delete.db")) {
         $0.journalMode = .delete
-        $0.busyTimeout = 0.05
+        $0.busyTimeout = .seconds(0.05)
       }
     }
     let store = try open()

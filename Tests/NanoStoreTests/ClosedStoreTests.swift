@@ -124,10 +124,10 @@ struct ClosedStoreTests {
   @Test("Closing leaves no call waiting for a reader, however many there are", .sqlite)
   func closeWhileWaiting() async throws {
     let scratch = try Scratch()
-    var configuration = Store.Configuration()
+    var configuration = SQLiteConfiguration()
     configuration.maximumReaders = 1
     for round in 0..<60 {
-      let store = try Store(.file(scratch.file("\(round).db")), configuration: configuration)
+      let store = try Store(.file(scratch.file("\(round).db")), engine: configuration)
       try await store["a"].insert((0..<20).map { ["n": .int($0)] })
       let calls = DispatchGroup()
       for _ in 0..<12 {

@@ -11,7 +11,7 @@ struct ConfigurationTests {
 
   /// Returns a setting's value as reported by the database.
   private func setting(
-    _ name: String, _ change: (inout Store.Configuration) -> Void
+    _ name: String, _ change: (inout SQLiteConfiguration) -> Void
   ) throws -> String? {
     let store = try Store.file(scratch.file("a.db"), change)
     return try store.statistics().settings[name]
@@ -19,16 +19,16 @@ struct ConfigurationTests {
 
   @Test(
     "Durability sets SQLite's synchronous level",
-    arguments: zip(Store.Configuration.Durability.allCases, ["0", "1", "2"]))
-  func durability(durability: Store.Configuration.Durability, expected: String) throws {
+    arguments: zip(Durability.allCases, ["0", "1", "2"]))
+  func durability(durability: Durability, expected: String) throws {
     #expect(try setting("synchronous") { $0.durability = durability } == expected)
   }
 
   @Test(
     "With a rollback journal, protection against power loss requires synchronous EXTRA",
-    arguments: [Store.Configuration.JournalMode.delete, .truncate, .persist])
-  func durabilityOfJournals(mode: Store.Configuration.JournalMode) throws {
-    for (durability, expected) in zip(Store.Configuration.Durability.allCases, ["0", "3", "3"]) {
+    arguments: [SQLiteConfiguration.JournalMode.delete, .truncate, .persist])
+  func durabilityOfJournals(mode: SQLiteConfiguration.JournalMode) throws {
+    for (durability, expected) in zip(Durability.allCases, ["0", "3", "3"]) {
       let actual = try setting("synchronous") {
         $0.durability = durability
         $0.journalMode = mode
@@ -37,8 +37,8 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("Every journal mode takes effect", arguments: Store.Configuration.JournalMode.allCases)
-  func journalModes(mode: Store.Configuration.JournalMode) throws {
+  @Test("Every journal mode takes effect", arguments: SQLiteConfiguration.JournalMode.allCases)
+  func journalModes(mode: SQLiteConfiguration.JournalMode) throws {
     let store = try Store.file(scratch.file("a.db")) { $0.journalMode = mode }
     try store["a"].save(["n": 1], key: "k")
     #expect(try store.statistics().settings["journal_mode"] == mode.rawValue)
@@ -56,8 +56,8 @@ struct ConfigurationTests {
 
   @Test("Sizes, timeouts, and storage locations take effect")
   func numbers() throws {
-    #expect(try setting("cache_size") { $0.cacheSize = 3 << 20 } == "-3072")
-    #expect(try setting("busy_timeout") { $0.busyTimeout = 1.5 } == "1500")
+    #expect(try setting("cache_size") { $0.pageCacheSize = 3 << 20 } == "-3072")
+    #expect(try setting("busy_timeout") { $0.busyTimeout = .seconds(1.5) } == "1500")
     #expect(try setting("mmap_size") { $0.mappedSize = 1 << 20 } == "\(1 << 20)")
     #expect(try setting("mmap_size") { $0.mappedSize = 0 } == "0")
     #expect(try setting("temp_store") { $0.temporaryStorage = .file } == "1")
@@ -73,12 +73,14 @@ struct ConfigurationTests {
 
   @Test("An out-of-range setting is rejected by name before a file is created")
   func outOfRange() throws {
-    let changes: [(String, (inout Store.Configuration) -> Void)] = [
+    let changes: [(String, (inout SQLiteConfiguration) -> Void)] = [
       ("pageSize", { $0.pageSize = 1000 }), ("pageSize", { $0.pageSize = 131_072 }),
-      ("cacheSize", { $0.cacheSize = -1 }), ("mappedSize", { $0.mappedSize = -1 }),
-      ("busyTimeout", { $0.busyTimeout = .infinity }), ("busyTimeout", { $0.busyTimeout = .nan }),
-      ("busyTimeout", { $0.busyTimeout = -1 }), ("maximumSize", { $0.maximumSize = 0 }),
-      ("maximumReaders", { $0.maximumReaders = 0 }), ("changeInterval", { $0.changeInterval = 0 }),
+      ("pageCacheSize", { $0.pageCacheSize = -1 }), ("mappedSize", { $0.mappedSize = -1 }),
+      ("busyTimeout", { $0.busyTimeout = .seconds(2_000_001) }),
+      ("busyTimeout", { $0.busyTimeout = .nanoseconds(-1) }),
+      ("maximumSize", { $0.maximumSize = 0 }),
+      ("maximumReaders", { $0.maximumReaders = 0 }),
+      ("changeInterval", { $0.changeInterval = .zero }),
     ]
     for (name, change) in changes {
       let error = error { _ = try Store.file(scratch.file("a.db"), change) }
@@ -127,11 +129,11 @@ struct ConfigurationTests {
 struct UTF16Tests {
   static let words = ["a", "b", "Ā", "ā", "é", "z", "ß", "€", "日本", "😀", "\u{FF21}", "aĀ", "a€"]
 
-  private func store(_ encoding: Store.Configuration.TextEncoding) throws -> Store {
+  private func store(_ encoding: SQLiteConfiguration.TextEncoding) throws -> Store {
     let store = try Store(
       .memory,
-      configuration: {
-        var configuration = Store.Configuration()
+      engine: {
+        var configuration = SQLiteConfiguration()
         configuration.encoding = encoding
         return configuration
       }())

@@ -10,9 +10,9 @@ struct FullDiskTests {
   static let big = DocumentValue.string(String(repeating: "x", count: 10_000))
 
   private func limited(_ size: Int) throws -> Store {
-    var configuration = Store.Configuration()
+    var configuration = SQLiteConfiguration()
     configuration.maximumSize = size
-    return try Store(.memory, configuration: configuration)
+    return try Store(.memory, engine: configuration)
   }
 
   private func documents(_ count: Int64) -> [DocumentObject] {
@@ -95,8 +95,8 @@ struct FullDiskTests {
   @Test(
     "Stores recover from a full file system",
     .enabled(if: SmallDisk.isPossible, "A small file system cannot be mounted"),
-    arguments: Store.Configuration.JournalMode.allCases.filter { $0 != .off })
-  func realDisk(mode: Store.Configuration.JournalMode) throws {
+    arguments: SQLiteConfiguration.JournalMode.allCases.filter { $0 != .off })
+  func realDisk(mode: SQLiteConfiguration.JournalMode) throws {
     let disk = try SmallDisk()
     let store = try Store.file(disk.path + "/a.db") { $0.journalMode = mode }
     try store["a"].insert(documents(5))

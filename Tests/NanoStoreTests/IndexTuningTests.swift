@@ -19,7 +19,9 @@ struct IndexTuningTests {
   init() throws { scratch = try Scratch() }
 
   private func open(_ mode: IndexTuning = .automatic, name: String = "a.db") throws -> Store {
-    try Store.file(scratch.file(name)) { $0.indexTuning = mode }
+    var configuration = Store.Configuration()
+    configuration.indexTuning = mode
+    return try Store(.file(scratch.file(name)), configuration: configuration)
   }
 
   private func filled(_ mode: IndexTuning = .automatic, count: Int64 = 200) throws -> Store {
@@ -391,10 +393,9 @@ struct IndexTuningTests {
     #expect(try anyStore().indexTuning == .off)
     #expect(try Store(.temporary).indexTuning == .off)
     try filled(.off).close()
-    let reading = try Store.file(scratch.file("a.db")) {
-      $0.isReadOnly = true
-      $0.indexTuning = .automatic
-    }
+    var engine = SQLiteConfiguration()
+    engine.isReadOnly = true
+    let reading = try Store(.file(scratch.file("a.db")), engine: engine)
     #expect(reading.indexTuning == .off)
     #expect(try Store(.file(scratch.file("a.db"))).indexTuning == .automatic)
   }
@@ -402,11 +403,10 @@ struct IndexTuningTests {
   @Test("Index changes are logged with their reason and without values")
   func logging() throws {
     let memory = LoggingTests.Memory()
-    let store = try Store.file(scratch.file("a.db")) {
-      $0.indexTuning = .automatic
-      $0.logger = Logger(label: "test") { _ in LoggingTests.Handler(memory: memory) }
-      $0.logger.logLevel = .info
-    }
+    var configuration = Store.Configuration()
+    configuration.logger = Logger(label: "test") { _ in LoggingTests.Handler(memory: memory) }
+    configuration.logger.logLevel = .info
+    let store = try Store(.file(scratch.file("a.db")), configuration: configuration)
     try store["people"].insert(["city": "a secret"])
     try charge(store, store["people"].find(Field("city") == "a secret"))
     try store.finishIndexTuning()

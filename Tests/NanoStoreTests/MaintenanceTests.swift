@@ -46,9 +46,9 @@ struct MaintenanceTests {
     try store["b"].save(["n": 1], key: "k")
     if what.contains("document") { try store["a"].dropIndex("n") }
     if what.contains("document") { try store["a"].dropIndex("tags_elements") }
-    var configuration = Store.Configuration()
+    var configuration = SQLiteConfiguration()
     configuration.allowsInternalWrites = true
-    try Store(.file(scratch.file("a.db")), configuration: configuration).execute(statement)
+    try Store(.file(scratch.file("a.db")), engine: configuration).execute(statement)
     let problems = try store.verify()
     #expect(!problems.isEmpty, "\(what)")
     #expect(problems.allSatisfy { $0.subject == subject }, "\(what): \(problems)")

@@ -51,9 +51,9 @@ struct NamesAndLimitsTests {
 
   @Test("Lists of names have the same order in every file encoding")
   func orderOfNames() throws {
-    var configuration = Store.Configuration()
+    var configuration = SQLiteConfiguration()
     configuration.encoding = .utf16
-    for store in [store, try Store(.memory, configuration: configuration)] {
+    for store in [store, try Store(.memory, engine: configuration)] {
       for name in ["z", "ключ", "Å", "a"] {
         try store.setMetadata(1, name)
         try store["c\(name)"].createIndex("n", name: name)

@@ -18,7 +18,7 @@ struct ProcessTests {
 
   @Test("A lock held past the busy timeout throws, and readers and the store stay usable")
   func locked() throws {
-    let store = try Store.file(path) { $0.busyTimeout = 0.05 }
+    let store = try Store.file(path) { $0.busyTimeout = .seconds(0.05) }
     try store["a"].save(["n": 1], key: "k")
     #expect(try other.send("open", path) == "ok")
     #expect(try other.send("hold", "a") == "ok held")
@@ -35,7 +35,7 @@ struct ProcessTests {
 
   @Test("Async writes on a locked file all fail with .locked and can be retried")
   func lockedTogether() async throws {
-    let store = try Store.file(path) { $0.busyTimeout = 0.05 }
+    let store = try Store.file(path) { $0.busyTimeout = .seconds(0.05) }
     try await store["a"].save(["n": 1], key: "k")
     try other.send("open", path)
     try other.send("hold", "a")

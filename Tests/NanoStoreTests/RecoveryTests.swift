@@ -12,7 +12,7 @@ struct RecoveryTests {
   private var damaged: String { scratch.file("a.db") }
   private var saved: String { scratch.file("b.db") }
 
-  private func make(_ change: (inout Store.Configuration) -> Void = { _ in }) throws {
+  private func make(_ change: (inout SQLiteConfiguration) -> Void = { _ in }) throws {
     let store = try Store.file(damaged, change)
     try store["people"].createIndex("name", unique: true)
     try store["people"].setDefaults(["age": 1])
@@ -59,7 +59,7 @@ struct RecoveryTests {
     _ = try scratch.write(bytes, "a.db")
   }
 
-  private static let settings: [@Sendable (inout Store.Configuration) -> Void] = [
+  private static let settings: [@Sendable (inout SQLiteConfiguration) -> Void] = [
     { _ in }, { $0.encoding = .utf16 }, { $0.pageSize = 512 }, { $0.pageSize = 65_536 },
     { $0.journalMode = .delete },
   ]

@@ -13,7 +13,7 @@ struct ReplacedFileTests {
   init() throws {
     scratch = try Scratch()
     path = scratch.file("a.db")
-    store = try Store.file(path) { $0.changeInterval = 0.01 }
+    store = try Store.file(path) { $0.changeInterval = .seconds(0.01) }
     try store["a"].save(["n": 1], key: "k")
   }
 

@@ -86,7 +86,7 @@ struct SetupTests {
     #expect(await asyncCode { try await store.apply(setup) } == .uniqueViolation)
     #expect(try await store.collections().map(\.name) == ["b"])
     #expect(try await store["b"].aliases().isEmpty)
-    #expect(store["a"].cacheSize == -1)
+    #expect(store["a"].cacheSize == nil)
     #expect(
       await asyncCode { try await store["b"].apply(CollectionSetup(identity: .rowID)) }
         == .alreadyExists)

@@ -10,7 +10,7 @@ struct TemporaryStorageTests {
   init() throws { scratch = try Scratch() }
 
   /// Opens a store with 10 kB strings; a few thousand groups of them exceed the memory limit.
-  private func store(_ storage: Store.Configuration.TemporaryStorage) throws -> Store {
+  private func store(_ storage: SQLiteConfiguration.TemporaryStorage) throws -> Store {
     let store = try Store.file(scratch.file("\(storage).db")) { $0.temporaryStorage = storage }
     let padding = String(repeating: "long ", count: 2_000)
     try store["a"].insert(

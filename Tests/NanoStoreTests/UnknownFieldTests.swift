@@ -27,9 +27,10 @@ struct UnknownFieldTests {
     var logger = Logger(label: "test") { _ in LoggingTests.Handler(memory: memory) }
     logger.logLevel = .warning
     let inner = try anyStore()
-    return try Store(indexTuning: .off, logger: logger, warnsAboutUnknownFields: warns) { _ in
-      try inner.engine()
-    }
+    var configuration = Store.Configuration()
+    configuration.logger = logger
+    configuration.warnsAboutUnknownFields = warns
+    return try Store(configuration) { _ in try inner.engine() }
   }
 
   private var warnings: [String] {

@@ -23,13 +23,14 @@ struct FormatCompatibilityTests {
       try FileManager.default.copyItem(at: savedFile("\(name).db"), to: URL(filePath: path))
     }
     var configuration = Store.Configuration()
+    var engine = SQLiteConfiguration()
     configuration.indexTuning = .off
-    configuration.isReadOnly = isReadOnly
+    engine.isReadOnly = isReadOnly
     guard name == "encrypted" else {
-      return try Store(.file(path), configuration: configuration)
+      return try Store(.file(path), configuration: configuration, engine: engine)
     }
     return try Store(
-      .file(path), configuration: configuration,
+      .file(path), configuration: configuration, engine: engine,
       encryption: Encryption(.key(Data(repeating: 7, count: 32))))
   }
 

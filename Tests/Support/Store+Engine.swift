@@ -19,7 +19,7 @@ public func anyStore() throws -> Store {
   configuration.durability = .normal
   // A store lives as long as its test, and many tests run at once.
   configuration.maximumConnections = 4
-  return try Store.postgres(url, configuration: configuration)
+  return try Store.postgres(url, engine: configuration)
 }
 
 public enum TestEngine {

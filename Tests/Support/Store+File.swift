@@ -5,12 +5,11 @@ public import NanoStore
 extension Store {
   /// Opens a store without adaptive indexing, so that query plans do not depend on the speed of the machine.
   public static func file(
-    _ path: String, _ change: (inout Configuration) -> Void = { _ in }
+    _ path: String, _ change: (inout SQLiteConfiguration) -> Void = { _ in }
   ) throws -> Store {
-    var configuration = Configuration()
-    configuration.indexTuning = .off
-    change(&configuration)
-    return try Store(.file(path), configuration: configuration)
+    var engine = SQLiteConfiguration()
+    change(&engine)
+    return try Store(.file(path), configuration: .withoutTuning, engine: engine)
   }
 
   /// Closes the store after the closure returns.
@@ -19,5 +18,14 @@ extension Store {
     let result = try work(self)
     try close()
     return result
+  }
+}
+
+extension Store.Configuration {
+  /// Without adaptive indexing, so that query plans do not depend on the speed of the machine.
+  public static var withoutTuning: Self {
+    var configuration = Self()
+    configuration.indexTuning = .off
+    return configuration
   }
 }

@@ -54,7 +54,7 @@ final class PostgresCommitPoller: Sendable {
       stop()
       throw error
     }
-    let interval = Double(max(10, core.configuration.changeInterval.milliseconds)) / 1_000
+    let interval = max(.milliseconds(10), core.configuration.changeInterval).inSeconds
     let timer = Timer(every: interval) { [weak self, weak commits] in
       guard let self, let commits else { return }
       self.poll(commits)

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-public import Logging
 import NanoDocument
-import NanoEngine
+public import NanoEngine
 
-/// The configuration of a store on PostgreSQL.
+/// The settings of an engine on PostgreSQL. `Store.Configuration` has those that every engine shares.
 ///
 /// ```swift
-/// var configuration = PostgresConfiguration()
-/// configuration.schema = "library"
-/// configuration.layout = .partitions(8)
-/// let store = try await Store.postgres("postgresql://db.example/books", configuration: configuration)
+/// var postgres = PostgresConfiguration()
+/// postgres.schema = "library"
+/// postgres.layout = .partitions(8)
+/// let store = try await Store.postgres("postgresql://db.example/books", engine: postgres)
 /// ```
 public struct PostgresConfiguration: Sendable {
   /// How the documents of a new collection are laid out. Existing collections keep their layout.
@@ -33,15 +32,6 @@ public struct PostgresConfiguration: Sendable {
     case any
   }
 
-  /// When a commit counts as done.
-  public enum Durability: Sendable, Hashable {
-    /// When the commit is on the disk of the server, and on those of its synchronous standbys.
-    case full
-    /// When the server has the commit in memory. A server crash may lose the last fractions of a second of
-    /// commits, and leaves no partial transaction.
-    case normal
-  }
-
   /// The schema that holds the tables. Stores in different schemas of one database are independent of each
   /// other.
   public var schema = "nanostore"
@@ -49,7 +39,8 @@ public struct PostgresConfiguration: Sendable {
   public var layout = Layout.plain
   /// The order in which the fields of documents are returned.
   public var fieldOrder = FieldOrder.asWritten
-  /// When a commit counts as done.
+  /// The guarantee that a commit gives. ``Durability/fast`` is the same as ``Durability/normal``: the server has
+  /// the commit in memory, and a crash of it may lose the last fractions of a second of commits.
   public var durability = Durability.full
   /// The maximum number of open connections. Further calls wait for one.
   public var maximumConnections = 8
@@ -65,16 +56,6 @@ public struct PostgresConfiguration: Sendable {
   /// How often an observed store polls for commits by other connections; intervals below 10 milliseconds are
   /// raised to that.
   public var changeInterval: Duration = .milliseconds(250)
-  /// Whether queries report fields that no document of the collection has, such as `emial` where documents
-  /// have `email`. Each is logged once per collection, as a warning with the most similar field. On in debug
-  /// builds, off in release builds, where it costs nothing.
-  ///
-  /// Empty collections, fields with a default, declared indexes and the properties of models are not reported.
-  /// The warning goes to ``logger``, or to the program's logging system if ``logger`` is the default, which
-  /// discards everything. `explain()` lists unknown fields in either case. Encrypted stores log no names.
-  public var warnsAboutUnknownFields = BuildMode.isDebug
-  /// The destination of log messages. The default discards them.
-  public var logger = Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
 
   /// Creates a configuration with the default values.
   public init() {}
@@ -104,11 +85,4 @@ public struct PostgresConfiguration: Sendable {
 
   /// The maximum length of a name on the server, in bytes.
   static let longestName = 63
-}
-
-extension Duration {
-  var milliseconds: Int64 {
-    let parts = components
-    return parts.seconds * 1_000 + parts.attoseconds / 1_000_000_000_000_000
-  }
 }

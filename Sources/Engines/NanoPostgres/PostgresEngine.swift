@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Logging
 package import NanoDocument
 package import NanoEngine
 import NanoQuery
@@ -190,7 +189,7 @@ package final class PostgresEngine: Engine {
 extension PostgresCore {
   /// Settings of one transaction. Session settings are not possible: a pooler shares sessions.
   var writeSettings: [PostgresStatement] {
-    let timeout = max(1, configuration.busyTimeout.milliseconds)
+    let timeout = max(1, configuration.busyTimeout.inMilliseconds)
     let commit = configuration.durability == .full ? "on" : "off"
     return [
       PostgresStatement(

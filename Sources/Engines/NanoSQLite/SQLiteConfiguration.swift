@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 
 public import Foundation
-public import Logging
 import NanoDocument
 public import NanoEngine
 
-/// The configuration of a SQLite database.
+/// The settings of a SQLite database. `Store.Configuration` has those that every engine shares.
 ///
-/// ``Engine/statistics()`` reports the settings as read back from the database.
+/// ```swift
+/// var sqlite = SQLiteConfiguration()
+/// sqlite.durability = .full
+/// let store = try Store(.file("~/library.db"), engine: sqlite)
+/// ```
+///
+/// `Store.statistics()` reports the settings as read back from the database.
 public struct SQLiteConfiguration: Sendable {
   /// The location of a database.
   public enum Location: Sendable, Hashable {
@@ -25,20 +30,6 @@ public struct SQLiteConfiguration: Sendable {
     public static func file(_ url: URL) -> Location {
       .file(url.isFileURL ? url.path(percentEncoded: false) : "")
     }
-  }
-
-  /// The guarantee that a commit gives.
-  public enum Durability: String, Sendable, Hashable, CaseIterable {
-    /// No syncing: a power failure can corrupt the file; killing the process cannot.
-    case fast
-    /// Survives a killed process. After a power failure, the last commits may be missing, but the file contains
-    /// a prefix of the committed transactions.
-    ///
-    /// With a rollback journal this is the same as ``full``, because SQLite offers no level between that and a
-    /// corrupted file.
-    case normal
-    /// Every acknowledged commit survives a power failure.
-    case full
   }
 
   /// The SQLite journal mode.
@@ -77,6 +68,9 @@ public struct SQLiteConfiguration: Sendable {
   }
 
   /// The guarantee that a commit gives.
+  ///
+  /// With a rollback journal, ``Durability/normal`` is the same as ``Durability/full``, because SQLite offers no
+  /// level between that and a corrupted file.
   public var durability: Durability = .normal
   /// The SQLite journal mode.
   ///
@@ -84,13 +78,13 @@ public struct SQLiteConfiguration: Sendable {
   /// stores have one connection and keep their journal in memory.
   public var journalMode: JournalMode = .wal
   /// The size of the page cache of each connection, in bytes.
-  public var cacheSize = 16 << 20
+  public var pageCacheSize = 16 << 20
   /// The page size in bytes, a power of two from 512 to 65,536. Applies when the file is created.
   public var pageSize = 4096
   /// The maximum number of bytes of the file that are memory-mapped instead of cached.
   public var mappedSize = 1 << 30
-  /// How long a call waits for a lock of another process, in seconds.
-  public var busyTimeout = 5.0
+  /// How long a call waits for a lock of another process.
+  public var busyTimeout: Duration = .seconds(5)
   /// The text encoding. Applies when the file is created.
   public var encoding: TextEncoding = .utf8
   /// The location of temporary data that exceeds the cache: large sorts and groups, statement journals, and the
@@ -124,37 +118,17 @@ public struct SQLiteConfiguration: Sendable {
   public var maximumSize: Int?
   /// The maximum number of concurrent read connections.
   public var maximumReaders = 5
-  /// The interval, in seconds, at which commits of other connections and processes are polled while there are
-  /// observers. Each poll takes a few microseconds.
-  public var changeInterval = 0.1
+  /// The interval at which commits of other connections and processes are polled while there are observers. Each
+  /// poll takes a few microseconds.
+  public var changeInterval: Duration = .milliseconds(100)
   /// Whether fields are read with the store's own scanner instead of SQLite's `json_extract`; the results are
   /// the same.
   public var usesFastFieldAccess = true
-  /// How the store manages adaptive indexes. Applies to writable files; it is off for in-memory and temporary
-  /// stores.
-  public var indexTuning: IndexTuning = .automatic
   /// Whether user-supplied SQL may write to the store's internal tables, change their definitions, and set
   /// pragmas.
   ///
   /// ``Engine/verify()`` can at best detect the resulting damage, not repair it.
   public var allowsInternalWrites = false
-  /// The number of documents that each collection caches in memory; see `DocumentCollection.cacheSize`.
-  /// Independent of SQLite's page cache, ``cacheSize``.
-  public var documentCacheSize = -1
-  /// The maximum memory, in bytes, for cached documents of all collections.
-  public var documentCacheLimit = 64 << 20
-  /// Whether queries report fields that no document of the collection has, such as `emial` where documents have
-  /// `email`.
-  ///
-  /// Each such field is logged once per collection, as a warning with the most similar field. On in debug
-  /// builds; off in release builds, where it costs nothing.
-  ///
-  /// Empty collections, fields with a default, declared indexes, and the properties of models are not reported.
-  /// The warning goes to ``logger``, or to the program's logging system if ``logger`` is the default, which drops
-  /// everything. `explain()` lists unknown fields either way. Encrypted stores log no names.
-  public var warnsAboutUnknownFields = BuildMode.isDebug
-  /// The logger for warnings, and for executed statements at the level `trace`. The default drops everything.
-  public var logger = Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
 
   /// Creates a configuration with the default settings.
   public init() {}
@@ -171,14 +145,14 @@ public struct SQLiteConfiguration: Sendable {
     try require(
       (512...65_536).contains(pageSize) && pageSize.nonzeroBitCount == 1, "pageSize", "\(pageSize)",
       "a power of two from 512 to 65536")
-    try require(cacheSize >= 0, "cacheSize", "\(cacheSize)", "0 or more")
+    try require(pageCacheSize >= 0, "pageCacheSize", "\(pageCacheSize)", "0 or more")
     try require(mappedSize >= 0, "mappedSize", "\(mappedSize)", "0 or more")
     try require(
-      (0...Self.longestTimeout).contains(busyTimeout), "busyTimeout", "\(busyTimeout)",
-      "0 to \(Self.longestTimeout) seconds")
+      (.zero...Self.longestTimeout).contains(busyTimeout), "busyTimeout", "\(busyTimeout)",
+      "0 to \(Self.longestTimeout)")
     try require(
-      (0.001...Self.longestTimeout).contains(changeInterval), "changeInterval",
-      "\(changeInterval)", "0.001 to \(Self.longestTimeout) seconds")
+      (.milliseconds(1)...Self.longestTimeout).contains(changeInterval), "changeInterval",
+      "\(changeInterval)", "0.001 to \(Self.longestTimeout)")
     try require(maximumSize ?? 1 > 0, "maximumSize", "\(maximumSize ?? 0)", "1 or more")
     try require(maximumReaders > 0, "maximumReaders", "\(maximumReaders)", "1 or more")
   }
@@ -193,5 +167,5 @@ public struct SQLiteConfiguration: Sendable {
   }
 
   /// SQLite stores the timeout as 32-bit milliseconds.
-  private static let longestTimeout = 2_000_000.0
+  private static let longestTimeout = Duration.seconds(2_000_000)
 }

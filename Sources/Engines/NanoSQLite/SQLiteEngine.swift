@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import GRDB
 import GRDBSQLite
+package import Logging
 import NanoDocument
 package import NanoEngine
 import Synchronization
@@ -23,6 +24,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   let writer: DatabaseQueue
   private let connection: SQLiteConnection
   private let writing = NSLock()
+  private let logger: Logger?
   private let observer: QueryObserver?
   /// `nil` if one connection is used for everything.
   private let readers: ReaderPool?
@@ -52,19 +54,21 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
 
   /// Opens a database and creates its internal tables if it is new.
   ///
-  /// - Parameter observer: Receives reports about queries that an index could have served; `nil` if they are not
-  ///   observed.
+  /// - Parameters:
+  ///   - logger: Receives warnings, and executed statements at the level `trace`.
+  ///   - observer: Receives reports about queries that an index could have served; `nil` if they are not observed.
   /// - Throws: ``StoreError`` with ``StoreError/Code/notADatabase``, ``StoreError/Code/newerFormat``,
   ///   ``StoreError/Code/cannotOpen``, and others. An existing file is unchanged.
   package init(
     _ location: SQLiteConfiguration.Location, _ configuration: SQLiteConfiguration,
-    observer: QueryObserver? = nil
+    logger: Logger? = nil, observer: QueryObserver? = nil
   ) throws {
     try configuration.validate()
     let configuration = configuration.withImplied
     self.configuration = configuration
+    self.logger = logger
     self.observer = observer
-    poller = CommitPoller(every: configuration.changeInterval)
+    poller = CommitPoller(every: configuration.changeInterval.inSeconds)
     let isNew: Bool
     (path, isNew) = try DatabaseFile.prepare(location, configuration)
     do {
@@ -84,7 +88,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
         // Created again, because the setup determines the encoding.
         return SQLiteConnection(
           handle, isReadOnly: configuration.isReadOnly,
-          isGuarded: !configuration.allowsInternalWrites, logger: configuration.logger,
+          isGuarded: !configuration.allowsInternalWrites, logger: logger,
           observer: observer)
       }
       opened = try path.flatMap { try FileStatus($0).identity }
@@ -95,7 +99,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
       if isNew, let path { DatabaseFile.removeIfEmpty(path) }
       throw explained
     }
-    configuration.logger.debug(
+    logger?.debug(
       "store opened",
       metadata: [
         "kind": "\(location.isFile ? "file" : "\(location)")",
@@ -105,7 +109,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     let hasReaders = configuration.journalMode == .wal || configuration.isReadOnly
     readers =
       (hasReaders ? path : nil).map { path in
-        ReaderPool(configuration, observer) {
+        ReaderPool(configuration, logger, observer) {
           let reader = try DatabaseFile.open(path, location, configuration, isReader: true)
           // Otherwise, some readers could read the old file and others the new one.
           guard try FileStatus(path).identity == opened else { throw Self.replaced(path) }
@@ -199,7 +203,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     guard connection.sawOtherWriter, sqlite3_libversion_number() < 3_051_003,
       !hasWarned.exchange(true, ordering: .relaxed)
     else { return }
-    configuration.logger.warning(
+    logger?.warning(
       "Another connection writes to the file; SQLite before 3.51.3 has a rare race condition in this case",
       metadata: ["sqlite": "\(String(cString: sqlite3_libversion()))"])
   }
@@ -319,7 +323,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   func close(_ last: (SQLiteConnection) throws -> Void) throws {
     try refuseReentry()
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    configuration.logger.debug("store closed")
+    logger?.debug("store closed")
     poller.end()
     do {
       try readers?.close()

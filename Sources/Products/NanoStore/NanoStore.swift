@@ -10,8 +10,6 @@ import Foundation
 extension Store {
   /// The location of a store.
   public typealias Location = SQLiteConfiguration.Location
-  /// The configuration of a store.
-  public typealias Configuration = SQLiteConfiguration
 
   /// Opens a store on SQLite, creating it if needed.
   ///
@@ -23,34 +21,33 @@ extension Store {
   /// - Parameters:
   ///   - location: In memory, in a temporary file that is deleted when the store is closed, or in a
   ///     file. A leading tilde in its path is expanded, and its folder is created.
-  ///   - configuration: The configuration. The defaults suit most programs.
+  ///   - configuration: The settings of the store. The defaults suit most programs.
+  ///   - engine: The settings of SQLite. The defaults suit most programs.
   /// - Throws: ``StoreError`` with ``StoreError/Code/notADatabase``,
   ///   ``StoreError/Code/newerFormat``, ``StoreError/Code/cannotOpen``, or
   ///   ``StoreError/Code/wrongKey`` for an encrypted store. An existing file is unchanged.
   public convenience init(
-    _ location: Location, configuration: Configuration = Configuration()
+    _ location: Location, configuration: Configuration = Configuration(),
+    engine: SQLiteConfiguration = SQLiteConfiguration()
   ) throws {
-    try self.init(location, configuration: configuration) { $0 }
+    try self.init(location, configuration: configuration, engine: engine) { $0 }
   }
 
   /// Opens a store on an engine that the closure creates from the SQLite engine, for example one
   /// that transforms documents. The closure is also called by each `reopen()`.
   ///
-  /// - Throws: The errors of ``init(_:configuration:)-(Location,_)``, and an error thrown by the
+  /// - Throws: The errors of ``init(_:configuration:engine:)-(Location,_,_)``, and an error thrown by the
   ///   closure.
   package convenience init(
     _ location: Location, configuration: Configuration = Configuration(),
+    engine: SQLiteConfiguration = SQLiteConfiguration(),
     wrapping wrap: @escaping @Sendable (any Engine) throws -> any Engine
   ) throws {
     try self.init(
-      file: location.file, indexTuning: configuration.tuning(at: location),
-      logger: configuration.logger,
-      warnsAboutUnknownFields: configuration.warnsAboutUnknownFields
+      configuration, file: location.file, tunesIndexes: location.file != nil && !engine.isReadOnly
     ) {
-      try wrap(SQLiteEngine(location, configuration, observer: $0))
+      try wrap(SQLiteEngine(location, engine, logger: configuration.logger, observer: $0))
     }
-    defaultCacheSize = configuration.documentCacheSize
-    cacheLimit = configuration.documentCacheLimit
   }
 
   /// Opens the store that a setup names, and applies the setup to its collections.
@@ -61,12 +58,13 @@ extension Store {
   /// let store = try Store(StoreSetup(contentsOf: "library.json"))
   /// ```
   ///
-  /// - Throws: The errors of ``init(_:configuration:)-(Location,_)`` and
+  /// - Throws: The errors of ``init(_:configuration:engine:)-(Location,_,_)`` and
   ///   ``NanoStoreCore/Store/apply(_:)-(StoreSetup)``.
   public convenience init(
-    _ setup: StoreSetup, configuration: Configuration = Configuration()
+    _ setup: StoreSetup, configuration: Configuration = Configuration(),
+    engine: SQLiteConfiguration = SQLiteConfiguration()
   ) throws {
-    try self.init(.file(setup.file), configuration: configuration)
+    try self.init(.file(setup.file), configuration: configuration, engine: engine)
     try apply(setup)
   }
 }
@@ -81,13 +79,4 @@ extension SQLiteConfiguration.Location {
 
   /// Whether the file exists. It is not opened.
   public var exists: Bool { file.map { FileManager.default.fileExists(atPath: $0) } ?? false }
-}
-
-extension SQLiteConfiguration {
-  /// Returns the index tuning policy, which is off where it cannot pay: scans in memory are fast
-  /// enough, temporary stores lose what was learned, and read-only stores cannot create indexes.
-  fileprivate func tuning(at location: Location) -> IndexTuning {
-    guard case .file = location, !isReadOnly else { return .off }
-    return indexTuning
-  }
 }

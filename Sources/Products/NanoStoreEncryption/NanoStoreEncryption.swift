@@ -2,7 +2,7 @@
 
 import Dispatch
 @_exported import NanoEncryption
-import NanoSQLite
+public import NanoSQLite
 @_exported import NanoStore
 
 extension Store {
@@ -21,7 +21,8 @@ extension Store {
   ///   first, ``StoreError/Code/corruptFile`` if its keys are damaged or missing, and the errors of
   ///   the initializer without encryption.
   public convenience init(
-    _ location: Location, configuration: Configuration = Configuration(), encryption: Encryption
+    _ location: Location, configuration: Configuration = Configuration(),
+    engine: SQLiteConfiguration = SQLiteConfiguration(), encryption: Encryption
   ) throws {
     let session = EncryptionSession(encryption)
     var configuration = configuration
@@ -29,19 +30,23 @@ extension Store {
     configuration.warnsAboutUnknownFields = false
     // Nothing is left that could be indexed automatically.
     if encryption.scope == .all { configuration.indexTuning = .off }
-    try self.init(location, configuration: configuration) { try EncryptedEngine($0, session) }
+    try self.init(location, configuration: configuration, engine: engine) {
+      try EncryptedEngine($0, session)
+    }
   }
 
   /// Opens the encrypted store that a setup names, and applies the setup to its collections.
   ///
   /// The store is created if needed.
   ///
-  /// - Throws: The errors of ``init(_:configuration:encryption:)-(Location,_,_)`` and
+  /// - Throws: The errors of ``init(_:configuration:engine:encryption:)-(Location,_,_,_)`` and
   ///   ``NanoStoreCore/Store/apply(_:)-(StoreSetup)``.
   public convenience init(
-    _ setup: StoreSetup, configuration: Configuration = Configuration(), encryption: Encryption
+    _ setup: StoreSetup, configuration: Configuration = Configuration(),
+    engine: SQLiteConfiguration = SQLiteConfiguration(), encryption: Encryption
   ) throws {
-    try self.init(.file(setup.file), configuration: configuration, encryption: encryption)
+    try self.init(
+      .file(setup.file), configuration: configuration, engine: engine, encryption: encryption)
     try apply(setup)
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package import Logging
+import Logging
 public import NanoDocument
 public import NanoEngine
 import Synchronization
@@ -57,52 +57,31 @@ public final class Store: Sendable {
 
   /// Creates and drops indexes automatically; nil if index tuning is off.
   let tuner: IndexTuner?
-  let tuningLogger: Logger
+  let logger: Logger
   /// Logs unknown fields in queries; nil if these warnings are off.
   let unknownFieldWarnings: UnknownFieldWarnings?
 
   /// Opens a store on the engine that the closure creates. The closure is also called by each
   /// ``reopen()``.
-  package convenience init(opening open: @escaping @Sendable () throws -> any Engine) throws {
-    try self.init(file: nil, opening: open)
-  }
-
-  package convenience init(
-    file: String?, opening open: @escaping @Sendable () throws -> any Engine
-  ) throws {
-    try self.init(
-      file: file, indexTuning: .off,
-      logger: Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
-    ) { _ in try open() }
-  }
-
-  /// Opens a store on an engine that reports executed queries to the observer.
   ///
   /// - Parameters:
-  ///   - indexTuning: The policy for automatic indexes.
-  ///   - logger: Receives what index tuning did and why.
-  ///   - warnsAboutUnknownFields: Whether to log fields that appear in queries but in no document.
-  package convenience init(
-    indexTuning: IndexTuning, logger: Logger, warnsAboutUnknownFields: Bool = false,
-    opening open: @escaping @Sendable (QueryObserver?) throws -> any Engine
-  ) throws {
-    try self.init(
-      file: nil, indexTuning: indexTuning, logger: logger,
-      warnsAboutUnknownFields: warnsAboutUnknownFields, opening: open)
-  }
-
+  ///   - file: The absolute path of the database file, if there is one.
+  ///   - tunesIndexes: Whether the engine reports executed queries to the observer, without which
+  ///     there is no index tuning.
   package init(
-    file: String?, indexTuning: IndexTuning, logger: Logger,
-    warnsAboutUnknownFields: Bool = false,
+    _ configuration: Configuration, file: String? = nil, tunesIndexes: Bool = false,
     opening open: @escaping @Sendable (QueryObserver?) throws -> any Engine
   ) throws {
     try DispatchWarmup.ensure()
     self.file = file
-    let tuner = indexTuning == .off ? nil : IndexTuner(indexTuning, logger)
+    logger = configuration.logger
+    let tuner =
+      tunesIndexes && configuration.indexTuning != .off
+      ? IndexTuner(configuration.indexTuning, logger) : nil
     let observer = tuner?.makeObserver()
     self.tuner = tuner
-    tuningLogger = logger
-    unknownFieldWarnings = warnsAboutUnknownFields ? UnknownFieldWarnings(logger) : nil
+    unknownFieldWarnings =
+      configuration.warnsAboutUnknownFields ? UnknownFieldWarnings(logger) : nil
     self.open = {
       let engine = try open(observer)
       do { try EncryptionMarker.check(engine) } catch {
@@ -114,6 +93,15 @@ public final class Store: Sendable {
     let engine = try self.open()
     state = Mutex(State(engine: engine))
     tuner?.start(engine)
+    defaultCacheSize = configuration.documentCacheSize
+    cacheLimit = configuration.documentCacheLimit
+  }
+
+  /// Opens a store without warnings on the engine that the closure creates.
+  package convenience init(opening open: @escaping @Sendable () throws -> any Engine) throws {
+    var configuration = Configuration()
+    configuration.warnsAboutUnknownFields = false
+    try self.init(configuration) { _ in try open() }
   }
 
   /// Returns the collection with this name.

@@ -62,12 +62,13 @@ func documentsWithAwait() async throws {
 /// The configuration of a store, and the details of an error.
 func configuration() {
   var configuration = Store.Configuration()
-  configuration.durability = .full
-  configuration.journalMode = .wal
-  configuration.isReadOnly = true
+  var engine = SQLiteConfiguration()
+  engine.durability = .full
+  engine.journalMode = .wal
+  engine.isReadOnly = true
   configuration.indexTuning = .manual
   do {
-    let store = try Store(.temporary, configuration: configuration)
+    let store = try Store(.temporary, configuration: configuration, engine: engine)
     try store["films"].insert(["title": "Ran"], key: "ran")
   } catch let error as StoreError where error.code == .duplicateKey {
     print(error.localizedDescription)

@@ -11,9 +11,10 @@ struct PerformanceSnippets {
     let scratch = try Scratch()
     let path = scratch.path + "/library.db"
     var configuration = Store.Configuration()
-    configuration.durability = .full  // each commit waits for the disk
     configuration.documentCacheSize = 1_000  // documents of each collection that stay in memory
-    let store = try Store(.file(path), configuration: configuration)
+    var engine = SQLiteConfiguration()
+    engine.durability = .full  // each commit waits for the disk
+    let store = try Store(.file(path), configuration: configuration, engine: engine)
     let films = store["films"]
     try await plainly(store, films)
 

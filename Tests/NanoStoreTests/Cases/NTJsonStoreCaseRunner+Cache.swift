@@ -6,7 +6,7 @@ extension NTJsonStoreCaseRunner {
   /// Performs a cache operation; returns nil for operations of other kinds.
   func performCache(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
     switch op {
-    case "cacheSize": return ["value": .int(Int64(try collection(step).cacheSize))]
+    case "cacheSize": return ["value": .int(Int64(try collection(step).cacheSize ?? -1))]
     case "setCacheSize":
       try collection(step).cacheSize = Int(step["value"]?.int ?? 0)
       return ["ok": true]

@@ -156,7 +156,7 @@ extension NanoStoreCaseRunner {
 
   /// Opens a store with the setting and reads it back, because settings apply when a store is opened.
   private func setting(_ target: String, _ given: DocumentValue?) throws -> DocumentObject {
-    var changed = configuration
+    var changed = engine
     let text = given?.string ?? ""
     switch (target, given) {
     case (_, nil): break
@@ -170,7 +170,7 @@ extension NanoStoreCaseRunner {
     case ("store.processingMode", _): changed.processingMode = .init(rawValue: text) ?? .default
     default: throw CaseFailure(description: "\(testCase.id): unsupported setting \(target)")
     }
-    let opened = try Store(.file(folder.file(UUID().uuidString)), configuration: changed)
+    let opened = try Store(.file(folder.file(UUID().uuidString)), engine: changed)
     defer { try? opened.close() }
     let settings = try opened.statistics().settings
     func number(_ name: String) -> Int64 { settings[name].flatMap { Int64($0) } ?? 0 }
@@ -217,6 +217,7 @@ extension NanoStoreCaseRunner {
       configuration.logger.logLevel = step["set"] == true ? .trace : .info
       return ["value": .bool(configuration.logger.logLevel == .trace)]
     case "log":
+      var configuration = Store.Configuration()
       configuration.logger.logLevel = .trace
       _ = try Store(.memory, configuration: configuration)[Self.collection].count()
       return ["ok": true]

@@ -22,7 +22,7 @@ final class NanoStoreCaseRunner {
   let testCase: AcceptanceCase
   let folder: Scratch
   var store: Store!
-  var configuration = Store.Configuration.nanoStore
+  var engine = SQLiteConfiguration.nanoStore
   var location = Store.Location.memory
   var documents: [String: Document] = [:]
   var bags: [String: Bag] = [:]
@@ -69,7 +69,7 @@ final class NanoStoreCaseRunner {
   }
 
   func open() throws {
-    store = try Store(location, configuration: configuration)
+    store = try Store(location, engine: engine)
     store.showsUnsavedChanges = false
     store.allowsPeriodsInNames = false
     store.register(Car.self)

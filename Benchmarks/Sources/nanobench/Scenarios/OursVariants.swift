@@ -18,12 +18,14 @@ struct People {
   let collection: DocumentCollection
   var models: ModelCollection<Person> { collection.models() }
 
-  init(_ folder: Folder, _ durability: Store.Configuration.Durability = .normal) throws {
+  init(_ folder: Folder, _ durability: Durability = .normal) throws {
     var configuration = Store.Configuration()
-    configuration.durability = durability
+    var engine = SQLiteConfiguration()
+    engine.durability = durability
     // Measured without adaptive indexing; `--adaptive` measures that.
     configuration.indexTuning = .off
-    store = try Store(.file(folder.freshFile("ours.db")), configuration: configuration)
+    store = try Store(
+      .file(folder.freshFile("ours.db")), configuration: configuration, engine: engine)
     collection = store["people"]
   }
 
@@ -215,7 +217,7 @@ extension FindScenario {
         return found
       }
       // The first pass fills the cache, and after the second one the cache is used first.
-      for _ in 0..<2 where people.collection.cacheSize >= 0 { _ = try findAll() }
+      for _ in 0..<2 where people.collection.cacheSize != nil { _ = try findAll() }
       return { watch in try watch.measure { try findAll() } }
     }
   }
@@ -239,7 +241,7 @@ extension TenthScenario {
       try people.collection.createIndex("Age")
       let (first, end) = (Int64(Self.ages.lowerBound), Int64(Self.ages.upperBound))
       let query = people.collection.find(Field("Age") >= first && Field("Age") < end)
-      for _ in 0..<2 where people.collection.cacheSize >= 0 { _ = try query.fetch() }
+      for _ in 0..<2 where people.collection.cacheSize != nil { _ = try query.fetch() }
       return { watch in
         var found = 0
         for _ in 0..<Self.repetitions {

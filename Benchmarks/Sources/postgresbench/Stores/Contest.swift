@@ -13,10 +13,11 @@ struct Contest {
   /// - Parameter url: The URL of a database in which schemas may be created and removed.
   init(_ members: MemberSet, url: String, folder: Folder) throws {
     var file = Store.Configuration()
+    var engine = SQLiteConfiguration()
     file.indexTuning = .off
-    let store = try Store(.file(folder.file("store.db")), configuration: file)
-    file.durability = .full
-    let durable = try Store(.file(folder.file("durable.db")), configuration: file)
+    let store = try Store(.file(folder.file("store.db")), configuration: file, engine: engine)
+    engine.durability = .full
+    let durable = try Store(.file(folder.file("durable.db")), configuration: file, engine: engine)
     sqlite = Side(members, store: store, durable: durable)
 
     let server = try Store.postgres(url)

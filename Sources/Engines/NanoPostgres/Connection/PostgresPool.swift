@@ -63,7 +63,7 @@ final class PostgresPool: @unchecked Sendable {
     lock.lock()
     defer { lock.unlock() }
     let deadline = Date(
-      timeIntervalSinceNow: Double(configuration.busyTimeout.milliseconds) / 1_000)
+      timeIntervalSinceNow: configuration.busyTimeout.inSeconds)
     while true {
       if isClosed { throw Self.closed }
       if let connection = idle.popLast() { return connection }

@@ -36,7 +36,7 @@ struct TransactionToken {
   ///   the server cannot be reached in time.
   func resolve(_ failure: PostgresFailure, _ core: PostgresCore) throws {
     let deadline = Date(
-      timeIntervalSinceNow: Double(core.configuration.busyTimeout.milliseconds) / 1_000)
+      timeIntervalSinceNow: core.configuration.busyTimeout.inSeconds)
     var pause = 0.01
     repeat {
       switch try? outcome(core) {

@@ -34,7 +34,7 @@ struct DatabaseSetup {
     try connection.execute(
       """
       PRAGMA synchronous = \(isFile ? synchronous : "OFF");
-      PRAGMA cache_size = -\(max(1, configuration.cacheSize / 1024));
+      PRAGMA cache_size = -\(max(1, configuration.pageCacheSize / 1024));
       PRAGMA mmap_size = \(configuration.mappedSize);
       PRAGMA temp_store = \(configuration.temporaryStorage.rawValue);
       """)

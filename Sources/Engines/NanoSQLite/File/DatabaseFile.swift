@@ -86,7 +86,7 @@ enum DatabaseFile {
     var settings = GRDB.Configuration()
     settings.label = isReader ? "NanoStore.reader" : "NanoStore.writer"
     settings.readonly = isReader || configuration.isReadOnly
-    settings.busyMode = .timeout(max(0, configuration.busyTimeout))
+    settings.busyMode = .timeout(configuration.busyTimeout.inSeconds)
     settings.foreignKeysEnabled = false
     // The engine begins and ends transactions with its own statements.
     settings.allowsUnsafeTransactions = true

@@ -2,6 +2,7 @@
 
 import Dispatch
 import GRDB
+import Logging
 import NanoDocument
 import NanoEngine
 import Synchronization
@@ -17,14 +18,15 @@ final class ReaderPool: Sendable {
     /// Reads single documents outside a transaction.
     let getter: SQLiteReader
     init(
-      _ queue: DatabaseQueue, _ configuration: SQLiteConfiguration, _ observer: QueryObserver?
+      _ queue: DatabaseQueue, _ configuration: SQLiteConfiguration, _ logger: Logger?,
+      _ observer: QueryObserver?
     ) throws {
       self.queue = queue
       connection = try queue.unsafeRead { db in
         guard let handle = db.sqliteConnection else { throw SQLiteEngine.closed }
         return SQLiteConnection(
           handle, isReadOnly: true, isGuarded: !configuration.allowsInternalWrites,
-          logger: configuration.logger, observer: observer)
+          logger: logger, observer: observer)
       }
       getter = SQLiteReader(connection)
     }
@@ -49,14 +51,16 @@ final class ReaderPool: Sendable {
   /// which would then wait forever.
   private let returnedForClosing = DispatchSemaphore(value: 0)
   private let configuration: SQLiteConfiguration
+  private let logger: Logger?
   private let observer: QueryObserver?
   private let open: @Sendable () throws -> DatabaseQueue
 
   init(
-    _ configuration: SQLiteConfiguration, _ observer: QueryObserver?,
+    _ configuration: SQLiteConfiguration, _ logger: Logger?, _ observer: QueryObserver?,
     open: @escaping @Sendable () throws -> DatabaseQueue
   ) {
     self.configuration = configuration
+    self.logger = logger
     self.observer = observer
     self.open = open
   }
@@ -91,7 +95,7 @@ final class ReaderPool: Sendable {
       case .wait: returned.wait()
       case .slot:
         do {
-          return try Reader(open(), configuration, observer)
+          return try Reader(open(), configuration, logger, observer)
         } catch {
           free { $0.count -= 1 }
           throw SQLiteErrors.translated(error, operation: "open")

@@ -6,15 +6,15 @@ import Synchronization
 /// The document caches of a store and their settings.
 final class DocumentCache: Sendable {
   private struct State {
-    var defaultSize = -1
-    /// The sizes set for collections, by case-folded name.
-    var sizes: [ExactName: Int] = [:]
+    var defaultSize: Int?
+    /// The sizes set for collections, by case-folded name; nil for no cache.
+    var sizes: [ExactName: Int?] = [:]
     var caches: [ExactName: CollectionCache] = [:]
     #if canImport(Darwin)
       var pressure: MemoryPressure?
     #endif
 
-    func size(_ name: ExactName) -> Int { sizes[name] ?? defaultSize }
+    func size(_ name: ExactName) -> Int? { sizes[name] ?? defaultSize }
   }
   private let state = Mutex(State())
   private let isOn = Atomic(false)
@@ -23,7 +23,7 @@ final class DocumentCache: Sendable {
   private let limit = Atomic(DocumentCache.defaultLimit)
 
   /// 64 MiB. Arbitrary: about 150,000 small documents.
-  private static let defaultLimit = 64 << 20
+  static let defaultLimit = 64 << 20
 
   /// The cache of a collection; nil if caching is off for it.
   @inline(__always)
@@ -35,42 +35,43 @@ final class DocumentCache: Sendable {
     state.withLock { state in
       let name = name.folded
       if let cache = state.caches[name] { return cache }
-      let size = state.size(name)
-      guard size >= 0 else { return nil }
+      guard let size = state.size(name) else { return nil }
       let cache = CollectionCache(size: size, of: self)
       state.caches[name] = cache
       return cache
     }
   }
 
-  var defaultSize: Int {
+  var defaultSize: Int? {
     get { state.withLock(\.defaultSize) }
-    set { change { $0.defaultSize = max(-1, newValue) } }
+    set { change { $0.defaultSize = newValue.flatMap(Self.valid) } }
   }
 
-  func size(_ name: String) -> Int { state.withLock { $0.size(name.folded) } }
-  func setSize(_ size: Int, _ name: String) {
-    change { $0.sizes[name.folded] = max(-1, size) }
+  func size(_ name: String) -> Int? { state.withLock { $0.size(name.folded) } }
+  func setSize(_ size: Int?, _ name: String) {
+    change { $0.sizes[name.folded] = .some(size.flatMap(Self.valid)) }
   }
+
+  private static func valid(_ size: Int) -> Int? { size >= 0 ? size : nil }
 
   private func change(_ change: (inout State) -> Void) {
     let changed = state.withLock { state in
       change(&state)
       isOn.store(
-        state.defaultSize >= 0 || state.sizes.values.contains { $0 >= 0 }, ordering: .relaxed)
+        state.defaultSize != nil || state.sizes.values.contains { $0 != nil }, ordering: .relaxed)
       #if canImport(Darwin)
         if state.pressure == nil, isOn.load(ordering: .relaxed) {
           state.pressure = MemoryPressure { [weak self] in self?.flush() }
         }
       #endif
       let changed = state.caches.map { (cache: $0.value, size: state.size($0.key)) }
-      state.caches = state.caches.filter { state.size($0.key) >= 0 }
+      state.caches = state.caches.filter { state.size($0.key) != nil }
       return changed
     }
     for (cache, size) in changed {
       cache.withContents { contents in
-        contents.size = size
-        if size < 0 { contents.removeAll() } else { contents.trim() }
+        contents.size = size ?? 0
+        if size == nil { contents.removeAll() } else { contents.trim() }
       }
     }
   }

@@ -4,8 +4,9 @@ public import NanoDocument
 import NanoEngine
 
 extension Store {
-  /// The default ``DocumentCollection/cacheSize`` for collections. The default is -1: no cache.
-  public var defaultCacheSize: Int {
+  /// The ``DocumentCollection/cacheSize`` of collections that have none of their own; nil, the
+  /// default, for no cache.
+  public var defaultCacheSize: Int? {
     get { cache.defaultSize }
     set { cache.defaultSize = newValue }
   }
@@ -86,14 +87,14 @@ extension DocumentCollection {
   /// least recently used are evicted first.
   ///
   /// With 0, only documents that the program retains are tracked: reading unchanged content again
-  /// returns the same document. With -1, the default unless ``Store/defaultCacheSize`` is set,
-  /// there is no cache. The setting applies to this store object, also after reopening, and is not
+  /// returns the same document. With nil, the default unless ``Store/defaultCacheSize`` is set, or a
+  /// negative number, there is no cache. The setting applies to this store object, also after reopening, and is not
   /// stored in the file.
   ///
   /// A cached document is never stale: rows written in the meantime, by any connection, are read
   /// again. ``get(_:)-(String)``, ``DocumentQuery/fetch()`` and pages use the cache; selected
   /// fields, streams and typed values do not.
-  public var cacheSize: Int {
+  public var cacheSize: Int? {
     get { store.cache.size(name) }
     nonmutating set { store.cache.setSize(newValue, name) }
   }

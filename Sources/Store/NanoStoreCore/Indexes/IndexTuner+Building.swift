@@ -306,9 +306,3 @@ extension IndexDefinition {
       && columns.starts(with: other.columns)
   }
 }
-
-extension Duration {
-  var inSeconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) * 1e-18
-  }
-}

@@ -34,7 +34,7 @@ public struct IndexAdvice: Sendable, Hashable {
 }
 
 extension Store {
-  /// The policy for automatic indexes.
+  /// The policy for automatic indexes; ``IndexTuning/off`` where the configured one does not apply.
   public var indexTuning: IndexTuning { tuner?.mode ?? .off }
 
   /// Returns recommendations for indexes, the most worthwhile first.
@@ -141,7 +141,7 @@ extension Store {
   /// Returns the tuner with the stored model loaded; a temporary one for a store that has none.
   private func readyTuner() throws -> IndexTuner {
     let engine = try engine()
-    let tuner = self.tuner ?? IndexTuner(.manual, tuningLogger)
+    let tuner = self.tuner ?? IndexTuner(.manual, logger)
     if self.tuner == nil { tuner.start(engine) }
     if !tuner.state.withLock({ $0.isLoaded }) {
       // On this thread, so that an error is thrown to the caller.

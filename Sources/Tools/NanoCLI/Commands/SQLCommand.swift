@@ -42,7 +42,7 @@ struct SQLCommand: ParsableCommand {
 
   private func runStatement() throws {
     let parameters = SQLArguments(arguments.positional, named: try arguments.named())
-    let configure: (inout Store.Configuration) -> Void = { $0.allowsInternalWrites = `internal` }
+    let configure: (inout SQLiteConfiguration) -> Void = { $0.allowsInternalWrites = `internal` }
     try database.withStore(write ? .changing : .reading, configure: configure) { store in
       try Output.run { output in
         if write {

@@ -23,7 +23,7 @@ struct DatabaseOptions: ParsableArguments {
 
   /// Opens the store, runs a closure with it, and closes it, even on errors.
   func withStore<Result>(
-    _ access: Access, configure: (inout Store.Configuration) -> Void = { _ in },
+    _ access: Access, configure: (inout SQLiteConfiguration) -> Void = { _ in },
     _ work: (Store) throws -> Result
   ) throws -> Result {
     guard !immutable || (access == .reading && StoreLocation.isFile(database)) else {
@@ -31,9 +31,9 @@ struct DatabaseOptions: ParsableArguments {
     }
     return try StoreLocation.withStore(
       at: database, access,
-      configure: { configuration in
-        configure(&configuration)
-        configuration.isImmutable = immutable
+      configure: { engine in
+        configure(&engine)
+        engine.isImmutable = immutable
       }, work)
   }
 }

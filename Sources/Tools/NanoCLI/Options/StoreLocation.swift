@@ -22,24 +22,23 @@ enum StoreLocation {
 
   /// Opens a store on a server; `?schema=` selects the schema and is removed, because libpq does not support it.
   @Sendable private static func openServer(_ url: String, _ access: Access) throws -> Store {
-    var configuration = PostgresConfiguration()
-    configuration.warnsAboutUnknownFields = false
+    var engine = PostgresConfiguration()
     var url = url
     if var parts = URLComponents(string: url), var items = parts.queryItems {
       if let schema = items.first(where: { $0.name == "schema" })?.value {
-        configuration.schema = schema
+        engine.schema = schema
         items.removeAll { $0.name == "schema" }
         parts.queryItems = items.isEmpty ? nil : items
         url = parts.string ?? url
       }
     }
-    return try Store.postgres(url, configuration: configuration)
+    return try Store.postgres(url, configuration: configuration, engine: engine)
   }
 
   /// Opens the store, runs a closure with it, and closes it, even on errors.
   static func withStore<Result>(
     at location: String, _ access: Access,
-    configure: (inout Store.Configuration) -> Void = { _ in }, _ work: (Store) throws -> Result
+    configure: (inout SQLiteConfiguration) -> Void = { _ in }, _ work: (Store) throws -> Result
   ) throws -> Result {
     let isNew = access == .creating && isFile(location) && !exists(location)
     let store = try openStore(at: location, access, configure: configure)
@@ -64,10 +63,10 @@ enum StoreLocation {
       || ![ENOENT, ENOTDIR].contains(errno)
   }
 
-  /// - Parameter configure: Adjusts the configuration; called for files only.
+  /// - Parameter configure: Adjusts the settings of SQLite; called for files only.
   static func openStore(
     at location: String, _ access: Access,
-    configure: (inout Store.Configuration) -> Void = { _ in }
+    configure: (inout SQLiteConfiguration) -> Void = { _ in }
   ) throws -> Store {
     guard let scheme = scheme(of: location) else {
       return try openFile(location, access, configure)
@@ -92,6 +91,15 @@ enum StoreLocation {
     return isScheme ? scheme.lowercased() : nil
   }
 
+  private static var configuration: Store.Configuration {
+    var configuration = Store.Configuration()
+    // A single command is not a workload, and must not create indexes as a side effect.
+    configuration.indexTuning = .off
+    // Commands print their own notes about unknown fields.
+    configuration.warnsAboutUnknownFields = false
+    return configuration
+  }
+
   /// The size of the memory map in bytes; arbitrary.
   ///
   /// Mapped pages count toward the memory limit of the process, and a command reads most pages once, so that a
@@ -99,21 +107,17 @@ enum StoreLocation {
   private static let mappedSize = 32 << 20
 
   private static func openFile(
-    _ file: String, _ access: Access, _ configure: (inout Store.Configuration) -> Void
+    _ file: String, _ access: Access, _ configure: (inout SQLiteConfiguration) -> Void
   ) throws -> Store {
     guard access == .creating || exists(file) else {
       throw CommandFailure(
         message: TerminalText.text(
           "There is no database at \(file) (nanostore import and nanostore put create one)"))
     }
-    var configuration = Store.Configuration()
-    configuration.isReadOnly = access == .reading
-    // A single command is not a workload, and must not create indexes as a side effect.
-    configuration.indexTuning = .off
-    // Commands print their own notes about unknown fields.
-    configuration.warnsAboutUnknownFields = false
-    configuration.mappedSize = mappedSize
-    configure(&configuration)
-    return try Store(.file(file), configuration: configuration)
+    var engine = SQLiteConfiguration()
+    engine.isReadOnly = access == .reading
+    engine.mappedSize = mappedSize
+    configure(&engine)
+    return try Store(.file(file), configuration: configuration, engine: engine)
   }
 }

@@ -14,9 +14,9 @@ struct LockPhase {
 
   func run() throws -> Figures {
     let path = folder + "/locks.db"
-    var configuration = Store.Configuration()
-    configuration.busyTimeout = Self.timeout
-    let store = try Store(.file(path), configuration: configuration)
+    var configuration = SQLiteConfiguration()
+    configuration.busyTimeout = .seconds(Self.timeout)
+    let store = try Store(.file(path), engine: configuration)
     defer { try? store.close() }
     try store["things"].insert(["n": 0], key: "k")
     let other = try PlainConnection(path)

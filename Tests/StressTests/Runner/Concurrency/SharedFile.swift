@@ -16,14 +16,14 @@ struct SharedFile: Sendable {
   var file: String { folder + "/store.db" }
   func events(_ process: Int) -> String { folder + "/events-\(process).tsv" }
 
-  static var configuration: Store.Configuration {
-    var configuration = Store.Configuration()
-    configuration.busyTimeout = WorkerPool.busyTimeout
-    return configuration
+  static var engine: SQLiteConfiguration {
+    var engine = SQLiteConfiguration()
+    engine.busyTimeout = WorkerPool.busyTimeout
+    return engine
   }
 
   func prepare() throws {
-    let store = try Store(.file(file), configuration: Self.configuration)
+    let store = try Store(.file(file), engine: Self.engine)
     let accounts = store["accounts"]
     for number in 0..<Self.accounts {
       try accounts.insert(["balance": .int(Self.balance), "moves": 0], key: "a\(number)")
@@ -59,7 +59,7 @@ struct SharedFile: Sendable {
 
   /// Compares the file with the results that all processes got.
   func check(processes: Int, _ figures: inout Figures) throws {
-    let store = try Store(.file(file), configuration: Self.configuration)
+    let store = try Store(.file(file), engine: Self.engine)
     defer { try? store.close() }
     try Self.audit(store)
     let problems = try store.verify()

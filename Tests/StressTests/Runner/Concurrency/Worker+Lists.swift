@@ -83,7 +83,7 @@ extension Worker {
     switch outcome {
     case .success: isDone = true
     case .failure(let error as StoreError) where error.code != .interrupted:
-      guard Self.isAllowed(error, .seconds(WorkerPool.busyTimeout)) else { throw error }
+      guard Self.isAllowed(error, WorkerPool.busyTimeout) else { throw error }
     case .failure(let error):
       let isCancelled = error is CancellationError || (error as? StoreError)?.code == .interrupted
       guard isCancelled else { throw error }

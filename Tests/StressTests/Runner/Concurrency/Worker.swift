@@ -103,7 +103,7 @@ extension Worker {
   static func isAllowed(_ error: StoreError, _ time: Duration) -> Bool {
     switch error.code {
     case .closed: true
-    case .locked: time >= .seconds(WorkerPool.busyTimeout * 0.95)
+    case .locked: time >= WorkerPool.busyTimeout * 0.95
     default: false
     }
   }

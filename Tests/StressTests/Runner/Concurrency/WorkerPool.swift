@@ -9,7 +9,7 @@ import Synchronization
 /// The tasks of one process, which share two stores on one file.
 final class WorkerPool: Sendable {
   /// Longer than any successful wait.
-  static let busyTimeout = 10.0
+  static let busyTimeout = Duration.seconds(10)
   /// The maximum duration of a call, in seconds. After that, it counts as stuck.
   private static let longest = 60.0
 
@@ -35,9 +35,11 @@ final class WorkerPool: Sendable {
     end = .now + .seconds(seconds)
     activities = Mutex(Array(repeating: ("beginning", .now), count: tasks))
     stores = try [0, 1].map { number in
-      var configuration = SharedFile.configuration
-      configuration.documentCacheSize = number == 0 ? -1 : 50
-      return try Store(.file(SharedFile(folder: folder).file), configuration: configuration)
+      var configuration = Store.Configuration()
+      configuration.documentCacheSize = number == 0 ? nil : 50
+      return try Store(
+        .file(SharedFile(folder: folder).file), configuration: configuration,
+        engine: SharedFile.engine)
     }
     bag = try stores[0].bag(named: SharedFile.bag)
     log = EventLog()

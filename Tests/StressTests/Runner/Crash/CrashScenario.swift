@@ -24,19 +24,18 @@ enum CrashScenario: String, CaseIterable, ExpressibleByArgument, Sendable {
   /// The number of documents in scenarios with a large collection.
   static let documents = 4_000
 
-  func configuration() -> Store.Configuration {
+  func open(_ path: String, _ durability: Durability = .normal) throws -> Store {
     var configuration = Store.Configuration()
     configuration.indexTuning = self == .tuned ? .automatic : .off
-    configuration.busyTimeout = 20
-    if self == .journal { configuration.journalMode = .delete }
-    return configuration
-  }
-
-  func open(_ path: String, _ configuration: Store.Configuration? = nil) throws -> Store {
-    let configuration = configuration ?? self.configuration()
-    guard self == .encrypted else { return try Store(.file(path), configuration: configuration) }
+    var engine = SQLiteConfiguration()
+    engine.busyTimeout = .seconds(20)
+    engine.durability = durability
+    if self == .journal { engine.journalMode = .delete }
+    guard self == .encrypted else {
+      return try Store(.file(path), configuration: configuration, engine: engine)
+    }
     return try Store(
-      .file(path), configuration: configuration,
+      .file(path), configuration: configuration, engine: engine,
       encryption: Encryption(.key(Data(repeating: 7, count: 32))))
   }
 }

@@ -17,9 +17,7 @@ struct CrashWriter: ParsableCommand {
   @Option var durability = "normal"
 
   func run() throws {
-    var configuration = scenario.configuration()
-    configuration.durability = .init(rawValue: durability) ?? .normal
-    let store = try scenario.open(path, configuration)
+    let store = try scenario.open(path, Durability(rawValue: durability) ?? .normal)
     say("open")
     switch scenario {
     case .rounds, .journal, .encrypted: try commitRounds(on: store)

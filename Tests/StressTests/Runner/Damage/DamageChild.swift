@@ -38,9 +38,9 @@ struct DamageChild {
     return outcome
   }
 
-  private func configuration(_ sample: DamageSamples.Kind) -> Store.Configuration {
-    var configuration = Store.Configuration()
-    configuration.busyTimeout = 0.1
+  private func configuration(_ sample: DamageSamples.Kind) -> SQLiteConfiguration {
+    var configuration = SQLiteConfiguration()
+    configuration.busyTimeout = .seconds(0.1)
     configuration.durability = .fast
     if sample == .journal { configuration.journalMode = .delete }
     return configuration
@@ -51,7 +51,7 @@ struct DamageChild {
   ) throws {
     let store: Store
     do {
-      store = try Store(.file(file), configuration: configuration(outcome.mutation.sample))
+      store = try Store(.file(file), engine: configuration(outcome.mutation.sample))
     } catch let error as StoreError {
       outcome.count("notOpened")
       check(error, "open", &outcome)
@@ -163,7 +163,7 @@ struct DamageChild {
     var documents: [String: Set<String>] = [:]
     do {
       let report = try Store.recover(from: file, to: other, replacing: true)
-      let recoveredStore = try Store(.file(other), configuration: configuration(.plain))
+      let recoveredStore = try Store(.file(other), engine: configuration(.plain))
       let problems = try recoveredStore.verify()
       if !problems.isEmpty {
         outcome.failures.append("recover: the new store has problems: \(problems.prefix(3))")
@@ -243,9 +243,9 @@ struct Expected {
     if let known = known[sample.rawValue] { return known }
     let file = folder.appending(path: "sound.db").path
     try DamageSamples.copy(samples.file(sample).path, to: file)
-    var configuration = Store.Configuration()
+    var configuration = SQLiteConfiguration()
     if sample == .journal { configuration.journalMode = .delete }
-    let store = try Store(.file(file), configuration: configuration)
+    let store = try Store(.file(file), engine: configuration)
     defer { try? store.close() }
     let problems = try store.verify()
     try require(problems.isEmpty, "the sample \(sample) has problems: \(problems)")

@@ -38,11 +38,12 @@ struct DamageSamples {
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
     let building = place.appending(path: "building.db").path
     var configuration = Store.Configuration()
+    var engine = SQLiteConfiguration()
     configuration.indexTuning = .off
-    configuration.pageSize = kind == .deep ? 512 : 1024
-    if kind == .wide { configuration.encoding = .utf16 }
-    if kind == .journal { configuration.journalMode = .delete }
-    let store = try Store(.file(building), configuration: configuration)
+    engine.pageSize = kind == .deep ? 512 : 1024
+    if kind == .wide { engine.encoding = .utf16 }
+    if kind == .journal { engine.journalMode = .delete }
+    let store = try Store(.file(building), configuration: configuration, engine: engine)
     try Self.fill(store)
     if kind == .logged {
       // Otherwise all contents would be in the log, and the file would be empty.

@@ -104,11 +104,16 @@ enum FaultVariant: String, CaseIterable, ExpressibleByArgument {
   var configuration: Store.Configuration {
     var configuration = Store.Configuration()
     configuration.indexTuning = .off
-    configuration.busyTimeout = 0.05
-    // Small, so that pages are also written before the commit.
-    configuration.cacheSize = 40 << 10
-    configuration.durability = self == .wal ? .normal : .full
-    if self == .journal { configuration.journalMode = .delete }
     return configuration
+  }
+
+  var engine: SQLiteConfiguration {
+    var engine = SQLiteConfiguration()
+    engine.busyTimeout = .seconds(0.05)
+    // Small, so that pages are also written before the commit.
+    engine.pageCacheSize = 40 << 10
+    engine.durability = self == .wal ? .normal : .full
+    if self == .journal { engine.journalMode = .delete }
+    return engine
   }
 }

@@ -68,10 +68,10 @@ struct FailingCallsWorker: ParsableCommand {
 
   private func open(_ path: String) throws -> Store {
     guard variant == .encrypted else {
-      return try Store(.file(path), configuration: variant.configuration)
+      return try Store(.file(path), configuration: variant.configuration, engine: variant.engine)
     }
     return try Store(
-      .file(path), configuration: variant.configuration,
+      .file(path), configuration: variant.configuration, engine: variant.engine,
       encryption: Encryption(.key(Data(repeating: 7, count: 32))))
   }
 

@@ -29,7 +29,8 @@ final class PowerLossHistory {
   /// Executes rounds and marks what was acknowledged: 0 for the creation of the store, n > 0 for the commit of round
   /// n, and n < 0 for a backup with round -n.
   private func write(_ rounds: Int) throws {
-    let store = try Store(.file(path + "/a.db"), configuration: variant.configuration)
+    let store = try Store(
+      .file(path + "/a.db"), configuration: variant.configuration, engine: variant.engine)
     try store.prepareCollections()
     faults_mark(0)
     for number in 1...rounds {
@@ -86,7 +87,8 @@ final class PowerLossHistory {
   private func check(
     at disk: StressTestFolder, _ known: Acknowledged, _ figures: inout Figures
   ) throws {
-    let store = try Store(.file(disk.file("a.db")), configuration: variant.configuration)
+    let store = try Store(
+      .file(disk.file("a.db")), configuration: variant.configuration, engine: variant.engine)
     let last = try store.lastRound()
     try require(last <= known.round + 1, "the store has round \(last), which was never started")
     if variant.durability == .full {
@@ -112,7 +114,8 @@ final class PowerLossHistory {
 
   private func check(atBackup disk: StressTestFolder, _ acknowledged: Int) throws {
     try require(try disk.names.contains("b.db"), "the backup is missing")
-    let store = try Store(.file(disk.file("b.db")), configuration: variant.configuration)
+    let store = try Store(
+      .file(disk.file("b.db")), configuration: variant.configuration, engine: variant.engine)
     var expectedState = ExpectedState()
     expectedState.advance(to: try store.lastRound(), plan)
     try require(

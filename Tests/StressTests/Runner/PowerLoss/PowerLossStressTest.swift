@@ -56,8 +56,8 @@ struct PowerLossStressTest: StressTest {
 
 /// A journal mode and a durability level.
 struct PowerLossVariant: CustomStringConvertible {
-  let mode: Store.Configuration.JournalMode
-  let durability: Store.Configuration.Durability
+  let mode: SQLiteConfiguration.JournalMode
+  let durability: Durability
 
   static let all: [PowerLossVariant] = [.wal, .delete, .truncate, .persist].flatMap { mode in
     [.normal, .full].map { PowerLossVariant(mode: mode, durability: $0) }
@@ -68,9 +68,14 @@ struct PowerLossVariant: CustomStringConvertible {
   var configuration: Store.Configuration {
     var configuration = Store.Configuration()
     configuration.indexTuning = .off
-    configuration.journalMode = mode
-    configuration.durability = durability
-    configuration.cacheSize = 60 << 10
     return configuration
+  }
+
+  var engine: SQLiteConfiguration {
+    var engine = SQLiteConfiguration()
+    engine.journalMode = mode
+    engine.durability = durability
+    engine.pageCacheSize = 60 << 10
+    return engine
   }
 }

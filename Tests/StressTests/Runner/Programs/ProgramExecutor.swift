@@ -155,7 +155,7 @@ extension ProgramExecutor {
 
   /// Checks that a backup has the same contents as the store.
   private func compare(_ copy: String) throws {
-    let other = try Store(.file(copy), configuration: mode.configuration)
+    let other = try Store(.file(copy), configuration: mode.configuration, engine: mode.engine)
     defer { try? other.close() }
     let problems = try other.verify()
     guard problems.isEmpty else {

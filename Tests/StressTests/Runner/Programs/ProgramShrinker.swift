@@ -69,7 +69,7 @@ extension StoreMode {
     add(place == .file) { $0.place = .file }
     add(journal == .wal) { $0.journal = .wal }
     add(encoding == .utf8) { $0.encoding = .utf8 }
-    add(cacheSize == -1) { $0.cacheSize = -1 }
+    add(cacheSize == nil) { $0.cacheSize = nil }
     add(indexTuning == .off) { $0.indexTuning = .off }
     add(saveInterval == 1) { $0.saveInterval = 1 }
     add(usesFastFieldAccess) { $0.usesFastFieldAccess = true }

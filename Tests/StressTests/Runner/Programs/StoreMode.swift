@@ -9,10 +9,10 @@ struct StoreMode: Sendable {
   enum Place: String, Sendable { case file, memory, temporary }
 
   var place = Place.file
-  var journal = Store.Configuration.JournalMode.wal
-  var encoding = Store.Configuration.TextEncoding.utf8
-  /// See ``SQLiteConfiguration/documentCacheSize``.
-  var cacheSize = -1
+  var journal = SQLiteConfiguration.JournalMode.wal
+  var encoding = SQLiteConfiguration.TextEncoding.utf8
+  /// See `Store.Configuration.documentCacheSize`.
+  var cacheSize: Int?
   var indexTuning = IndexTuning.off
   /// Saves are collected here but not in the reference store, which must not affect reads.
   var saveInterval = 1
@@ -27,7 +27,7 @@ struct StoreMode: Sendable {
     // Not `off`, which does not support the rollbacks that programs perform.
     journal = random.oneIn(2) ? .wal : random.pick([.delete, .truncate, .persist, .memory])
     encoding = random.oneIn(3) ? .utf16 : .utf8
-    cacheSize = random.pick([-1, -1, 0, 2, 100])
+    cacheSize = random.pick([nil, nil, 0, 2, 100])
     indexTuning = random.oneIn(3) ? .automatic : .off
     saveInterval = random.oneIn(4) ? random.pick([2, 5, 100]) : 1
     usesFastFieldAccess = !random.oneIn(5)
@@ -40,15 +40,20 @@ struct StoreMode: Sendable {
 
   var configuration: Store.Configuration {
     var configuration = Store.Configuration()
-    configuration.durability = .fast
-    configuration.journalMode = journal
-    configuration.encoding = encoding
     configuration.documentCacheSize = cacheSize
     configuration.indexTuning = indexTuning
-    configuration.usesFastFieldAccess = usesFastFieldAccess
     // Random queries name fields that do not exist, and log lines have times, which would make reports differ.
     configuration.warnsAboutUnknownFields = false
     return configuration
+  }
+
+  var engine: SQLiteConfiguration {
+    var engine = SQLiteConfiguration()
+    engine.durability = .fast
+    engine.journalMode = journal
+    engine.encoding = encoding
+    engine.usesFastFieldAccess = usesFastFieldAccess
+    return engine
   }
 
   func open(_ path: String) throws -> Store {
@@ -58,7 +63,7 @@ struct StoreMode: Sendable {
       case .memory: .memory
       case .temporary: .temporary
       }
-    let store = try Store(location, configuration: configuration)
+    let store = try Store(location, configuration: configuration, engine: engine)
     store.saveInterval = saveInterval
     return store
   }
@@ -69,7 +74,7 @@ extension StoreMode: CustomStringConvertible {
     var parts = [place.rawValue]
     if place == .file { parts.append("journal \(journal.rawValue)") }
     if encoding != .utf8 { parts.append(encoding.rawValue) }
-    if cacheSize != -1 { parts.append("cache \(cacheSize)") }
+    if let cacheSize { parts.append("cache \(cacheSize)") }
     if indexTuning != .off { parts.append("tuning \(indexTuning.rawValue)") }
     if saveInterval != 1 { parts.append("save interval \(saveInterval)") }
     if !usesFastFieldAccess { parts.append("SQLite's json_extract") }

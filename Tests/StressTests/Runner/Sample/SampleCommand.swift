@@ -16,11 +16,14 @@ struct SampleCommand: ParsableCommand {
 
   func run() throws {
     var configuration = Store.Configuration()
+    var engine = SQLiteConfiguration()
     configuration.indexTuning = .off
-    try make("plain", try Store(.file(folder + "/plain.db"), configuration: configuration))
-    configuration.encoding = .utf16
-    configuration.journalMode = .delete
-    try make("utf16", try Store(.file(folder + "/utf16.db"), configuration: configuration))
+    try make(
+      "plain", try Store(.file(folder + "/plain.db"), configuration: configuration, engine: engine))
+    engine.encoding = .utf16
+    engine.journalMode = .delete
+    try make(
+      "utf16", try Store(.file(folder + "/utf16.db"), configuration: configuration, engine: engine))
     let encryption = Encryption(.key(Data(repeating: 7, count: 32)))
     try make(
       "encrypted", try Store(.file(folder + "/encrypted.db"), encryption: encryption),

@@ -9,7 +9,7 @@ public import NanoEngine
 public struct CollectionSetup: Sendable, Hashable {
   /// How documents are identified, if the collection is created.
   public var identity: CollectionIdentity?
-  /// See ``DocumentCollection/cacheSize``.
+  /// See ``DocumentCollection/cacheSize``. As in NTJsonStore, -1 turns the cache off.
   public var cacheSize: Int?
   /// See ``DocumentCollection/setDefaults(_:)-(DocumentObject)``. An empty object removes existing
   /// defaults.
