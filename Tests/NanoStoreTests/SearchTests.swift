@@ -122,6 +122,22 @@ struct SearchTests {
     #expect(try count(.before, moment.addingTimeInterval(86_400), zone) == 1)
   }
 
+  @Test("A condition on a key or an attribute with a value that is not text cannot be decoded")
+  func predicatesOfText() throws {
+    for value in ["null", "3", "[]"] {
+      for column in ["key", "attribute"] {
+        let json = #"{"column": "\#(column)", "match": "contains", "value": \#(value)}"#
+        #expect(throws: DecodingError.self) {
+          try DocumentObject(json: json).decoded(as: SearchPredicate.self)
+        }
+      }
+      let json = #"{"column": "value", "match": "equalTo", "value": \#(value)}"#
+      let predicate = try DocumentObject(json: json).decoded(as: SearchPredicate.self)
+      #expect(try predicate == .value(.equalTo, DocumentValue(json: value)))
+      #expect(try DocumentObject(encoding: predicate).decoded(as: SearchPredicate.self) == predicate)
+    }
+  }
+
   @Test("A search can be serialized as JSON and reset")
   func serialization() throws {
     var search = Search(

@@ -135,6 +135,14 @@ struct TransactionTests {
     #expect(try one["a"].find(Field("n") == 3).count() == 1)
   }
 
+  @Test("A result of SQL has its columns even without rows")
+  func columns() throws {
+    let rows = try store.sql("SELECT 1 AS one, 'x' AS text WHERE 1 = 0")
+    #expect(rows.isEmpty && rows.columns == ["one", "text"])
+    let row = try store.sql("SELECT 1 AS one")
+    #expect(row.columns == ["one"] && row.count == 1 && row.first?["one"] == 1)
+  }
+
   @Test("SQL can neither begin nor end a transaction, and runs one statement at a time", .sqlite)
   func statements() throws {
     try notes.save(["n": 1], key: "a")

@@ -42,10 +42,22 @@ extension NanoStoreCaseRunner {
 
   private func predicate(_ raw: DocumentValue) throws -> SearchPredicate {
     let given = raw["value"] ?? .null
-    return SearchPredicate(
-      raw["column"]?.string.flatMap(SearchPredicate.Column.init) ?? .value,
-      raw["match"]?.string.flatMap(Match.init) ?? .contains,
-      given["$null"] == true ? .null : try value(given))
+    let match = raw["match"]?.string.flatMap(Match.init) ?? .contains
+    let value = given["$null"] == true ? .null : try value(given)
+    switch raw["column"]?.string {
+    case "value", nil: return .value(match, value)
+    case "key": return .key(match, try text(value))
+    case "attribute": return .attribute(match, try text(value))
+    case let column?: throw CaseFailure(description: "\(testCase.id): unknown column \(column)")
+    }
+  }
+
+  /// Only text compiles as the value of a key or an attribute.
+  private func text(_ value: DocumentValue) throws -> String {
+    guard let text = value.string else {
+      throw StoreError(.invalidArgument, "A key or an attribute is compared with text")
+    }
+    return text
   }
 
   func search(_ step: DocumentObject) throws -> DocumentObject {

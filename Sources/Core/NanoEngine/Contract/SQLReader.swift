@@ -47,6 +47,30 @@ public struct SQLRow: Sendable, Hashable {
   }
 }
 
+/// The rows that a statement returned, with the names of their columns.
+///
+/// ```swift
+/// let rows = try store.sql("SELECT id, key FROM people WHERE id < 0")
+/// rows.isEmpty           // true
+/// rows.columns           // ["id", "key"]
+/// ```
+public struct SQLResult: Sendable, Hashable, RandomAccessCollection {
+  /// The names of the columns, also if there are no rows; empty for a statement without a result.
+  public var columns: [String]
+  private var rows: [SQLRow]
+  /// Creates a result.
+  package init(columns: [String], rows: [SQLRow]) {
+    self.columns = columns
+    self.rows = rows
+  }
+  /// The position of the first row.
+  public var startIndex: Int { 0 }
+  /// The position after the last row.
+  public var endIndex: Int { rows.count }
+  /// Returns the row at a position.
+  public subscript(position: Int) -> SQLRow { rows[position] }
+}
+
 /// The outcome of a statement.
 public struct SQLSummary: Sendable, Hashable {
   /// The names of the result columns.

@@ -9,6 +9,7 @@ extension Store {
   /// ```swift
   /// let rows = try store.sql("SELECT count(*) AS n FROM people WHERE id > ?", 10)
   /// rows[0]["n"]
+  /// rows.columns                                               // ["n"]
   /// ```
   ///
   /// A statement that writes must be executed inside a ``write(_:)-(()->Result)`` block or by
@@ -19,28 +20,28 @@ extension Store {
   ///   store's internal tables, ``StoreError/Code/unsupported`` on engines without SQL.
   public func sql(
     _ statement: String, _ arguments: any DocumentValueConvertible...
-  ) throws -> [SQLRow] {
+  ) throws -> SQLResult {
     try sql(statement, SQLArguments(arguments.map(\.documentValue)))
   }
   /// Executes an SQL statement with arguments in an array and by name; see ``sql(_:_:)``.
-  public func sql(_ statement: String, _ arguments: SQLArguments) throws -> [SQLRow] {
+  public func sql(_ statement: String, _ arguments: SQLArguments) throws -> SQLResult {
     try reading(.call) { reader in
       var rows: [SQLRow] = []
-      _ = try Self.sqlReader(reader).sql(statement, arguments) { row in
+      let summary = try Self.sqlReader(reader).sql(statement, arguments) { row in
         rows.append(row)
         return true
       }
-      return rows
+      return SQLResult(columns: summary.columns, rows: rows)
     }
   }
   /// The asynchronous form of `sql(_:_:)`, which does not block the calling thread.
   public func sql(
     _ statement: String, _ arguments: any DocumentValueConvertible & Sendable...
-  ) async throws -> [SQLRow] {
+  ) async throws -> SQLResult {
     try await sql(statement, SQLArguments(arguments.map(\.documentValue)))
   }
   /// The asynchronous form of `sql(_:_:)`, which does not block the calling thread.
-  public func sql(_ statement: String, _ arguments: SQLArguments) async throws -> [SQLRow] {
+  public func sql(_ statement: String, _ arguments: SQLArguments) async throws -> SQLResult {
     try await onReader { try self.sql(statement, arguments) }
   }
 

@@ -85,10 +85,10 @@ extension SearchExpression {
 
 extension SearchPredicate {
   var condition: Condition {
-    switch column {
-    case .value: SearchValue.condition(value, match)
-    case .key, .attribute:
-      SearchValue.text(.attribute(column == .key ? .key : .leafPath), match, value.string ?? "")
+    switch self {
+    case .key(let match, let key): SearchValue.text(.attribute(.key), match, key)
+    case .attribute(let match, let path): SearchValue.text(.attribute(.leafPath), match, path)
+    case .value(let match, let value): SearchValue.condition(value, match)
     }
   }
 }

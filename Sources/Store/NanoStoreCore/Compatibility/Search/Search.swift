@@ -89,6 +89,12 @@ public struct SearchExpression: Sendable, Hashable, Codable {
     public var `operator`: Operator
     /// The predicate.
     public var predicate: SearchPredicate
+
+    /// Creates a link.
+    public init(_ operator: Operator, _ predicate: SearchPredicate) {
+      self.operator = `operator`
+      self.predicate = predicate
+    }
   }
   /// A logical operator between predicates.
   public enum Operator: String, Sendable, Hashable, Codable {
@@ -116,7 +122,7 @@ public struct SearchExpression: Sendable, Hashable, Codable {
 
   private func adding(_ link: Operator, _ predicate: SearchPredicate) -> SearchExpression {
     var copy = self
-    copy.links.append(Link(operator: link, predicate: predicate))
+    copy.links.append(Link(link, predicate))
     return copy
   }
 
@@ -125,40 +131,46 @@ public struct SearchExpression: Sendable, Hashable, Codable {
 }
 
 /// A condition on a document's key, or on the path or value of a leaf.
-public struct SearchPredicate: Sendable, Hashable, Codable {
-  /// The part of a document that a predicate examines.
-  public enum Column: String, Sendable, Hashable, Codable {
-    /// The key of the document.
-    case key
-    /// The full path of a leaf.
-    case attribute
-    /// The value of a leaf.
-    case value
-  }
-  /// The part of the document that is compared.
-  public var column: Column
-  /// How it is compared.
-  public var match: Match
-  /// The value to compare with.
-  public var value: DocumentValue
+public enum SearchPredicate: Sendable, Hashable {
+  /// A condition on the key of the document.
+  case key(Match, String)
+  /// A condition on the full path of the leaf.
+  case attribute(Match, String)
+  /// A condition on the value of the leaf; see ``Search/value``.
+  case value(Match, DocumentValue)
+}
 
-  /// Creates a predicate on a part of a document.
-  public init(_ column: Column, _ match: Match, _ value: DocumentValue) {
-    self.column = column
-    self.match = match
-    self.value = value
+extension SearchPredicate: Codable {
+  private enum CodingKeys: CodingKey { case column, match, value }
+  private enum Column: String, Codable { case key, attribute, value }
+
+  /// Encodes an object with the members `column` (`"key"`, `"attribute"` or `"value"`), `match` and
+  /// `value`.
+  public func encode(to encoder: any Encoder) throws {
+    let (column, match, value): (Column, Match, DocumentValue) =
+      switch self {
+      case .key(let match, let key): (.key, match, .string(key))
+      case .attribute(let match, let path): (.attribute, match, .string(path))
+      case .value(let match, let value): (.value, match, value)
+      }
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(column, forKey: .column)
+    try container.encode(match, forKey: .match)
+    try container.encode(value, forKey: .value)
   }
-  /// A predicate on the key of the document.
-  public static func key(_ match: Match, _ key: String) -> SearchPredicate {
-    SearchPredicate(.key, match, .string(key))
-  }
-  /// A predicate on the full path of the leaf.
-  public static func attribute(_ match: Match, _ path: String) -> SearchPredicate {
-    SearchPredicate(.attribute, match, .string(path))
-  }
-  /// A predicate on the value of the leaf.
-  public static func value(_ match: Match, _ value: DocumentValue) -> SearchPredicate {
-    SearchPredicate(.value, match, value)
+
+  /// Decodes a predicate.
+  ///
+  /// - Throws: `DecodingError`, also for a condition on a key or an attribute whose value is not a
+  ///   string.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let match = try container.decode(Match.self, forKey: .match)
+    switch try container.decode(Column.self, forKey: .column) {
+    case .key: self = .key(match, try container.decode(String.self, forKey: .value))
+    case .attribute: self = .attribute(match, try container.decode(String.self, forKey: .value))
+    case .value: self = .value(match, try container.decode(DocumentValue.self, forKey: .value))
+    }
   }
 }
 
