@@ -99,7 +99,7 @@ struct IndexingTests {
     #expect(code { try store["a"].insert(["n": 1]) } == .uniqueViolation)
     #expect(try store.verify() == [])
 
-    #expect(try store["a"].dropIndexes() == 2)
+    #expect(try store["a"].dropIndexes().count == 2)
     #expect(try store["a"].indexes() == [])
     #expect(try store["a"].indexing() == .declared)
     try store["a"].insert(["n": 1])
@@ -116,7 +116,7 @@ struct IndexingTests {
     let last = Mutex(0.0)
     try await store["a"].rebuildIndexes { done in last.withLock { $0 = done } }
     #expect(last.withLock { $0 } == 1)
-    #expect(try await store["a"].dropIndexes() == 1)
+    #expect(try await store["a"].dropIndexes().count == 1)
     #expect(try await store["a"].indexing() == .declared)
   }
 
@@ -134,6 +134,45 @@ struct IndexingTests {
     }
     #expect(try a.find(.leaf(Field(.element) == "new")).count() == 0)
     #expect(try a.find(.leaf(Field(.element) == "old")).count() == 1)
+    #expect(try store.verify() == [])
+  }
+
+  @Test("Dropped indexes of every kind are restored, or none of them")
+  func restoring() async throws {
+    let films = try anyStore()["films"]
+    try films.createIndex("title", "-year", name: "by title")
+    try films.createIndex("number", unique: true)
+    try films.createIndex("tags", elements: true)
+    try films.insert(["title": "Brazil", "year": 1985, "number": 1, "tags": ["x"]])
+    let before = try films.indexes()
+
+    let dropped = try films.dropIndexes()
+    #expect(dropped.count == 3 && dropped.fields == before)
+    #expect(try films.indexes().isEmpty)
+    try films.insert(["title": "Dune", "number": 1])
+    #expect(code { try films.restoreIndexes(dropped) } == .uniqueViolation)
+    #expect(try films.indexes().isEmpty)
+
+    try films.find(Field("title") == "Dune").update(set: ["number": 2])
+    try await films.restoreIndexes(dropped)
+    #expect(try films.indexes() == before)
+    try films.restoreIndexes(dropped)
+    #expect(try films.indexes() == before)
+  }
+
+  @Test("Restoring indexes restores full-text indexes and the policy")
+  func restoringAll() throws {
+    let scratch = try Scratch()
+    let store = try filled(scratch.file("a.db"))
+    let collection = store["a"]
+    try collection.createTextIndex("list")
+    try collection.setIndexing(.everything)
+    let dropped = try collection.dropIndexes()
+    #expect(try collection.indexing() == .declared && collection.textIndexes().isEmpty)
+    var last = 0.0
+    try collection.restoreIndexes(dropped) { last = $0 }
+    #expect(try collection.indexing() == .everything && last == 1)
+    #expect(try collection.textIndexes() == dropped.fullText && dropped.fullText.count == 1)
     #expect(try store.verify() == [])
   }
 }

@@ -2,6 +2,18 @@
 
 public import NanoEngine
 
+/// The definitions of the indexes that ``DocumentCollection/dropIndexes()-()`` dropped.
+public struct DroppedIndexes: Sendable, Hashable {
+  /// The indexes on fields, declared and adaptive.
+  public var fields: [IndexDefinition]
+  /// The full-text indexes.
+  public var fullText: [FullTextIndexDefinition]
+  /// The indexing policy.
+  public var policy: IndexingPolicy
+  /// The number of indexes.
+  public var count: Int { fields.count + fullText.count }
+}
+
 extension DocumentCollection {
   /// Sets the indexing policy of the collection, for existing and future documents.
   ///
@@ -57,18 +69,63 @@ extension DocumentCollection {
     try await onWriterAlone { try self.rebuildIndexes(progress: progress) }
   }
 
-  /// Drops every index, resets the policy to ``IndexingPolicy/declared``, and returns the number of
-  /// dropped indexes.
+  /// Drops every index, resets the policy to ``IndexingPolicy/declared``, and returns what
+  /// ``restoreIndexes(_:progress:)-(_,((Double)->Void)?)`` needs to bring them back.
+  ///
+  /// ```swift
+  /// let dropped = try films.dropIndexes()      // dropped.count is 2
+  /// try films.insert(millions)                 // faster than with indexes
+  /// try films.restoreIndexes(dropped)
+  /// ```
+  ///
+  /// The result is in memory only: if the process ends before the indexes are restored, declare them
+  /// again.
   @discardableResult
-  public func dropIndexes() throws -> Int {
+  public func dropIndexes() throws -> DroppedIndexes {
     try InternalCollection.refuse(name)
     defer { store.noteDroppedDefinition() }
-    return try writing(atomic: true) { try $0.dropIndexes(in: name) }
+    return try writing(atomic: true) { writer in
+      let dropped = DroppedIndexes(
+        fields: try writer.indexes(in: name), fullText: try writer.textIndexes(in: name),
+        policy: try writer.indexing(in: name))
+      _ = try writer.dropIndexes(in: name)
+      return dropped
+    }
   }
   /// The asynchronous form of `dropIndexes()`, which does not block the calling thread.
   @discardableResult
-  public func dropIndexes() async throws -> Int {
+  public func dropIndexes() async throws -> DroppedIndexes {
     try await onWriter { try self.dropIndexes() }
+  }
+
+  /// Creates the indexes that ``dropIndexes()-()`` dropped, and sets the policy that it reset.
+  ///
+  /// Indexes that exist again are kept.
+  ///
+  /// - Parameters:
+  ///   - dropped: The result of `dropIndexes()`, also of another collection with the same fields.
+  ///   - progress: As in ``setIndexing(_:progress:)-(_,((Double)->Void)?)``; it covers the index of
+  ///     ``IndexingPolicy/everything``.
+  /// - Throws: ``StoreError/Code/uniqueViolation`` if documents stored in the meantime violate a
+  ///   unique index, ``StoreError/Code/alreadyExists`` if a different index has the name of one of
+  ///   them. No index was created.
+  public func restoreIndexes(
+    _ dropped: DroppedIndexes, progress: ((Double) throws -> Void)? = nil
+  ) throws {
+    try InternalCollection.refuse(name)
+    try writing(atomic: true) { writer in
+      for index in dropped.fields { try writer.createIndex(index, in: name) }
+      for index in dropped.fullText { try writer.createTextIndex(index, in: name) }
+      guard try writer.indexing(in: name) != dropped.policy else { return }
+      try writer.setIndexing(dropped.policy, in: name, progress)
+    }
+  }
+  /// The asynchronous form of `restoreIndexes(_:progress:)`, which does not block the calling
+  /// thread.
+  public func restoreIndexes(
+    _ dropped: DroppedIndexes, progress: (@Sendable (Double) throws -> Void)? = nil
+  ) async throws {
+    try await onWriterAlone { try self.restoreIndexes(dropped, progress: progress) }
   }
 
   /// Runs a write that is not retried after a failure, because progress has already been reported

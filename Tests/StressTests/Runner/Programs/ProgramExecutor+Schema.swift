@@ -38,6 +38,6 @@ extension ProgramExecutor {
     let collection = store[name]
     let adaptive = try collection.indexes().filter { $0.origin == .adaptive }.count
     let dropped = try collection.dropIndexes()
-    return mode.indexTuning == .off ? dropped - adaptive : 0
+    return mode.indexTuning == .off ? dropped.count - adaptive : 0
   }
 }
