@@ -130,7 +130,7 @@ package struct NewDocument {
 extension NewDocument {
   /// The preferred number of documents per insert. Arbitrary: larger batches gain little, and a SQLite statement
   /// for this many documents has 60 or 100 parameters.
-  package static let together = 20
+  package static let batchSize = 20
 }
 
 /// What identifies a document in a call.

@@ -61,7 +61,7 @@ extension PostgresWriter {
       return
     }
     let table = try tableForWriting(collection)
-    guard try insertTogether(documents, table, &rowIDs) else {
+    guard try insertBatch(documents, table, &rowIDs) else {
       // One of the documents is rejected; those before it are stored.
       for document in documents { rowIDs.append(try insert(document, into: collection)) }
       return
@@ -69,7 +69,7 @@ extension PostgresWriter {
   }
 
   /// - Returns: False if one of the documents is rejected. None is stored then.
-  private func insertTogether(
+  private func insertBatch(
     _ documents: [NewDocument], _ table: WriterTable, _ rowIDs: inout [Int64]
   ) throws -> Bool {
     let before = table.state.nextRowID

@@ -6,7 +6,7 @@ import NanoQuery
 
 extension PostgresWriter {
   /// Arbitrary: larger batches are hardly faster per document, and their bodies must fit in memory.
-  var documentsTogether: Int { 2_000 }
+  var preferredBatchSize: Int { 2_000 }
 
   func save(
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]

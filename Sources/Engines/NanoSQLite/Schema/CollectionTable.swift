@@ -187,13 +187,13 @@ extension CollectionTable {
       case .insertPlain:
         return "INSERT INTO \(table)(key, added, revision, body) VALUES (?1, ?2, 1, ?3)"
       case .insertBatch:
-        let rows = (0..<NewDocument.together).map {
+        let rows = (0..<NewDocument.batchSize).map {
           "(?\(3 * $0 + 1), ?\(3 * $0 + 2), 1, ?\(3 * $0 + 3))"
         }
         return "INSERT INTO \(table)(key, added, revision, body) VALUES "
           + rows.joined(separator: ", ")
       case .insertBatchAt:
-        let rows = (0..<NewDocument.together).map { row in
+        let rows = (0..<NewDocument.batchSize).map { row in
           "(\((1...4).map { "?\(5 * row + $0)" }.joined(separator: ", ")), 1, ?\(5 * row + 5))"
         }
         return "INSERT INTO \(table)(id, key, version, added, revision, body) VALUES "

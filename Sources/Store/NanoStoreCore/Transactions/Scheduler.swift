@@ -137,7 +137,7 @@ extension Scheduler {
       let finish = try store.writeAtOnce {
         isBegun = true
         return try batch.map { call in
-          let (done, isFailed) = call.runTogether(on: store)
+          let (done, isFailed) = call.runInSharedTransaction(on: store)
           if isFailed { try store.requireTransaction() }
           return done
         }

@@ -13,7 +13,7 @@ protocol WaitingCall: Sendable {
   func runAlone()
   /// Runs the call in a savepoint of the running transaction. Call the returned closure after the
   /// commit.
-  func runTogether(on store: Store) -> (done: () -> Void, isFailed: Bool)
+  func runInSharedTransaction(on store: Store) -> (done: () -> Void, isFailed: Bool)
   func fail(_ error: any Error)
 }
 
@@ -34,7 +34,7 @@ struct Call<Result: Sendable>: WaitingCall {
     }
   }
 
-  func runTogether(on store: Store) -> (done: () -> Void, isFailed: Bool) {
+  func runInSharedTransaction(on store: Store) -> (done: () -> Void, isFailed: Bool) {
     // Interrupting the statement would roll back the writes of others, so a running write
     // continues.
     guard !interruption.isTriggered else { return ({ fail(CancellationError()) }, false) }

@@ -57,7 +57,7 @@ extension EngineConformance {
     },
     Check("Inserting several documents at once is equivalent to inserting them in order") { probe in
       let key = try DocumentKey("k")
-      let documents = (0..<NewDocument.together).map { n in
+      let documents = (0..<NewDocument.batchSize).map { n in
         GeneratedDocument(["n": .int(Int64(n))], key: n == 0 ? key : nil)
       }
       let ids = try probe.write { writer in
@@ -69,7 +69,7 @@ extension EngineConformance {
         }
         return ids
       }
-      try expectEqual(ids.count, 3 * NewDocument.together - 1, "row ids")
+      try expectEqual(ids.count, 3 * NewDocument.batchSize - 1, "row ids")
       try expectEqual(ids, ids.sorted(), "order of the row ids")
       let last = try probe.read { try $0.document(.rowID(ids[ids.count - 1])) }
       try expectEqual(last?.body, #"{"n":1}"#, "the last document before the rejected one")

@@ -44,13 +44,13 @@ extension EngineConformance {
     },
     Check("Inserting several documents with row ids is equivalent to inserting them one by one") {
       probe in
-      let count = NewDocument.together * 2 + 3
+      let count = NewDocument.batchSize * 2 + 3
       let ids = try probe.write { writer in
         let next = try writer.nextRowID(in: "c")
         let bodies = (0..<count).map { Array("{\"n\":\($0)}".utf8) }
         var ids: [Int64] = []
-        for start in stride(from: 0, to: count, by: NewDocument.together) {
-          let documents = (start..<min(start + NewDocument.together, count)).map { index in
+        for start in stride(from: 0, to: count, by: NewDocument.batchSize) {
+          let documents = (start..<min(start + NewDocument.batchSize, count)).map { index in
             let body = UnsafeMutableRawBufferPointer.allocate(
               byteCount: bodies[index].count, alignment: 1)
             body.copyBytes(from: bodies[index])

@@ -20,7 +20,7 @@ final class FailingWriter: FailingReader, EngineWriter {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     try counted().insert(document, into: collection)
   }
-  var documentsTogether: Int { writer.documentsTogether }
+  var preferredBatchSize: Int { writer.preferredBatchSize }
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {
     try counted().save(document, into: collection)
   }
