@@ -41,7 +41,7 @@ struct CopyTests {
   func unsupported() throws {
     let store = try Store(.memory)
     try store["people"].insert(["name": "Ada"])
-    try store["people"].createTextIndex("name")
+    try store["people"].createFullTextIndex("name")
     let file = try SealedFile()
     let sealed = try file.open()
 

@@ -85,7 +85,7 @@ struct MixedStoreTests {
     #expect(try file.bytes() == before)
 
     let again = try Store.file(file.path)
-    try again["people"].createTextIndex("name")
+    try again["people"].createFullTextIndex("name")
     try again.close()
     #expect(code { _ = try file.open(.test(indexes: .blind)) } == .unsupported)
     #expect(try Store.file(file.path)["people"].count() == 600)

@@ -18,7 +18,7 @@ struct SingleWriteTests {
 
     for prepare in [
       { _ in }, { try $0.createIndex("n", unique: true) }, { try $0.createIndex("tags") },
-      { try $0.createTextIndex("text") }, { try $0.setDefaults(["rating": 5]) },
+      { try $0.createFullTextIndex("text") }, { try $0.setDefaults(["rating": 5]) },
     ] as [(DocumentCollection) throws -> Void] {
       try prepare(films)
       for _ in 0..<3 {

@@ -51,7 +51,7 @@ package final class EncryptedEngine: Engine {
     var all = inner.capabilities.subtracting([.sql, .singleWrites])
     // Collections that are not encrypted support every capability.
     guard keyring.encryptsMetadata else { return all }
-    all.subtract([.everythingIndex, .textIndexes])
+    all.subtract([.everythingIndex, .fullTextIndexes])
     if encryption.indexes == .refused {
       all.subtract([.uniqueIndexes, .elementIndexes, .uniqueElementIndexes])
     }

@@ -56,7 +56,7 @@ struct CopyTests {
       #expect(found.map(\.added) == expected.map(\.added))
       #expect(try found.map { try $0.object() } == expected.map { try $0.object() })
       #expect(try target[name].indexes() == store[name].indexes())
-      #expect(try target[name].textIndexes() == store[name].textIndexes())
+      #expect(try target[name].fullTextIndexes() == store[name].fullTextIndexes())
     }
     let films = target["films"]
     #expect(try films.get(rowID: 3) == nil)

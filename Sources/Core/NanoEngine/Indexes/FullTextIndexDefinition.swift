@@ -70,7 +70,7 @@ extension FullTextSearch {
     guard let only = indexes.first else {
       throw StoreError(
         .invalidArgument, "Full-text search needs a text index, and the collection has none",
-        [.hint: "create one with createTextIndex"])
+        [.hint: "create one with createFullTextIndex"])
     }
     guard indexes.count == 1 else {
       throw StoreError(
@@ -83,8 +83,8 @@ extension FullTextSearch {
 
 extension EngineWriter {
   /// Throws ``StoreError/Code/unsupported``, the default for engines without full-text indexes.
-  package func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+  package func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     throw StoreError(
-      .unsupported, "The engine has no text indexes", [.capability: "textIndexes"])
+      .unsupported, "The engine has no text indexes", [.capability: "fullTextIndexes"])
   }
 }

@@ -85,14 +85,14 @@ extension EncryptedWriter {
     }
   }
 
-  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+  func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     guard ring.encrypts(collection) else {
-      return try writer.createTextIndex(index, in: collection)
+      return try writer.createFullTextIndex(index, in: collection)
     }
     throw StoreError(
       .unsupported, "An encrypted collection cannot have a full-text index",
       [
-        .collection: collection, .index: index.name, .capability: "textIndexes",
+        .collection: collection, .index: index.name, .capability: "fullTextIndexes",
         .hint: "a full-text index would reveal the words",
       ])
   }

@@ -73,7 +73,7 @@ struct CollectionLoader {
       settings: try row.optionalText(0, 7).map { CollectionSettings(try Self.object($0)) }
         ?? CollectionSettings(),
       indexing: IndexingPolicy(rawValue: row.text(0, 8)) ?? .declared, keepsSource: row.bool(0, 9),
-      layout: PostgresLayout(rawValue: row.text(0, 10)) ?? .plain, indexes: [], textIndexes: [],
+      layout: PostgresLayout(rawValue: row.text(0, 10)) ?? .plain, indexes: [], fullTextIndexes: [],
       paths: PathSnapshot(
         (0..<paths.count).map { .init(path: Array(paths.bytes($0, 0)), types: paths.int($0, 1)) }))
     for number in 0..<indexes.count {
@@ -81,7 +81,7 @@ struct CollectionLoader {
       if indexes.text(number, 2) == "text" {
         let text = FullTextIndexDefinition(definition, name: indexes.text(number, 0))
         try checkingDefinition(name) { () throws(StoreError) in try text.validate() }
-        collection.textIndexes.append(
+        collection.fullTextIndexes.append(
           PostgresTextIndex(
             definition: text, sqlName: indexes.text(number, 1),
             column: definition["column"]?.string ?? ""))

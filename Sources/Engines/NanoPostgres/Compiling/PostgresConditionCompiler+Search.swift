@@ -8,7 +8,8 @@ extension PostgresConditionCompiler {
   /// Translates a full-text search. The SQL selects at least all matches.
   func searched(_ search: FullTextSearch) -> Translation? {
     guard let scope = search.scope,
-      let index = metadata.collection.textIndexes.first(where: { $0.definition.scope == scope }),
+      let index = metadata.collection.fullTextIndexes.first(where: { $0.definition.scope == scope }
+      ),
       let query = search.query.simplified(scope.tokens),
       case let plan = FullTextPlan(query, scope.tokens), let node = plan.node,
       // A lexeme cannot contain NUL.

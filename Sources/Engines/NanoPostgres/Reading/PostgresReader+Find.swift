@@ -160,7 +160,7 @@ extension PostgresReader {
     let plan = (0..<rows.count).map { rows.text($0, 0) }
     let all =
       found.indexes.map { ($0.definition.name, $0.sqlName) }
-      + found.textIndexes.map { ($0.definition.name, $0.sqlName) }
+      + found.fullTextIndexes.map { ($0.definition.name, $0.sqlName) }
     return Explanation(
       statement: compiled.sql.statement.text, plan: plan,
       indexes: all.filter { index in plan.contains { $0.contains(exactly: index.1) } }.map(\.0),
@@ -176,6 +176,6 @@ extension PostgresStatement {
 extension PostgresCollectionMetadata {
   /// Returns the query with the fields of the text indexes that it names.
   func resolved(_ query: Query) throws(StoreError) -> Query {
-    try query.resolvingSearches(in: collection.textIndexes.map(\.definition))
+    try query.resolvingSearches(in: collection.fullTextIndexes.map(\.definition))
   }
 }

@@ -45,7 +45,8 @@ extension PostgresReader {
     _ metadata: PostgresCollectionMetadata,
     _ collection: String
   ) throws -> FullTextRanker? {
-    guard let index = metadata.collection.textIndexes.first(where: { $0.definition.scope == scope })
+    guard
+      let index = metadata.collection.fullTextIndexes.first(where: { $0.definition.scope == scope })
     else { return nil }
     let table = metadata.collection.table
     let totals = try session.run(

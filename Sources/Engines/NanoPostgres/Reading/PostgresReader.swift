@@ -193,8 +193,8 @@ class PostgresReader: EngineReader {
       .sorted { $0.name.isBefore($1.name) }
   }
 
-  func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
-    (try self.collection(collection)?.textIndexes ?? []).map(\.definition)
+  func fullTextIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
+    (try self.collection(collection)?.fullTextIndexes ?? []).map(\.definition)
       .sorted { $0.name.isBefore($1.name) }
   }
 

@@ -26,7 +26,9 @@ extension PostgresWriter {
       _ = try dropIndex(index.name, in: collection)
     }
     guard
-      !table.collection.textIndexes.contains(where: { $0.definition.name.isSame(as: index.name) })
+      !table.collection.fullTextIndexes.contains(where: {
+        $0.definition.name.isSame(as: index.name)
+      })
     else {
       throw StoreError(
         .alreadyExists, "A text index has this name", [.collection: name, .index: index.name])
@@ -160,7 +162,7 @@ extension PostgresWriter {
       [.exact(table.collection.folded), .text(name)])
     if let index = table.collection.indexes.first(where: { $0.definition.name.isSame(as: name) }) {
       _ = try session.run([.once("DROP INDEX \(names.qualified(index.sqlName))"), deletion])
-    } else if let index = table.collection.textIndexes.first(where: {
+    } else if let index = table.collection.fullTextIndexes.first(where: {
       $0.definition.name.isSame(as: name)
     }) {
       let columns = [index.column, index.lengthColumn].map { "DROP COLUMN \($0)" }
@@ -211,7 +213,7 @@ extension PostgresWriter {
           try createIndex(index.definition, in: collection)
         }
       }
-      for index in table.collection.textIndexes { try fill(index, table) }
+      for index in table.collection.fullTextIndexes { try fill(index, table) }
       try progress?(1)
     }
   }

@@ -14,7 +14,7 @@ extension PostgresWriter {
     let table = try tableForWriting(collection)
     let keys = documents.compactMap(\.key)
     // Documents that may be rejected are written individually. A repeated key is one document saved twice.
-    let isPlain = !table.collection.hasUniqueIndexes && table.collection.textIndexes.isEmpty
+    let isPlain = !table.collection.hasUniqueIndexes && table.collection.fullTextIndexes.isEmpty
     guard isPlain, documents.count > 1, keys.count == documents.count,
       Set(keys).count == keys.count
     else {

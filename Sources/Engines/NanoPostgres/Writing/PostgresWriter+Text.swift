@@ -6,13 +6,13 @@ import NanoQuery
 import NanoSQL
 
 extension PostgresWriter {
-  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+  func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     try index.validate()
     try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)
-    if table.collection.textIndexes.contains(where: { $0.definition == index }) { return }
+    if table.collection.fullTextIndexes.contains(where: { $0.definition == index }) { return }
     let names =
-      table.collection.textIndexes.map(\.definition.name)
+      table.collection.fullTextIndexes.map(\.definition.name)
       + table.collection.indexes.map(\.definition.name)
     guard !names.containsExactly(index.name) else {
       throw StoreError(
@@ -30,7 +30,7 @@ extension PostgresWriter {
       ),
     ])
     try record(index.name, sqlName, "text", index.object(column: column), table)
-    if let made = table.collection.textIndexes.first(where: { $0.definition == index }) {
+    if let made = table.collection.fullTextIndexes.first(where: { $0.definition == index }) {
       try fill(made, table)
     }
   }

@@ -6,7 +6,7 @@ import NanoSQL
 
 /// Creation of full-text indexes.
 extension SQLiteWriter {
-  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+  func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     try index.validate()
     try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)

@@ -226,7 +226,7 @@ extension RecoveryWriter {
     attempt(row.collection, "the index \(row.name) could not be created") {
       switch row.definition {
       case .index(let index): try $0.createIndex(index, in: row.collection)
-      case .text(let index): try $0.createTextIndex(index, in: row.collection)
+      case .text(let index): try $0.createFullTextIndex(index, in: row.collection)
       }
     }
   }

@@ -139,7 +139,7 @@ final class CollectionTable {
       table: description.name, indexes: indexes, elementTables: elementTables,
       ordersText: ordersText, parts: hasForeignRows ? .all : parts, leaves: leaves,
       defaults: defaults,
-      textIndexes: text?.metadata ?? [], hasForeignRows: hasForeignRows,
+      fullTextIndexes: text?.metadata ?? [], hasForeignRows: hasForeignRows,
       observed: { paths.facts(at: $0) })
   }
 }

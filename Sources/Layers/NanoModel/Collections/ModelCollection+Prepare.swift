@@ -22,7 +22,7 @@ extension ModelCollection {
     guard !declared.isEmpty || !texts.isEmpty else { return }
     try store.write {
       for index in declared { try documents.createIndex(index) }
-      if !texts.isEmpty { try documents.createTextIndex(fields: texts) }
+      if !texts.isEmpty { try documents.createFullTextIndex(fields: texts) }
     }
   }
 

@@ -62,7 +62,8 @@ extension StoreCopy {
       where !definitions.indexes.contains(where: {
         $0.name.isSame(as: index.name) && $0.isSame(as: index)
       }) { _ = try writer.dropIndex(index.name, in: name) }
-      for index in try writer.textIndexes(in: name) where !definitions.textIndexes.contains(index) {
+      for index in try writer.fullTextIndexes(in: name)
+      where !definitions.fullTextIndexes.contains(index) {
         _ = try writer.dropIndex(index.name, in: name)
       }
     }

@@ -54,8 +54,8 @@ final class FailingWriter: FailingReader, EngineWriter {
   func setIndexCostRecords(_ rows: [IndexCostRecord], of collection: String) throws {
     try counted().setIndexCostRecords(rows, of: collection)
   }
-  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
-    try counted().createTextIndex(index, in: collection)
+  func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+    try counted().createFullTextIndex(index, in: collection)
   }
   func dropIndex(_ name: String, in collection: String) throws -> Bool {
     try counted().dropIndex(name, in: collection)

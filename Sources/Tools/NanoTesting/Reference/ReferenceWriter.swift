@@ -120,7 +120,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
       }
       return
     }
-    guard !found.textIndexes.contains(where: { $0.name.isSame(as: index.name) }) else {
+    guard !found.fullTextIndexes.contains(where: { $0.name.isSame(as: index.name) }) else {
       throw StoreError(
         .alreadyExists, "A text index has this name", [.collection: collection, .index: index.name])
     }
@@ -133,24 +133,25 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     state[collection] = found
   }
 
-  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+  func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     try index.validate()
     var found = try collectionForWriting(collection)
-    if found.textIndexes.contains(index) { return }
-    let names = found.textIndexes.map(\.name) + found.indexes.map(\.name)
+    if found.fullTextIndexes.contains(index) { return }
+    let names = found.fullTextIndexes.map(\.name) + found.indexes.map(\.name)
     guard !names.containsExactly(index.name) else {
       throw StoreError(
         .alreadyExists, "An index of this name has another definition",
         [.collection: collection, .index: index.name])
     }
-    found.textIndexes.append(index)
+    found.fullTextIndexes.append(index)
     state[collection] = found
   }
 
   func dropIndex(_ name: String, in collection: String) throws -> Bool {
-    if let position = state[collection]?.textIndexes.firstIndex(where: { $0.name.isSame(as: name) })
-    {
-      state[collection]?.textIndexes.remove(at: position)
+    if let position = state[collection]?.fullTextIndexes.firstIndex(where: {
+      $0.name.isSame(as: name)
+    }) {
+      state[collection]?.fullTextIndexes.remove(at: position)
       return true
     }
     guard let position = state[collection]?.indexes.firstIndex(where: { $0.name.isSame(as: name) })

@@ -35,8 +35,8 @@ extension DocumentCollection {
     for fields in setup.queryableFields { try addQueryableFields(fields) }
     for keys in setup.indexes { try createIndex(keys: keys) }
     for keys in setup.uniqueIndexes { try createIndex(keys: keys, unique: true) }
-    for keys in setup.textIndexes { try createTextIndex(keys: keys, tokens: .words) }
-    for keys in setup.substringIndexes { try createTextIndex(keys: keys, tokens: .substrings) }
+    for keys in setup.textIndexes { try createFullTextIndex(keys: keys, tokens: .words) }
+    for keys in setup.substringIndexes { try createFullTextIndex(keys: keys, tokens: .substrings) }
   }
 
   private func makeCollection(_ identity: CollectionIdentity?) throws {
