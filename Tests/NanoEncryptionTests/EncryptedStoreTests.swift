@@ -252,7 +252,7 @@ struct EncryptedStoreTests {
 
   @Test("With selected collections sealed, the others stay plain")
   func selectedCollections() throws {
-    let store = try file.open(.test(sealing: .only(["People"])))
+    let store = try file.open(.test(encrypting: .only(["People"])))
     try store["people"].save(["name": "SecretName"], key: "ada")
     try store["films"].save(["title": "Brazil"], key: "brazil")
     try store["films"].createIndex("title")
@@ -265,7 +265,7 @@ struct EncryptedStoreTests {
     #expect(try file.body(1).hasPrefix(#"{"$sealed""#))
 
     // Sealed documents stay readable and sealed, whatever a later configuration selects.
-    let again = try file.open(.test(sealing: .only(["other"]), indexes: .blind))
+    let again = try file.open(.test(encrypting: .only(["other"]), indexes: .blind))
     #expect(try again["people"].get("ada")?["name"] == "SecretName")
   }
 
@@ -276,7 +276,7 @@ struct EncryptedStoreTests {
     try await people.insert((0..<600).map { ["n": .int($0)] })
     try await store.changeKey(to: .passphrase("another horse"), cost: .small)
     try await store.rotateKeys()
-    try await store.sealAll()
+    try await store.encryptAll()
     let task = Task { try await store.rotateKeys() }
     task.cancel()
     _ = await task.result
@@ -288,7 +288,7 @@ struct EncryptedStoreTests {
   func notEncrypted() throws {
     let store = try Store(.memory)
     #expect(code { try store.rotateKeys() } == .unsupported)
-    #expect(code { try store.sealAll() } == .unsupported)
+    #expect(code { try store.encryptAll() } == .unsupported)
     #expect(code { try store.changeKey(to: .passphrase("x")) } == .unsupported)
   }
 }

@@ -235,7 +235,7 @@ struct AdoptionTests {
     #expect(try foreign.run("SELECT body FROM c WHERE id = 3") == [[#"{"b":1}"#]])
   }
 
-  @Test("An index over a row that SQLite cannot parse is rejected with the row id")
+  @Test("An index over a row that SQLite cannot parse is rejected with the row ID")
   func undecodable() throws {
     try insert([:])
     try insertForeign(#"{"a":1"#)

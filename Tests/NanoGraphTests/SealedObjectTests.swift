@@ -225,7 +225,7 @@ struct SealedObjectTests {
     try context.save()
     #expect(author.books.map(\.title).sorted() == (1...3).map { "SecretBook \($0)" })
 
-    try store.sealAll()
+    try store.encryptAll()
     let sealed = try #require(try ObjectContext(store).all(Author.self).first)
     #expect(sealed.books.count == 3)
   }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Single-statement writes on PostgreSQL", .postgres)
 struct SingleWriteTests {
-  @Test("An insert uses one row id, whatever indexes the collection has")
+  @Test("An insert uses one row ID, whatever indexes the collection has")
   func rowIDs() throws {
     let store = try TestDatabase.store()
     defer { try? store.close() }

@@ -16,7 +16,7 @@ package struct CatalogPath: Hashable {
     /// Compares names by their bytes: Unicode forms that `String` considers equal are different names.
     package static func == (a: Step, b: Step) -> Bool {
       switch (a, b) {
-      case (.name(let a), .name(let b)): a.isSame(as: b)
+      case (.name(let a), .name(let b)): a.hasSameBytes(as: b)
       case (.element, .element): true
       default: false
       }

@@ -110,7 +110,7 @@ public struct IndexDefinition: Sendable, Hashable {
   }
 
   /// Returns whether both indexes have the same entries, regardless of name, origin, and reason.
-  package func isSame(as other: IndexDefinition) -> Bool {
+  package func hasSameEntries(as other: IndexDefinition) -> Bool {
     columns == other.columns && isUnique == other.isUnique && kind == other.kind
   }
 

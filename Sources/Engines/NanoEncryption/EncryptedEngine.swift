@@ -52,7 +52,7 @@ package final class EncryptedEngine: Engine {
     // Collections that are not encrypted support every capability.
     guard keyring.encryptsMetadata else { return all }
     all.subtract([.everythingIndex, .fullTextIndexes])
-    if encryption.indexes == .refused {
+    if encryption.indexes == .rejected {
       all.subtract([.uniqueIndexes, .elementIndexes, .uniqueElementIndexes])
     }
     return all

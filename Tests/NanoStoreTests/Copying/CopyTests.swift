@@ -16,7 +16,7 @@ struct CopyTests {
     for target in [try Store.file(source.scratch.file("b.db")), try anyStore()] {
       let report = try store.copy(to: target, CopyOptions(batchDocuments: 7))
 
-      #expect(report.isEqual && !report.isContinued && report.leftOut.isEmpty)
+      #expect(report.isEqual && !report.isContinued && report.omitted.isEmpty)
       #expect(report.copied == report.documents)
       try expectCopy(target)
       #expect(try !target.hasCopyCheckpoint())

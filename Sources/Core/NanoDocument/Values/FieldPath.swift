@@ -102,7 +102,7 @@ extension FieldPath {
   /// Components are equal if their bytes are equal, as in a stored document. String equality would
   /// ignore differences in Unicode normalization.
   public static func == (a: FieldPath, b: FieldPath) -> Bool {
-    a.components.isSame(as: b.components) && a.quotedNumbers == b.quotedNumbers
+    a.components.hasSameBytes(as: b.components) && a.quotedNumbers == b.quotedNumbers
   }
 
   public func hash(into hasher: inout Hasher) {

@@ -63,7 +63,9 @@ extension FullTextSearch {
     if let scope { return scope }
     let names = indexes.map(\.name).joined(separator: ", ")
     if let index {
-      if let found = indexes.first(where: { $0.name.isSame(as: index) }) { return found.scope }
+      if let found = indexes.first(where: { $0.name.hasSameBytes(as: index) }) {
+        return found.scope
+      }
       throw StoreError(
         .invalidArgument, "No text index has this name", [.index: index, .expected: names])
     }

@@ -13,10 +13,8 @@ extension EncryptedWriter {
     }
     var blind = try blindIndexes(of: collection) ?? BlindIndexes(keyNumber: ring.current.number)
     if let existing = blind.index(named: index.name) {
-      guard existing.definition.isSame(as: index) else {
-        throw StoreError(
-          .alreadyExists, "An index with this name has a different definition",
-          [.collection: collection, .index: index.name])
+      guard existing.definition.hasSameEntries(as: index) else {
+        throw StoreError.indexExists(index.name, in: collection)
       }
       return
     }

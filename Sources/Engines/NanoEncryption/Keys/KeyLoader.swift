@@ -136,7 +136,7 @@ extension Encryption {
   func allows(_ index: IndexDefinition, in collection: String) -> Bool {
     if InternalCollection(named: collection) != nil { return true }
     switch indexes {
-    case .refused: return false
+    case .rejected: return false
     case .blind: return true
     case .blindOn(let fields):
       let name = collection.folded

@@ -78,7 +78,9 @@ struct EncryptedCondition {
 
 extension Condition {
   /// Whether it involves only unencrypted columns: row ID, key, type, version, insertion date.
-  fileprivate var usesOnlyRowColumns: Bool { fields.isEmpty && !asksForLeaves && !searchesAnywhere }
+  fileprivate var usesOnlyRowColumns: Bool {
+    fields.isEmpty && !hasLeafConditions && !searchesAnywhere
+  }
 
   /// Whether it contains a search, whose fields may be determined later.
   private var searchesAnywhere: Bool {

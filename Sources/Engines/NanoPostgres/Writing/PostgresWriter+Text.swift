@@ -15,9 +15,7 @@ extension PostgresWriter {
       table.collection.fullTextIndexes.map(\.definition.name)
       + table.collection.indexes.map(\.definition.name)
     guard !names.containsExactly(index.name) else {
-      throw StoreError(
-        .alreadyExists, "An index with this name has a different definition",
-        [.collection: table.collection.description.name, .index: index.name])
+      throw StoreError.indexExists(index.name, in: table.collection.description.name)
     }
     let sqlName = PostgresNames.index(index.name, of: table.collection.folded.text)
     let column = "nano_text_" + PostgresNames.hash(index.name)

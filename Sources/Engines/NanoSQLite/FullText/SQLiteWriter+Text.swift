@@ -11,12 +11,14 @@ extension SQLiteWriter {
     try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)
     let name = table.description.name
-    if let existing = table.text?.schemas.first(where: { $0.index.name.isSame(as: index.name) }) {
-      guard existing.index == index else { throw Self.isTaken(index.name, name) }
+    if let existing = table.text?.schemas.first(where: {
+      $0.index.name.hasSameBytes(as: index.name)
+    }) {
+      guard existing.index == index else { throw StoreError.indexExists(index.name, in: name) }
       return
     }
-    guard !table.allSchemas.contains(where: { $0.index.name.isSame(as: index.name) }) else {
-      throw Self.isTaken(index.name, name)
+    guard !table.allSchemas.contains(where: { $0.index.name.hasSameBytes(as: index.name) }) else {
+      throw StoreError.indexExists(index.name, in: name)
     }
     try flush()
     let schema = FullTextIndexSchema(
@@ -33,12 +35,6 @@ extension SQLiteWriter {
           .text(schema.sqlName),
         ]))
     try nextGeneration(name)
-  }
-
-  private static func isTaken(_ index: String, _ collection: String) -> StoreError {
-    StoreError(
-      .alreadyExists, "An index of this name has another definition",
-      [.collection: collection, .index: index])
   }
 
   private func freeName(for index: FullTextIndexDefinition, in collection: String) throws -> String

@@ -45,7 +45,7 @@ final class RecoveryWriter {
   }
 
   func add(_ row: TreeReader.Row, to collection: String) throws {
-    if !pendingCollection.isSame(as: collection) { try flush() }
+    if !pendingCollection.hasSameBytes(as: collection) { try flush() }
     pendingCollection = collection
     do {
       let document = try RecoveredDocument(row, encoding)

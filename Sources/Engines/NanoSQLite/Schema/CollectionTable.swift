@@ -67,7 +67,7 @@ final class CollectionTable {
     self.sqlNames = sqlNames
     self.ordersText = ordersText
     elementTables = sqlNames.filter { name, _ in
-      indexes.contains { $0.name.isSame(as: name.text) && $0.kind == .elements }
+      indexes.contains { $0.name.hasSameBytes(as: name.text) && $0.kind == .elements }
     }
     self.paths = paths
     self.settings = settings
@@ -140,7 +140,7 @@ final class CollectionTable {
       ordersText: ordersText, parts: hasForeignRows ? .all : parts, leaves: leaves,
       defaults: defaults,
       fullTextIndexes: text?.metadata ?? [], hasForeignRows: hasForeignRows,
-      observed: { paths.facts(at: $0) })
+      observed: { paths.summary(at: $0) })
   }
 }
 
@@ -260,7 +260,7 @@ extension SQLiteConnection {
     if let cached = tables[ExactName(description.name)], cached.generation == generation,
       cached.description == description
     {
-      if !name.isSame(as: description.name) { tables[ExactName(name)] = cached }
+      if !name.hasSameBytes(as: description.name) { tables[ExactName(name)] = cached }
       return cached
     }
     let table = try load(description, generation, indexing, parts)
@@ -323,7 +323,7 @@ extension SQLiteConnection {
         [.text(collection)])
     ) { try IndexRow($0.values(IndexRow.columns.count)) }.sorted { $0.name.isBefore($1.name) }
     // A name can occur twice only if the order of the table is damaged.
-    for (row, next) in zip(rows, rows.dropFirst()) where row.name.isSame(as: next.name) {
+    for (row, next) in zip(rows, rows.dropFirst()) where row.name.hasSameBytes(as: next.name) {
       throw RowDamage.error(
         IndexRow.table, column: "name", collection: collection, index: row.name,
         expected: "a unique index name", actual: .string(row.name))

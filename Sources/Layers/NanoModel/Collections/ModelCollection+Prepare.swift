@@ -70,7 +70,7 @@ extension ModelCollection {
   /// Prepares the collection before the first write of this process through the model.
   @usableFromInline
   func prepareIfNeeded() throws {
-    let prepared = store.companion { PreparedCollections() }
+    let prepared = store.associatedObject { PreparedCollections() }
     let drops = store.droppedDefinitions
     guard !prepared.contains(M.self, name, drops) else { return }
     try prepare()

@@ -26,7 +26,7 @@ struct CollectionDefinitions {
     case textIndex(FullTextIndexDefinition)
     case policy(IndexingPolicy)
 
-    /// The value of ``CopyReport/LeftOut/definition``.
+    /// The value of ``CopyReport/OmittedDefinition/definition``.
     var name: String {
       switch self {
       case .index(let index): index.name

@@ -38,7 +38,7 @@ struct Call<Result: Sendable>: WaitingCall {
     // Interrupting the statement would roll back the writes of others, so a running write
     // continues.
     guard !interruption.isTriggered else { return ({ fail(CancellationError()) }, false) }
-    let result = Swift.Result { try store.writeAtOnce { try work() } }
+    let result = Swift.Result { try store.writeWithoutWaiting { try work() } }
     let isFailed = if case .failure = result { true } else { false }
     return ({ continuation.resume(with: result) }, isFailed)
   }

@@ -59,7 +59,7 @@ struct ArgumentOptions: ParsableArguments {
     if let failure = Self.failure(of: text) {
       // Parse again with the collection's aliases replaced, as `find` does.
       let replaced = try collection.replacingAliases(in: text)
-      if replaced.isSame(as: text) { throw failure }
+      if replaced.hasSameBytes(as: text) { throw failure }
       if let failure = Self.failure(of: replaced) { throw failure }
     }
     return try collection.find(text, arguments: positional, named: named())

@@ -153,7 +153,7 @@ extension EngineConformance {
           return true
         }
       }
-      try expectEqual(ids, [3, 2, 5, 1], "by rank, then by row id")
+      try expectEqual(ids, [3, 2, 5, 1], "by rank, then by row ID")
       try expect(ranks == ranks.sorted(by: >) && ranks.allSatisfy { $0 > 0 }, "ranks \(ranks)")
       try expectEqual(ranks[1], ranks[2], "equal documents")
       query.offset = 1
