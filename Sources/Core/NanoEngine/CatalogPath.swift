@@ -82,13 +82,7 @@ package struct CatalogPath: Hashable {
     if !name.isEmpty, !scalars.contains(where: { ".\"[]".unicodeScalars.contains($0) }) {
       return name
     }
-    var quoted = "\"".unicodeScalars
-    for scalar in scalars {
-      quoted.append(scalar)
-      if scalar == "\"" { quoted.append(scalar) }
-    }
-    quoted.append("\"")
-    return String(quoted)
+    return name.quoted(with: "\"")
   }
 
   /// The same path with the names as they appear in documents.

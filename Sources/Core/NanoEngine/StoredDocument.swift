@@ -137,4 +137,11 @@ extension NewDocument {
 package enum Identity: Sendable, Hashable {
   case key(DocumentKey)
   case rowID(Int64)
+
+  package var isKey: Bool {
+    switch self {
+    case .key: true
+    case .rowID: false
+    }
+  }
 }

@@ -37,6 +37,24 @@ public enum DocumentValue: Sendable, Hashable {
 }
 
 extension DocumentValue {
+  /// The name of the value's type, as the function `typeof` of query text returns it.
+  package var typeName: String {
+    switch self {
+    case .null: "null"
+    case .bool: "boolean"
+    case .int: "integer"
+    case .double: "real"
+    case .string: "text"
+    case .date: "date"
+    case .data: "data"
+    case .url: "url"
+    case .array: "array"
+    case .object: "object"
+    }
+  }
+}
+
+extension DocumentValue {
   /// Returns whether both values have the same type and content.
   ///
   /// An integer never equals a double, and strings are compared by their UTF-8 bytes. Conditions compare

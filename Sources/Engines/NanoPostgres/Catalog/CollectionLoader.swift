@@ -66,8 +66,7 @@ struct CollectionLoader {
     let name = row.text(0, 0)
     var collection = PostgresCollection(
       description: CollectionDescription(
-        name: name, identity: CollectionIdentity(rawValue: row.text(0, 2)) ?? .key,
-        isInternal: InternalCollection(named: name) != nil),
+        storedName: name, identity: CollectionIdentity(rawValue: row.text(0, 2))),
       table: names.qualified(row.text(0, 1)), tableName: row.text(0, 1),
       incarnation: row.int(0, 3), generation: row.int(0, 4),
       settings: try row.optionalText(0, 7).map { CollectionSettings(try Self.object($0)) }

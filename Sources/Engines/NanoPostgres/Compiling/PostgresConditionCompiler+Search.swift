@@ -87,15 +87,7 @@ enum TextTokenList {
 
   /// Returns a token as it is stored: at most ``longest`` bytes of it.
   static func truncated(_ token: String) -> String {
-    guard token.utf8.count > longest else { return token }
-    var scalars = String.UnicodeScalarView()
-    var count = 0
-    for scalar in token.unicodeScalars {
-      count += UTF8.width(scalar)
-      if count > longest { break }
-      scalars.append(scalar)
-    }
-    return String(scalars)
+    token.utf8.count > longest ? token.prefix(bytes: longest) : token
   }
 
   /// Returns the distinct tokens of a document, and the number of all its tokens, including repetitions.

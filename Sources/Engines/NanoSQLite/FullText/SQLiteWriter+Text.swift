@@ -22,7 +22,9 @@ extension SQLiteWriter {
     }
     try flush()
     let schema = FullTextIndexSchema(
-      collection: name, index: index, sqlName: try freeName(for: index, in: name))
+      collection: name, index: index,
+      sqlName: try freeName(
+        FullTextIndexSchema.sqlNames(name, index), suffixes: FullTextIndexSchema.suffixes))
     // Runs in a savepoint, because a failure could otherwise leave the first of several statements applied.
     try savepoint { try connection.recordingLoss { try connection.execute(try schema.create()) } }
     try connection.run(
@@ -37,15 +39,4 @@ extension SQLiteWriter {
     try nextGeneration(name)
   }
 
-  private func freeName(for index: FullTextIndexDefinition, in collection: String) throws -> String
-  {
-    for name in FullTextIndexSchema.sqlNames(collection, index) {
-      let names = FullTextIndexSchema.suffixes.map { SQLFragment("?", [.text(name + $0)]) }
-      let query =
-        SQLFragment("SELECT 1 FROM sqlite_schema WHERE name COLLATE NOCASE IN (")
-        + SQLFragment.joined(names, by: ", ") + ")"
-      if try connection.first(query, { _ in true }) == nil { return name }
-    }
-    preconditionFailure("There are more names than indexes.")
-  }
 }

@@ -31,10 +31,8 @@ final class RecoveryWriter {
   /// Creates a collection, unless one with an equivalent name exists.
   func begin(_ name: String, _ identity: CollectionIdentity) -> Bool {
     do {
-      let isInternal = InternalCollection(named: name) != nil
       try engine.write(nil) {
-        try $0.createCollection(
-          CollectionDescription(name: name, identity: identity, isInternal: isInternal))
+        try $0.createCollection(CollectionDescription(storedName: name, identity: identity))
       }
       counts[ExactName(name)] = RecoveryReport.Collection(name: name)
       return true

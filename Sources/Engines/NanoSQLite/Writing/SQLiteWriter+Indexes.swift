@@ -10,7 +10,8 @@ extension SQLiteWriter {
     guard let collectionName = try collectionForNewIndex(index, in: collection) else { return }
     let schema = IndexSchema(
       collection: collectionName, index: index,
-      sqlName: try freeName(for: index, in: collectionName))
+      sqlName: try freeName(
+        IndexSchema.sqlNames(collectionName, index), suffixes: IndexSchema.suffixes))
     if let failure = try unreadable(schema) { throw failure }
     // An index on elements is created by several statements; without a savepoint, a failure would leave the
     // first ones applied.
@@ -35,7 +36,8 @@ extension SQLiteWriter {
     guard let collectionName = try collectionForNewIndex(index, in: collection) else { return true }
     let schema = IndexSchema(
       collection: collectionName, index: index,
-      sqlName: try freeName(for: index, in: collectionName))
+      sqlName: try freeName(
+        IndexSchema.sqlNames(collectionName, index), suffixes: IndexSchema.suffixes))
     try savepoint { try connection.execute(try schema.begin()) }
     try note(schema, filled: Int64.min)
     return false
@@ -162,9 +164,10 @@ extension SQLiteWriter {
     }
   }
 
-  private func freeName(for index: IndexDefinition, in collection: String) throws -> String {
-    for name in IndexSchema.sqlNames(collection, index) {
-      let names = IndexSchema.suffixes.map { SQLFragment("?", [.text(name + $0)]) }
+  /// Returns the first name that, with any suffix, is not the name of a table, index or trigger.
+  func freeName(_ candidates: some Sequence<String>, suffixes: [String]) throws -> String {
+    for name in candidates {
+      let names = suffixes.map { SQLFragment("?", [.text(name + $0)]) }
       let query =
         SQLFragment("SELECT 1 FROM sqlite_schema WHERE name COLLATE NOCASE IN (")
         + SQLFragment.joined(names, by: ", ") + ")"

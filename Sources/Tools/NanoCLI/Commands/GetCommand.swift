@@ -17,10 +17,7 @@ struct GetCommand: ParsableCommand {
   @Flag(help: "Interpret the key as a row ID.")
   var rowID = false
 
-  @Flag(
-    help:
-      "Plain JSON: write dates and data as strings, without Extended JSON such as {\"$date\": …}.")
-  var plain = false
+  @OptionGroup var json: JSONOutputOptions
 
   @Flag(
     inversion: .prefixedNo,
@@ -37,7 +34,7 @@ struct GetCommand: ParsableCommand {
       }
       try Output.run { output in
         let printer = ObjectPrinter(
-          isArray: false, isPlain: plain, isPretty: pretty, to: output)
+          isArray: false, isPlain: json.plain, isPretty: pretty, to: output)
         try printer.add(document)
         try printer.finish()
       }

@@ -18,6 +18,16 @@ struct ConditionOptions: ParsableArguments {
   }
 }
 
+/// A condition with the order and page of its results.
+struct QueryOptions: ParsableArguments {
+  @OptionGroup var condition: ConditionOptions
+  @OptionGroup var page: PageOptions
+
+  func query(in collection: DocumentCollection) throws -> DocumentQuery {
+    try page.applied(to: condition.query(in: collection))
+  }
+}
+
 /// Options that bind the parameters of a condition or statement.
 struct ArgumentOptions: ParsableArguments {
   @Option(
