@@ -13,7 +13,7 @@ Model = Dict[int, Tuple[str, Dict[str, Any]]]
 
 
 class Writers:
-    """A store with random indexes, and a model of its documents by row id."""
+    """A store with random indexes, and a model of its documents by row ID."""
 
     def __init__(self, trial: Trial):
         self.trial, self.model, self.next = trial, {}, 1
@@ -70,7 +70,7 @@ class Writers:
             trial.run(*(["compact", database] if kind == "compact" else ["index", "rebuild", database, "c"]), expect=0)
 
     def record(self, key: str, document: Dict[str, Any]) -> None:
-        """Records a written document under the row with its key, or under the newest row id in the file."""
+        """Records a written document under the row with its key, or under the newest row ID in the file."""
         for row, (other, _) in self.model.items():
             if other == key:
                 self.model[row] = (key, document)

@@ -14,7 +14,7 @@ from tool import Background
 from values import parse, stored
 
 PATIENCE = 10.0
-Result = List[Tuple[int, Tuple[str, Any]]]  # row ids, keys and documents
+Result = List[Tuple[int, Tuple[str, Any]]]  # row IDs, keys and documents
 
 
 def lines(watcher: Background) -> List[Dict[str, Any]]:

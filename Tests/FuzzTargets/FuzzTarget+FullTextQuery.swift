@@ -60,7 +60,7 @@ private struct Texts: Sendable {
     for engine in [reference, engine] as [any Engine] {
       try engine.write(nil) { writer in
         for (name, tokens) in [("words", Tokenizer.words), ("substrings", .substrings)] {
-          try writer.createTextIndex(
+          try writer.createFullTextIndex(
             FullTextIndexDefinition(name: name, fields: ["title", "body.en"], tokens: tokens),
             in: Self.collection)
         }

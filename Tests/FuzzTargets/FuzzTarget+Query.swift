@@ -80,7 +80,7 @@ private struct Sample: Sendable {
         }
         try writer.createIndex(
           IndexDefinition(name: "a", columns: [IndexDefinition.Column("a")]), in: Self.collection)
-        try writer.createTextIndex(
+        try writer.createFullTextIndex(
           FullTextIndexDefinition(name: "t", fields: ["name"]), in: Self.collection)
       }
     }

@@ -149,7 +149,7 @@ struct CommandTests {
 
     let refused = try command.run("put", "new.db", "c", "k", "{}", "--new")
     #expect(refused.status == 1)
-    #expect(refused.diagnostics.contains("exists already: collection c, key k"))
+    #expect(refused.diagnostics.contains("already exists: collection c, key k"))
 
     let bad = try command.run("put", "other.db", "c", "k", "{a:1}")
     #expect(bad.status == 1)

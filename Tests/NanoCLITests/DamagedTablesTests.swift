@@ -17,7 +17,7 @@ struct DamagedTablesTests {
     for name in ["films_a", "films_b", "caf\u{E9}", "cafe\u{301}"] {
       try store[name].createIndex("n")
       try store[name].createIndex("tags", elements: true)
-      try store[name].createTextIndex("t")
+      try store[name].createFullTextIndex("t")
       try store[name].save(["n": 1, "t": "word", "tags": ["x"], "o": ["p": 1]], key: "k")
     }
     try store.setMetadata(1, "m")

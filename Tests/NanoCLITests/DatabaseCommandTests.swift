@@ -78,7 +78,7 @@ struct DatabaseCommandTests {
     let double = try command.run(
       "put", "library.db", "films", "other", #"{"title":"Alien","year":1979}"#)
     #expect(double.status == 1)
-    #expect(double.diagnostics.contains("index year_title_desc_unique, row id 1, key Alien"))
+    #expect(double.diagnostics.contains("index year_title_desc_unique, row ID 1, key Alien"))
 
     #expect(
       try command.run("index", "drop", "library.db", "films", "year_title_desc_unique").status == 0)

@@ -64,11 +64,11 @@ struct ForeignRowTests {
     for arguments in [["export"], ["export", "--no-header"], ["export", "--plain"]] {
       let outcome = try command.run([arguments[0], "s.db", "c"] + arguments.dropFirst())
       #expect(outcome.status == 1)
-      #expect(outcome.diagnostics.contains("collection c, row id 2: "), "\(outcome.diagnostics)")
+      #expect(outcome.diagnostics.contains("collection c, row ID 2: "), "\(outcome.diagnostics)")
       #expect(outcome.lines.count == 2 && outcome.lines[1].hasSuffix(#""last":1}"#))
     }
     let found = try command.run("find", "s.db", "c")
-    #expect(found.status == 1 && found.diagnostics.contains("row id 2"))
+    #expect(found.status == 1 && found.diagnostics.contains("row ID 2"))
     #expect(found.lines.first == #"{"größe":5}"# && found.lines.last == #"{"last":1}"#)
   }
 
@@ -80,7 +80,7 @@ struct ForeignRowTests {
     try command.run("sql", "s.db", "--write", "UPDATE c SET \(column) WHERE id = 2")
     #expect(try command.run("verify", "s.db").status == 1)
     let outcome = try command.run("export", "s.db", "c")
-    #expect(outcome.status == 1 && outcome.diagnostics.contains("row id 2"))
+    #expect(outcome.status == 1 && outcome.diagnostics.contains("row ID 2"))
     #expect(outcome.lines.count == 1)
   }
 

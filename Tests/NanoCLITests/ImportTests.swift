@@ -67,7 +67,7 @@ struct ImportTests {
       arguments: ["--key", "a"]),
     Bad(
       text: "{\"a\":1}\n{\"a\":2}\n{\"a\":1}\n",
-      message: "line 3, byte 16: A document with this key exists already",
+      message: "line 3, byte 16: A document with this key already exists",
       arguments: ["--key", "a"]),
     Bad(
       text: "{\"a\":1}\n{\"d\":{\"$date\":\"yesterday\"}}\n",

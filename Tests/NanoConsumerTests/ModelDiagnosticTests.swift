@@ -81,7 +81,7 @@ struct ModelDiagnosticTests {
   }
 
   @Test("A full-text index on a property that is not text does not compile")
-  func textIndexes() throws {
+  func fullTextIndexes() throws {
     let advice =
       "'@TextIndexed' requires a string, a collection of strings or a type that conforms to TextIndexable"
     #expect(

@@ -21,7 +21,7 @@ struct ExactNameTests {
       #expect(ExactName(a) != ExactName(b))
       #expect(ExactName(a) == ExactName(String(decoding: Array(a.utf8), as: UTF8.self)))
       #expect((ExactName(a) < ExactName(b)) == a.utf8.lexicographicallyPrecedes(b.utf8))
-      #expect(!a.isSame(as: b) && a.isSame(as: a))
+      #expect(!a.hasSameBytes(as: b) && a.hasSameBytes(as: a))
     }
     #expect(Set(all.map { ExactName($0) }).count == all.count)
     let bridged = NSString(string: "caf\u{E9} and more than fifteen bytes") as String

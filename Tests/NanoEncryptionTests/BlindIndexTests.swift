@@ -19,7 +19,7 @@ struct BlindIndexTests {
     let refused = error { try people.createIndex("name") }
     #expect(refused?.code == .unsupported)
     #expect(refused?[.hint]?.contains("blind") == true)
-    #expect(code { try people.createTextIndex("name") } == .unsupported)
+    #expect(code { try people.createFullTextIndex("name") } == .unsupported)
     #expect(code { try people.setIndexing(.everything) } == .unsupported)
     #expect(try people.indexes().isEmpty)
   }

@@ -41,7 +41,7 @@ struct CopyTests {
   func unsupported() throws {
     let store = try Store(.memory)
     try store["people"].insert(["name": "Ada"])
-    try store["people"].createTextIndex("name")
+    try store["people"].createFullTextIndex("name")
     let file = try SealedFile()
     let sealed = try file.open()
 
@@ -49,7 +49,7 @@ struct CopyTests {
     #expect(try sealed.collections().isEmpty && sealed.metadataNames().isEmpty)
 
     let report = try store.copy(to: sealed, CopyOptions(skippingUnsupported: true))
-    #expect(report.isEqual && report.leftOut.map(\.definition) == ["name_text"])
+    #expect(report.isEqual && report.omitted.map(\.definition) == ["name_text"])
     // `file` deletes its folder when it is deallocated.
     withExtendedLifetime(file) {}
   }

@@ -48,7 +48,7 @@ struct EncryptedEngineTests {
   func plain(check: EngineConformance.Check) throws {
     try EngineConformance {
       try EncryptedEngine(
-        ReferenceEngine(), .test(sealing: .only(["other things"]), indexes: .blind))
+        ReferenceEngine(), .test(encrypting: .only(["other things"]), indexes: .blind))
     }.run(check)
   }
 }

@@ -252,20 +252,20 @@ struct EncryptedStoreTests {
 
   @Test("With selected collections sealed, the others stay plain")
   func selectedCollections() throws {
-    let store = try file.open(.test(sealing: .only(["People"])))
+    let store = try file.open(.test(encrypting: .only(["People"])))
     try store["people"].save(["name": "SecretName"], key: "ada")
     try store["films"].save(["title": "Brazil"], key: "brazil")
     try store["films"].createIndex("title")
-    try store["films"].createTextIndex("title", name: "words")
+    try store["films"].createFullTextIndex("title", name: "words")
     #expect(try store["films"].find(.search("brazil")).count() == 1)
-    #expect(code { try store["people"].createTextIndex("name") } == .unsupported)
+    #expect(code { try store["people"].createFullTextIndex("name") } == .unsupported)
     try store.setMetadata("open", "entry")
     try store.close()
     #expect(try file.body(1, in: "films") == #"{"title":"Brazil"}"#)
     #expect(try file.body(1).hasPrefix(#"{"$sealed""#))
 
     // Sealed documents stay readable and sealed, whatever a later configuration selects.
-    let again = try file.open(.test(sealing: .only(["other"]), indexes: .blind))
+    let again = try file.open(.test(encrypting: .only(["other"]), indexes: .blind))
     #expect(try again["people"].get("ada")?["name"] == "SecretName")
   }
 
@@ -276,7 +276,7 @@ struct EncryptedStoreTests {
     try await people.insert((0..<600).map { ["n": .int($0)] })
     try await store.changeKey(to: .passphrase("another horse"), cost: .small)
     try await store.rotateKeys()
-    try await store.sealAll()
+    try await store.encryptAll()
     let task = Task { try await store.rotateKeys() }
     task.cancel()
     _ = await task.result
@@ -288,7 +288,7 @@ struct EncryptedStoreTests {
   func notEncrypted() throws {
     let store = try Store(.memory)
     #expect(code { try store.rotateKeys() } == .unsupported)
-    #expect(code { try store.sealAll() } == .unsupported)
+    #expect(code { try store.encryptAll() } == .unsupported)
     #expect(code { try store.changeKey(to: .passphrase("x")) } == .unsupported)
   }
 }

@@ -37,11 +37,11 @@ struct MixedStoreTests {
     #expect(try file.body(8).hasPrefix(#"{"n":7"#))
   }
 
-  @Test("sealAll seals everything, and an unsealed document is then rejected")
-  func sealAll() throws {
+  @Test("encryptAll encrypts every document, and a plain document is then rejected")
+  func encryptAll() throws {
     let store = try file.open()
     var progress: [Double] = []
-    try store.sealAll { progress.append($0) }
+    try store.encryptAll { progress.append($0) }
     #expect(progress == progress.sorted() && progress.last == 1)
     try store.compact()
     try store.close()
@@ -60,15 +60,15 @@ struct MixedStoreTests {
     #expect(code { _ = try file.open()["people"].fetch() } == .corruptDocument)
   }
 
-  @Test("An interrupted sealAll resumes")
+  @Test("An interrupted encryptAll resumes")
   func resume() throws {
     struct Stop: Error {}
     let store = try file.open()
-    #expect(throws: Stop.self) { try store.sealAll { _ in throw Stop() } }
+    #expect(throws: Stop.self) { try store.encryptAll { _ in throw Stop() } }
     #expect(try store["people"].find(Field("name") == "SecretName").count() == 600)
     try store.close()
     let again = try file.open()
-    try again.sealAll()
+    try again.encryptAll()
     try again.close()
     #expect(try file.sql("SELECT id FROM people WHERE body NOT LIKE '{\"$sealed\"%'").isEmpty)
   }
@@ -85,7 +85,7 @@ struct MixedStoreTests {
     #expect(try file.bytes() == before)
 
     let again = try Store.file(file.path)
-    try again["people"].createTextIndex("name")
+    try again["people"].createFullTextIndex("name")
     try again.close()
     #expect(code { _ = try file.open(.test(indexes: .blind)) } == .unsupported)
     #expect(try Store.file(file.path)["people"].count() == 600)
@@ -98,7 +98,7 @@ struct MixedStoreTests {
     try plain.close()
     let store = try file.open()
     #expect(try store["people"].indexing() == .declared)
-    try store.sealAll()
+    try store.encryptAll()
     try store.compact()
     #expect(try store["people"].find(Field("name") == "SecretName").count() == 600)
     try store.close()
@@ -123,7 +123,7 @@ struct MixedStoreTests {
 
   @Test("More collections are sealed if the configuration includes them")
   func moreCollections() throws {
-    let some = try file.open(.test(sealing: .only(["films"])))
+    let some = try file.open(.test(encrypting: .only(["films"])))
     try some["films"].save(["title": "Brazil"], key: "brazil")
     #expect(try some["people"].count() == 600)
     try some.close()
@@ -131,7 +131,7 @@ struct MixedStoreTests {
     #expect(try all["films"].get("brazil")?["title"] == "Brazil")
     #expect(try all["people"].find(Field("n") == 3).count() == 1)
     #expect(try all.metadata("entry") == "SecretValue")
-    try all.sealAll()
+    try all.encryptAll()
     try all.close()
     #expect(try file.body(3).hasPrefix(#"{"$sealed""#))
   }

@@ -14,10 +14,10 @@ extension ScryptCost {
 
 extension Encryption {
   static func test(
-    _ passphrase: String = "correct horse", sealing scope: Scope = .all,
-    indexes: Indexes = .refused
+    _ passphrase: String = "correct horse", encrypting scope: Scope = .all,
+    indexes: Indexes = .rejected
   ) -> Encryption {
-    Encryption(.passphrase(passphrase), sealing: scope, indexes: indexes, cost: .small)
+    Encryption(.passphrase(passphrase), encrypting: scope, indexes: indexes, cost: .small)
   }
 }
 

@@ -112,7 +112,7 @@ struct TamperingTests {
     #expect(code { _ = try store["people"].get("eve") } == .corruptDocument)
     #expect(code { try store.rotateKeys() } == .corruptDocument)
     // To trust the document anyway, seal it.
-    try store.sealAll()
+    try store.encryptAll()
     #expect(try store["people"].get("eve") != nil)
   }
 

@@ -59,7 +59,7 @@ struct AdoptionTests {
     try engine.write(nil) { writer in
       try writer.createIndex(IndexDefinition(columns: [.init("größe")]), in: "c")
       try writer.createIndex(IndexDefinition(columns: [.init("täg")], kind: .elements), in: "c")
-      try writer.createTextIndex(FullTextIndexDefinition(fields: ["läng"]), in: "c")
+      try writer.createFullTextIndex(FullTextIndexDefinition(fields: ["läng"]), in: "c")
       try writer.setIndexing(.everything, in: "c", nil)
     }
     try insertForeign(#"{"gr\u00f6\u00dfe":5,"l\u00e4ng":"gin tonic","t\u00e4g":["a","b"]}"#)
@@ -118,7 +118,7 @@ struct AdoptionTests {
     try engine.write(nil) { writer in
       try writer.createIndex(IndexDefinition(columns: [.init("ä")]), in: "c")
       try writer.createIndex(IndexDefinition(columns: [.init("n")], kind: .elements), in: "c")
-      try writer.createTextIndex(FullTextIndexDefinition(fields: ["t"]), in: "c")
+      try writer.createFullTextIndex(FullTextIndexDefinition(fields: ["t"]), in: "c")
       try writer.setIndexing(.everything, in: "c", nil)
     }
     try insert(["ä": 1, "n": [1], "t": "gin", "s": 5])
@@ -215,7 +215,8 @@ struct AdoptionTests {
     try insert([:])
     try engine.write(nil) { writer in
       try writer.createIndex(IndexDefinition(columns: [.init("ä")]), in: "c")
-      try writer.createTextIndex(FullTextIndexDefinition(fields: ["ä"], tokens: .words), in: "c")
+      try writer.createFullTextIndex(
+        FullTextIndexDefinition(fields: ["ä"], tokens: .words), in: "c")
     }
     try insertForeign(#"{"\u00e4":"gin"}"#, #"{"b": 1}"#)
     try foreign.run("UPDATE c SET revision = 1")
@@ -234,7 +235,7 @@ struct AdoptionTests {
     #expect(try foreign.run("SELECT body FROM c WHERE id = 3") == [[#"{"b":1}"#]])
   }
 
-  @Test("An index over a row that SQLite cannot parse is rejected with the row id")
+  @Test("An index over a row that SQLite cannot parse is rejected with the row ID")
   func undecodable() throws {
     try insert([:])
     try insertForeign(#"{"a":1"#)

@@ -35,7 +35,7 @@ struct ForeignWriteTests {
     conditions.preferredPaths = ["a", "a.b", "b", "name", "list", "list.name", "é", "ünique"]
     try engine.write(nil) { writer in
       for index in Self.indexes { try writer.createIndex(index, in: "c") }
-      try writer.createTextIndex(Self.textIndex, in: "c")
+      try writer.createFullTextIndex(Self.textIndex, in: "c")
       if random.oneIn(2) { try writer.setIndexing(.everything, in: "c", nil) }
     }
 

@@ -74,7 +74,7 @@ struct RelationshipTests {
     #expect(list.cover?.objectID != nil)
   }
 
-  @Test("Relationships are stored as row ids in the document of their owner", .sqlite)
+  @Test("Relationships are stored as row IDs in the document of their owner", .sqlite)
   func stored() throws {
     let songs = [Song("a"), Song("b")]
     let list = try context.insert(Playlist("Road", [songs[1], songs[0], songs[1]]))

@@ -42,13 +42,13 @@ import Testing
 
 @Suite("Objects in an encrypted store")
 struct SealedObjectTests {
-  private static let both: [Encryption.Indexes] = [.refused, .blind]
+  private static let both: [Encryption.Indexes] = [.rejected, .blind]
   private let folder: Scratch
 
   init() throws { folder = try Scratch() }
 
   private func open(
-    _ indexes: Encryption.Indexes = .refused, _ passphrase: String = "correct horse"
+    _ indexes: Encryption.Indexes = .rejected, _ passphrase: String = "correct horse"
   ) throws -> Store {
     let cost = ScryptCost(rounds: 16, blockSize: 1, parallelism: 1)
     return try Store(
@@ -95,7 +95,7 @@ struct SealedObjectTests {
   @Test("A context cannot open the store with a different passphrase or none")
   func wrongKey() throws {
     try open().using { try fill($0) }
-    #expect(throws: StoreError.self) { try open(.refused, "incorrect horse") }
+    #expect(throws: StoreError.self) { try open(.rejected, "incorrect horse") }
     let error = #expect(throws: StoreError.self) { try Store.file(folder.file("a.db")) }
     #expect(error?.code == .wrongKey)
     #expect(try ObjectContext(open()).all(Book.self).count == 2)
@@ -225,7 +225,7 @@ struct SealedObjectTests {
     try context.save()
     #expect(author.books.map(\.title).sorted() == (1...3).map { "SecretBook \($0)" })
 
-    try store.sealAll()
+    try store.encryptAll()
     let sealed = try #require(try ObjectContext(store).all(Author.self).first)
     #expect(sealed.books.count == 3)
   }

@@ -227,7 +227,7 @@ struct ExpansionTests {
         var _$unknownFields = NanoStoreModels.UnknownFields()
 
         init(reading reader: inout NanoStoreModels.JSONReader) throws(NanoStoreModels.StoreError) {
-          throw NanoStoreModels.ModelCoding.partRefused(Self.self)
+          throw NanoStoreModels.ModelCoding.embeddingError(Self.self)
         }
 
         init(reading reader: inout NanoStoreModels.JSONReader, key: NanoStoreModels.BorrowedKey) throws(NanoStoreModels.StoreError) {
@@ -314,7 +314,7 @@ struct ExpansionTests {
         }
 
         func write(to writer: inout NanoStoreModels.JSONWriter) {
-          NanoStoreModels.ModelCoding.refusePart(Self.self, &writer)
+          NanoStoreModels.ModelCoding.rejectEmbedding(Self.self, &writer)
         }
 
         func writeDocument(to writer: inout NanoStoreModels.JSONWriter) {

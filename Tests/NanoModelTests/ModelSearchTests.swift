@@ -58,6 +58,6 @@ struct ModelSearchTests {
 
   @Test("The full-text index of a model is created once, by the first write")
   func index() throws {
-    #expect(try recipes.documents.textIndexes().map(\.name) == ["title_steps_text"])
+    #expect(try recipes.documents.fullTextIndexes().map(\.name) == ["title_steps_text"])
   }
 }

@@ -162,7 +162,7 @@ struct ConditionalSaveTests {
   }
 
   @Test(
-    "A value with only a row id is saved through its stored value, and a changed key is rejected")
+    "A value with only a row ID is saved through its stored value, and a changed key is rejected")
   func identities() throws {
     try store.createCollection("Note", identity: .rowID)
     let notes = store[Note.self]

@@ -6,7 +6,7 @@ import NanoTesting
 import Synchronization
 import Testing
 
-/// Counters that several threads increment with revision checks. Each increment has an operation id that is kept
+/// Counters that several threads increment with revision checks. Each increment has an operation ID that is kept
 /// until the outcome is known. None may be lost or counted twice.
 final class CounterWorkload: Sendable {
   private struct State {

@@ -181,7 +181,7 @@ struct LimitTests {
       for (number, name) in names.enumerated() {
         try store[name].save(["n": .int(Int64(number)), "t": "some words"], key: "a")
         try store[name].createIndex("n", name: name)
-        try store[name].createTextIndex("t")
+        try store[name].createFullTextIndex("t")
         #expect(try store[name].find("[n] = ?", number).count() == 1)
         #expect(try store[name].get("a")?.collection == name)
       }
@@ -252,7 +252,7 @@ struct LimitTests {
     let store = try Self.store()
     defer { try? store.close() }
     let items = store["items"]
-    try items.createTextIndex("t")
+    try items.createFullTextIndex("t")
     let words = (0..<100_000).map { "word\($0)" }.joined(separator: " ")
     try items.save(["t": .string(words)], key: "words")
     #expect(try items.search("word99999").count() == 1)

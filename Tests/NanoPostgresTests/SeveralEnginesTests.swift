@@ -51,7 +51,7 @@ struct SeveralEnginesTests {
         try items.createIndex("n", name: "same")
         try items.createIndex("n", unique: true, name: "unique")
         try items.createIndex("a", elements: true)
-        try items.createTextIndex("t")
+        try items.createFullTextIndex("t")
         try items.setDefaults(["t": "nothing"])
       }
       #expect(found.isEmpty, "\(found)")

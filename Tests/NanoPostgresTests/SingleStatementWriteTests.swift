@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Single-statement writes on PostgreSQL", .postgres)
 struct SingleWriteTests {
-  @Test("An insert uses one row id, whatever indexes the collection has")
+  @Test("An insert uses one row ID, whatever indexes the collection has")
   func rowIDs() throws {
     let store = try TestDatabase.store()
     defer { try? store.close() }
@@ -18,7 +18,7 @@ struct SingleWriteTests {
 
     for prepare in [
       { _ in }, { try $0.createIndex("n", unique: true) }, { try $0.createIndex("tags") },
-      { try $0.createTextIndex("text") }, { try $0.setDefaults(["rating": 5]) },
+      { try $0.createFullTextIndex("text") }, { try $0.setDefaults(["rating": 5]) },
     ] as [(DocumentCollection) throws -> Void] {
       try prepare(films)
       for _ in 0..<3 {

@@ -76,12 +76,14 @@ struct FieldDefaultsTests {
       let seen = Evaluator(DocumentSubject(object, defaults: FieldDefaults(defaults)))
       let filled = Evaluator(DocumentSubject(object.filled(with: defaults)))
       for _ in 0..<300 {
-        let tree = random.condition(3).replacingLeaves { leaf in
-          if case .field(let path) = leaf, !path.isElement { return .field(random.pick(paths)) }
-          if case .parameter = leaf { return .value(1) }
+        let tree = random.condition(3).replacingExpressions { expression in
+          if case .field(let path) = expression, !path.isElement {
+            return .field(random.pick(paths))
+          }
+          if case .parameter = expression { return .value(1) }
           return nil
         }
-        guard !tree.asksForLeaves, tree.fields.allSatisfy({ paths.contains($0) }),
+        guard !tree.hasLeafConditions, tree.fields.allSatisfy({ paths.contains($0) }),
           let expected = try? filled.holds(tree)
         else { continue }
         #expect(

@@ -7,6 +7,12 @@ import Testing
 
 @Suite("Query text: round trips")
 struct QueryTextRoundTripTests {
+  @Test("A quote before a combining mark is doubled in the text of a search")
+  func searchQuotes() {
+    let text = Condition.search(.phrase("o'\u{301}clock")).queryText
+    #expect(text.utf8.elementsEqual("SEARCH('o''\u{301}clock')".utf8), "\(text)")
+  }
+
   @Test("A condition written as text parses to the same condition")
   func trees() throws {
     let seed = UInt64.random(in: .min ... .max)

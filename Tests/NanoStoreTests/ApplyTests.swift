@@ -42,7 +42,7 @@ struct ApplyTests {
     #expect(again.operation == id)
     #expect(try accounts.count() == 2)
     #expect(try accounts.get("k")?.revision == 1)
-    #expect(try store.forgetOperations(before: Date(timeIntervalSinceNow: 60)) == 1)
+    #expect(try store.deleteOperationIDs(before: Date(timeIntervalSinceNow: 60)) == 1)
     #expect(try !accounts.apply([.insert(["n": 3])], operation: id).wasApplied)
     #expect(try store.collections().map(\.name) == ["accounts"])
   }

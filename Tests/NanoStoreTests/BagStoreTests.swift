@@ -32,7 +32,7 @@ struct BagStoreTests {
     let steps: [(String, (Document) throws -> Void)] = [
       ("key", { _ = try people.delete($0.key!) }),
       ("keys", { _ = try people.delete(keys: ["x", $0.key!]) }),
-      ("row id", { _ = try people.delete(rowID: $0.rowID!) }),
+      ("row ID", { _ = try people.delete(rowID: $0.rowID!) }),
       ("document", { _ = try people.delete($0) }),
       ("other spelling", { _ = try store["PEOPLE"].delete($0.key!) }),
       ("query", { _ in _ = try people.find(Field("n") == 1).limit(1).delete() }),

@@ -93,7 +93,7 @@ struct DamagedRowTests {
         #"{"charge":1e300,"scans":9223372036854775807,"refusals":9223372036854775807,"drops":9223372036854775807,"attempts":9223372036854775807}"#
       ),
     ])
-  func ledger(subject: String, state: String) throws {
+  func costRecords(subject: String, state: String) throws {
     let store = try damagedStore(
       "INSERT INTO nano_index_ledger VALUES ('a', 'measured', '{\"documents\":5000,\"scan\":1e9}')",
       "INSERT OR REPLACE INTO nano_index_ledger VALUES ('a', '\(subject)', '\(state)')")

@@ -21,7 +21,7 @@ struct FullTextSearchTests {
       ["title": "Sloe Gin", "plot": ["A gin, slowly.", "No tonic in sight."], "year": 1999],
       key: "sloe")
     try films.save(["title": "Crème brûlée", "year": 2010], key: "creme")
-    try films.createTextIndex("title", "plot")
+    try films.createFullTextIndex("title", "plot")
   }
 
   @Test(
@@ -81,7 +81,7 @@ struct FullTextSearchTests {
   @Test(
     "A substring index finds any part of a text, even one shorter than three characters")
   func substrings() throws {
-    try films.createTextIndex("title", tokens: .substrings, name: "parts")
+    try films.createFullTextIndex("title", tokens: .substrings, name: "parts")
 
     #expect(try films.search("oni", in: "parts").keys() == ["gt"])
     #expect(try films.search("\"n AND t\"", in: "parts").keys() == ["gt"])
@@ -94,8 +94,8 @@ struct FullTextSearchTests {
   @Test("Text after a NUL is searchable, and the literal text of its escape is not a NUL")
   func nul() throws {
     let texts = try anyStore()["texts"]
-    try texts.createTextIndex("t")
-    try texts.createTextIndex("t", tokens: .substrings, name: "parts")
+    try texts.createFullTextIndex("t")
+    try texts.createFullTextIndex("t", tokens: .substrings, name: "parts")
     try texts.save(["t": "gin\0tonic"], key: "one")
     try texts.save(["t": ["a", "sloe\0gin fizz"]], key: "list")
     try texts.save(["t": .string(#"rum\u0000cola \\u0000x"#)], key: "escape")
@@ -117,7 +117,7 @@ struct FullTextSearchTests {
   @Test("The separator character of list elements is found where a text contains it")
   func separator() throws {
     let texts = try anyStore()["texts"]
-    try texts.createTextIndex("t", tokens: .substrings)
+    try texts.createFullTextIndex("t", tokens: .substrings)
     try texts.save(["t": "gin\u{E000}tonic"], key: "one")
     try texts.save(["t": ["gin", "tonic"]], key: "two")
 
@@ -137,9 +137,9 @@ struct FullTextSearchTests {
       code { _ = try films.search(.near(["gin", "x"], distance: -1)).count() } == .invalidArgument)
     let deep = (0..<100).reduce(FullTextQuery.phrase("gin")) { inner, _ in .all([inner, inner]) }
     #expect(code { _ = try films.search(deep).count() } == .invalidArgument)
-    #expect(code { try films.createTextIndex("a.0") } == .unsupported)
-    #expect(code { try films.createTextIndex("a\"b") } == .unsupported)
-    #expect(try films.textIndexes().map(\.name) == ["title_plot_text"])
+    #expect(code { try films.createFullTextIndex("a.0") } == .unsupported)
+    #expect(code { try films.createFullTextIndex("a\"b") } == .unsupported)
+    #expect(try films.fullTextIndexes().map(\.name) == ["title_plot_text"])
     #expect(try store.verify() == [])
   }
 
@@ -217,7 +217,7 @@ struct FullTextSearchTests {
       DocumentObject(json: #"{"textIndexes":["[a], [b.c]"],"substringIndexes":"[a]"}"#))
     for _ in 0..<2 { try store["c"].apply(setup) }
 
-    #expect(try store["c"].textIndexes().map(\.keys) == ["[a], [b.c]", "[a]"])
+    #expect(try store["c"].fullTextIndexes().map(\.keys) == ["[a], [b.c]", "[a]"])
     #expect(try CollectionSetup(setup.object) == setup)
   }
 
@@ -244,7 +244,7 @@ struct FullTextSearchTests {
 
   @Test("No search text causes a syntax error", arguments: 1...2 as ClosedRange<UInt64>)
   func fuzz(seed: UInt64) throws {
-    try films.createTextIndex("title", tokens: .substrings, name: "parts")
+    try films.createFullTextIndex("title", tokens: .substrings, name: "parts")
     var random = SystemRandomNumberGenerator()
     let pieces = [
       "gin", "\"", "'", "*", "-", "^", "(", ")", ":", "title:", "NEAR(", "AND", "OR", "NOT", "+",
@@ -280,7 +280,7 @@ extension FullTextSearchTests {
   @Test("Search works the same in a UTF-16 file")
   func utf16() throws {
     let wide = try Store.file(scratch.file("wide.db")) { $0.encoding = .utf16 }
-    try wide["c"].createTextIndex("t")
+    try wide["c"].createFullTextIndex("t")
     try wide["c"].insert(["t": ["Crème 𐌰", "brûlée"]])
 
     #expect(try wide["c"].search("creme BRULEE").count() == 1)

@@ -288,7 +288,7 @@ struct IndexTuningTests {
     // The store that created the index, or found it already created, tracks its cost and drops it for both.
     let owner = try #require(
       [one, two].first { store in
-        store.tuner?.state.withLock { $0.ledger.collections["people"]?.built["adaptive_city"] }
+        store.tuner?.state.withLock { $0.model.collections["people"]?.built["adaptive_city"] }
           != nil
       })
     owner.tuner?.wrote("people", 100_000_000, commits: 1)

@@ -14,7 +14,7 @@ private struct Target {
     store = try anyStore()
     let victim = store["victim"]
     try victim.createIndex("n", unique: true)
-    try victim.createTextIndex("text")
+    try victim.createFullTextIndex("text")
     try victim.insert(["n": 1, "text": "first", "tags": ["x"]], key: "one")
     try victim.insert(["n": 2, "text": "second", "tags": ["y"]], key: "two")
     try store.setMetadata(["kept": true], "kept")
@@ -216,11 +216,11 @@ struct InjectionTests {
       #expect(try other.dropIndex(text))
     }
     attempt("text index of a field", text) {
-      let index = try other.createTextIndex(text)
+      let index = try other.createFullTextIndex(text)
       #expect(try other.dropIndex(index.name))
     }
     attempt("named text index", text) {
-      try other.createTextIndex("text", name: text)
+      try other.createFullTextIndex("text", name: text)
       #expect(try other.search("gin", in: text).keys() == ["k"])
       #expect(try other.dropIndex(text))
     }
@@ -230,7 +230,7 @@ struct InjectionTests {
       try created.save(["n": 1, "tags": ["a"], "text": "gin"], key: "k")
       try created.createIndex("n", unique: true)
       try created.createIndex("tags", unique: true, elements: true)
-      try created.createTextIndex("text")
+      try created.createFullTextIndex("text")
       #expect(try created.find(Field("tags") == "a" && Field("n") == 1).keys() == ["k"])
       #expect(try created.search("gin").keys() == ["k"])
       #expect(try store.collections().contains { $0.name.utf8.elementsEqual(text.utf8) })

@@ -58,12 +58,12 @@ struct NamesAndLimitsTests {
         try store.setMetadata(1, name)
         try store["c\(name)"].createIndex("n", name: name)
         try store["ca"].createIndex("n", name: name)
-        try store["ca"].createTextIndex("t", name: "t" + name)
+        try store["ca"].createFullTextIndex("t", name: "t" + name)
       }
       #expect(try store.metadataNames() == ["a", "z", "Å", "ключ"])
       #expect(try store.collections().map(\.name) == ["ca", "cz", "cÅ", "cключ"])
       #expect(try store["ca"].indexes().map(\.name) == ["a", "z", "Å", "ключ"])
-      #expect(try store["ca"].textIndexes().map(\.name) == ["ta", "tz", "tÅ", "tключ"])
+      #expect(try store["ca"].fullTextIndexes().map(\.name) == ["ta", "tz", "tÅ", "tключ"])
       let tables = try store.tables().filter { $0.kind == .collection }.map(\.name)
       #expect(tables == ["ca", "cz", "cÅ", "cключ"])
     }

@@ -26,7 +26,7 @@ struct RecoveryTests {
       }
     }
     try store["people"].createIndex("tags")
-    try store["films"].createTextIndex("title")
+    try store["films"].createFullTextIndex("title")
     try store["films"].setIndexing(.everything)
     for number in 0..<100 { try store["films"].insert(["title": .string("film \(number)")]) }
     try store.createCollection("events", identity: .rowID)

@@ -26,7 +26,7 @@ struct TwoWritersTests {
   @Test(
     "A text index created by the other store is maintained, even after an unrelated transaction")
   func textIndex() throws {
-    try betweenWrites { try $0.createTextIndex("text", name: "words") }
+    try betweenWrites { try $0.createFullTextIndex("text", name: "words") }
 
     try one["a"].save(["text": "gin"], key: "second")
     #expect(try two["a"].search("gin").keys() == ["second"])

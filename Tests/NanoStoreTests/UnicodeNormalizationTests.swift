@@ -60,7 +60,7 @@ struct UnicodeNormalizationTests {
       try store.save(bag)
     }
     for (name, other) in [(Self.a, Self.b), (Self.b, Self.a)] {
-      let bag = try #require(try store.bags().first { $0.name.isSame(as: name) })
+      let bag = try #require(try store.bags().first { $0.name.hasSameBytes(as: name) })
       #expect(try bag.count() == 2)
       #expect(try bag.contains(key: Self.a, in: name) && bag.contains(key: Self.b, in: name))
       #expect(try !bag.contains(key: Self.a, in: other))
@@ -68,7 +68,7 @@ struct UnicodeNormalizationTests {
     #expect(try store.bags(containingKey: Self.a).count == 2)
     #expect(try store.bags(containingKey: Self.a, in: Self.b).count == 1)
     _ = try store[Self.b].drop()
-    #expect(try store.bags(containingKey: Self.b).map { $0.name ?? "" }.isSame(as: [Self.a]))
+    #expect(try store.bags(containingKey: Self.b).map { $0.name ?? "" }.hasSameBytes(as: [Self.a]))
   }
 
   @Test("A commit reports changes only for the collection in its exact form")
@@ -121,7 +121,7 @@ struct UnicodeNormalizationTests {
     #expect(report.collections.map(\.copied) == [2, 2])
     for name in [Self.a, Self.b] {
       #expect(try target.metadata(name) == .string(name))
-      #expect(try target[name].indexes().map(\.name).isSame(as: [name]))
+      #expect(try target[name].indexes().map(\.name).hasSameBytes(as: [name]))
       #expect(try target[name].get(Self.b)?["of"] == .string(name + Self.b))
     }
     #expect(try store.compare(with: target).isEqual)

@@ -58,8 +58,8 @@ public enum SampleStore {
       try films.createIndex("year", "-title", elements: false)
       try films.createIndex("genres", elements: true)
       try films.createIndex("code", unique: true, elements: false)
-      try films.createTextIndex("title", "plot")
-      try films.createTextIndex("title", tokens: .substrings)
+      try films.createFullTextIndex("title", "plot")
+      try films.createFullTextIndex("title", tokens: .substrings)
     }
     try films.setDefaults(["rating": 5])
     try films.setAliases(["released": "[year]"])
@@ -100,7 +100,7 @@ public enum SampleStore {
         "fields": .object(try document.object()),
       ])
     }
-    let indexes = try collection.indexes().map(\.name) + collection.textIndexes().map(\.name)
+    let indexes = try collection.indexes().map(\.name) + collection.fullTextIndexes().map(\.name)
     var description: DocumentObject = [
       "documents": .array(documents), "indexes": .array(indexes.sorted().map { .string($0) }),
       "indexing": .string(try collection.indexing().rawValue),

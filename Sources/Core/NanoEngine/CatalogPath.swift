@@ -16,7 +16,7 @@ package struct CatalogPath: Hashable {
     /// Compares names by their bytes: Unicode forms that `String` considers equal are different names.
     package static func == (a: Step, b: Step) -> Bool {
       switch (a, b) {
-      case (.name(let a), .name(let b)): a.isSame(as: b)
+      case (.name(let a), .name(let b)): a.hasSameBytes(as: b)
       case (.element, .element): true
       default: false
       }
@@ -82,13 +82,7 @@ package struct CatalogPath: Hashable {
     if !name.isEmpty, !scalars.contains(where: { ".\"[]".unicodeScalars.contains($0) }) {
       return name
     }
-    var quoted = "\"".unicodeScalars
-    for scalar in scalars {
-      quoted.append(scalar)
-      if scalar == "\"" { quoted.append(scalar) }
-    }
-    quoted.append("\"")
-    return String(quoted)
+    return name.quoted(with: "\"")
   }
 
   /// The same path with the names as they appear in documents.

@@ -24,6 +24,12 @@ public struct CollectionDescription: Sendable, Hashable {
     self.identity = identity
     self.isInternal = isInternal
   }
+
+  /// Describes a collection that an engine has stored; its name tells whether it is internal.
+  package init(storedName name: String, identity: CollectionIdentity?) {
+    self.init(
+      name: name, identity: identity ?? .key, isInternal: InternalCollection(named: name) != nil)
+  }
 }
 
 /// What identifies the documents of a collection.
@@ -110,7 +116,7 @@ public struct IndexDefinition: Sendable, Hashable {
   }
 
   /// Returns whether both indexes have the same entries, regardless of name, origin, and reason.
-  package func isSame(as other: IndexDefinition) -> Bool {
+  package func hasSameEntries(as other: IndexDefinition) -> Bool {
     columns == other.columns && isUnique == other.isUnique && kind == other.kind
   }
 

@@ -40,9 +40,9 @@ extension EngineWriter {
         _ = try dropIndex(index.name, in: collection)
         try createIndex(index, in: collection)
       }
-      for index in try textIndexes(in: collection) {
+      for index in try fullTextIndexes(in: collection) {
         _ = try dropIndex(index.name, in: collection)
-        try createTextIndex(index, in: collection)
+        try createFullTextIndex(index, in: collection)
       }
       try progress?(1)
     }
@@ -52,15 +52,15 @@ extension EngineWriter {
   public func dropIndexes(in collection: String) throws -> Int {
     try savepoint {
       let indexes = try indexes(in: collection)
-      let textIndexes = try textIndexes(in: collection)
-      for name in indexes.map(\.name) + textIndexes.map(\.name) {
+      let fullTextIndexes = try fullTextIndexes(in: collection)
+      for name in indexes.map(\.name) + fullTextIndexes.map(\.name) {
         _ = try dropIndex(name, in: collection)
       }
       // Checked first, because setting a policy would create the collection.
       if try indexing(in: collection) != .declared {
         try setIndexing(.declared, in: collection, nil)
       }
-      return indexes.count + textIndexes.count
+      return indexes.count + fullTextIndexes.count
     }
   }
 }

@@ -130,11 +130,18 @@ package struct NewDocument {
 extension NewDocument {
   /// The preferred number of documents per insert. Arbitrary: larger batches gain little, and a SQLite statement
   /// for this many documents has 60 or 100 parameters.
-  package static let together = 20
+  package static let batchSize = 20
 }
 
 /// What identifies a document in a call.
 package enum Identity: Sendable, Hashable {
   case key(DocumentKey)
   case rowID(Int64)
+
+  package var isKey: Bool {
+    switch self {
+    case .key: true
+    case .rowID: false
+    }
+  }
 }

@@ -158,34 +158,37 @@ extension Condition {
 
   /// Returns the condition with terminal expressions (fields, attributes, values, parameters) replaced
   /// where the closure returns a replacement.
-  package func replacingLeaves<E: Error>(
+  package func replacingExpressions<E: Error>(
     _ replacement: (QueryExpression) throws(E) -> QueryExpression?
   ) throws(E) -> Condition {
     switch self {
     case .constant, .exists, .search: return self
-    case .all(let parts): return .all(try parts.replacingLeaves(replacement))
-    case .any(let parts): return .any(try parts.replacingLeaves(replacement))
-    case .not(let part): return .not(try part.replacingLeaves(replacement))
+    case .all(let parts): return .all(try parts.replacingExpressions(replacement))
+    case .any(let parts): return .any(try parts.replacingExpressions(replacement))
+    case .not(let part): return .not(try part.replacingExpressions(replacement))
     case .comparison(let left, let comparison, let right):
       return .comparison(
-        try left.replacingLeaves(replacement), comparison, try right.replacingLeaves(replacement))
+        try left.replacingExpressions(replacement), comparison,
+        try right.replacingExpressions(replacement))
     case .text(let left, let match, let right):
       return .text(
-        try left.replacingLeaves(replacement), match, try right.replacingLeaves(replacement))
+        try left.replacingExpressions(replacement), match,
+        try right.replacingExpressions(replacement))
     case .same(let left, let right):
-      return .same(try left.replacingLeaves(replacement), try right.replacingLeaves(replacement))
+      return .same(
+        try left.replacingExpressions(replacement), try right.replacingExpressions(replacement))
     case .membership(let operand, let list):
       return .membership(
-        try operand.replacingLeaves(replacement), try list.replacingLeaves(replacement))
+        try operand.replacingExpressions(replacement), try list.replacingExpressions(replacement))
     case .between(let operand, let low, let high):
       return .between(
-        try operand.replacingLeaves(replacement), try low.replacingLeaves(replacement),
-        try high.replacingLeaves(replacement))
-    case .isNull(let operand): return .isNull(try operand.replacingLeaves(replacement))
-    case .leaf(let condition): return .leaf(try condition.replacingLeaves(replacement))
+        try operand.replacingExpressions(replacement), try low.replacingExpressions(replacement),
+        try high.replacingExpressions(replacement))
+    case .isNull(let operand): return .isNull(try operand.replacingExpressions(replacement))
+    case .leaf(let condition): return .leaf(try condition.replacingExpressions(replacement))
     case .element(let path, let condition):
-      return .element(path, try condition.replacingLeaves(replacement))
-    case .truth(let operand): return .truth(try operand.replacingLeaves(replacement))
+      return .element(path, try condition.replacingExpressions(replacement))
+    case .truth(let operand): return .truth(try operand.replacingExpressions(replacement))
     }
   }
 
@@ -194,8 +197,8 @@ extension Condition {
   /// - Throws: ``StoreError/Code/invalidPath``, ``StoreError/Code/invalidArgument``.
   package func validate() throws(StoreError) {
     for path in fields { try path.validate() }
-    _ = try replacingLeaves { (leaf) throws(StoreError) in
-      guard case .parameter(let parameter) = leaf else { return nil }
+    _ = try replacingExpressions { (expression) throws(StoreError) in
+      guard case .parameter(let parameter) = expression else { return nil }
       throw StoreError(
         .invalidArgument, "A parameter of the condition has no argument",
         [.expected: parameter.description])
@@ -206,31 +209,31 @@ extension Condition {
 
 extension Condition {
   /// Whether the condition contains a ``leaf(_:)`` condition.
-  package var asksForLeaves: Bool {
+  package var hasLeafConditions: Bool {
     switch self {
     case .leaf: true
-    case .all(let parts), .any(let parts): parts.contains(where: \.asksForLeaves)
-    case .not(let part): part.asksForLeaves
+    case .all(let parts), .any(let parts): parts.contains(where: \.hasLeafConditions)
+    case .not(let part): part.hasLeafConditions
     case .comparison(let left, _, let right), .text(let left, _, let right),
       .same(let left, let right):
-      left.asksForLeaves || right.asksForLeaves
+      left.hasLeafConditions || right.hasLeafConditions
     case .membership(let operand, let list):
-      operand.asksForLeaves || list.contains(where: \.asksForLeaves)
+      operand.hasLeafConditions || list.contains(where: \.hasLeafConditions)
     case .between(let operand, let low, let high):
-      operand.asksForLeaves || low.asksForLeaves || high.asksForLeaves
-    case .isNull(let operand), .truth(let operand): operand.asksForLeaves
-    case .element(_, let part): part.asksForLeaves
+      operand.hasLeafConditions || low.hasLeafConditions || high.hasLeafConditions
+    case .isNull(let operand), .truth(let operand): operand.hasLeafConditions
+    case .element(_, let part): part.hasLeafConditions
     case .constant, .exists, .search: false
     }
   }
 }
 
 extension [Condition] {
-  func replacingLeaves<E: Error>(
+  func replacingExpressions<E: Error>(
     _ replacement: (QueryExpression) throws(E) -> QueryExpression?
   ) throws(E) -> [Condition] {
     var replaced: [Condition] = []
-    for condition in self { replaced.append(try condition.replacingLeaves(replacement)) }
+    for condition in self { replaced.append(try condition.replacingExpressions(replacement)) }
     return replaced
   }
 }

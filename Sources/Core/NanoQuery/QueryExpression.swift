@@ -69,7 +69,7 @@ public enum Parameter: Sendable, Hashable {
   public static func == (a: Parameter, b: Parameter) -> Bool {
     switch (a, b) {
     case (.position(let a), .position(let b)): a == b
-    case (.name(let a), .name(let b)): a.isSame(as: b)
+    case (.name(let a), .name(let b)): a.hasSameBytes(as: b)
     default: false
     }
   }
@@ -135,55 +135,56 @@ extension QueryExpression {
 
   /// Returns the expression with subexpressions replaced where the closure returns a replacement. The
   /// closure is called for each expression before its operands.
-  package func replacingLeaves<E: Error>(
+  package func replacingExpressions<E: Error>(
     _ replacement: (QueryExpression) throws(E) -> QueryExpression?
   ) throws(E) -> QueryExpression {
     if let replaced = try replacement(self) { return replaced }
     switch self {
     case .value, .field, .attribute, .parameter: return self
-    case .negated(let operand): return .negated(try operand.replacingLeaves(replacement))
+    case .negated(let operand): return .negated(try operand.replacingExpressions(replacement))
     case .arithmetic(let left, let operation, let right):
       return .arithmetic(
-        try left.replacingLeaves(replacement), operation, try right.replacingLeaves(replacement))
+        try left.replacingExpressions(replacement), operation,
+        try right.replacingExpressions(replacement))
     case .function(let function, let operands):
-      return .function(function, try operands.replacingLeaves(replacement))
+      return .function(function, try operands.replacingExpressions(replacement))
     case .cast(let operand, let type):
-      return .cast(try operand.replacingLeaves(replacement), type)
+      return .cast(try operand.replacingExpressions(replacement), type)
     case .choice(let branches, let otherwise):
       var replaced: [Branch] = []
       for branch in branches {
         replaced.append(
           Branch(
-            when: try branch.condition.replacingLeaves(replacement),
-            then: try branch.value.replacingLeaves(replacement)))
+            when: try branch.condition.replacingExpressions(replacement),
+            then: try branch.value.replacingExpressions(replacement)))
       }
-      return .choice(replaced, otherwise: try otherwise.replacingLeaves(replacement))
-    case .truth(let condition): return .truth(try condition.replacingLeaves(replacement))
+      return .choice(replaced, otherwise: try otherwise.replacingExpressions(replacement))
+    case .truth(let condition): return .truth(try condition.replacingExpressions(replacement))
     }
   }
 }
 
 extension QueryExpression {
-  var asksForLeaves: Bool {
+  var hasLeafConditions: Bool {
     switch self {
     case .value, .field, .attribute, .parameter: false
-    case .negated(let operand), .cast(let operand, _): operand.asksForLeaves
-    case .arithmetic(let left, _, let right): left.asksForLeaves || right.asksForLeaves
-    case .function(_, let operands): operands.contains(where: \.asksForLeaves)
+    case .negated(let operand), .cast(let operand, _): operand.hasLeafConditions
+    case .arithmetic(let left, _, let right): left.hasLeafConditions || right.hasLeafConditions
+    case .function(_, let operands): operands.contains(where: \.hasLeafConditions)
     case .choice(let branches, let otherwise):
-      otherwise.asksForLeaves
-        || branches.contains { $0.condition.asksForLeaves || $0.value.asksForLeaves }
-    case .truth(let condition): condition.asksForLeaves
+      otherwise.hasLeafConditions
+        || branches.contains { $0.condition.hasLeafConditions || $0.value.hasLeafConditions }
+    case .truth(let condition): condition.hasLeafConditions
     }
   }
 }
 
 extension [QueryExpression] {
-  func replacingLeaves<E: Error>(
+  func replacingExpressions<E: Error>(
     _ replacement: (QueryExpression) throws(E) -> QueryExpression?
   ) throws(E) -> [QueryExpression] {
     var replaced: [QueryExpression] = []
-    for expression in self { replaced.append(try expression.replacingLeaves(replacement)) }
+    for expression in self { replaced.append(try expression.replacingExpressions(replacement)) }
     return replaced
   }
 }

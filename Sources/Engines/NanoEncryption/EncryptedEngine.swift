@@ -51,8 +51,8 @@ package final class EncryptedEngine: Engine {
     var all = inner.capabilities.subtracting([.sql, .singleWrites])
     // Collections that are not encrypted support every capability.
     guard keyring.encryptsMetadata else { return all }
-    all.subtract([.everythingIndex, .textIndexes])
-    if encryption.indexes == .refused {
+    all.subtract([.everythingIndex, .fullTextIndexes])
+    if encryption.indexes == .rejected {
       all.subtract([.uniqueIndexes, .elementIndexes, .uniqueElementIndexes])
     }
     return all

@@ -25,7 +25,7 @@ public struct Encryption: Sendable {
   /// documents share one.
   public enum Indexes: Sendable, Hashable {
     /// Indexes are rejected.
-    case refused
+    case rejected
     /// Every declared index is a blind index.
     case blind
     /// Indexes on the listed fields, by collection, are blind indexes. Others are rejected.
@@ -48,7 +48,7 @@ public struct Encryption: Sendable {
 
   /// Creates an encryption with a key. The default encrypts everything and rejects indexes.
   public init(
-    _ key: EncryptionKey, sealing scope: Scope = .all, indexes: Indexes = .refused,
+    _ key: EncryptionKey, encrypting scope: Scope = .all, indexes: Indexes = .rejected,
     cost: ScryptCost = ScryptCost()
   ) {
     self.key = key

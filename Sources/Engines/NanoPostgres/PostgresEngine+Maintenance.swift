@@ -60,7 +60,7 @@ extension PostgresEngine {
       collections.append(
         EngineStatistics.Collection(
           name: description.name, documents: Int(rows.int(0, 0)),
-          indexes: found.indexes.count + found.textIndexes.count))
+          indexes: found.indexes.count + found.fullTextIndexes.count))
       size += max(rows.int(0, 1), rows.int(0, 2))
     }
     let server = try reader.session.run(

@@ -42,7 +42,7 @@ package final class PostgresEngine: Engine {
   package var capabilities: Capabilities {
     var all: Capabilities = [
       .sql, .uniqueIndexes, .elementIndexes, .concurrentReads, .durable, .everythingIndex, .changes,
-      .textIndexes, .singleWrites,
+      .fullTextIndexes, .singleWrites,
     ]
     if core.configuration.layout != .plain { all.remove(.uniqueIndexes) }
     return all

@@ -24,7 +24,7 @@ struct PostgresVerification {
   private func documents(_ collection: PostgresCollection) throws -> [VerificationProblem] {
     var problems: [VerificationProblem] = []
     let paths = collection.paths.copy()
-    let lengths = collection.textIndexes.map { ", \($0.lengthColumn)" }.joined()
+    let lengths = collection.fullTextIndexes.map { ", \($0.lengthColumn)" }.joined()
     var last = Int64.min
     while true {
       let rows = try reader.session.run(
@@ -82,7 +82,7 @@ struct PostgresVerification {
       }
     }
     let subject = DocumentSubject(object)
-    for (number, index) in collection.textIndexes.enumerated() {
+    for (number, index) in collection.fullTextIndexes.enumerated() {
       let tokens = TextTokenList.tokens(index.definition.scope) { subject.texts(at: $0) }
       if rows.optionalInt(row, 4 + number) != Int64(tokens.count) {
         problems.append(

@@ -45,7 +45,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     var all: Capabilities = [
       .sql, .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .backup, .everythingIndex,
       .changes,
-      .textIndexes,
+      .fullTextIndexes,
     ]
     if path != nil { all.insert(.durable) }
     if readers != nil { all.insert(.concurrentReads) }

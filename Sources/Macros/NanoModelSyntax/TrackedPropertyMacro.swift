@@ -54,10 +54,7 @@ extension RelationshipImplementation {
   ) -> [DeclSyntax] {
     var problems = Problems()
     guard let variable = declaration.as(VariableDeclSyntax.self), isInClass(context) else {
-      problems.add(
-        .error, node,
-        "'@\(node.attributeName.trimmed)' can only be applied to a stored property of a '@Model' class",
-        fixes: [.remove(node)])
+      problems.addMisplaced(node, expected: "class")
       problems.emit(context)
       return []
     }
@@ -67,7 +64,6 @@ extension RelationshipImplementation {
   }
 
   private static func isInClass(_ context: some MacroExpansionContext) -> Bool {
-    guard let type = context.lexicalContext.first?.as(ClassDeclSyntax.self) else { return false }
-    return type.attributes.contains { $0.name == "Model" }
+    context.enclosingModel?.is(ClassDeclSyntax.self) == true
   }
 }

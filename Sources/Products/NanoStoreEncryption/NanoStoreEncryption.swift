@@ -14,7 +14,7 @@ extension Store {
   /// ```
   ///
   /// An unencrypted store stays readable: its documents are encrypted as they are written, or all
-  /// at once with ``sealAll(progress:)-(((Double)throws->Void)?)``.
+  /// at once with ``encryptAll(progress:)-(((Double)throws->Void)?)``.
   ///
   /// - Throws: ``StoreError/Code/wrongKey`` before anything is written,
   ///   ``StoreError/Code/unsupported`` if an unencrypted store has indexes that must be dropped
@@ -105,13 +105,13 @@ extension Store {
   /// ``NanoStoreCore/Store/compact()-()``.
   ///
   /// - Parameter progress: As in ``rotateKeys(progress:)-(((Double)throws->Void)?)``.
-  public func sealAll(progress: ((Double) throws -> Void)? = nil) throws {
-    try encryptedEngine().sealAll(progress: progress)
+  public func encryptAll(progress: ((Double) throws -> Void)? = nil) throws {
+    try encryptedEngine().encryptAll(progress: progress)
   }
-  /// The asynchronous form of `sealAll(progress:)`, which does not block the calling thread.
+  /// The asynchronous form of `encryptAll(progress:)`, which does not block the calling thread.
   /// Canceling the task ends the call after the current step.
-  public func sealAll(progress: (@Sendable (Double) throws -> Void)? = nil) async throws {
-    try await onDedicatedThread(progress) { try self.sealAll(progress: $0) }
+  public func encryptAll(progress: (@Sendable (Double) throws -> Void)? = nil) async throws {
+    try await onDedicatedThread(progress) { try self.encryptAll(progress: $0) }
   }
 
   private func encryptedEngine() throws -> EncryptedEngine {

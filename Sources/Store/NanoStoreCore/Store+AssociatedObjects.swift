@@ -29,7 +29,7 @@ extension Store {
   ///
   /// Lets a layer on top of the store keep per-store state, such as which indexes it has already
   /// created.
-  package func companion<Object: AnyObject & Sendable>(
+  package func associatedObject<Object: AnyObject & Sendable>(
     _ type: Object.Type = Object.self, make: () -> Object
   ) -> Object {
     associatedObjects.object(make)

@@ -81,7 +81,7 @@ enum FailureReport {
       case .actual, .text: "found \(value)"
       case .expected: "expected \(value)"
       case .byteOffset: "byte \(value)"
-      case .rowID: "row id \(value)"
+      case .rowID: "row ID \(value)"
       default: "\(name.rawValue) \(value)"
       }
     }

@@ -159,14 +159,14 @@ extension BNRCaseRunner {
       try isNeeded || context.insertedObjects.contains(where: { Swift.type(of: $0) == type })
     else { return }
     let collection = try store.createCollection(name, identity: .rowID)
-    for field in fields { try collection.createTextIndex(field, tokens: .substrings) }
+    for field in fields { try collection.createFullTextIndex(field, tokens: .substrings) }
   }
 
   private func search(
     _ type: any CaseObject.Type, _ step: DocumentObject
   ) throws -> DocumentObject {
     try prepareTextIndexes(type, isNeeded: true)
-    guard try !store[type.collectionName].textIndexes().isEmpty else { return ["isNil": true] }
+    guard try !store[type.collectionName].fullTextIndexes().isEmpty else { return ["isNil": true] }
     let query = FullTextQuery.field(
       FieldPath(step["key"]?.string ?? ""),
       FullTextQuery(bnrExpression: step["expression"]?.string ?? ""))

@@ -21,7 +21,7 @@ extension BNRCaseRunner {
     case "save":
       try save()
     case "hasUnsavedChanges": return ["value": .bool(try context.hasUnsavedChanges)]
-    case "enableUndo": try context.forgetUndo()
+    case "enableUndo": try context.removeAllUndoActions()
     case "undo": return ["ok": .bool(try context.undo())]
     case "redo": return ["ok": .bool(try context.redo())]
     case "field": return ["value": try value(step["field"]?.string ?? "", of: object(name))]

@@ -143,7 +143,7 @@ struct ComingFromBNRPersistence {
   }
 
   private func texts(_ context: ObjectContext, _ store: Store) async throws {
-    try await store["Song"].createTextIndex("title", tokens: .substrings)
+    try await store["Song"].createFullTextIndex("title", tokens: .substrings)
     let query = FullTextQuery.field("title", FullTextQuery(bnrExpression: "gi && in"))
     let found = try await context.search(Song.self, query).faults()
     #expect(found.count == 1)

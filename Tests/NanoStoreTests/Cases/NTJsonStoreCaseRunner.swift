@@ -141,7 +141,7 @@ extension NTJsonStoreCaseRunner {
     case let code: code.rawValue
     }
   }
-  private static let missingRowID = "A document with neither key nor row id cannot replace another"
+  private static let missingRowID = "A document with neither key nor row ID cannot replace another"
   private static let storeOpen = "The setup names a different file than that of the open store"
 
   private func check(_ step: DocumentObject, _ actual: DocumentObject) throws {

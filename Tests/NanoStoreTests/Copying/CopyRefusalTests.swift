@@ -67,7 +67,7 @@ struct CopyRefusalTests {
 
     let report = try store.copy(to: target, CopyOptions(skippingUnsupported: true))
     #expect(report.isEqual)
-    #expect(report.leftOut.map(\.definition) == ["quoted"])
+    #expect(report.omitted.map(\.definition) == ["quoted"])
     #expect(try target["films"].indexes() == self.store["films"].indexes())
     let differences = try store.compare(with: target)
     #expect(differences.hasEqualDocuments && !differences.isEqual)

@@ -204,7 +204,7 @@ struct CopyRestartTests {
     let second = try store.copy(to: target, options)
 
     #expect(second.hasEqualDocuments && second.isContinued && second.copied == 0)
-    #expect(second.leftOut == first.leftOut)
+    #expect(second.omitted == first.omitted)
   }
 
   @Test(

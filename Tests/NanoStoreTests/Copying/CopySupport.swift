@@ -28,7 +28,7 @@ struct CopySource {
     try films.save(["n": 1_000, "title": "Brazil"], key: "brazil")
     try films.createIndex("n", unique: true)
     try films.createIndex("tags")
-    try films.createTextIndex("text")
+    try films.createFullTextIndex("text")
     try films.setDefaults(["rating": 5])
     try films.setAliases(["number": "[n]"])
     try films.addQueryableFields("[title]")

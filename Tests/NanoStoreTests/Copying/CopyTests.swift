@@ -16,7 +16,7 @@ struct CopyTests {
     for target in [try Store.file(source.scratch.file("b.db")), try anyStore()] {
       let report = try store.copy(to: target, CopyOptions(batchDocuments: 7))
 
-      #expect(report.isEqual && !report.isContinued && report.leftOut.isEmpty)
+      #expect(report.isEqual && !report.isContinued && report.omitted.isEmpty)
       #expect(report.copied == report.documents)
       try expectCopy(target)
       #expect(try !target.hasCopyCheckpoint())
@@ -56,7 +56,7 @@ struct CopyTests {
       #expect(found.map(\.added) == expected.map(\.added))
       #expect(try found.map { try $0.object() } == expected.map { try $0.object() })
       #expect(try target[name].indexes() == store[name].indexes())
-      #expect(try target[name].textIndexes() == store[name].textIndexes())
+      #expect(try target[name].fullTextIndexes() == store[name].fullTextIndexes())
     }
     let films = target["films"]
     #expect(try films.get(rowID: 3) == nil)

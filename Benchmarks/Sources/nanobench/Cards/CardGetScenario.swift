@@ -9,7 +9,7 @@ struct CardGetScenario: Scenario {
   let lookups: [Int]
 
   var name: String { "\(self.set.identity.prefix)-get" }
-  var work: String { "\(self.set.identity.library): get by row id" }
+  var work: String { "\(self.set.identity.library): get by row ID" }
   let unit = "get"
   var operations: Int { lookups.count }
   var original: Double? { 7 }

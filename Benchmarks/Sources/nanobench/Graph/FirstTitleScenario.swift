@@ -14,7 +14,7 @@ struct FirstTitleScenario: Scenario {
   var operations: Int { self.set.listCount }
 
   var raw: Variant {
-    Variant("raw SQLite C, bodies by row id") { [set] folder in
+    Variant("raw SQLite C, bodies by row ID") { [set] folder in
       let connection = try set.rawFilled(folder, songs: set.listedSongs, lists: set.lists)
       let list = try connection.prepare("SELECT body FROM playlists WHERE id=?1")
       let song = try connection.prepare("SELECT body FROM songs WHERE id=?1")

@@ -29,7 +29,7 @@ struct TextIndexScenario: Scenario {
         let store = try set.oursFilled(folder, set.insertTitledSongs)
         let songs = store[SearchableSong.self]
         return { watch in
-          for index in try songs.documents.textIndexes() {
+          for index in try songs.documents.fullTextIndexes() {
             try songs.documents.dropIndex(index.name)
           }
           try watch.measure { try songs.prepare() }

@@ -43,7 +43,7 @@ struct TextSearchScenario: Scenario {
       Variant("objects") { [set, kind, sought, limit] folder in
         let store = try set.oursFilled(folder, set.insertTitledSongs)
         let songs = store[SearchableSong.self].documents
-        try songs.createTextIndex("title", tokens: kind == .words ? .words : .substrings)
+        try songs.createFullTextIndex("title", tokens: kind == .words ? .words : .substrings)
         return { watch in
           let context = ObjectContext(store, undoLevels: 0)
           return try withExtendedLifetime(context) {

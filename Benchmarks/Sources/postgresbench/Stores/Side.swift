@@ -32,7 +32,7 @@ final class Side {
   func indexed() throws -> DocumentCollection {
     try collection("indexed") { collection in
       try collection.createIndex("tags", elements: true)
-      try collection.createTextIndex("bio")
+      try collection.createFullTextIndex("bio")
     }
   }
 

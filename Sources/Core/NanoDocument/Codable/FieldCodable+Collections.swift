@@ -214,7 +214,7 @@ extension JSONReader {
       read[key] = value
       return
     }
-    guard read[existing].key.fieldName.isSame(as: key.fieldName) else {
+    guard read[existing].key.fieldName.hasSameBytes(as: key.fieldName) else {
       throw mismatch("names that are distinct dictionary keys")
     }
   }

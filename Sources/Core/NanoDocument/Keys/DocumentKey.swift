@@ -77,7 +77,7 @@ extension DocumentKey {
     switch (a, b) {
     case (.uuid(let high, let low), .uuid(let otherHigh, let otherLow)):
       high == otherHigh && low == otherLow
-    case (.text(let text), .text(let other)): text.isSame(as: other)
+    case (.text(let text), .text(let other)): text.hasSameBytes(as: other)
     default: false
     }
   }

@@ -6,7 +6,7 @@
 /// a combining accent, and the Kelvin sign equals `K`. A store distinguishes such names
 /// (docs/QUERY-SEMANTICS.md, rule 1). Names and strings that can come from data are therefore used as
 /// dictionary keys and set members only in this type, and are compared with
-/// ``Swift/String/isSame(as:)``.
+/// ``Swift/String/hasSameBytes(as:)``.
 @usableFromInline
 package struct ExactName: Hashable, Comparable, Sendable {
   @usableFromInline package var text: String
@@ -15,7 +15,7 @@ package struct ExactName: Hashable, Comparable, Sendable {
   package init(_ text: String) { self.text = text }
 
   @inlinable @inline(__always)
-  package static func == (a: ExactName, b: ExactName) -> Bool { a.text.isSame(as: b.text) }
+  package static func == (a: ExactName, b: ExactName) -> Bool { a.text.hasSameBytes(as: b.text) }
 
   @inlinable @inline(__always)
   package static func < (a: ExactName, b: ExactName) -> Bool { a.text.isBefore(b.text) }
@@ -40,21 +40,21 @@ extension ExactName: CustomStringConvertible, ExpressibleByStringLiteral {
 extension String {
   /// Returns whether both strings have the same UTF-8 bytes.
   @inlinable @inline(__always)
-  package func isSame(as other: String) -> Bool {
+  package func hasSameBytes(as other: String) -> Bool {
     // A string of up to 15 bytes is stored inline in two words, and longer strings that share storage
     // have equal words; `==` uses the same fast path. On 32-bit platforms, a string is smaller.
     if MemoryLayout<String>.size == MemoryLayout<Words>.size {
       let (a, b) = (unsafeBitCast(self, to: Words.self), unsafeBitCast(other, to: Words.self))
       if a.0 == b.0, a.1 == b.1 { return true }
     }
-    return utf8.count == other.utf8.count && hasSameBytes(as: other)
+    return utf8.count == other.utf8.count && matchesBytes(of: other)
   }
 
   @usableFromInline typealias Words = (UInt64, UInt64)
 
   /// - Precondition: Both strings have the same number of bytes.
   @usableFromInline
-  func hasSameBytes(as other: String) -> Bool {
+  func matchesBytes(of other: String) -> Bool {
     let count = utf8.count
     let isSame: Bool?? = utf8.withContiguousStorageIfAvailable { mine in
       other.utf8.withContiguousStorageIfAvailable { others in
@@ -87,9 +87,9 @@ extension String {
 
 extension Optional where Wrapped == String {
   /// Returns whether both strings have the same UTF-8 bytes, or both are `nil`.
-  package func isSame(as other: String?) -> Bool {
+  package func hasSameBytes(as other: String?) -> Bool {
     switch (self, other) {
-    case (.some(let mine), .some(let other)): mine.isSame(as: other)
+    case (.some(let mine), .some(let other)): mine.hasSameBytes(as: other)
     case (nil, nil): true
     default: false
     }
@@ -105,12 +105,12 @@ extension Dictionary where Key == String {
 
 extension Sequence<String> {
   /// Returns whether the sequence contains a string with the same UTF-8 bytes.
-  package func containsExactly(_ text: String) -> Bool { contains { $0.isSame(as: text) } }
+  package func containsExactly(_ text: String) -> Bool { contains { $0.hasSameBytes(as: text) } }
 }
 
 extension Collection<String> {
   /// Returns whether both collections contain the same strings, by UTF-8 bytes, in the same order.
-  package func isSame(as other: some Collection<String>) -> Bool {
-    count == other.count && zip(self, other).allSatisfy { $0.isSame(as: $1) }
+  package func hasSameBytes(as other: some Collection<String>) -> Bool {
+    count == other.count && zip(self, other).allSatisfy { $0.hasSameBytes(as: $1) }
   }
 }

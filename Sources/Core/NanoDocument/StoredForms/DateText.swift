@@ -36,12 +36,7 @@ package enum DateText {
   }
 
   static func write(seconds: Int, nanoseconds: Int, to out: UnsafeMutablePointer<UInt8>) {
-    var days = seconds / 86_400
-    var second = seconds % 86_400
-    if second < 0 {
-      second += 86_400
-      days -= 1
-    }
+    let (days, second) = daysAndSeconds(seconds)
     let (year, month, day) = civil(days)
     twoDigits(year / 100, out)
     twoDigits(year % 100, out + 2)
@@ -62,6 +57,13 @@ package enum DateText {
     twoDigits(nanoseconds / 10 % 100, out + 26)
     out[28] = ASCII.zero &+ UInt8(truncatingIfNeeded: nanoseconds % 10)
     out[29] = 0x5A  // Z
+  }
+
+  /// Splits seconds since 1970 into the day counted from 1970-01-01 and the second of that day.
+  @inline(__always)
+  package static func daysAndSeconds(_ seconds: Int) -> (days: Int, seconds: Int) {
+    let (days, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
+    return rest < 0 ? (days - 1, rest + 86_400) : (days, rest)
   }
 
   /// Returns the date of a day counted from 1970-01-01, using 400-year eras that begin in March (Howard

@@ -293,7 +293,7 @@ extension Document: CustomStringConvertible {
   /// The key, row ID and type. Fields are never included, since descriptions end up in logs.
   public var description: String {
     let parts = [
-      key.map { "key: \($0)" }, rowID.map { "row id: \($0)" }, type.map { "type: \($0)" },
+      key.map { "key: \($0)" }, rowID.map { "row ID: \($0)" }, type.map { "type: \($0)" },
     ]
     return "Document(\(parts.compactMap(\.self).joined(separator: ", ")))"
   }

@@ -70,7 +70,7 @@ extension DocumentValue {
     case .object(let object):
       var kept = DocumentObject()
       for (name, value) in object {
-        let below = paths.filter { $0.first?.isSame(as: name) == true }.map { $0.dropFirst() }
+        let below = paths.filter { $0.first?.hasSameBytes(as: name) == true }.map { $0.dropFirst() }
         if below.contains(where: \.isEmpty) {
           kept.append(name, value)
         } else if !below.isEmpty, let inner = value.selecting(below) {

@@ -37,6 +37,24 @@ public enum DocumentValue: Sendable, Hashable {
 }
 
 extension DocumentValue {
+  /// The name of the value's type, as the function `typeof` of query text returns it.
+  package var typeName: String {
+    switch self {
+    case .null: "null"
+    case .bool: "boolean"
+    case .int: "integer"
+    case .double: "real"
+    case .string: "text"
+    case .date: "date"
+    case .data: "data"
+    case .url: "url"
+    case .array: "array"
+    case .object: "object"
+    }
+  }
+}
+
+extension DocumentValue {
   /// Returns whether both values have the same type and content.
   ///
   /// An integer never equals a double, and strings are compared by their UTF-8 bytes. Conditions compare
@@ -47,11 +65,11 @@ extension DocumentValue {
     case (.bool(let a), .bool(let b)): a == b
     case (.int(let a), .int(let b)): a == b
     case (.double(let a), .double(let b)): a == b
-    case (.string(let a), .string(let b)): a.isSame(as: b)
+    case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
     case (.date(let a), .date(let b)): a == b
     case (.data(let a), .data(let b)): a == b
     case (.url(let a), .url(let b)):
-      a == b && a.relativeString.isSame(as: b.relativeString)
+      a == b && a.relativeString.hasSameBytes(as: b.relativeString)
     case (.array(let a), .array(let b)): a == b
     case (.object(let a), .object(let b)): a == b
     case (.null, _), (.bool, _), (.int, _), (.double, _), (.string, _), (.date, _), (.data, _),

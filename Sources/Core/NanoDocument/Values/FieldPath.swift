@@ -102,7 +102,7 @@ extension FieldPath {
   /// Components are equal if their bytes are equal, as in a stored document. String equality would
   /// ignore differences in Unicode normalization.
   public static func == (a: FieldPath, b: FieldPath) -> Bool {
-    a.components.isSame(as: b.components) && a.quotedNumbers == b.quotedNumbers
+    a.components.hasSameBytes(as: b.components) && a.quotedNumbers == b.quotedNumbers
   }
 
   public func hash(into hasher: inout Hasher) {
@@ -119,20 +119,8 @@ extension FieldPath: CustomStringConvertible, ExpressibleByStringLiteral {
   public var description: String {
     components.enumerated().map { position, name in
       isQuotedNumber(position) || name.utf8.contains { $0 == 0x2E || $0 == 0x22 }
-        ? Self.quoted(name) : name
+        ? name.quoted(with: "\"") : name
     }.joined(separator: ".")
-  }
-}
-
-extension FieldPath {
-  private static func quoted(_ name: String) -> String {
-    var quoted = "\"".unicodeScalars
-    for scalar in name.unicodeScalars {
-      quoted.append(scalar)
-      if scalar == "\"" { quoted.append(scalar) }
-    }
-    quoted.append("\"")
-    return String(quoted)
   }
 }
 

@@ -37,7 +37,7 @@ public struct Commit: Sendable, Hashable {
   public func change(in collection: String) -> Change? {
     if isEverything { return Change(collection, nil) }
     let name = collection.foldingASCII
-    return changes.first { $0.collection.foldingASCII.isSame(as: name) }
+    return changes.first { $0.collection.foldingASCII.hasSameBytes(as: name) }
   }
 
   /// Merges the changes of a later commit into this one.
@@ -48,7 +48,8 @@ public struct Commit: Sendable, Hashable {
     }
     for change in later.changes {
       let name = change.collection.foldingASCII
-      if let index = changes.firstIndex(where: { $0.collection.foldingASCII.isSame(as: name) }) {
+      if let index = changes.firstIndex(where: { $0.collection.foldingASCII.hasSameBytes(as: name) }
+      ) {
         changes[index].merge(change)
       } else {
         changes.append(change)

@@ -24,6 +24,6 @@ package struct Capabilities: OptionSet, Sendable, Hashable {
   package static let everythingIndex = Capabilities(rawValue: 64)
   /// ``Engine/observeCommits(_:)``.
   package static let changes = Capabilities(rawValue: 128)
-  /// ``EngineIndexWriter/createTextIndex(_:in:)``.
-  package static let textIndexes = Capabilities(rawValue: 256)
+  /// ``EngineIndexWriter/createFullTextIndex(_:in:)``.
+  package static let fullTextIndexes = Capabilities(rawValue: 256)
 }

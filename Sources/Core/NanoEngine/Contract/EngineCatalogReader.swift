@@ -12,7 +12,7 @@ package protocol EngineCatalogReader: AnyObject {
   /// Returns the indexes of a collection, sorted by name.
   func indexes(in collection: String) throws -> [IndexDefinition]
   /// Returns the full-text indexes of a collection, sorted by name.
-  func textIndexes(in collection: String) throws -> [FullTextIndexDefinition]
+  func fullTextIndexes(in collection: String) throws -> [FullTextIndexDefinition]
   /// Returns what is indexed in addition to those; ``IndexingPolicy/declared`` if the collection does not exist.
   func indexing(in collection: String) throws -> IndexingPolicy
   /// Returns the class names that documents are stored under, each once, sorted.
@@ -28,7 +28,7 @@ package protocol EngineCatalogReader: AnyObject {
 }
 
 extension EngineCatalogReader where Self: EngineDocumentReader {
-  package func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] { [] }
+  package func fullTextIndexes(in collection: String) throws -> [FullTextIndexDefinition] { [] }
 
   package func types(in collection: String) throws -> [String] {
     var names: Set<ExactName> = []

@@ -12,7 +12,7 @@ package protocol EngineDocumentWriter: AnyObject {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64
 
   /// Stores new documents in order, with the same outcome as ``insert(_:into:)``. An engine may be faster with
-  /// batches of ``NewDocument/together`` documents.
+  /// batches of ``NewDocument/batchSize`` documents.
   ///
   /// - Parameter rowIDs: Receives the row ID of each stored document, including those stored before one that is
   ///   rejected.
@@ -22,7 +22,7 @@ package protocol EngineDocumentWriter: AnyObject {
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws
   /// The preferred number of new documents per call.
-  var documentsTogether: Int { get }
+  var preferredBatchSize: Int { get }
 
   /// Stores a document under its key, replacing the existing document with that key, if any. The existing
   /// document's row ID and creation date are kept.
@@ -52,7 +52,7 @@ package protocol EngineDocumentWriter: AnyObject {
 }
 
 extension EngineDocumentWriter {
-  package var documentsTogether: Int { NewDocument.together }
+  package var preferredBatchSize: Int { NewDocument.batchSize }
 
   package func save(
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]

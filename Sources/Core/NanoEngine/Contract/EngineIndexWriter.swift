@@ -13,8 +13,8 @@ package protocol EngineIndexWriter: AnyObject {
   /// Creates a full-text index; does nothing if the same index exists.
   ///
   /// - Throws: ``StoreError/Code/alreadyExists`` if a different index has the name,
-  ///   ``StoreError/Code/unsupported`` without ``Capabilities/textIndexes``.
-  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws
+  ///   ``StoreError/Code/unsupported`` without ``Capabilities/fullTextIndexes``.
+  func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws
 
   /// Sets what is indexed, for existing and future documents. Query results do not depend on it.
   ///

@@ -43,7 +43,7 @@ public struct SQLRow: Sendable, Hashable {
   }
   /// Returns the value of the first column with this name, or `nil` if there is none.
   public subscript(column: String) -> DocumentValue? {
-    columns.firstIndex { $0.isSame(as: column) }.map { values[$0] }
+    columns.firstIndex { $0.hasSameBytes(as: column) }.map { values[$0] }
   }
 }
 

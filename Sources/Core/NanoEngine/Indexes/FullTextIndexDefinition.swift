@@ -63,14 +63,16 @@ extension FullTextSearch {
     if let scope { return scope }
     let names = indexes.map(\.name).joined(separator: ", ")
     if let index {
-      if let found = indexes.first(where: { $0.name.isSame(as: index) }) { return found.scope }
+      if let found = indexes.first(where: { $0.name.hasSameBytes(as: index) }) {
+        return found.scope
+      }
       throw StoreError(
         .invalidArgument, "No text index has this name", [.index: index, .expected: names])
     }
     guard let only = indexes.first else {
       throw StoreError(
         .invalidArgument, "Full-text search needs a text index, and the collection has none",
-        [.hint: "create one with createTextIndex"])
+        [.hint: "create one with createFullTextIndex"])
     }
     guard indexes.count == 1 else {
       throw StoreError(
@@ -83,8 +85,8 @@ extension FullTextSearch {
 
 extension EngineWriter {
   /// Throws ``StoreError/Code/unsupported``, the default for engines without full-text indexes.
-  package func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+  package func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     throw StoreError(
-      .unsupported, "The engine has no text indexes", [.capability: "textIndexes"])
+      .unsupported, "The engine has no text indexes", [.capability: "fullTextIndexes"])
   }
 }

@@ -88,7 +88,7 @@ private struct FullTextQueryParser {
     guard !fields.isEmpty, let colon = rest.firstIndex(of: ":") else { return nil }
     let name = String(rest[..<colon])
     let behind = rest[rest.index(after: colon)...]
-    guard let field = fields.first(where: { $0.description.isSame(as: name) }),
+    guard let field = fields.first(where: { $0.description.hasSameBytes(as: name) }),
       let next = behind.first, !Self.isBlank(next)
     else { return nil }
     rest = behind

@@ -36,13 +36,14 @@ extension FullTextQuery {
   /// Texts are equal if their UTF-8 bytes are equal, since an index of substrings distinguishes them.
   public static func == (a: FullTextQuery, b: FullTextQuery) -> Bool {
     switch (a, b) {
-    case (.phrase(let a), .phrase(let b)), (.prefix(let a), .prefix(let b)): a.isSame(as: b)
+    case (.phrase(let a), .phrase(let b)), (.prefix(let a), .prefix(let b)): a.hasSameBytes(as: b)
     case (.near(let a, let distance), .near(let b, let other)):
-      distance == other && a.isSame(as: b)
+      distance == other && a.hasSameBytes(as: b)
     case (.all(let a), .all(let b)), (.any(let a), .any(let b)): a == b
     case (.excluding(let a, let without), .excluding(let b, let other)): a == b && without == other
     case (.field(let path, let a), .field(let other, let b)): path == other && a == b
-    case (.part(let a, let position), .part(let b, let other)): position == other && a.isSame(as: b)
+    case (.part(let a, let position), .part(let b, let other)):
+      position == other && a.hasSameBytes(as: b)
     default: false
     }
   }
@@ -96,7 +97,7 @@ public struct FullTextSearch: Sendable, Hashable {
 
   /// Returns whether both searches are equal. Texts and names are compared by their UTF-8 bytes.
   public static func == (a: FullTextSearch, b: FullTextSearch) -> Bool {
-    a.query == b.query && a.index.isSame(as: b.index) && a.scope == b.scope
+    a.query == b.query && a.index.hasSameBytes(as: b.index) && a.scope == b.scope
   }
 
   public func hash(into hasher: inout Hasher) {

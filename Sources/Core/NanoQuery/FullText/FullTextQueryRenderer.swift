@@ -4,12 +4,8 @@
 enum FullTextQueryRenderer {
   /// Returns text such as `'gin tonic'`, preceded by the index name if there is one.
   static func text(_ search: FullTextSearch) -> String {
-    let query = quoted(text(search.query))
-    return search.index.map { quoted($0) + ", " + query } ?? query
-  }
-
-  private static func quoted(_ text: String) -> String {
-    "'" + text.replacing("'", with: "''") + "'"
+    let query = text(search.query).quoted(with: "'")
+    return search.index.map { $0.quoted(with: "'") + ", " + query } ?? query
   }
 
   private static func text(_ query: FullTextQuery) -> String {

@@ -41,7 +41,7 @@ package final class CompiledOrdering {
       let fields = ordering.expression.fields
       let subject = try StoredSubject(
         fields, paths, &document, attributes, defaults,
-        asksForLeaves: Condition.truth(ordering.expression).asksForLeaves)
+        hasLeafConditions: Condition.truth(ordering.expression).hasLeafConditions)
       do {
         values = try Evaluator(subject).values(ordering.expression)
       } catch {

@@ -49,9 +49,9 @@ struct StoredSubject: Subject {
   init(
     _ fields: [FieldPath], _ paths: [FieldPath: BytePath], _ document: inout DocumentBytes,
     _ attributes: (Attribute) -> DocumentValue, _ defaults: FieldDefaults?,
-    asksForLeaves: Bool = false
+    hasLeafConditions: Bool = false
   ) throws(StoreError) {
-    if asksForLeaves { all = Leaves.all(in: try document.value()) }
+    if hasLeafConditions { all = Leaves.all(in: try document.value()) }
     for field in fields where values[field] == nil {
       guard let path = paths[field] else { continue }
       var found: [DocumentValue] = []

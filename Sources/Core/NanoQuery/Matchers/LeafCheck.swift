@@ -37,7 +37,7 @@ class LeafCheck {
     switch operand(condition) {
     case .field(.element)?: return try ValueMatcher.make(condition).map(ValueLeaf.init)
     case .attribute(.leafPath)?:
-      let pathCondition = condition.replacingLeaves {
+      let pathCondition = condition.replacingExpressions {
         $0 == .attribute(.leafPath) ? .field(.element) : nil
       }
       return try ValueMatcher.make(pathCondition).map(PathLeaf.init)

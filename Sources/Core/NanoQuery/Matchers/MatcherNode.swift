@@ -152,7 +152,7 @@ private final class ExistsNode: MatcherNode {
 private final class EvaluatedNode: MatcherNode {
   let condition: Condition
   let fields: [FieldPath]
-  let asksForLeaves: Bool
+  let hasLeafConditions: Bool
   let paths: [FieldPath: BytePath]
   let defaults: FieldDefaults?
   private let budget = EvaluationBudget()
@@ -163,13 +163,13 @@ private final class EvaluatedNode: MatcherNode {
     self.paths = paths
     self.defaults = defaults
     fields = condition.fields
-    asksForLeaves = condition.asksForLeaves
+    hasLeafConditions = condition.hasLeafConditions
   }
   override func holds(
     _ document: inout DocumentBytes, _ attributes: Attributes
   ) throws(StoreError) -> Bool {
     let subject = try StoredSubject(
-      fields, paths, &document, attributes, defaults, asksForLeaves: asksForLeaves)
+      fields, paths, &document, attributes, defaults, hasLeafConditions: hasLeafConditions)
     budget.reset()
     return try Evaluator(subject, budget).holds(condition)
   }

@@ -10,22 +10,26 @@ extension QueryLexer {
   }
 
   private mutating func takeText(openedAt start: Int) throws(StoreError) -> String {
+    if let text = takeQuoted(by: UInt8(ascii: "'")) { return text }
+    throw source.error(
+      "A string literal is not closed", at: start..<source.bytes.count, expected: "'",
+      hint: "write a quote inside a string twice")
+  }
+
+  /// Consumes text up to the closing quote, in which doubled quotes stand for one; `nil` if it is not closed.
+  mutating func takeQuoted(by quote: UInt8) -> String? {
     var bytes: [UInt8] = []
     index += 1
     while !source.isEnd(index) {
       let byte = source.byte(index)
       index += 1
-      if byte == UInt8(ascii: "'") {
-        guard source.byte(index) == UInt8(ascii: "'") else {
-          return String(decoding: bytes, as: UTF8.self)
-        }
+      if byte == quote {
+        guard source.byte(index) == quote else { return String(decoding: bytes, as: UTF8.self) }
         index += 1
       }
       bytes.append(byte)
     }
-    throw source.error(
-      "A string literal is not closed", at: start..<source.bytes.count, expected: "'",
-      hint: "write a quote inside a string twice")
+    return nil
   }
 
   /// Consumes a blob literal such as `x'CAFE'`.

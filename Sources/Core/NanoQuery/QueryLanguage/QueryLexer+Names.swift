@@ -50,19 +50,7 @@ extension QueryLexer {
 
   private mutating func takeQuotedName(in field: Int) throws(StoreError) -> String {
     let start = index
-    var bytes: [UInt8] = []
-    index += 1
-    while !source.isEnd(index) {
-      let byte = source.byte(index)
-      index += 1
-      if byte == UInt8(ascii: "\"") {
-        guard source.byte(index) == UInt8(ascii: "\"") else {
-          return String(decoding: bytes, as: UTF8.self)
-        }
-        index += 1
-      }
-      bytes.append(byte)
-    }
+    if let name = takeQuoted(by: UInt8(ascii: "\"")) { return name }
     throw source.error(
       "A quoted name is not closed", at: start..<index, code: .invalidPath, expected: "\"",
       hint: "write a quote inside a name twice")

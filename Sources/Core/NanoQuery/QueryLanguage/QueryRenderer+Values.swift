@@ -63,18 +63,3 @@ extension FieldPath {
     }
   }
 }
-
-extension String {
-  /// Returns the string in quotes, with inner quotes doubled. Compares Unicode scalars: `Character`
-  /// combines a quote with a following combining mark, but parsers do not.
-  fileprivate func quoted(with quote: Unicode.Scalar) -> String {
-    var quoted = UnicodeScalarView()
-    quoted.append(quote)
-    for scalar in unicodeScalars {
-      if scalar == quote { quoted.append(quote) }
-      quoted.append(scalar)
-    }
-    quoted.append(quote)
-    return String(quoted)
-  }
-}

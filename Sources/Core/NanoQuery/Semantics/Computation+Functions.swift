@@ -36,24 +36,9 @@ extension Computation {
     case .max:
       if operands.contains(.null) { return .null }
       return operands.max { ValueOrder.compare($0, $1) < 0 } ?? .null
-    case .typeof: return .string(typeName(operands[0]))
+    case .typeof: return .string(operands[0].typeName)
     case .arrayLength: return operands[0].array.map { .int(Int64($0.count)) } ?? .null
     case .year, .month, .day, .hour, .minute, .second: return date(function, operands[0])
-    }
-  }
-
-  static func typeName(_ value: DocumentValue) -> String {
-    switch value {
-    case .null: "null"
-    case .bool: "boolean"
-    case .int: "integer"
-    case .double: "real"
-    case .string: "text"
-    case .date: "date"
-    case .data: "data"
-    case .url: "url"
-    case .array: "array"
-    case .object: "object"
     }
   }
 

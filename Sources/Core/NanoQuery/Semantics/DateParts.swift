@@ -14,12 +14,7 @@ struct DateParts {
     let interval = date.timeIntervalSinceReferenceDate
     guard interval.magnitude < 3.2e13 else { return nil }
     let moment = DateText.shortest(interval)
-    var days = moment.seconds / 86_400
-    var rest = moment.seconds % 86_400
-    if rest < 0 {
-      rest += 86_400
-      days -= 1
-    }
+    let (days, rest) = DateText.daysAndSeconds(moment.seconds)
     (year, month, day) = DateText.civil(days)
     hour = rest / 3600
     minute = rest / 60 % 60

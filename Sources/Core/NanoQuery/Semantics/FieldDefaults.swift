@@ -80,7 +80,7 @@ extension Condition {
   private func singleAsStored(_ defaults: FieldDefaults) -> Condition? {
     let paths = outerFields
     guard let path = paths.first(where: defaults.reaches) else { return self }
-    guard paths.allSatisfy({ $0 == path }), !usesAttributes, !asksForLeaves,
+    guard paths.allSatisfy({ $0 == path }), !usesAttributes, !hasLeafConditions,
       let withDefault = try? Evaluator(DocumentSubject(defaults.object)).holds(self),
       let without = try? Evaluator(DocumentSubject([:])).holds(self)
     else { return nil }
@@ -101,8 +101,8 @@ extension Condition {
   /// added.
   package var usesAttributes: Bool {
     var found = false
-    _ = replacingLeaves { leaf in
-      if case .attribute = leaf { found = true }
+    _ = replacingExpressions { expression in
+      if case .attribute = expression { found = true }
       return nil
     }
     return found

@@ -13,10 +13,8 @@ extension EncryptedWriter {
     }
     var blind = try blindIndexes(of: collection) ?? BlindIndexes(keyNumber: ring.current.number)
     if let existing = blind.index(named: index.name) {
-      guard existing.definition.isSame(as: index) else {
-        throw StoreError(
-          .alreadyExists, "An index with this name has a different definition",
-          [.collection: collection, .index: index.name])
+      guard existing.definition.hasSameEntries(as: index) else {
+        throw StoreError.indexExists(index.name, in: collection)
       }
       return
     }
@@ -85,14 +83,14 @@ extension EncryptedWriter {
     }
   }
 
-  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+  func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     guard ring.encrypts(collection) else {
-      return try writer.createTextIndex(index, in: collection)
+      return try writer.createFullTextIndex(index, in: collection)
     }
     throw StoreError(
       .unsupported, "An encrypted collection cannot have a full-text index",
       [
-        .collection: collection, .index: index.name, .capability: "textIndexes",
+        .collection: collection, .index: index.name, .capability: "fullTextIndexes",
         .hint: "a full-text index would reveal the words",
       ])
   }

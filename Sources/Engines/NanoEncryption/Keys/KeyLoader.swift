@@ -111,7 +111,7 @@ struct KeyLoader {
       let name = collection.name
       guard ring.encrypts(name), isNew(name) else { continue }
       let indexes = try writer.indexes(in: name).filter { $0.origin == .declared }
-      let texts = try writer.textIndexes(in: name)
+      let texts = try writer.fullTextIndexes(in: name)
       let refused =
         texts.map(\.name)
         + indexes.filter { !encryption.allows($0, in: name) }.map(\.name)
@@ -136,7 +136,7 @@ extension Encryption {
   func allows(_ index: IndexDefinition, in collection: String) -> Bool {
     if InternalCollection(named: collection) != nil { return true }
     switch indexes {
-    case .refused: return false
+    case .rejected: return false
     case .blind: return true
     case .blindOn(let fields):
       let name = collection.folded

@@ -61,7 +61,7 @@ extension EncryptedEngine {
   /// file. It continues a rotation that did not complete.
   ///
   /// - Parameter progress: As in ``rotate(progress:)``.
-  package func sealAll(progress: ((Double) throws -> Void)? = nil) throws {
+  package func encryptAll(progress: ((Double) throws -> Void)? = nil) throws {
     try ReencryptionRun(self, acceptsPlain: true, progress).run()
   }
 

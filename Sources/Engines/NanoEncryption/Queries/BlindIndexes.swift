@@ -34,7 +34,9 @@ struct BlindIndexes: Sendable, Hashable {
 
   init(keyNumber: UInt32) { self.keyNumber = keyNumber }
 
-  func index(named name: String) -> Index? { indexes.first { $0.definition.name.isSame(as: name) } }
+  func index(named name: String) -> Index? {
+    indexes.first { $0.definition.name.hasSameBytes(as: name) }
+  }
 
   /// Returns the declared name of an inner index.
   func name(ofInner name: String) -> String? {
@@ -62,7 +64,7 @@ struct BlindIndexes: Sendable, Hashable {
 
   /// Removes an index, and the fields that no other index uses.
   mutating func remove(_ name: String) {
-    indexes.removeAll { $0.definition.name.isSame(as: name) }
+    indexes.removeAll { $0.definition.name.hasSameBytes(as: name) }
     let indexes = indexes
     fields.removeAll { field in
       !indexes.contains { index in

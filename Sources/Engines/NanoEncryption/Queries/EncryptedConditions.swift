@@ -78,16 +78,8 @@ struct EncryptedCondition {
 
 extension Condition {
   /// Whether it involves only unencrypted columns: row ID, key, type, version, insertion date.
-  fileprivate var usesOnlyRowColumns: Bool { fields.isEmpty && !asksForLeaves && !searchesAnywhere }
-
-  /// Whether it contains a search, whose fields may be determined later.
-  private var searchesAnywhere: Bool {
-    switch self {
-    case .search: true
-    case .all(let parts), .any(let parts): parts.contains(where: \.searchesAnywhere)
-    case .not(let part): part.searchesAnywhere
-    default: false
-    }
+  fileprivate var usesOnlyRowColumns: Bool {
+    fields.isEmpty && !hasLeafConditions && !searches
   }
 }
 

@@ -23,30 +23,25 @@ final class EncryptedMetadataCache: Sendable {
   func indexes(
     _ collection: String, _ encrypted: DocumentValue, _ decrypt: () throws -> BlindIndexes
   ) throws -> BlindIndexes {
-    if let entry = state.withLock({ $0.indexes[ExactName(collection)] }),
-      entry.encrypted == encrypted
-    {
-      return entry.value
-    }
-    let decrypted = try decrypt()
-    state.withLock {
-      $0.indexes[ExactName(collection)] = Entry(encrypted: encrypted, value: decrypted)
-    }
-    return decrypted
+    try value(\.indexes, collection, encrypted, decrypt)
   }
 
   func settings(
     _ collection: String, _ encrypted: DocumentValue, _ decrypt: () throws -> CollectionSettings
   ) throws -> CollectionSettings {
-    if let entry = state.withLock({ $0.settings[ExactName(collection)] }),
-      entry.encrypted == encrypted
-    {
+    try value(\.settings, collection, encrypted, decrypt)
+  }
+
+  private func value<Value>(
+    _ entries: WritableKeyPath<State, [ExactName: Entry<Value>]> & Sendable, _ collection: String,
+    _ encrypted: DocumentValue, _ decrypt: () throws -> Value
+  ) throws -> Value {
+    let name = ExactName(collection)
+    if let entry = state.withLock({ $0[keyPath: entries][name] }), entry.encrypted == encrypted {
       return entry.value
     }
     let decrypted = try decrypt()
-    state.withLock {
-      $0.settings[ExactName(collection)] = Entry(encrypted: encrypted, value: decrypted)
-    }
+    state.withLock { $0[keyPath: entries][name] = Entry(encrypted: encrypted, value: decrypted) }
     return decrypted
   }
 

@@ -86,8 +86,8 @@ class EncryptedReader: EngineReader {
   func committedState() throws -> CommittedState? { try inner.committedState() }
   func types(in collection: String) throws -> [String] { try inner.types(in: collection) }
 
-  func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
-    ring.encrypts(collection) ? [] : try inner.textIndexes(in: collection)
+  func fullTextIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
+    ring.encrypts(collection) ? [] : try inner.fullTextIndexes(in: collection)
   }
   func indexing(in collection: String) throws -> IndexingPolicy {
     ring.encrypts(collection) ? .declared : try inner.indexing(in: collection)

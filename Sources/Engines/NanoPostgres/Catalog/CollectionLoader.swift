@@ -66,14 +66,13 @@ struct CollectionLoader {
     let name = row.text(0, 0)
     var collection = PostgresCollection(
       description: CollectionDescription(
-        name: name, identity: CollectionIdentity(rawValue: row.text(0, 2)) ?? .key,
-        isInternal: InternalCollection(named: name) != nil),
+        storedName: name, identity: CollectionIdentity(rawValue: row.text(0, 2))),
       table: names.qualified(row.text(0, 1)), tableName: row.text(0, 1),
       incarnation: row.int(0, 3), generation: row.int(0, 4),
       settings: try row.optionalText(0, 7).map { CollectionSettings(try Self.object($0)) }
         ?? CollectionSettings(),
       indexing: IndexingPolicy(rawValue: row.text(0, 8)) ?? .declared, keepsSource: row.bool(0, 9),
-      layout: PostgresLayout(rawValue: row.text(0, 10)) ?? .plain, indexes: [], textIndexes: [],
+      layout: PostgresLayout(rawValue: row.text(0, 10)) ?? .plain, indexes: [], fullTextIndexes: [],
       paths: PathSnapshot(
         (0..<paths.count).map { .init(path: Array(paths.bytes($0, 0)), types: paths.int($0, 1)) }))
     for number in 0..<indexes.count {
@@ -81,7 +80,7 @@ struct CollectionLoader {
       if indexes.text(number, 2) == "text" {
         let text = FullTextIndexDefinition(definition, name: indexes.text(number, 0))
         try checkingDefinition(name) { () throws(StoreError) in try text.validate() }
-        collection.textIndexes.append(
+        collection.fullTextIndexes.append(
           PostgresTextIndex(
             definition: text, sqlName: indexes.text(number, 1),
             column: definition["column"]?.string ?? ""))

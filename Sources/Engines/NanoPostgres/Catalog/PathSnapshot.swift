@@ -22,7 +22,7 @@ final class PathSnapshot: @unchecked Sendable {
     trie = Self.trie(entries)
   }
 
-  func facts(at path: FieldPath) -> PathSummary? { trie.facts(at: path) }
+  func summary(at path: FieldPath) -> PathSummary? { trie.summary(at: path) }
 
   /// Returns a copy of the catalog that a writer can modify.
   func copy() -> PathTrie { Self.trie(entries) }

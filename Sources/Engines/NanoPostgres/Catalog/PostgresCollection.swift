@@ -20,7 +20,7 @@ struct PostgresCollection: Sendable {
   var keepsSource: Bool
   var layout: PostgresLayout
   var indexes: [PostgresIndex]
-  var textIndexes: [PostgresTextIndex]
+  var fullTextIndexes: [PostgresTextIndex]
   var paths: PathSnapshot
 
   var folded: ExactName { description.name.folded }

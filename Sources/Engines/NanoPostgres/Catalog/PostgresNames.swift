@@ -15,14 +15,15 @@ struct PostgresNames: Sendable {
   /// Returns the table name for a new collection: the collection's name if it fits.
   static func table(of collection: String) -> String {
     guard collection.utf8.count > longestTable else { return collection }
-    return prefix(collection, longestTable - 17) + "_" + hash(collection)
+    return collection.prefix(bytes: longestTable - 17) + "_" + hash(collection)
   }
 
   /// Returns the name of an index, which no collection can have.
   static func index(_ name: String, of collection: String) -> String {
     let prefixText = "nano_" + hash(collection + "\u{0}" + name) + "_"
     return prefixText
-      + prefix(collection + "_" + name, PostgresConfiguration.longestName - prefixText.utf8.count)
+      + (collection + "_" + name).prefix(
+        bytes: PostgresConfiguration.longestName - prefixText.utf8.count)
   }
 
   /// Leaves space for the suffix `_p` and a partition number.
@@ -30,17 +31,6 @@ struct PostgresNames: Sendable {
 
   /// Returns the name of the index on all fields of a collection.
   static func wholeIndex(of collection: String) -> String { "nano_all_" + hash(collection) }
-
-  private static func prefix(_ text: String, _ bytes: Int) -> String {
-    var scalars = String.UnicodeScalarView()
-    var count = 0
-    for scalar in text.unicodeScalars {
-      count += UTF8.width(scalar)
-      if count > bytes { break }
-      scalars.append(scalar)
-    }
-    return String(scalars)
-  }
 
   /// The 64-bit FNV-1a hash. Source: http://www.isthe.com/chongo/tech/comp/fnv/
   static func hash(_ text: String) -> String {
@@ -51,8 +41,16 @@ struct PostgresNames: Sendable {
   }
 }
 
-extension UTF8 {
-  static func width(_ scalar: Unicode.Scalar) -> Int {
-    scalar.value < 0x80 ? 1 : scalar.value < 0x800 ? 2 : scalar.value < 0x10000 ? 3 : 4
+extension String {
+  /// Returns the longest prefix of whole scalars that has at most this number of UTF-8 bytes.
+  func prefix(bytes: Int) -> String {
+    var scalars = UnicodeScalarView()
+    var count = 0
+    for scalar in unicodeScalars {
+      count += UTF8.width(scalar)
+      if count > bytes { break }
+      scalars.append(scalar)
+    }
+    return String(scalars)
   }
 }

@@ -17,7 +17,7 @@ struct PostgresCollectionMetadata {
   ) {
     self.collection = collection
     self.names = names
-    self.observed = observed ?? { collection.paths.facts(at: $0) }
+    self.observed = observed ?? { collection.paths.summary(at: $0) }
   }
 
   /// Returns whether a field index contains the field.

@@ -3,6 +3,7 @@
 import Foundation
 import NanoDocument
 import NanoQuery
+import NanoSQL
 
 extension PostgresConditionCompiler {
   /// Translates the comparison of an attribute with a value. If the column is NULL, the comparison is false rather than
@@ -50,19 +51,11 @@ extension PostgresConditionCompiler {
     }
   }
 
-  /// Compares creation dates. They are stored in whole microseconds and compared as dates, so the SQL selects a
-  /// slightly wider range.
   private func added(_ comparison: Comparison, _ date: Date) -> Translation? {
-    let micros = date.timeIntervalSince1970 * 1e6
-    guard micros.magnitude < 0x1p62 else { return nil }
-    let (low, high) = (Int64(micros) - 2, Int64(micros) + 2)
-    let sql: PostgresSQL
-    switch comparison {
-    case .less, .lessOrEqual: sql = "added <= " + .value(.int(high))
-    case .greater, .greaterOrEqual: sql = "added >= " + .value(.int(low))
-    case .equal, .notEqual:
-      sql = "added >= " + .value(.int(low)) + " AND added <= " + .value(.int(high))
-    }
-    return Translation(sql: sql, isExact: false)
+    guard let range = CreationDateRange(comparison, date) else { return nil }
+    var bounds: [PostgresSQL] = []
+    if let low = range.low { bounds.append("added >= " + .value(.int(low))) }
+    if let high = range.high { bounds.append("added <= " + .value(.int(high))) }
+    return Translation(sql: .joined(bounds, by: " AND "), isExact: false)
   }
 }

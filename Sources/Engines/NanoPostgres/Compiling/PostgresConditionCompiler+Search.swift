@@ -8,7 +8,8 @@ extension PostgresConditionCompiler {
   /// Translates a full-text search. The SQL selects at least all matches.
   func searched(_ search: FullTextSearch) -> Translation? {
     guard let scope = search.scope,
-      let index = metadata.collection.textIndexes.first(where: { $0.definition.scope == scope }),
+      let index = metadata.collection.fullTextIndexes.first(where: { $0.definition.scope == scope }
+      ),
       let query = search.query.simplified(scope.tokens),
       case let plan = FullTextPlan(query, scope.tokens), let node = plan.node,
       // A lexeme cannot contain NUL.
@@ -86,15 +87,7 @@ enum TextTokenList {
 
   /// Returns a token as it is stored: at most ``longest`` bytes of it.
   static func truncated(_ token: String) -> String {
-    guard token.utf8.count > longest else { return token }
-    var scalars = String.UnicodeScalarView()
-    var count = 0
-    for scalar in token.unicodeScalars {
-      count += UTF8.width(scalar)
-      if count > longest { break }
-      scalars.append(scalar)
-    }
-    return String(scalars)
+    token.utf8.count > longest ? token.prefix(bytes: longest) : token
   }
 
   /// Returns the distinct tokens of a document, and the number of all its tokens, including repetitions.

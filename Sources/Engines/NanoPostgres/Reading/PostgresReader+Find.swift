@@ -18,17 +18,17 @@ extension PostgresReader {
   private static let page = 1_000
 
   func find(
-    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
   ) throws {
     if query.isRanked {
-      return try findRanked(query, in: collection) { row, _ in try show(row) }
+      return try findRanked(query, in: collection) { row, _ in try visit(row) }
     }
     let executed = try execute(collection) { metadata in try plan(query, metadata) }
     guard let (metadata, plan, results) = executed else { return }
     let defaults = metadata.collection.defaults
     let matcher = try plan.compiled.rest.map { try ConditionMatcher($0, defaults: defaults) }
     guard plan.compiled.isSorted, plan.query.after == nil || plan.compiled.isBehind else {
-      return try findSorted(plan, metadata, matcher, results, show)
+      return try findSorted(plan, metadata, matcher, results, visit)
     }
     var skipped = plan.compiled.isCut ? 0 : plan.query.offset
     var left = plan.compiled.isCut ? Int.max : plan.query.limit ?? .max
@@ -39,7 +39,7 @@ extension PostgresReader {
         skipped -= 1
         return true
       }
-      guard try show(document) else { return false }
+      guard try visit(document) else { return false }
       left -= 1
       return left > 0
     }
@@ -77,12 +77,12 @@ extension PostgresReader {
   /// Passes the rows of a query to a closure in the server's order, page by page.
   func stream(
     _ plan: FindPlan, _ metadata: PostgresCollectionMetadata, _ results: [PostgresResult],
-    _ show: (StoredDocument) throws -> Bool
+    _ visit: (StoredDocument) throws -> Bool
   ) throws {
     let incarnation = metadata.collection.incarnation
     let first = results[0]
     guard let page = plan.firstPage, first.count > page else {
-      _ = try self.show(first, first.count, incarnation, show)
+      _ = try self.visit(first, first.count, incarnation, visit)
       return
     }
     // Declared before the first document is passed on, since the closure may write.
@@ -90,23 +90,23 @@ extension PostgresReader {
     let rest = "DECLARE \(cursor) NO SCROLL CURSOR FOR " + plan.compiled.sql
     _ = try session.run([rest.statement.once, .once("MOVE \(page) IN \(cursor)")])
     defer { _ = try? session.run([.once("CLOSE \(cursor)")]) }
-    guard try self.show(first, page, incarnation, show) else { return }
+    guard try self.visit(first, page, incarnation, visit) else { return }
     while true {
       let next = try session.run([.once("FETCH \(page) FROM \(cursor)")])[0]
-      guard try self.show(next, next.count, incarnation, show), next.count == page else { return }
+      guard try self.visit(next, next.count, incarnation, visit), next.count == page else { return }
     }
   }
 
   /// Passes rows to a closure.
   ///
   /// - Returns: Whether the closure requests more rows.
-  private func show(
+  private func visit(
     _ rows: PostgresResult, _ count: Int, _ incarnation: Int64,
-    _ show: (StoredDocument) throws -> Bool
+    _ visit: (StoredDocument) throws -> Bool
   ) throws -> Bool {
     for row in 0..<count {
       try session.interruption?.check()
-      guard try rows.withDocument(row, incarnation, show) else { return false }
+      guard try rows.withDocument(row, incarnation, visit) else { return false }
     }
     return true
   }
@@ -160,7 +160,7 @@ extension PostgresReader {
     let plan = (0..<rows.count).map { rows.text($0, 0) }
     let all =
       found.indexes.map { ($0.definition.name, $0.sqlName) }
-      + found.textIndexes.map { ($0.definition.name, $0.sqlName) }
+      + found.fullTextIndexes.map { ($0.definition.name, $0.sqlName) }
     return Explanation(
       statement: compiled.sql.statement.text, plan: plan,
       indexes: all.filter { index in plan.contains { $0.contains(exactly: index.1) } }.map(\.0),
@@ -176,6 +176,6 @@ extension PostgresStatement {
 extension PostgresCollectionMetadata {
   /// Returns the query with the fields of the text indexes that it names.
   func resolved(_ query: Query) throws(StoreError) -> Query {
-    try query.resolvingSearches(in: collection.textIndexes.map(\.definition))
+    try query.resolvingSearches(in: collection.fullTextIndexes.map(\.definition))
   }
 }

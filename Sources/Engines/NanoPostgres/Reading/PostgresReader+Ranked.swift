@@ -6,13 +6,13 @@ import NanoQuery
 
 extension PostgresReader {
   func findRanked(
-    _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument, Double) throws -> Bool
   ) throws {
     guard let found = try self.collection(collection) else { return }
     let metadata = collectionMetadata(found)
     var query = try metadata.resolved(query)
     guard query.isRanked, let search = query.condition.rankingSearch, let scope = search.scope
-    else { return try find(query, in: collection) { try show($0, 0) } }
+    else { return try find(query, in: collection) { try visit($0, 0) } }
     let (limit, offset) = (query.limit, query.offset)
     let ranking = query.ranking ?? FullTextRanking()
     // All matches are found without ranks first; then only the documents of the page are read.
@@ -33,8 +33,8 @@ extension PostgresReader {
     let page = ranks.dropFirst(offset)
     let chosen = Array(page.prefix(limit ?? page.count))
     let byID = Dictionary(chosen.map { ($0.id, $0.rank) }) { first, _ in first }
-    try showDocuments(chosen.map(\.id), metadata, PostgresQueryCompiler.columns(query)) {
-      try show($0, byID[$0.rowID] ?? 0)
+    try visitDocuments(chosen.map(\.id), metadata, PostgresQueryCompiler.columns(query)) {
+      try visit($0, byID[$0.rowID] ?? 0)
     }
   }
 
@@ -45,7 +45,8 @@ extension PostgresReader {
     _ metadata: PostgresCollectionMetadata,
     _ collection: String
   ) throws -> FullTextRanker? {
-    guard let index = metadata.collection.textIndexes.first(where: { $0.definition.scope == scope })
+    guard
+      let index = metadata.collection.fullTextIndexes.first(where: { $0.definition.scope == scope })
     else { return nil }
     let table = metadata.collection.table
     let totals = try session.run(

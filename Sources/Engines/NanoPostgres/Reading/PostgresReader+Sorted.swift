@@ -15,7 +15,7 @@ extension PostgresReader {
   /// for all matches; the documents of the page are read afterwards.
   func findSorted(
     _ plan: FindPlan, _ metadata: PostgresCollectionMetadata, _ matcher: ConditionMatcher?,
-    _ results: [PostgresResult], _ show: (StoredDocument) throws -> Bool
+    _ results: [PostgresResult], _ visit: (StoredDocument) throws -> Bool
   ) throws {
     let query = plan.query
     let programs = query.orderings.map {
@@ -38,7 +38,7 @@ extension PostgresReader {
     }
     let page = sortedRows.dropFirst(query.offset)
     let ids = page.prefix(query.limit ?? page.count).map(\.rowID)
-    try showDocuments(ids, metadata, PostgresQueryCompiler.columns(query), show)
+    try visitDocuments(ids, metadata, PostgresQueryCompiler.columns(query), visit)
   }
 
   private static func precedes(_ a: SortedRow, _ b: SortedRow, _ descending: [Bool]) -> Bool {
@@ -52,9 +52,9 @@ extension PostgresReader {
   private static let batchSize = 500
 
   /// Passes documents to a closure in the order of a list of row IDs.
-  func showDocuments(
+  func visitDocuments(
     _ ids: [Int64], _ metadata: PostgresCollectionMetadata, _ columns: String,
-    _ show: (StoredDocument) throws -> Bool
+    _ visit: (StoredDocument) throws -> Bool
   ) throws {
     var rest = ids[...]
     while !rest.isEmpty {
@@ -69,7 +69,7 @@ extension PostgresReader {
       for id in part {
         try session.interruption?.check()
         guard let row = rowsByID[id] else { continue }
-        guard try rows.withDocument(row, metadata.collection.incarnation, show) else { return }
+        guard try rows.withDocument(row, metadata.collection.incarnation, visit) else { return }
       }
     }
   }

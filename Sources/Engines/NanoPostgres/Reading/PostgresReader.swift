@@ -132,10 +132,8 @@ class PostgresReader: EngineReader {
     let rows = try session.run(
       PostgresStatement("SELECT name, identity FROM \(names.qualified("nano_collections"))"))
     return (0..<rows.count).map { row in
-      let name = rows.text(row, 0)
-      return CollectionDescription(
-        name: name, identity: CollectionIdentity(rawValue: rows.text(row, 1)) ?? .key,
-        isInternal: InternalCollection(named: name) != nil)
+      CollectionDescription(
+        storedName: rows.text(row, 0), identity: CollectionIdentity(rawValue: rows.text(row, 1)))
     }.sorted { $0.name.foldingASCII.isBefore($1.name.foldingASCII) }
   }
 
@@ -193,8 +191,8 @@ class PostgresReader: EngineReader {
       .sorted { $0.name.isBefore($1.name) }
   }
 
-  func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
-    (try self.collection(collection)?.textIndexes ?? []).map(\.definition)
+  func fullTextIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
+    (try self.collection(collection)?.fullTextIndexes ?? []).map(\.definition)
       .sorted { $0.name.isBefore($1.name) }
   }
 

@@ -69,7 +69,7 @@ class SQLPostgresReader: PostgresReader, SQLReader {
     case .object(let object):
       var found = object.flatMap { writtenTables($0.value, schema) }
       if object["Node Type"]?.string == "ModifyTable",
-        object["Schema"]?.string.isSame(as: schema) == true,
+        object["Schema"]?.string.hasSameBytes(as: schema) == true,
         let name = object["Relation Name"]?.string
       {
         found.append(name)

@@ -9,7 +9,7 @@ struct DocumentRow {
   /// The column names: `id, key, type, version, added, revision, body, source`, and those of the text indexes.
   static func columns(_ collection: PostgresCollection) -> [String] {
     ["id", "key", "type", "version", "added", "revision", "body", "source"]
-      + collection.textIndexes.flatMap { [$0.column, $0.lengthColumn] }
+      + collection.fullTextIndexes.flatMap { [$0.column, $0.lengthColumn] }
   }
 
   /// Returns the ON CONFLICT clause that replaces the document with the same key, for an INSERT into a table
@@ -59,10 +59,10 @@ struct DocumentRow {
   private static func tokens(
     _ body: UnsafeRawBufferPointer, _ collection: PostgresCollection
   ) throws -> [(distinct: [String], count: Int)] {
-    guard !collection.textIndexes.isEmpty else { return [] }
+    guard !collection.fullTextIndexes.isEmpty else { return [] }
     var reader = JSONReader(body)
     let subject = DocumentSubject(try reader.object())
-    return collection.textIndexes.map {
+    return collection.fullTextIndexes.map {
       TextTokenList.tokens($0.definition.scope, { subject.texts(at: $0) })
     }
   }
@@ -101,7 +101,7 @@ struct DocumentRow {
       "type = " + .value(type), "version = " + .value(version), "revision = revision + 1",
       "body = " + .value(body), "source = " + .value(source),
     ]
-    let names = collection.textIndexes.flatMap { [$0.column, $0.lengthColumn] }
+    let names = collection.fullTextIndexes.flatMap { [$0.column, $0.lengthColumn] }
     for (name, value) in zip(names, tokenValues) { parts.append("\(name) = " + value) }
     return PostgresSQL.joined(parts, by: ", ")
   }

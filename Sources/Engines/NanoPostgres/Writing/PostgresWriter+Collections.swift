@@ -10,12 +10,7 @@ extension PostgresWriter {
     noteWrite()
     if let existing = try table(description.name) {
       guard existing.collection.description.identity == description.identity else {
-        throw StoreError(
-          .alreadyExists, "A collection with this name has a different identity",
-          [
-            .collection: description.name,
-            .actual: existing.collection.description.identity.rawValue,
-          ])
+        throw StoreError.collectionExists(existing.collection.description)
       }
       return
     }
@@ -26,9 +21,7 @@ extension PostgresWriter {
     guard results[0].changes == 1 else { return try createCollection(description) }
     guard results[1].count == 0 else {
       _ = try session.run(definition.deletion)
-      throw StoreError(
-        .invalidName, "A table with this name exists and is not a collection",
-        [.collection: description.name])
+      throw StoreError.tableExists(description.name)
     }
     _ = try session.run(definition.statements)
     try table(description.name)?.hasNewDefinitions = true

@@ -61,7 +61,7 @@ extension PostgresWriter {
       return
     }
     let table = try tableForWriting(collection)
-    guard try insertTogether(documents, table, &rowIDs) else {
+    guard try insertBatch(documents, table, &rowIDs) else {
       // One of the documents is rejected; those before it are stored.
       for document in documents { rowIDs.append(try insert(document, into: collection)) }
       return
@@ -69,7 +69,7 @@ extension PostgresWriter {
   }
 
   /// - Returns: False if one of the documents is rejected. None is stored then.
-  private func insertTogether(
+  private func insertBatch(
     _ documents: [NewDocument], _ table: WriterTable, _ rowIDs: inout [Int64]
   ) throws -> Bool {
     let before = table.state.nextRowID
@@ -86,7 +86,7 @@ extension PostgresWriter {
       rows.append(row)
     }
     table.state.nextRowID = before
-    let byCopy = rows.count >= Self.copyThreshold && table.collection.textIndexes.isEmpty
+    let byCopy = rows.count >= Self.copyThreshold && table.collection.fullTextIndexes.isEmpty
     _ = try session.run(PostgresStatement("SAVEPOINT nano_batch"))
     do {
       let stored = byCopy ? try copy(rows, table) : try insertArrays(rows, table)
@@ -120,7 +120,7 @@ extension PostgresWriter {
 
   private func insertArrays(_ rows: [DocumentRow], _ table: WriterTable) throws -> Int {
     let columns = DocumentRow.columns(table.collection).joined(separator: ", ")
-    guard table.collection.textIndexes.isEmpty else {
+    guard table.collection.fullTextIndexes.isEmpty else {
       let values = rows.map { "(" + $0.values + ")" }
       var stored = 0
       // The server accepts at most 65,535 parameters.

@@ -12,27 +12,26 @@ extension PostgresWriter {
     let table = try tableForWriting(collection)
     let name = table.collection.description.name
     if let existing = table.collection.indexes.first(where: {
-      $0.definition.name.isSame(as: index.name)
+      $0.definition.name.hasSameBytes(as: index.name)
     }) {
-      if existing.definition.isSame(as: index) {
+      if existing.definition.hasSameEntries(as: index) {
         guard existing.definition.origin == .adaptive, index.origin == .declared else { return }
         return try record(index, existing.sqlName, "fields", index.object, table)
       }
       guard existing.definition.origin == .adaptive, index.origin == .declared else {
-        throw StoreError(
-          .alreadyExists, "An index with this name has a different definition",
-          [.collection: name, .index: index.name])
+        throw StoreError.indexExists(index.name, in: name)
       }
       _ = try dropIndex(index.name, in: collection)
     }
     guard
-      !table.collection.textIndexes.contains(where: { $0.definition.name.isSame(as: index.name) })
+      !table.collection.fullTextIndexes.contains(where: {
+        $0.definition.name.hasSameBytes(as: index.name)
+      })
     else {
-      throw StoreError(
-        .alreadyExists, "A text index has this name", [.collection: name, .index: index.name])
+      throw StoreError.fullTextIndexExists(index.name, in: name)
     }
     if let same = table.collection.indexes.first(where: {
-      $0.definition.isSame(as: index) && $0.definition.origin == .adaptive
+      $0.definition.hasSameEntries(as: index) && $0.definition.origin == .adaptive
     }), index.origin == .declared {
       _ = try dropIndex(same.definition.name, in: collection)
     }
@@ -158,10 +157,12 @@ extension PostgresWriter {
     let deletion = PostgresStatement(
       "DELETE FROM \(names.qualified("nano_indexes")) WHERE collection = $1 AND name = $2",
       [.exact(table.collection.folded), .text(name)])
-    if let index = table.collection.indexes.first(where: { $0.definition.name.isSame(as: name) }) {
+    if let index = table.collection.indexes.first(where: {
+      $0.definition.name.hasSameBytes(as: name)
+    }) {
       _ = try session.run([.once("DROP INDEX \(names.qualified(index.sqlName))"), deletion])
-    } else if let index = table.collection.textIndexes.first(where: {
-      $0.definition.name.isSame(as: name)
+    } else if let index = table.collection.fullTextIndexes.first(where: {
+      $0.definition.name.hasSameBytes(as: name)
     }) {
       let columns = [index.column, index.lengthColumn].map { "DROP COLUMN \($0)" }
       _ = try session.run([
@@ -211,7 +212,7 @@ extension PostgresWriter {
           try createIndex(index.definition, in: collection)
         }
       }
-      for index in table.collection.textIndexes { try fill(index, table) }
+      for index in table.collection.fullTextIndexes { try fill(index, table) }
       try progress?(1)
     }
   }

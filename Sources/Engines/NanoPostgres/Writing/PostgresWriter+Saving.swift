@@ -6,7 +6,7 @@ import NanoQuery
 
 extension PostgresWriter {
   /// Arbitrary: larger batches are hardly faster per document, and their bodies must fit in memory.
-  var documentsTogether: Int { 2_000 }
+  var preferredBatchSize: Int { 2_000 }
 
   func save(
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
@@ -14,7 +14,7 @@ extension PostgresWriter {
     let table = try tableForWriting(collection)
     let keys = documents.compactMap(\.key)
     // Documents that may be rejected are written individually. A repeated key is one document saved twice.
-    let isPlain = !table.collection.hasUniqueIndexes && table.collection.textIndexes.isEmpty
+    let isPlain = !table.collection.hasUniqueIndexes && table.collection.fullTextIndexes.isEmpty
     guard isPlain, documents.count > 1, keys.count == documents.count,
       Set(keys).count == keys.count
     else {

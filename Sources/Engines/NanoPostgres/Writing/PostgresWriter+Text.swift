@@ -6,18 +6,16 @@ import NanoQuery
 import NanoSQL
 
 extension PostgresWriter {
-  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+  func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     try index.validate()
     try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)
-    if table.collection.textIndexes.contains(where: { $0.definition == index }) { return }
+    if table.collection.fullTextIndexes.contains(where: { $0.definition == index }) { return }
     let names =
-      table.collection.textIndexes.map(\.definition.name)
+      table.collection.fullTextIndexes.map(\.definition.name)
       + table.collection.indexes.map(\.definition.name)
     guard !names.containsExactly(index.name) else {
-      throw StoreError(
-        .alreadyExists, "An index with this name has a different definition",
-        [.collection: table.collection.description.name, .index: index.name])
+      throw StoreError.indexExists(index.name, in: table.collection.description.name)
     }
     let sqlName = PostgresNames.index(index.name, of: table.collection.folded.text)
     let column = "nano_text_" + PostgresNames.hash(index.name)
@@ -30,7 +28,7 @@ extension PostgresWriter {
       ),
     ])
     try record(index.name, sqlName, "text", index.object(column: column), table)
-    if let made = table.collection.textIndexes.first(where: { $0.definition == index }) {
+    if let made = table.collection.fullTextIndexes.first(where: { $0.definition == index }) {
       try fill(made, table)
     }
   }

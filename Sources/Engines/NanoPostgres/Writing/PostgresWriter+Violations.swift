@@ -35,16 +35,12 @@ extension PostgresWriter {
     if let key = row.document.key {
       let sql = "SELECT id FROM \(table.collection.table) WHERE " + Identity.key(key).condition
       if try session.run(sql.statement).count > 0 {
-        return StoreError(
-          .duplicateKey, "A document with this key exists already",
-          [.collection: name, .key: key.description])
+        return StoreError.duplicateKey(key, in: name)
       }
     }
     let sql = "SELECT id FROM \(table.collection.table) WHERE " + Identity.rowID(row.id).condition
     if try session.run(sql.statement).count > 0 {
-      return StoreError(
-        .duplicateKey, "A document with this row id exists already",
-        [.collection: name, .rowID: "\(row.id)"])
+      return StoreError.duplicateRowID(row.id, in: name)
     }
     return try violation(row, table, except: nil)
       ?? StoreError(.database, "The server rejected a document", [.collection: name])
@@ -76,13 +72,9 @@ extension PostgresWriter {
       if let own { sql += " AND t.id <> " + .value(.int(own)) }
       let found = try session.run((sql + " LIMIT 1").statement)
       guard found.count > 0 else { continue }
-      let error = StoreError(
-        .uniqueViolation, "A unique index has this value already",
-        [
-          .collection: table.collection.description.name, .index: index.definition.name,
-          .rowID: "\(found.int(0, 0))",
-        ])
-      return found.optionalText(0, 1).map { error.adding(.key, $0) } ?? error
+      return StoreError.uniqueViolation(
+        of: index.definition.name, in: table.collection.description.name,
+        by: (found.int(0, 0), found.optionalText(0, 1)))
     }
     return nil
   }

@@ -29,7 +29,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     guard let table = lockedTables[collection.folded] else {
       return super.collectionMetadata(collection)
     }
-    return PostgresCollectionMetadata(collection, names) { table.paths.facts(at: $0) }
+    return PostgresCollectionMetadata(collection, names) { table.paths.summary(at: $0) }
   }
 
   override func collection(_ name: String) throws -> PostgresCollection? {

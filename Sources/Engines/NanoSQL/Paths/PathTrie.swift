@@ -167,7 +167,7 @@ package final class PathTrie {
 
 extension PathTrie {
   /// Returns what is known about the values at a path across all documents; `nil` if not every path is tracked.
-  package func facts(at path: FieldPath) -> PathSummary? {
+  package func summary(at path: FieldPath) -> PathSummary? {
     var reached = [Self.root]
     var entersArray = false
     for component in path.components {

@@ -19,7 +19,7 @@ struct CollectionMetadata {
   var leaves: WildcardIndexMetadata?
   /// The values that queries assume for missing fields.
   var defaults: FieldDefaults?
-  var textIndexes: [FullTextIndexMetadata]
+  var fullTextIndexes: [FullTextIndexMetadata]
   /// Whether there are rows that another program wrote, which neither indexes nor the path catalog cover. They are
   /// read in addition to the rows that an index finds.
   var hasForeignRows: Bool
@@ -29,7 +29,7 @@ struct CollectionMetadata {
   package init(
     table: String, indexes: [IndexDefinition], elementTables: [ExactName: String],
     ordersText: Bool = true, parts: AttributeUsage = .all, leaves: WildcardIndexMetadata? = nil,
-    defaults: FieldDefaults? = nil, textIndexes: [FullTextIndexMetadata] = [],
+    defaults: FieldDefaults? = nil, fullTextIndexes: [FullTextIndexMetadata] = [],
     hasForeignRows: Bool = false, observed: @escaping (FieldPath) -> PathSummary?
   ) {
     self.table = table
@@ -39,7 +39,7 @@ struct CollectionMetadata {
     self.parts = parts
     self.leaves = leaves
     self.defaults = defaults
-    self.textIndexes = textIndexes
+    self.fullTextIndexes = fullTextIndexes
     self.hasForeignRows = hasForeignRows
     self.observed = observed
   }

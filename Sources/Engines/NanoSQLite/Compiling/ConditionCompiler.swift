@@ -313,21 +313,12 @@ extension ConditionCompiler {
     }
   }
 
-  /// Compares creation dates. They are stored in whole microseconds and compared as dates, so the SQL selects a
-  /// slightly wider range.
   private func added(_ comparison: Comparison, _ date: Date) -> Translation? {
-    let micros = date.timeIntervalSince1970 * 1e6
-    guard micros.magnitude < 0x1p62 else { return nil }
-    let (low, high) = (Int64(micros) - 2, Int64(micros) + 2)
-    let sql: SQLFragment
-    switch comparison {
-    case .less, .lessOrEqual: sql = SQLFragment("added <= ") + .parameter(.int(high))
-    case .greater, .greaterOrEqual: sql = SQLFragment("added >= ") + .parameter(.int(low))
-    case .equal, .notEqual:
-      sql =
-        SQLFragment("added BETWEEN ") + .parameter(.int(low)) + " AND " + .parameter(.int(high))
-    }
-    return Translation(sql: sql, isExact: false)
+    guard let range = CreationDateRange(comparison, date) else { return nil }
+    var bounds: [SQLFragment] = []
+    if let low = range.low { bounds.append(SQLFragment("added >= ") + .parameter(.int(low))) }
+    if let high = range.high { bounds.append(SQLFragment("added <= ") + .parameter(.int(high))) }
+    return Translation(sql: .joined(bounds, by: " AND "), isExact: false)
   }
 }
 

@@ -33,7 +33,7 @@ struct FullTextLookup {
 extension CollectionMetadata {
   /// Returns the lookup for a search; `nil` if no index helps.
   func fullTextLookup(_ search: FullTextSearch) -> FullTextLookup? {
-    guard let scope = search.scope, let index = textIndexes.first(where: { $0.scope == scope }),
+    guard let scope = search.scope, let index = fullTextIndexes.first(where: { $0.scope == scope }),
       let query = search.query.simplified(scope.tokens)
     else { return nil }
     let plan = FullTextPlan(query, scope.tokens)

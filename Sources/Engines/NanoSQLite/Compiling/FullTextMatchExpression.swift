@@ -54,15 +54,9 @@ struct FullTextMatchExpression {
   }
 
   private static func quoted(_ text: String, _ scope: FullTextScope) -> String {
-    var quoted = String.UnicodeScalarView("\"".unicodeScalars)
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\0": quoted.append(replacement(forNULIn: scope.tokens))
-      case "\"": quoted.append(contentsOf: "\"\"".unicodeScalars)
-      default: quoted.append(scalar)
-      }
+    let withoutNUL = text.unicodeScalars.map {
+      $0 == "\0" ? replacement(forNULIn: scope.tokens) : $0
     }
-    quoted.append("\"")
-    return String(quoted)
+    return String(String.UnicodeScalarView(withoutNUL)).quoted(with: "\"")
   }
 }

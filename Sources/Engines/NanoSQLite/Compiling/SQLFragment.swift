@@ -63,7 +63,7 @@ enum SQLBinding: Sendable, Hashable {
 extension SQLFragment {
   /// Statements whose names differ only in Unicode normalization are distinct.
   static func == (a: SQLFragment, b: SQLFragment) -> Bool {
-    a.text.isSame(as: b.text) && a.bindings == b.bindings
+    a.text.hasSameBytes(as: b.text) && a.bindings == b.bindings
   }
 
   func hash(into hasher: inout Hasher) {
@@ -78,7 +78,7 @@ extension SQLBinding {
     case (.null, .null): true
     case (.int(let a), .int(let b)): a == b
     case (.double(let a), .double(let b)): a == b
-    case (.text(let a), .text(let b)): a.isSame(as: b)
+    case (.text(let a), .text(let b)): a.hasSameBytes(as: b)
     case (.data(let a), .data(let b)): a == b
     case (.uuid(let a, let low), .uuid(let b, let other)): a == b && low == other
     case (.condition(let a, let defaults), .condition(let b, let others)):

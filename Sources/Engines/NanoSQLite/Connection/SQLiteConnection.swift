@@ -94,7 +94,7 @@ final class SQLiteConnection {
 
   @inline(__always)
   func lastTable(_ name: String) -> CollectionTable? {
-    guard let last, last.name.isSame(as: name) else { return nil }
+    guard let last, last.name.hasSameBytes(as: name) else { return nil }
     return last.table
   }
 

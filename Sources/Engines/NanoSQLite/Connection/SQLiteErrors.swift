@@ -82,7 +82,7 @@ enum SQLiteErrors {
     case SQLITE_TOOBIG: (.documentTooLarge, "A value exceeds the database's size limit")
     // The extended code of a violation in a trigger, which maintains an index on elements, is not specific.
     case SQLITE_CONSTRAINT where message?.hasPrefix("UNIQUE constraint failed") == true:
-      (.uniqueViolation, "A unique index has this value already")
+      (.uniqueViolation, "A unique index already has this value")
     default: (.database, "The database rejected a statement")
     }
   }

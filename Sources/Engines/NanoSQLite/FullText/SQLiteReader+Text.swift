@@ -7,7 +7,7 @@ import NanoSQL
 
 /// Full-text searches and the ranking of their results.
 extension SQLiteReader {
-  func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
+  func fullTextIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
     try connection.table(collection)?.text?.schemas.map(\.index) ?? []
   }
 

@@ -6,21 +6,25 @@ import NanoSQL
 
 /// Creation of full-text indexes.
 extension SQLiteWriter {
-  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+  func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     try index.validate()
     try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)
     let name = table.description.name
-    if let existing = table.text?.schemas.first(where: { $0.index.name.isSame(as: index.name) }) {
-      guard existing.index == index else { throw Self.isTaken(index.name, name) }
+    if let existing = table.text?.schemas.first(where: {
+      $0.index.name.hasSameBytes(as: index.name)
+    }) {
+      guard existing.index == index else { throw StoreError.indexExists(index.name, in: name) }
       return
     }
-    guard !table.allSchemas.contains(where: { $0.index.name.isSame(as: index.name) }) else {
-      throw Self.isTaken(index.name, name)
+    guard !table.allSchemas.contains(where: { $0.index.name.hasSameBytes(as: index.name) }) else {
+      throw StoreError.indexExists(index.name, in: name)
     }
     try flush()
     let schema = FullTextIndexSchema(
-      collection: name, index: index, sqlName: try freeName(for: index, in: name))
+      collection: name, index: index,
+      sqlName: try freeName(
+        FullTextIndexSchema.sqlNames(name, index), suffixes: FullTextIndexSchema.suffixes))
     // Runs in a savepoint, because a failure could otherwise leave the first of several statements applied.
     try savepoint { try connection.recordingLoss { try connection.execute(try schema.create()) } }
     try connection.run(
@@ -35,21 +39,4 @@ extension SQLiteWriter {
     try nextGeneration(name)
   }
 
-  private static func isTaken(_ index: String, _ collection: String) -> StoreError {
-    StoreError(
-      .alreadyExists, "An index of this name has another definition",
-      [.collection: collection, .index: index])
-  }
-
-  private func freeName(for index: FullTextIndexDefinition, in collection: String) throws -> String
-  {
-    for name in FullTextIndexSchema.sqlNames(collection, index) {
-      let names = FullTextIndexSchema.suffixes.map { SQLFragment("?", [.text(name + $0)]) }
-      let query =
-        SQLFragment("SELECT 1 FROM sqlite_schema WHERE name COLLATE NOCASE IN (")
-        + SQLFragment.joined(names, by: ", ") + ")"
-      if try connection.first(query, { _ in true }) == nil { return name }
-    }
-    preconditionFailure("There are more names than indexes.")
-  }
 }

@@ -24,8 +24,7 @@ class SQLiteReader: EngineReader {
     // Sorted in Swift: a UTF-16 database sorts text by its UTF-16 bytes.
     try connection.collectionNames().map { name, identity in
       CollectionDescription(
-        name: name, identity: identity.flatMap(CollectionIdentity.init) ?? .key,
-        isInternal: InternalCollection(named: name) != nil)
+        storedName: name, identity: identity.flatMap(CollectionIdentity.init))
     }
   }
 

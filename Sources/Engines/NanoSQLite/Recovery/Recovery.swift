@@ -99,7 +99,7 @@ struct Recovery {
     var seen: Set<ExactName> = []
     for (name, root) in catalog.tables where seen.insert(name.folded).inserted {
       let row = catalog.collections.first {
-        $0.name.foldingASCII.isSame(as: name.foldingASCII)
+        $0.name.foldingASCII.hasSameBytes(as: name.foldingASCII)
       }
       let identity = row?.identity ?? InternalCollection(named: name)?.identity ?? .key
       roots.append(CollectionRoot(name: name, identity: identity, root: root))

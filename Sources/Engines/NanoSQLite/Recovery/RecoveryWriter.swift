@@ -31,10 +31,8 @@ final class RecoveryWriter {
   /// Creates a collection, unless one with an equivalent name exists.
   func begin(_ name: String, _ identity: CollectionIdentity) -> Bool {
     do {
-      let isInternal = InternalCollection(named: name) != nil
       try engine.write(nil) {
-        try $0.createCollection(
-          CollectionDescription(name: name, identity: identity, isInternal: isInternal))
+        try $0.createCollection(CollectionDescription(storedName: name, identity: identity))
       }
       counts[ExactName(name)] = RecoveryReport.Collection(name: name)
       return true
@@ -45,7 +43,7 @@ final class RecoveryWriter {
   }
 
   func add(_ row: TreeReader.Row, to collection: String) throws {
-    if !pendingCollection.isSame(as: collection) { try flush() }
+    if !pendingCollection.hasSameBytes(as: collection) { try flush() }
     pendingCollection = collection
     do {
       let document = try RecoveredDocument(row, encoding)
@@ -226,7 +224,7 @@ extension RecoveryWriter {
     attempt(row.collection, "the index \(row.name) could not be created") {
       switch row.definition {
       case .index(let index): try $0.createIndex(index, in: row.collection)
-      case .text(let index): try $0.createTextIndex(index, in: row.collection)
+      case .text(let index): try $0.createFullTextIndex(index, in: row.collection)
       }
     }
   }

@@ -67,7 +67,7 @@ final class CollectionTable {
     self.sqlNames = sqlNames
     self.ordersText = ordersText
     elementTables = sqlNames.filter { name, _ in
-      indexes.contains { $0.name.isSame(as: name.text) && $0.kind == .elements }
+      indexes.contains { $0.name.hasSameBytes(as: name.text) && $0.kind == .elements }
     }
     self.paths = paths
     self.settings = settings
@@ -139,8 +139,8 @@ final class CollectionTable {
       table: description.name, indexes: indexes, elementTables: elementTables,
       ordersText: ordersText, parts: hasForeignRows ? .all : parts, leaves: leaves,
       defaults: defaults,
-      textIndexes: text?.metadata ?? [], hasForeignRows: hasForeignRows,
-      observed: { paths.facts(at: $0) })
+      fullTextIndexes: text?.metadata ?? [], hasForeignRows: hasForeignRows,
+      observed: { paths.summary(at: $0) })
   }
 }
 
@@ -187,13 +187,13 @@ extension CollectionTable {
       case .insertPlain:
         return "INSERT INTO \(table)(key, added, revision, body) VALUES (?1, ?2, 1, ?3)"
       case .insertBatch:
-        let rows = (0..<NewDocument.together).map {
+        let rows = (0..<NewDocument.batchSize).map {
           "(?\(3 * $0 + 1), ?\(3 * $0 + 2), 1, ?\(3 * $0 + 3))"
         }
         return "INSERT INTO \(table)(key, added, revision, body) VALUES "
           + rows.joined(separator: ", ")
       case .insertBatchAt:
-        let rows = (0..<NewDocument.together).map { row in
+        let rows = (0..<NewDocument.batchSize).map { row in
           "(\((1...4).map { "?\(5 * row + $0)" }.joined(separator: ", ")), 1, ?\(5 * row + 5))"
         }
         return "INSERT INTO \(table)(id, key, version, added, revision, body) VALUES "
@@ -260,7 +260,7 @@ extension SQLiteConnection {
     if let cached = tables[ExactName(description.name)], cached.generation == generation,
       cached.description == description
     {
-      if !name.isSame(as: description.name) { tables[ExactName(name)] = cached }
+      if !name.hasSameBytes(as: description.name) { tables[ExactName(name)] = cached }
       return cached
     }
     let table = try load(description, generation, indexing, parts)
@@ -323,7 +323,7 @@ extension SQLiteConnection {
         [.text(collection)])
     ) { try IndexRow($0.values(IndexRow.columns.count)) }.sorted { $0.name.isBefore($1.name) }
     // A name can occur twice only if the order of the table is damaged.
-    for (row, next) in zip(rows, rows.dropFirst()) where row.name.isSame(as: next.name) {
+    for (row, next) in zip(rows, rows.dropFirst()) where row.name.hasSameBytes(as: next.name) {
       throw RowDamage.error(
         IndexRow.table, column: "name", collection: collection, index: row.name,
         expected: "a unique index name", actual: .string(row.name))

@@ -39,9 +39,9 @@ struct CatalogCheck {
       _ = try MetadataRow($0)
       return nil
     }
-    let ledger = ["collection", "subject", "state"]
-    problems += try rows("nano_index_ledger", ledger) { values in
-      var row = InternalRow(table: "nano_index_ledger", columns: ledger, values: values)
+    let costColumns = ["collection", "subject", "state"]
+    problems += try rows("nano_index_ledger", costColumns) { values in
+      var row = InternalRow(table: "nano_index_ledger", columns: costColumns, values: values)
       let collection = try row.text("collection")
       row.collection = collection
       _ = try row.text("subject")

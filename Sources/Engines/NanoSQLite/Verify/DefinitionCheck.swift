@@ -23,7 +23,7 @@ struct DefinitionCheck {
     let sql: String
 
     static func == (a: Definition, b: Definition) -> Bool {
-      [a.type, a.name, a.table, a.sql].isSame(as: [b.type, b.name, b.table, b.sql])
+      [a.type, a.name, a.table, a.sql].hasSameBytes(as: [b.type, b.name, b.table, b.sql])
     }
 
     var folded: ExactName { name.folded }

@@ -65,11 +65,7 @@ extension SQLiteWriter {
   private func collectOld(
     _ identity: Identity, _ buffer: WildcardIndexBuffer, _ table: CollectionTable
   ) throws -> Int64? {
-    let kind: CollectionTable.Statement
-    switch identity {
-    case .key: kind = .bodyByKey
-    case .rowID: kind = .bodyByRowID
-    }
+    let kind: CollectionTable.Statement = identity.isKey ? .bodyByKey : .bodyByRowID
     return try connection.with(table, kind) { row in
       try bind(identity, row)
       guard try row.step() else { return nil }

@@ -113,10 +113,10 @@ enum LeafBound {
 
   /// Returns the truth value of a condition that depends only on the path; `nil` if it depends on more.
   private static func constant(_ condition: Condition, at path: String?) -> Bool? {
-    guard condition.fields.isEmpty, !condition.asksForLeaves else { return nil }
+    guard condition.fields.isEmpty, !condition.hasLeafConditions else { return nil }
     var isKnown = true
-    _ = condition.replacingLeaves { leaf in
-      if case .attribute(let attribute) = leaf, attribute != .leafPath || path == nil {
+    _ = condition.replacingExpressions { expression in
+      if case .attribute(let attribute) = expression, attribute != .leafPath || path == nil {
         isKnown = false
       }
       return nil

@@ -65,7 +65,7 @@ extension WildcardIndexCondition {
   private static func textRange(_ text: String, isUpper: Bool) -> WildcardIndexCondition {
     let certain = WildcardIndexValue.certainPrefix(of: text)
     guard isUpper else { return .range(.text(certain), nil, afterTexts) }
-    if certain.isSame(as: text) { return .range(.text(""), .text(text)) }
+    if certain.hasSameBytes(as: text) { return .range(.text(""), .text(text)) }
     return .range(
       .text(""), nil, TextRange.upperBound(ofPrefix: certain).map { .text($0) } ?? afterTexts)
   }

@@ -230,7 +230,7 @@ struct PathRow {
     let text = try row.text("path")
     path = CatalogPath(text)
     // Only the store writes paths, so parsing and formatting must reproduce the text.
-    guard path.isSound, path.text.isSame(as: text) else {
+    guard path.isSound, path.text.hasSameBytes(as: text) else {
       throw row.damage("path", "a path of names")
     }
     _ = try row.int("types", Self.allTypes)

@@ -143,11 +143,7 @@ extension SQLiteWriter {
     _ identity: Identity, _ document: NewDocument, _ table: CollectionTable
   ) throws -> Bool {
     table.note(document)
-    let kind: CollectionTable.Statement
-    switch identity {
-    case .key: kind = .replaceByKey
-    case .rowID: kind = .replaceByRowID
-    }
+    let kind: CollectionTable.Statement = identity.isKey ? .replaceByKey : .replaceByRowID
     return try connection.with(table, kind) { statement in
       try bind(identity, statement)
       if let type = document.type {
@@ -223,11 +219,7 @@ extension SQLiteWriter {
   }
 
   private func deleteRow(_ identity: Identity, _ table: CollectionTable) throws -> Bool {
-    let kind: CollectionTable.Statement
-    switch identity {
-    case .key: kind = .removeByKey
-    case .rowID: kind = .removeByRowID
-    }
+    let kind: CollectionTable.Statement = identity.isKey ? .removeByKey : .removeByRowID
     return try connection.with(table, kind) { statement in
       try bind(identity, statement)
       try statement.finish()

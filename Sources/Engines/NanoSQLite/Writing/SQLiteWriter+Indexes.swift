@@ -10,7 +10,8 @@ extension SQLiteWriter {
     guard let collectionName = try collectionForNewIndex(index, in: collection) else { return }
     let schema = IndexSchema(
       collection: collectionName, index: index,
-      sqlName: try freeName(for: index, in: collectionName))
+      sqlName: try freeName(
+        IndexSchema.sqlNames(collectionName, index), suffixes: IndexSchema.suffixes))
     if let failure = try unreadable(schema) { throw failure }
     // An index on elements is created by several statements; without a savepoint, a failure would leave the
     // first ones applied.
@@ -27,14 +28,16 @@ extension SQLiteWriter {
     }
     // Another process may have begun the index.
     let begun = try existing(collection)?.unfinished ?? []
-    if begun.contains(where: { $0.index.name.isSame(as: index.name) && $0.index.isSame(as: index) })
-    {
+    if begun.contains(where: {
+      $0.index.name.hasSameBytes(as: index.name) && $0.index.hasSameEntries(as: index)
+    }) {
       return false
     }
     guard let collectionName = try collectionForNewIndex(index, in: collection) else { return true }
     let schema = IndexSchema(
       collection: collectionName, index: index,
-      sqlName: try freeName(for: index, in: collectionName))
+      sqlName: try freeName(
+        IndexSchema.sqlNames(collectionName, index), suffixes: IndexSchema.suffixes))
     try savepoint { try connection.execute(try schema.begin()) }
     try note(schema, filled: Int64.min)
     return false
@@ -42,7 +45,7 @@ extension SQLiteWriter {
 
   func continueIndex(_ name: String, in collection: String, documents: Int) throws -> Bool {
     guard let table = try existing(collection),
-      let schema = table.unfinished.first(where: { $0.index.name.isSame(as: name) })
+      let schema = table.unfinished.first(where: { $0.index.name.hasSameBytes(as: name) })
     else { return true }
     let collectionName = table.description.name
     let filled =
@@ -76,25 +79,22 @@ extension SQLiteWriter {
     let table = try tableForWriting(collection)
     let name = table.description.name
     let isDeclared = index.origin == .declared
-    if table.text?.schemas.contains(where: { $0.index.name.isSame(as: index.name) }) == true {
+    if table.text?.schemas.contains(where: { $0.index.name.hasSameBytes(as: index.name) }) == true {
       guard isDeclared else { return nil }
-      throw StoreError(
-        .alreadyExists, "A text index has this name", [.collection: name, .index: index.name])
+      throw StoreError.fullTextIndexExists(index.name, in: name)
     }
-    if let current = table.indexes.first(where: { $0.name.isSame(as: index.name) }) {
+    if let current = table.indexes.first(where: { $0.name.hasSameBytes(as: index.name) }) {
       let replacesAdaptive = isDeclared && current.origin == .adaptive
-      guard current.isSame(as: index) || replacesAdaptive else {
-        throw StoreError(
-          .alreadyExists, "An index of this name has another definition",
-          [.collection: name, .index: index.name])
+      guard current.hasSameEntries(as: index) || replacesAdaptive else {
+        throw StoreError.indexExists(index.name, in: name)
       }
-      if current.isSame(as: index) {
+      if current.hasSameEntries(as: index) {
         if replacesAdaptive { try adopt(current, as: index, in: name) }
         return nil
       }
       _ = try dropIndex(current.name, in: name)
     }
-    if let same = table.indexes.first(where: { $0.isSame(as: index) }) {
+    if let same = table.indexes.first(where: { $0.hasSameEntries(as: index) }) {
       if !isDeclared { return nil }
       if same.origin == .adaptive {
         try adopt(same, as: index, in: name)
@@ -102,7 +102,7 @@ extension SQLiteWriter {
       }
     }
     for begun in table.unfinished
-    where begun.index.isSame(as: index) || begun.index.name.isSame(as: index.name) {
+    where begun.index.hasSameEntries(as: index) || begun.index.name.hasSameBytes(as: index.name) {
       guard isDeclared else { return nil }
       _ = try dropIndex(begun.index.name, in: name)
     }
@@ -164,9 +164,10 @@ extension SQLiteWriter {
     }
   }
 
-  private func freeName(for index: IndexDefinition, in collection: String) throws -> String {
-    for name in IndexSchema.sqlNames(collection, index) {
-      let names = IndexSchema.suffixes.map { SQLFragment("?", [.text(name + $0)]) }
+  /// Returns the first name that, with any suffix, is not the name of a table, index or trigger.
+  func freeName(_ candidates: some Sequence<String>, suffixes: [String]) throws -> String {
+    for name in candidates {
+      let names = suffixes.map { SQLFragment("?", [.text(name + $0)]) }
       let query =
         SQLFragment("SELECT 1 FROM sqlite_schema WHERE name COLLATE NOCASE IN (")
         + SQLFragment.joined(names, by: ", ") + ")"
@@ -177,8 +178,8 @@ extension SQLiteWriter {
 
   func dropIndex(_ indexName: String, in collection: String) throws -> Bool {
     guard let table = try existing(collection) else { return false }
-    let textSchema = table.text?.schemas.first { $0.index.name.isSame(as: indexName) }
-    let schema = table.allSchemas.first { $0.index.name.isSame(as: indexName) }
+    let textSchema = table.text?.schemas.first { $0.index.name.hasSameBytes(as: indexName) }
+    let schema = table.allSchemas.first { $0.index.name.hasSameBytes(as: indexName) }
     guard let definitions = schema?.drop() ?? textSchema?.drop() else { return false }
     let name = table.description.name
     try flush()

@@ -17,14 +17,10 @@ extension SQLiteWriter {
     let name = table.description.name
     let message = error[.engineMessage] ?? ""
     if message.hasExactSuffix(": \(name).key") {
-      return StoreError(
-        .duplicateKey, "A document with this key exists already",
-        [.collection: name, .key: document.key?.description ?? ""])
+      return StoreError.duplicateKey(document.key, in: name)
     }
     if message.hasExactSuffix(": \(name).id") {
-      return StoreError(
-        .duplicateKey, "A document with this row id exists already",
-        [.collection: name, .rowID: "\(document.rowID ?? 0)"])
+      return StoreError.duplicateRowID(document.rowID ?? 0, in: name)
     }
     let index = table.indexes.first { index in
       guard index.isUnique, let sqlName = table.sqlNames[ExactName(index.name)] else {
@@ -35,14 +31,8 @@ extension SQLiteWriter {
     }
     guard let index else { return error }
     let holder = try holder(of: index, document, identity, table)
-    var found = StoreError(
-      .uniqueViolation, "A unique index has this value already",
-      [.collection: name, .index: index.name])
-    if let holder {
-      found = found.adding(.rowID, "\(holder.rowID)")
-      if let key = holder.key { found = found.adding(.key, key.description) }
-    }
-    return found
+    return StoreError.uniqueViolation(
+      of: index.name, in: name, by: holder.map { ($0.rowID, $0.key?.description) })
   }
 
   /// Returns the other document that has the value. The stored version of the same document is excluded, because

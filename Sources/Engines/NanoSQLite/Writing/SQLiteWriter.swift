@@ -56,7 +56,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   /// Returns the table of a collection, creating it if necessary.
   func tableForWriting(_ name: String) throws -> CollectionTable {
     try requireFree()
-    if let last, last.name.isSame(as: name) { return last.table }
+    if let last, last.name.hasSameBytes(as: name) { return last.table }
     connection.currentCollection = name
     let table = try touchedTable(name) ?? existingOrNew(name)
     touched[ExactName(table.description.name)] = table
@@ -137,9 +137,7 @@ extension SQLiteWriter {
     try StoredNames.validate(description)
     if let current = try connection.table(name) {
       guard current.description.identity == description.identity else {
-        throw StoreError(
-          .alreadyExists, "A collection of this name has another identity",
-          [.collection: name, .actual: current.description.identity.rawValue])
+        throw StoreError.collectionExists(current.description)
       }
       return
     }
@@ -149,8 +147,7 @@ extension SQLiteWriter {
         [.text(name)])
     ) { _ in true }
     guard conflicting == nil else {
-      throw StoreError(
-        .invalidName, "A table of this name exists and is not a collection", [.collection: name])
+      throw StoreError.tableExists(name)
     }
     try connection.execute(Schema.collection(name))
     try connection.run(

@@ -87,7 +87,7 @@ public struct ObjectQuery<Object: GraphObject> {
   @inlinable
   func eachStored(_ body: (Object) throws -> Bool) throws {
     let table = context.table(Object.self)
-    try models.documentQuery().showStored { stored in
+    try models.documentQuery().visitStored { stored in
       let object = try table.materialize(stored, as: Object.self)
       if _slowPath(object.isDeleted) { return true }
       return try body(object)
@@ -108,7 +108,7 @@ public struct ObjectQuery<Object: GraphObject> {
   ) {
     let table = context.table(Object.self)
     var (values, skipped): ([Object], [SkippedDocument]) = ([], [])
-    try models.documentQuery().showStored { stored in
+    try models.documentQuery().visitStored { stored in
       do {
         let object = try table.materialize(stored, as: Object.self)
         if !object.isDeleted { values.append(object) }
@@ -188,7 +188,9 @@ extension ObjectContext {
       return live.isDeleted ? nil : ObjectTable.downcast(live)
     }
     var found: Object?
-    try table.documents.show(rowID: id.rowID) { found = try table.materialize($0, as: Object.self) }
+    try table.documents.visit(rowID: id.rowID) {
+      found = try table.materialize($0, as: Object.self)
+    }
     return found.flatMap { $0.isDeleted ? nil : $0 }
   }
 

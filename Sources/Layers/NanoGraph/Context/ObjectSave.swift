@@ -183,7 +183,7 @@ final class ObjectSave {
   /// Checks that the key of a stored object is unchanged.
   private func checkKey(_ object: any GraphObject, _ table: ObjectTable) throws {
     guard let key = try object.documentKey else { return }
-    try table.documents.show(rowID: object._$object.rowID) { stored in
+    try table.documents.visit(rowID: object._$object.rowID) { stored in
       guard stored.key != key else { return }
       throw StoreError(
         .invalidArgument, "The key of a stored object cannot change",

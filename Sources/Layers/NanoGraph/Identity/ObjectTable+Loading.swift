@@ -43,7 +43,7 @@ extension ObjectTable {
   {
     let header = document.header
     guard let rowID = header.rowID else {
-      throw StoreError(.corruptDocument, "A stored document has no row id")
+      throw StoreError(.corruptDocument, "A stored document has no row ID")
     }
     let isRemoved = live(rowID)?._$object.flags.contains(.removed) ?? removed.contains(rowID)
     if isRemoved, try documents.contentVersion(rowID: rowID) == nil { return nil }
@@ -156,7 +156,7 @@ extension ObjectTable {
 
   private func load(_ id: Int64) throws {
     func open<Object: GraphObject>(_ type: Object.Type) throws {
-      try documents.show(rowID: id) { stored in _ = try materialize(stored, as: type) }
+      try documents.visit(rowID: id) { stored in _ = try materialize(stored, as: type) }
     }
     try open(self.type)
   }

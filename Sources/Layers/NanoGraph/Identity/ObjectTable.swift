@@ -57,7 +57,8 @@ final class ObjectTable {
     relationships = type._$relationships.map(\.erased)
     inverses = type._$inverses.map(\.erased)
     let documents = context.store.documents(of: type)
-    self.documents = GraphDefinitions.problem(of: type).map { documents.refusing($0) } ?? documents
+    self.documents =
+      GraphDefinitions.problem(of: type).map { documents.failing(with: $0) } ?? documents
   }
 
   /// Removes a deallocated object. New objects are not in the map.

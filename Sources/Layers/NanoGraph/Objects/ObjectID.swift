@@ -40,7 +40,7 @@ public struct AnyObjectID: Hashable, Sendable, Codable {
   }
 
   public static func == (a: AnyObjectID, b: AnyObjectID) -> Bool {
-    a.rowID == b.rowID && a.collection.isSame(as: b.collection)
+    a.rowID == b.rowID && a.collection.hasSameBytes(as: b.collection)
   }
   public func hash(into hasher: inout Hasher) {
     hasher.combine(rowID)

@@ -91,7 +91,7 @@ extension ObjectContext {
   }
 
   /// Discards the undo and redo history.
-  public func forgetUndo() throws {
+  public func removeAllUndoActions() throws {
     try closeUndoGroup()
     undoLog.removeAll()
     for table in allTables { table.forgetNumbers() }

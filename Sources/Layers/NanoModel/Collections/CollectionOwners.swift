@@ -59,7 +59,7 @@ extension Store {
   /// collection in this store, unless both name it with `@Model(collection:)`.
   package func documents<M: Model>(of type: M.Type) -> DocumentCollection {
     let documents = self[M.collectionName]
-    let owners = companion { CollectionOwners() }
-    return owners.conflict(of: type).map { documents.refusing($0) } ?? documents
+    let owners = associatedObject { CollectionOwners() }
+    return owners.conflict(of: type).map { documents.failing(with: $0) } ?? documents
   }
 }

@@ -65,7 +65,7 @@ extension ModelCollection {
   public func save(
     _ value: sending M, ifRevision revision: Int64?
   ) async throws -> sending Stored<M> {
-    try await documents.onWriter(handing: value) { try self.save($0, ifRevision: revision) }
+    try await documents.onWriter(sending: value) { try self.save($0, ifRevision: revision) }
   }
   /// The asynchronous form of `save(_:ifRevision:)` for a stored value, which does not block the
   /// calling thread.
@@ -73,6 +73,6 @@ extension ModelCollection {
   public func save(
     _ stored: sending Stored<M>, ifRevision revision: Int64?
   ) async throws -> sending Stored<M> {
-    try await documents.onWriter(handing: stored) { try self.save($0, ifRevision: revision) }
+    try await documents.onWriter(sending: stored) { try self.save($0, ifRevision: revision) }
   }
 }

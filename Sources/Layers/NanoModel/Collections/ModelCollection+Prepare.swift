@@ -22,7 +22,7 @@ extension ModelCollection {
     guard !declared.isEmpty || !texts.isEmpty else { return }
     try store.write {
       for index in declared { try documents.createIndex(index) }
-      if !texts.isEmpty { try documents.createTextIndex(fields: texts) }
+      if !texts.isEmpty { try documents.createFullTextIndex(fields: texts) }
     }
   }
 
@@ -70,7 +70,7 @@ extension ModelCollection {
   /// Prepares the collection before the first write of this process through the model.
   @usableFromInline
   func prepareIfNeeded() throws {
-    let prepared = store.companion { PreparedCollections() }
+    let prepared = store.associatedObject { PreparedCollections() }
     let drops = store.droppedDefinitions
     guard !prepared.contains(M.self, name, drops) else { return }
     try prepare()

@@ -210,7 +210,7 @@ extension ModelCollection where M: KeyedModel {
   /// The asynchronous form of `save(_:)`, which does not block the calling thread.
   @discardableResult
   public func save(_ value: sending M) async throws -> sending Stored<M> {
-    try await documents.onWriter(handing: value) { try self.save($0) }
+    try await documents.onWriter(sending: value) { try self.save($0) }
   }
   /// The asynchronous form of `save(_:)` for several values, which does not block the calling
   /// thread.
@@ -218,7 +218,7 @@ extension ModelCollection where M: KeyedModel {
   public func save(
     _ values: sending some Sequence<M> & SendableMetatype
   ) async throws -> [Int64] {
-    try await documents.onWriter(handing: values) { try self.save($0) }
+    try await documents.onWriter(sending: values) { try self.save($0) }
   }
   /// The asynchronous form of `delete(_:)` for a value, which does not block the calling thread.
   @discardableResult
@@ -247,31 +247,31 @@ extension ModelCollection {
   /// The asynchronous form of `insert(_:key:)`, which does not block the calling thread.
   @discardableResult
   public func insert(_ value: sending M, key: String? = nil) async throws -> sending Stored<M> {
-    try await documents.onWriter(handing: value) { try self.insert($0, key: key) }
+    try await documents.onWriter(sending: value) { try self.insert($0, key: key) }
   }
   /// The asynchronous form of `save(_:key:)`, which does not block the calling thread.
   @discardableResult
   public func save(_ value: sending M, key: String) async throws -> sending Stored<M> {
-    try await documents.onWriter(handing: value) { try self.save($0, key: key) }
+    try await documents.onWriter(sending: value) { try self.save($0, key: key) }
   }
   /// The asynchronous form of `save(_:)` for a stored value, which does not block the calling
   /// thread.
   @discardableResult
   public func save(_ stored: sending Stored<M>) async throws -> sending Stored<M> {
-    try await documents.onWriter(handing: stored) { try self.save($0) }
+    try await documents.onWriter(sending: stored) { try self.save($0) }
   }
   /// The asynchronous form of `insert(_:)`, which does not block the calling thread.
   @discardableResult
   public func insert(
     _ values: sending some Sequence<M> & SendableMetatype
   ) async throws -> [Int64] {
-    try await documents.onWriter(handing: values) { try self.insert($0) }
+    try await documents.onWriter(sending: values) { try self.insert($0) }
   }
   /// The asynchronous form of `delete(_:)` for a stored value, which does not block the calling
   /// thread.
   @discardableResult
   public func delete(_ stored: sending Stored<M>) async throws -> Bool {
-    try await documents.onWriter(handing: stored) { try self.delete($0) }
+    try await documents.onWriter(sending: stored) { try self.delete($0) }
   }
 }
 

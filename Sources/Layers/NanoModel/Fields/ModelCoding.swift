@@ -136,12 +136,12 @@ public enum ModelCoding {
 
   /// Fails, since an object is stored as its own document and cannot be embedded. Called by
   /// generated code.
-  public static func refusePart<M>(_ type: M.Type, _ writer: inout JSONWriter) {
-    writer.fail(partRefused(type))
+  public static func rejectEmbedding<M>(_ type: M.Type, _ writer: inout JSONWriter) {
+    writer.fail(embeddingError(type))
   }
   /// Returns the error for an object that is embedded in another document. Called by generated
   /// code.
-  public static func partRefused<M>(_ type: M.Type) -> StoreError {
+  public static func embeddingError<M>(_ type: M.Type) -> StoreError {
     StoreError(
       .valueNotStorable,
       "An object is stored as its own document and cannot be embedded in another",

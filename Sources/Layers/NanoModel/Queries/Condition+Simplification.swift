@@ -58,7 +58,7 @@ extension Condition {
 
   /// The condition as a constant, if it does not depend on the document.
   var folded: Condition {
-    guard fields.isEmpty, !usesAttributes, !asksForLeaves,
+    guard fields.isEmpty, !usesAttributes, !hasLeafConditions,
       let truth = try? Evaluator(DocumentSubject([:])).holds(self)
     else { return self }
     return .constant(truth)

@@ -66,7 +66,7 @@ extension ModelPath where Value: TextQueryValue {
 
 extension ModelPath {
   /// Returns the condition that the list or set contains an element.
-  @_disfavoredOverload  // A relationship contains objects by their row ids.
+  @_disfavoredOverload  // A relationship contains objects by their row IDs.
   public func contains(_ element: Value.ListElement) -> ModelCondition<Root>
   where Value: ListQueryValue {
     condition { (expression, _) throws(StoreError) in

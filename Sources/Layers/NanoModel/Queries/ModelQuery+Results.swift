@@ -28,14 +28,14 @@ extension ModelQuery {
     let decoder = collection.decoder
     let query = try documentQuery()
     do {
-      try query.showContents(withKeys: M.fieldTable.hasKey) { content in
+      try query.visitContents(withKeys: M.fieldTable.hasKey) { content in
         try body(content, decoder)
         return true
       }
     } catch let error as StoreError
       where error.code == .typeMismatch || error.code == .corruptDocument
     {
-      try query.showStored { stored in
+      try query.visitStored { stored in
         _ = try decoder.value(stored)
         return true
       }

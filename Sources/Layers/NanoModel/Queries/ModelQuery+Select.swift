@@ -61,7 +61,7 @@ extension ModelQuery {
   /// Passes the fields of each result to a closure.
   func eachFields(_ body: (inout ReadFields<M>) throws(StoreError) -> Void) throws {
     let decoder = collection.decoder
-    try documentQuery().showStored { stored in
+    try documentQuery().visitStored { stored in
       do throws(StoreError) {
         var fields = try ReadFields(stored, decoder)
         try body(&fields)
@@ -86,7 +86,7 @@ extension ModelQuery {
     let decoder = collection.decoder
     let smaller = ModelDecoder<Smaller>(collection.name)
     var models: [Smaller] = []
-    try documentQuery().showStored { stored in
+    try documentQuery().visitStored { stored in
       var plain = stored
       plain.version = Int64(Smaller.modelVersion)
       guard (stored.version ?? 1) < decoder.version else {

@@ -53,7 +53,7 @@ extension ModelQuery {
     _ onFailure: (SkippedDocument) throws -> Void, _ body: (M) throws -> Void
   ) throws {
     let decoder = collection.decoder
-    try documentQuery().showStored { stored in
+    try documentQuery().visitStored { stored in
       let value: M
       do throws(StoreError) {
         value = try decoder.value(stored)

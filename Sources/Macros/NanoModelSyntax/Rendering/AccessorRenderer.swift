@@ -71,40 +71,32 @@ enum AccessorRenderer {
   private static func toMany(_ relationship: RelationshipDeclaration) -> [AccessorDeclSyntax] {
     let storage = relationship.storageName
     let (begin, end) = change(relationship, "\(storage)._objects")
-    return [
-      """
-      get {
-      \(raw: load)
-      return \(raw: storage).objects(of: self)
-      }
-      """,
-      """
-      set {
-      \(raw: notify)
-      \(raw: begin)
-      \(raw: end)
-      \(raw: storage)._objects = newValue
-      }
-      """,
-      """
+    let modify: AccessorDeclSyntax = """
       _modify {
       \(raw: notify)
       \(raw: begin)
       \(raw: end)
       yield &\(raw: storage)._objects
       }
-      """,
-    ]
+      """
+    return getterAndSetter(storage, "objects", begin, end) + [modify]
   }
 
   private static func toOne(_ relationship: RelationshipDeclaration) -> [AccessorDeclSyntax] {
     let storage = relationship.storageName
     let (begin, end) = change(relationship, "\(storage)._object.map { [$0] } ?? []")
-    return [
+    return getterAndSetter(storage, "object", begin, end)
+  }
+
+  /// - Parameter content: The name of what the storage holds: `objects` or `object`.
+  private static func getterAndSetter(
+    _ storage: String, _ content: String, _ begin: String, _ end: String
+  ) -> [AccessorDeclSyntax] {
+    [
       """
       get {
       \(raw: load)
-      return \(raw: storage).object(of: self)
+      return \(raw: storage).\(raw: content)(of: self)
       }
       """,
       """
@@ -112,7 +104,7 @@ enum AccessorRenderer {
       \(raw: notify)
       \(raw: begin)
       \(raw: end)
-      \(raw: storage)._object = newValue
+      \(raw: storage)._\(raw: content) = newValue
       }
       """,
     ]

@@ -27,7 +27,7 @@ struct ReaderRenderer {
       return [
         """
         \(raw: access)init(\(raw: Self.reader("reading reader"))) \(raw: Self.failure) {
-        throw NanoStoreModels.ModelCoding.partRefused(Self.self)
+        throw NanoStoreModels.ModelCoding.embeddingError(Self.self)
         }
         """,
         """

@@ -16,7 +16,7 @@ struct WriterRenderer {
     let access = model.access
     if model.isClass {
       return [
-        "\(raw: access)func write(to writer: inout NanoStoreModels.JSONWriter) { NanoStoreModels.ModelCoding.refusePart(Self.self, &writer) }",
+        "\(raw: access)func write(to writer: inout NanoStoreModels.JSONWriter) { NanoStoreModels.ModelCoding.rejectEmbedding(Self.self, &writer) }",
         "\(raw: access)func writeDocument(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: true) }",
         "\(raw: access)func _$writeSnapshot(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: false) }",
         """

@@ -37,7 +37,7 @@ public struct BagMember: Sendable {
 extension BagMember: Hashable {
   /// Whether both refer to the same document or bag.
   public static func == (a: BagMember, b: BagMember) -> Bool {
-    a.identity == b.identity && a.folded.isSame(as: b.folded)
+    a.identity == b.identity && a.folded.hasSameBytes(as: b.folded)
   }
   /// Hashes the collection and the key or row ID.
   public func hash(into hasher: inout Hasher) {

@@ -94,7 +94,7 @@ extension BagSaver {
         continue
       }
       guard try isEdited || !exists(entry.member) else { continue }
-      if !entry.member.collection.isSame(as: collection) {
+      if !entry.member.collection.hasSameBytes(as: collection) {
         try write()
         collection = entry.member.collection
       }

@@ -66,7 +66,7 @@ struct BagSearch {
   }
 
   private func isIncluded(_ folded: String) -> Bool {
-    folded != InternalCollection.bags.rawValue && (only == nil || only.isSame(as: folded))
+    folded != InternalCollection.bags.rawValue && (only == nil || only.hasSameBytes(as: folded))
   }
 
   private func precedes(_ a: Match, _ b: Match) -> Bool {

@@ -73,7 +73,7 @@ struct BagState: Sendable {
   /// Compared by bytes: String treats canonically equivalent names as equal.
   var isRenamed: Bool {
     guard let name, let savedName else { return (name == nil) != (savedName == nil) }
-    return !name.isSame(as: savedName)
+    return !name.hasSameBytes(as: savedName)
   }
   var isCleared: Bool { cleared != nil }
   /// Members with unsaved changes, which may also be saved.

@@ -25,9 +25,9 @@ extension DocumentQuery {
     var documents: [Document] = []
     var known = 0
     var state: CommittedState?
-    try showAll(
+    try visitAll(
       reader, sort: { Self.sort(&documents) },
-      show: { stored in
+      visit: { stored in
         if documents.isEmpty { state = try reader.committedState() }
         let (document, wasKnown) = cache.document(
           stored, in: collection.name, isCommitted: state != nil, state)

@@ -45,9 +45,9 @@ import NanoEngine
     maximumSize = collection.store.maximumDocumentSize
     keys = try engine.identity(of: collection.name) == .key ? collection.store.keys : nil
     rowIDs.reserveCapacity(capacity)
-    groupSize = engine.documentsTogether
+    groupSize = engine.preferredBatchSize
     // Where each call is a round trip, the first documents are buffered too.
-    writtenSingly = groupSize > NewDocument.together ? 0 : Self.writtenSingly
+    writtenSingly = groupSize > NewDocument.batchSize ? 0 : Self.writtenSingly
   }
 
   /// Runs a block that adds documents, and writes those that are still buffered.

@@ -33,7 +33,7 @@ extension DocumentCollection {
   public func insert<Value: DocumentRepresentable>(
     _ values: sending some Sequence<Value> & SendableMetatype
   ) async throws -> [Int64] {
-    try await onWriter(handing: values) { try self.insert($0) }
+    try await onWriter(sending: values) { try self.insert($0) }
   }
 
   /// Inserts objects written as literals; see ``insert(_:)-(Sequence<Value>)``.
@@ -123,7 +123,7 @@ extension DocumentCollection {
   public func insert<Value: Encodable & SendableMetatype>(
     _ values: sending [Value]
   ) async throws -> [Int64] {
-    try await onWriter(handing: values) { try self.insertEncoded($0) }
+    try await onWriter(sending: values) { try self.insertEncoded($0) }
   }
   /// The asynchronous form of `insert(_:)`, which does not block the calling thread. The sequence
   /// is sent to the writer, which iterates it.
@@ -132,7 +132,7 @@ extension DocumentCollection {
   public func insert<Value: Encodable & SendableMetatype>(
     _ values: sending some Sequence<Value> & SendableMetatype
   ) async throws -> [Int64] {
-    try await onWriter(handing: values) { try self.insertEncoded($0) }
+    try await onWriter(sending: values) { try self.insertEncoded($0) }
   }
 
   /// Stores documents that a closure encodes one after another, atomically.

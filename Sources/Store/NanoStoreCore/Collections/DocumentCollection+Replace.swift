@@ -115,6 +115,6 @@ extension DocumentCollection {
   }
 
   private static let missingIdentity = StoreError(
-    .invalidArgument, "A document with neither key nor row id cannot replace another",
+    .invalidArgument, "A document with neither key nor row ID cannot replace another",
     [.hint: "insert it, or read the document that it should replace"])
 }

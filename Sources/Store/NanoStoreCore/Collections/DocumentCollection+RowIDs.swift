@@ -16,17 +16,17 @@ extension DocumentCollection {
   /// Passes the document with this row ID to the closure, as the engine stores it, and returns
   /// whether it exists.
   @discardableResult
-  package func show(
-    rowID: Int64, _ show: (StoredDocument) throws -> Void
+  package func visit(
+    rowID: Int64, _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool {
     try checkFailure()
     if TransactionContext.current(of: store) == nil, !store.queues.isBusy {
       let (engine, isCollecting) = try store.engineAndBuffer()
       if !isCollecting {
-        return try engine.get(.rowID(rowID), in: name, Interruption.current, show)
+        return try engine.get(.rowID(rowID), in: name, Interruption.current, visit)
       }
     }
-    return try reading(.call) { try $0.get(.rowID(rowID), in: name, show) }
+    return try reading(.call) { try $0.get(.rowID(rowID), in: name, visit) }
   }
 
   /// Returns the current content version of this row; nil if the row does not exist or another

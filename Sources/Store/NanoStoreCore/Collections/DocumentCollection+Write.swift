@@ -26,7 +26,9 @@ extension DocumentCollection {
   ///   stored.
   @discardableResult
   public func insert(_ object: DocumentObject, key: String? = nil) throws -> Document {
-    try write(.insert, Header(key: key)) { writer in writer.object(object.withoutRowID) }
+    try write(.insert, key: key.map(DocumentKey.init)) { writer in
+      writer.object(object.withoutRowID)
+    }
   }
   /// The asynchronous form of `insert(_:key:)`, which does not block the calling thread.
   @discardableResult
@@ -40,7 +42,8 @@ extension DocumentCollection {
   ///   stored document is unchanged.
   @discardableResult
   public func save(_ object: DocumentObject, key: String? = nil) throws -> Document {
-    try write(.save, Header(key: key)) { writer in writer.object(object.withoutRowID) }
+    try write(.save, key: key.map(DocumentKey.init)) { writer in writer.object(object.withoutRowID)
+    }
   }
   /// The asynchronous form of `save(_:key:)`, which does not block the calling thread.
   @discardableResult
@@ -81,7 +84,7 @@ extension DocumentCollection {
   @discardableResult
   @_disfavoredOverload
   public func insert(_ value: some Encodable, key: String? = nil) throws -> Document {
-    try write(.insert, Header(key: key)) { writer in
+    try write(.insert, key: key.map(DocumentKey.init)) { writer in
       try DocumentEncoder().encode(value, into: &writer)
     }
   }
@@ -92,14 +95,14 @@ extension DocumentCollection {
   public func insert(
     _ value: sending some Encodable & SendableMetatype, key: String? = nil
   ) async throws -> Document {
-    try await onWriter(handing: value) { try self.insert($0, key: key) }
+    try await onWriter(sending: value) { try self.insert($0, key: key) }
   }
 
   /// Saves an `Encodable` value under a key, replacing the document with the same key.
   @discardableResult
   @_disfavoredOverload
   public func save(_ value: some Encodable, key: String? = nil) throws -> Document {
-    try write(.save, Header(key: key)) { writer in
+    try write(.save, key: key.map(DocumentKey.init)) { writer in
       try DocumentEncoder().encode(value, into: &writer)
     }
   }
@@ -110,7 +113,7 @@ extension DocumentCollection {
   public func save(
     _ value: sending some Encodable & SendableMetatype, key: String? = nil
   ) async throws -> Document {
-    try await onWriter(handing: value) { try self.save($0, key: key) }
+    try await onWriter(sending: value) { try self.save($0, key: key) }
   }
 
   /// Inserts a JSON object as a new document. All names in it are fields, including `__rowid__`.
@@ -121,7 +124,7 @@ extension DocumentCollection {
     json: String, key: String? = nil, dialect: JSONDialect = .extended
   ) throws -> Document {
     let object = try DocumentObject(json: json, dialect: dialect)
-    return try write(.insert, Header(key: key)) { writer in writer.object(object) }
+    return try write(.insert, key: key.map(DocumentKey.init)) { writer in writer.object(object) }
   }
   /// The asynchronous form of `insert(json:key:dialect:)`, which does not block the calling thread.
   @discardableResult
@@ -137,7 +140,7 @@ extension DocumentCollection {
     json: String, key: String? = nil, dialect: JSONDialect = .extended
   ) throws -> Document {
     let object = try DocumentObject(json: json, dialect: dialect)
-    return try write(.save, Header(key: key)) { writer in writer.object(object) }
+    return try write(.save, key: key.map(DocumentKey.init)) { writer in writer.object(object) }
   }
   /// The asynchronous form of `save(json:key:dialect:)`, which does not block the calling thread.
   @discardableResult
@@ -149,13 +152,6 @@ extension DocumentCollection {
 }
 
 extension DocumentCollection {
-  /// The properties of a document that a call passes in addition to its fields.
-  struct Header {
-    var key: String?
-    var type: String?
-    var version: Int64?
-  }
-
   /// Stores one document that a closure encodes in stored form.
   ///
   /// ```swift
@@ -178,15 +174,8 @@ extension DocumentCollection {
   ) throws -> Document {
     var writer = JSONWriter(capacity: 512)
     try fill(&writer)
-    return try write(
+    return try writeEncoded(
       mode, Document.Header(collection: name, key: key, type: type, version: version), &writer)
-  }
-
-  func write(
-    _ mode: WriteMode, _ header: Header, _ fill: (inout JSONWriter) throws -> Void
-  ) throws -> Document {
-    let key = try header.key.map { try DocumentKey($0) }
-    return try write(mode, key: key, type: header.type, version: header.version, fill)
   }
 
   func write(_ mode: WriteMode, _ document: Document) throws -> Document {
@@ -194,21 +183,22 @@ extension DocumentCollection {
     var writer = JSONWriter(capacity: 512)
     try document.write(to: &writer)
     let old = document.header
-    return try write(
+    return try writeEncoded(
       mode,
       Document.Header(
         collection: name, key: old.key, type: old.type, version: old.version, added: old.added),
       &writer)
   }
 
-  /// Writes encoded fields, or buffers them according to the save interval.
-  private func write(
-    _ mode: WriteMode, _ given: Document.Header, _ writer: inout JSONWriter
+  /// Writes encoded fields after the queued calls.
+  private func writeEncoded(
+    _ mode: WriteMode, _ header: Document.Header, _ writer: inout JSONWriter
   ) throws -> Document {
-    try inTurn { try writeAtOnce(mode, given, &writer) }
+    try inTurn { try writeOrBuffer(mode, header, &writer) }
   }
 
-  private func writeAtOnce(
+  /// Writes encoded fields, or buffers them according to the save interval.
+  private func writeOrBuffer(
     _ mode: WriteMode, _ given: Document.Header, _ writer: inout JSONWriter
   ) throws -> Document {
     try InternalCollection.refuse(name)
@@ -285,7 +275,7 @@ extension DocumentCollection {
         [.collection: collection, .key: key.description])
     case .rowID(let id):
       StoreError(
-        .notFound, "There is no document with this row id",
+        .notFound, "There is no document with this row ID",
         [.collection: collection, .rowID: "\(id)"])
     }
   }

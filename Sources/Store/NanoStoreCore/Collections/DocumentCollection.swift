@@ -38,12 +38,12 @@ public struct DocumentCollection: Sendable {
     init(_ error: StoreError) { self.error = error }
   }
 
-  /// The error that every operation throws, if a layer set one with ``refusing(_:)``.
+  /// The error that every operation throws, if a layer set one with ``failing(with:)``.
   package var failure: StoreError? { refusal?.error }
 
   /// Returns the same collection with every operation throwing this error, for problems that a
   /// layer detects where it cannot throw.
-  package func refusing(_ error: StoreError) -> DocumentCollection {
+  package func failing(with error: StoreError) -> DocumentCollection {
     DocumentCollection(self, Refusal(error))
   }
 
@@ -135,13 +135,13 @@ extension DocumentCollection {
     let documentKeys = try keys.map { try DocumentKey($0) }
     return try inTurn {
       var found: [DocumentKey: Document] = [:]
-      let show = { (stored: StoredDocument) in
+      let visit = { (stored: StoredDocument) in
         if let key = stored.key { found[key] = Document(stored, in: name) }
       }
       if let context = TransactionContext.current(of: store) {
-        try context.reader.get(keys: documentKeys, in: name, show)
+        try context.reader.get(keys: documentKeys, in: name, visit)
       } else {
-        try store.engine().get(keys: documentKeys, in: name, Interruption.current, show)
+        try store.engine().get(keys: documentKeys, in: name, Interruption.current, visit)
       }
       return documentKeys.compactMap { found[$0] }
     }
@@ -171,7 +171,7 @@ extension ObservedPath {
   fileprivate func isList(at field: FieldPath) -> Bool {
     // Observed paths omit the quotes that distinguish a numeric name from an element index.
     let names = FieldPath(components: field.components).description
-    return path.contains("[]") && path.replacing("[]", with: "").isSame(as: names)
+    return path.contains("[]") && path.replacing("[]", with: "").hasSameBytes(as: names)
   }
 }
 

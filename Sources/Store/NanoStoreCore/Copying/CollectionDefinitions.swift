@@ -6,12 +6,12 @@ import NanoEngine
 /// The declared indexes of a collection, and its indexing policy.
 struct CollectionDefinitions {
   let indexes: [IndexDefinition]
-  let textIndexes: [FullTextIndexDefinition]
+  let fullTextIndexes: [FullTextIndexDefinition]
   let policy: IndexingPolicy
 
   init(of collection: String, _ reader: any EngineReader) throws {
     indexes = try reader.indexes(in: collection).filter { $0.origin == .declared }
-    textIndexes = try reader.textIndexes(in: collection)
+    fullTextIndexes = try reader.fullTextIndexes(in: collection)
     policy = try reader.indexing(in: collection)
   }
 
@@ -26,7 +26,7 @@ struct CollectionDefinitions {
     case textIndex(FullTextIndexDefinition)
     case policy(IndexingPolicy)
 
-    /// The value of ``CopyReport/LeftOut/definition``.
+    /// The value of ``CopyReport/OmittedDefinition/definition``.
     var name: String {
       switch self {
       case .index(let index): index.name
@@ -38,7 +38,7 @@ struct CollectionDefinitions {
     func make(_ writer: any EngineWriter, _ collection: String) throws {
       switch self {
       case .index(let index): try writer.createIndex(index, in: collection)
-      case .textIndex(let index): try writer.createTextIndex(index, in: collection)
+      case .textIndex(let index): try writer.createFullTextIndex(index, in: collection)
       case .policy(let policy):
         if try writer.indexing(in: collection) != policy {
           try writer.setIndexing(policy, in: collection, nil)
@@ -49,7 +49,7 @@ struct CollectionDefinitions {
 
   /// All definitions. The policy is included only if it is not the default.
   var all: [Definition] {
-    indexes.map { .index($0) } + textIndexes.map { .textIndex($0) }
+    indexes.map { .index($0) } + fullTextIndexes.map { .textIndex($0) }
       + (policy == .declared ? [] : [.policy(policy)])
   }
 }

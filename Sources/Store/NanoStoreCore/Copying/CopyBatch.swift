@@ -44,7 +44,7 @@ struct CopyBatch {
     try bytes.withUnsafeBytes { bytes in
       var start = 0
       while start < entries.count {
-        let end = min(start + NewDocument.together, entries.count)
+        let end = min(start + NewDocument.batchSize, entries.count)
         var rowIDs: [Int64] = []
         try writer.insert(
           entries[start..<end].map { entry in

@@ -11,7 +11,7 @@ public struct CopyOptions: Sendable, Hashable {
   public var replacing: Bool
   /// Whether definitions that the target's engine does not support are skipped.
   ///
-  /// Skipped indexes and policies are reported in ``CopyReport/leftOut``. If false, they make the
+  /// Skipped indexes and policies are reported in ``CopyReport/omitted``. If false, they make the
   /// copy fail.
   public var skippingUnsupported: Bool
   /// The maximum number of documents in one transaction of the target. Larger transactions are

@@ -47,7 +47,7 @@ public struct CopyReport: Sendable, Hashable {
   }
 
   /// A definition that was skipped because the target's engine does not support it.
-  public struct LeftOut: Sendable, Hashable {
+  public struct OmittedDefinition: Sendable, Hashable {
     /// The name of the collection.
     public var collection: String
     /// The name of the index, or `everything` for the policy.
@@ -68,7 +68,7 @@ public struct CopyReport: Sendable, Hashable {
   /// Empty after a copy.
   public var differences: [VerificationProblem] = []
   /// The definitions that the copy skipped.
-  public var leftOut: [LeftOut] = []
+  public var omitted: [OmittedDefinition] = []
   /// Whether this call resumed an earlier copy.
   public var isContinued = false
 

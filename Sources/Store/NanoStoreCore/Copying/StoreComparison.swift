@@ -16,7 +16,7 @@ final class StoreComparison {
   /// Checksums of the source's collections that are already computed.
   var known: [ExactName: DocumentChecksum] = [:]
   /// Definitions that the target is not expected to have.
-  var leftOut: [CopyReport.LeftOut] = []
+  var omitted: [CopyReport.OmittedDefinition] = []
 
   /// The number of documents between two progress reports. Arbitrary: frequent enough for a
   /// progress bar.
@@ -32,7 +32,7 @@ final class StoreComparison {
   }
 
   func run() throws -> CopyReport {
-    report.leftOut = leftOut
+    report.omitted = omitted
     let sources = try Self.byName(source)
     let targets = try Self.byName(target)
     for collection in sources.values {
@@ -111,20 +111,20 @@ extension StoreComparison {
     let expected = Set(try CollectionDefinitions(of: name, source).all.map(Self.comparable))
     let actual = Set(try CollectionDefinitions(of: name, target).all.map(Self.comparable))
     for definition in expected.subtracting(actual)
-    where !leftOut.contains(where: {
-      $0.collection.isSame(as: name) && $0.definition.isSame(as: definition.name)
+    where !omitted.contains(where: {
+      $0.collection.hasSameBytes(as: name) && $0.definition.hasSameBytes(as: definition.name)
     }) {
       note(name, "\(definition.name) is missing or differs")
     }
     for definition in actual.subtracting(expected)
-    where !expected.contains(where: { $0.name.isSame(as: definition.name) }) {
+    where !expected.contains(where: { $0.name.hasSameBytes(as: definition.name) }) {
       note(name, "\(definition.name) is not in the source")
     }
     if let highest = try source.highestRowID(in: name),
       let other = try target.highestRowID(in: name),
       other < highest
     {
-      note(name, "row ids of deleted documents will be reused")
+      note(name, "row IDs of deleted documents will be reused")
     }
   }
 

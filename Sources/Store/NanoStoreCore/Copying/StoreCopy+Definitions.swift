@@ -60,9 +60,10 @@ extension StoreCopy {
       let definitions = try CollectionDefinitions(of: name, source)
       for index in try writer.indexes(in: name)
       where !definitions.indexes.contains(where: {
-        $0.name.isSame(as: index.name) && $0.isSame(as: index)
+        $0.name.hasSameBytes(as: index.name) && $0.hasSameEntries(as: index)
       }) { _ = try writer.dropIndex(index.name, in: name) }
-      for index in try writer.textIndexes(in: name) where !definitions.textIndexes.contains(index) {
+      for index in try writer.fullTextIndexes(in: name)
+      where !definitions.fullTextIndexes.contains(index) {
         _ = try writer.dropIndex(index.name, in: name)
       }
     }
@@ -130,8 +131,8 @@ extension StoreCopy {
         guard error.code == .unsupported, options.skippingUnsupported else {
           throw error.adding(.collection, collection).adding(.index, definition.name)
         }
-        leftOut.append(
-          CopyReport.LeftOut(
+        omitted.append(
+          CopyReport.OmittedDefinition(
             collection: collection, definition: definition.name, reason: error.message))
       }
       try reportProgress()

@@ -14,16 +14,16 @@ extension StoreCopy {
     guard try target.read(.snapshot, nil, { try looksFinished(collections, $0) }),
       try noteUnsupported(collections)
     else {
-      leftOut = []
+      omitted = []
       return nil
     }
     var report = try target.read(.snapshot, nil) { target in
       let comparison = StoreComparison(source, target, notify)
-      comparison.leftOut = leftOut
+      comparison.omitted = omitted
       return try comparison.run()
     }
     guard report.isEqual else {
-      leftOut = []
+      omitted = []
       return nil
     }
     report.isContinued = true
@@ -61,8 +61,8 @@ extension StoreCopy {
         for definition in try CollectionDefinitions(of: collection, source).all
         where !known.contains(ExactName(definition.name)) {
           guard let reason = try refusal(of: definition, collection, writer) else { return false }
-          leftOut.append(
-            CopyReport.LeftOut(
+          omitted.append(
+            CopyReport.OmittedDefinition(
               collection: collection, definition: definition.name, reason: reason))
         }
       }

@@ -20,7 +20,7 @@ final class StoreCopy {
   var copied: [ExactName: Int] = [:]
   /// Checksums of the source's collections, computed while copying.
   var checksums: [ExactName: DocumentChecksum] = [:]
-  var leftOut: [CopyReport.LeftOut] = []
+  var omitted: [CopyReport.OmittedDefinition] = []
 
   init(
     _ source: any EngineReader, _ target: any Engine, _ options: CopyOptions,
@@ -77,7 +77,7 @@ final class StoreCopy {
     var report = try target.read(.snapshot, nil) { target in
       let comparison = StoreComparison(source, target, notify)
       comparison.known = checksums
-      comparison.leftOut = leftOut
+      comparison.omitted = omitted
       return try comparison.run()
     }
     report.isContinued = isContinued

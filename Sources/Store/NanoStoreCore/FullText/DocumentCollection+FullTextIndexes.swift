@@ -9,8 +9,8 @@ extension DocumentCollection {
   /// exists.
   ///
   /// ```swift
-  /// try films.createTextIndex("title", "plot")                  // words: "creme" finds "crème"
-  /// try films.createTextIndex("title", tokens: .substrings)      // any substring of a title: "reme"
+  /// try films.createFullTextIndex("title", "plot")                  // words: "creme" finds "crème"
+  /// try films.createFullTextIndex("title", tokens: .substrings)      // any substring of a title: "reme"
   /// ```
   ///
   /// All strings in the fields are indexed, including those in arrays; other values are not. The
@@ -28,62 +28,63 @@ extension DocumentCollection {
   ///   ``StoreError/Code/unsupported`` if the engine has no full-text indexes or cannot index a
   ///   field of this name. No index is then created.
   @discardableResult
-  public func createTextIndex(
+  public func createFullTextIndex(
     _ fields: String..., tokens: Tokenizer = .words, name: String? = nil
   ) throws -> FullTextIndexDefinition {
-    try createTextIndex(fields: fields, tokens: tokens, name: name)
+    try createFullTextIndex(fields: fields, tokens: tokens, name: name)
   }
-  /// The asynchronous form of `createTextIndex(_:tokens:name:)`, which does not block the calling
+  /// The asynchronous form of `createFullTextIndex(_:tokens:name:)`, which does not block the calling
   /// thread.
   @discardableResult
-  public func createTextIndex(
+  public func createFullTextIndex(
     _ fields: String..., tokens: Tokenizer = .words, name: String? = nil
   ) async throws -> FullTextIndexDefinition {
-    try await onWriter { try self.createTextIndex(fields: fields, tokens: tokens, name: name) }
+    try await onWriter { try self.createFullTextIndex(fields: fields, tokens: tokens, name: name) }
   }
 
   /// Creates a full-text index on fields given as an array; see
-  /// ``createTextIndex(_:tokens:name:)-(String...,_,_)``.
+  /// ``createFullTextIndex(_:tokens:name:)-(String...,_,_)``.
   @discardableResult
-  public func createTextIndex(
+  public func createFullTextIndex(
     fields: [String], tokens: Tokenizer = .words, name: String? = nil
   ) throws -> FullTextIndexDefinition {
     let index = FullTextIndexDefinition(
       name: name, fields: fields.map { FieldPath($0) }, tokens: tokens)
     try InternalCollection.refuse(self.name)
-    try writing(atomic: true) { try $0.createTextIndex(index, in: self.name) }
+    try writing(atomic: true) { try $0.createFullTextIndex(index, in: self.name) }
     return index
   }
-  /// The asynchronous form of `createTextIndex(fields:tokens:name:)`, which does not block the
+  /// The asynchronous form of `createFullTextIndex(fields:tokens:name:)`, which does not block the
   /// calling thread.
   @discardableResult
-  public func createTextIndex(
+  public func createFullTextIndex(
     fields: [String], tokens: Tokenizer = .words, name: String? = nil
   ) async throws -> FullTextIndexDefinition {
-    try await onWriter { try self.createTextIndex(fields: fields, tokens: tokens, name: name) }
+    try await onWriter { try self.createFullTextIndex(fields: fields, tokens: tokens, name: name) }
   }
 
   /// Creates a full-text index on fields written as text, which may contain aliases. Does nothing
   /// if an index of the same fields exists, whatever its name.
   ///
   /// - Throws: ``StoreError/Code/invalidQuery`` if the text is not a list of fields.
-  func createTextIndex(keys: String, tokens: Tokenizer) throws {
+  func createFullTextIndex(keys: String, tokens: Tokenizer) throws {
     let fields = try fields(in: keys).map(\.path)
     try InternalCollection.refuse(name)
     try writing(atomic: true) { writer in
-      let known = try writer.textIndexes(in: name)
+      let known = try writer.fullTextIndexes(in: name)
       guard !known.contains(where: { $0.fields == fields && $0.tokens == tokens }) else { return }
-      try writer.createTextIndex(FullTextIndexDefinition(fields: fields, tokens: tokens), in: name)
+      try writer.createFullTextIndex(
+        FullTextIndexDefinition(fields: fields, tokens: tokens), in: name)
     }
   }
 
   /// Returns the full-text indexes, sorted by name.
-  public func textIndexes() throws -> [FullTextIndexDefinition] {
-    try reading(.call) { try $0.textIndexes(in: name) }
+  public func fullTextIndexes() throws -> [FullTextIndexDefinition] {
+    try reading(.call) { try $0.fullTextIndexes(in: name) }
   }
-  /// The asynchronous form of `textIndexes()`, which does not block the calling thread.
-  public func textIndexes() async throws -> [FullTextIndexDefinition] {
-    try await onReader { try self.textIndexes() }
+  /// The asynchronous form of `fullTextIndexes()`, which does not block the calling thread.
+  public func fullTextIndexes() async throws -> [FullTextIndexDefinition] {
+    try await onReader { try self.fullTextIndexes() }
   }
 }
 

@@ -70,7 +70,7 @@ extension DocumentQuery {
   public func results() throws -> [FullTextResult] {
     try validate()
     return try collection.reading(.snapshot) { reader in
-      let resolved = try query.resolvingSearches(in: reader.textIndexes(in: collection.name))
+      let resolved = try query.resolvingSearches(in: reader.fullTextIndexes(in: collection.name))
       guard let search = resolved.condition.rankingSearch, let scope = search.scope else {
         throw StoreError(.invalidArgument, "Only the results of a full-text search have ranks")
       }

@@ -8,9 +8,9 @@ extension IndexCostModel {
   init(rows: [IndexCostRecord]) {
     for row in rows {
       guard let state = DocumentObject(json: row.state) else { continue }
-      var ledger = collections[ExactName(row.collection)] ?? CollectionCostModel()
-      ledger.read(row.subject, state)
-      collections[ExactName(row.collection)] = ledger
+      var model = collections[ExactName(row.collection)] ?? CollectionCostModel()
+      model.read(row.subject, state)
+      collections[ExactName(row.collection)] = model
     }
   }
 
@@ -23,21 +23,21 @@ extension IndexCostModel {
   /// Adds what was recorded before the rows were read.
   mutating func add(_ other: IndexCostModel) {
     for (name, newer) in other.collections {
-      guard var ledger = collections[name] else {
+      guard var model = collections[name] else {
         collections[name] = newer
         continue
       }
-      if newer.scanCost > 0 { ledger.scanCost = newer.scanCost }
-      ledger.documents = max(newer.documents, ledger.documents)
+      if newer.scanCost > 0 { model.scanCost = newer.scanCost }
+      model.documents = max(newer.documents, model.documents)
       for (candidate, account) in newer.accounts {
-        var sum = ledger.accounts[candidate] ?? IndexAccount()
+        var sum = model.accounts[candidate] ?? IndexAccount()
         sum.charge += account.charge
         sum.scans += account.scans
         sum.probe = account.probe
-        ledger.accounts[candidate] = sum
+        model.accounts[candidate] = sum
       }
-      for (index, count) in newer.uses { ledger.used(index.text, count) }
-      collections[name] = ledger
+      for (index, count) in newer.uses { model.used(index.text, count) }
+      collections[name] = model
     }
   }
 }

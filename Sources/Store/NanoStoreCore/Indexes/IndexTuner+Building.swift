@@ -114,7 +114,8 @@ extension IndexTuner {
     guard state.withLock({ $0.engine != nil }) else {
       throw StoreError(.interrupted, "The operation was canceled")
     }
-    guard try writer.collections().contains(where: { $0.name.isSame(as: plan.collection) }) else {
+    guard try writer.collections().contains(where: { $0.name.hasSameBytes(as: plan.collection) })
+    else {
       return false
     }
     let existing = try writer.indexes(in: plan.collection)
@@ -155,7 +156,7 @@ extension IndexTuner {
     logger.debug("index build interrupted for a writer", metadata: metadata(plan))
     var plan = plan
     plan.attempts += 1
-    state.withLock { $0.ledger.collections[ExactName(plan.collection)]?.noteInterruption(plan) }
+    state.withLock { $0.model.collections[ExactName(plan.collection)]?.noteInterruption(plan) }
     // Steps do not block writers noticeably, and need no quiet period.
     if plan.index.kind == .elements { return schedule { [plan] in self.build(plan) } }
     waitForQuiet(plan, commits: -1, pauses: 0)
@@ -243,16 +244,18 @@ extension IndexTuner {
   func perform(_ plan: DropPlan) throws {
     guard let engine = state.withLock({ $0.engine }) else { return }
     let isGone = try engine.write(nil) { writer -> Bool in
-      let known = try writer.indexes(in: plan.collection).first { $0.name.isSame(as: plan.index) }
+      let known = try writer.indexes(in: plan.collection).first {
+        $0.name.hasSameBytes(as: plan.index)
+      }
       // A declared index must not be dropped automatically.
       guard known?.origin == .adaptive else { return false }
       return try writer.dropIndex(plan.index, in: plan.collection)
     }
     state.withLock { state in
       if isGone {
-        state.ledger.collections[ExactName(plan.collection)]?.dropped(plan.index)
+        state.model.collections[ExactName(plan.collection)]?.dropped(plan.index)
       } else {
-        state.ledger.collections[ExactName(plan.collection)]?.forget(plan.index)
+        state.model.collections[ExactName(plan.collection)]?.forget(plan.index)
       }
       state.changed.insert(ExactName(plan.collection))
     }
@@ -271,9 +274,9 @@ extension IndexTuner {
   func abandon(_ decision: TuningDecision) {
     state.withLock { state in
       switch decision {
-      case .build(let plan): state.ledger.collections[ExactName(plan.collection)]?.abandoned(plan)
+      case .build(let plan): state.model.collections[ExactName(plan.collection)]?.abandoned(plan)
       case .drop(let plan):
-        state.ledger.collections[ExactName(plan.collection)]?.built[ExactName(plan.index)]?
+        state.model.collections[ExactName(plan.collection)]?.built[ExactName(plan.index)]?
           .isPending = false
       }
     }
@@ -281,7 +284,7 @@ extension IndexTuner {
 
   private func settle(_ plan: BuildPlan, _ change: (inout CollectionCostModel) -> Void) {
     state.withLock { state in
-      change(&state.ledger.collections[ExactName(plan.collection), default: CollectionCostModel()])
+      change(&state.model.collections[ExactName(plan.collection), default: CollectionCostModel()])
       state.changed.insert(ExactName(plan.collection))
     }
     saveNow()
@@ -301,7 +304,7 @@ extension IndexDefinition {
   /// Whether this index serves every query that the other one serves, and the other one is
   /// adaptive.
   fileprivate func supersedes(_ other: IndexDefinition) -> Bool {
-    other.origin == .adaptive && !other.name.isSame(as: name) && other.kind == kind
+    other.origin == .adaptive && !other.name.hasSameBytes(as: name) && other.kind == kind
       && !other.isUnique
       && columns.starts(with: other.columns)
   }

@@ -19,7 +19,9 @@ extension IndexTuner {
   func announce(_ plan: BuildPlan) { updateAnnounced { $0.append(plan) } }
 
   /// Withdraws an announcement: the index exists, or will not be built soon.
-  func withdraw(_ plan: BuildPlan) { updateAnnounced { $0.removeAll { $0.isSame(as: plan) } } }
+  func withdraw(_ plan: BuildPlan) {
+    updateAnnounced { $0.removeAll { $0.buildsSameIndex(as: plan) } }
+  }
 
   private func updateAnnounced(_ change: (inout [BuildPlan]) -> Void) {
     let isBuilding = state.withLock { state in
@@ -47,15 +49,15 @@ extension IndexTuner {
   }
 
   private func isAnnounced(_ plan: BuildPlan) -> Bool {
-    state.withLock { $0.engine != nil && $0.announced.contains { $0.isSame(as: plan) } }
+    state.withLock { $0.engine != nil && $0.announced.contains { $0.buildsSameIndex(as: plan) } }
   }
 
   private func buildWorthAwaiting(_ collection: String, _ candidates: IndexCandidates) -> BuildPlan?
   {
     state.withLock { state in
-      guard let ledger = state.ledger.collections[ExactName(collection)],
+      guard let model = state.model.collections[ExactName(collection)],
         let position = state.announced.firstIndex(where: {
-          $0.collection.isSame(as: collection) && $0.serves(candidates)
+          $0.collection.hasSameBytes(as: collection) && $0.serves(candidates)
         })
       else { return nil }
       // The first build may be partly done; those after it have not started.
@@ -63,7 +65,7 @@ extension IndexTuner {
       if let end = state.build?.end {
         seconds += (end - .now).inSeconds - state.announced[0].seconds
       }
-      let scan = Double(ledger.documents) * ledger.scanCost
+      let scan = Double(model.documents) * model.scanCost
       return seconds < min(scan * Self.scansToWait, Self.longestWait)
         ? state.announced[position] : nil
     }
@@ -71,8 +73,8 @@ extension IndexTuner {
 }
 
 extension BuildPlan {
-  fileprivate func isSame(as other: BuildPlan) -> Bool {
-    collection.isSame(as: other.collection) && index.name.isSame(as: other.index.name)
+  fileprivate func buildsSameIndex(as other: BuildPlan) -> Bool {
+    collection.hasSameBytes(as: other.collection) && index.name.hasSameBytes(as: other.index.name)
   }
 
   fileprivate func serves(_ missing: IndexCandidates) -> Bool {

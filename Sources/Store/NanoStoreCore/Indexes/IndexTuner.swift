@@ -10,7 +10,7 @@ import Synchronization
 /// thread, after the queries and outside of the caller's transactions.
 final class IndexTuner: Sendable {
   struct State {
-    var ledger = IndexCostModel()
+    var model = IndexCostModel()
     /// Nil while the store is closed.
     var engine: (any Engine)?
     var isLoaded = false
@@ -64,7 +64,7 @@ final class IndexTuner: Sendable {
     queue.sync {}
     if let engine { save(on: engine) }
     state.withLock { state in
-      state.ledger = IndexCostModel()
+      state.model = IndexCostModel()
       state.isLoaded = false
       state.isLoading = false
       state.changed = []
@@ -81,9 +81,9 @@ extension IndexTuner {
 
   func wrote(_ collection: String, _ count: Int, commits: Int) {
     let uses = observer.withLock { $0 }?.takeUses() ?? []
-    change(collection) { ledger in
-      for use in uses { ledger.used(use.collection, use.index, use.count) }
-      ledger.wrote(collection, count, commits: commits)
+    change(collection) { model in
+      for use in uses { model.used(use.collection, use.index, use.count) }
+      model.wrote(collection, count, commits: commits)
     }
   }
 
@@ -91,7 +91,7 @@ extension IndexTuner {
   func noteUses() {
     for use in observer.withLock({ $0 })?.takeUses() ?? [] {
       state.withLock { state in
-        state.ledger.used(use.collection, use.index, use.count)
+        state.model.used(use.collection, use.index, use.count)
         state.changed.insert(ExactName(use.collection))
       }
     }
@@ -101,13 +101,13 @@ extension IndexTuner {
   func change(_ collection: String, _ change: (inout IndexCostModel) -> Void) {
     let (loads, saves, due) = state.withLock { state -> (Bool, Bool, [TuningDecision]) in
       guard state.engine != nil else { return (false, false, []) }
-      change(&state.ledger)
+      change(&state.model)
       state.changed.insert(ExactName(collection))
       guard state.isLoaded else {
         defer { state.isLoading = true }
         return (!state.isLoading, false, [])
       }
-      let due = mode == .automatic ? state.ledger.takeDue(collection) : []
+      let due = mode == .automatic ? state.model.takeDue(collection) : []
       let saves = ContinuousClock.now - state.saved > Self.savingInterval
       if saves { state.saved = .now }
       return (false, saves, due)
@@ -169,12 +169,12 @@ extension IndexTuner {
         (try $0.indexCostRecords(), try $0.unfinishedIndexes())
       }
       let decisions = state.withLock { state -> [TuningDecision] in
-        var ledger = IndexCostModel(rows: rows)
-        ledger.add(state.ledger)
-        state.ledger = ledger
+        var model = IndexCostModel(rows: rows)
+        model.add(state.model)
+        state.model = model
         state.isLoaded = true
         guard mode == .automatic else { return [] }
-        return state.ledger.collections.keys.sorted().flatMap { state.ledger.takeDue($0.text) }
+        return state.model.collections.keys.sorted().flatMap { state.model.takeDue($0.text) }
       }
       for item in begun { schedule { self.resumeBuild(item) } }
       for decision in decisions { carryOut(decision) }
@@ -196,7 +196,7 @@ extension IndexTuner {
       defer { state.changed = [] }
       state.saved = .now
       return Dictionary(
-        uniqueKeysWithValues: state.changed.map { ($0, state.ledger.rows(of: $0.text)) })
+        uniqueKeysWithValues: state.changed.map { ($0, state.model.rows(of: $0.text)) })
     }
     guard !rows.isEmpty else { return }
     do {

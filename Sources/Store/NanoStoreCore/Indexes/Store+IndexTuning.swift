@@ -51,7 +51,7 @@ extension Store {
   public func indexAdvice() throws -> [IndexAdvice] {
     let tuner = try readyTuner()
     tuner.noteUses()
-    return tuner.state.withLock { $0.ledger.advice }
+    return tuner.state.withLock { $0.model.advice }
   }
   /// The asynchronous form of `indexAdvice()`, which does not block the calling thread.
   public func indexAdvice() async throws -> [IndexAdvice] {
@@ -72,7 +72,7 @@ extension Store {
     let tuner = try readyTuner()
     tuner.noteUses()
     let decisions = tuner.state.withLock { state in
-      state.ledger.collections.keys.sorted().flatMap { state.ledger.takeDue($0.text) }
+      state.model.collections.keys.sorted().flatMap { state.model.takeDue($0.text) }
     }
     var made: [IndexDefinition] = []
     for (number, decision) in decisions.enumerated() {
@@ -83,7 +83,7 @@ extension Store {
           // An explicit request is not interrupted for writers.
           plan.attempts = IndexTuner.maximumAttempts
           try tuner.perform(plan)
-          made += try self[plan.collection].indexes().filter { $0.isSame(as: plan.index) }
+          made += try self[plan.collection].indexes().filter { $0.hasSameEntries(as: plan.index) }
         }
       } catch {
         for rest in decisions[number...] { tuner.abandon(rest) }
@@ -129,7 +129,7 @@ extension Store {
     let tuner = try readyTuner()
     tuner.noteUses()
     return tuner.state.withLock { state in
-      state.ledger.collections.first { $0.key.text.folded == collection.folded }?.value.uses
+      state.model.collections.first { $0.key.text.folded == collection.folded }?.value.uses
         ?? [:]
     }
   }
@@ -148,9 +148,9 @@ extension Store {
       let rows = try reading(.call) { try $0.indexCostRecords() }
       tuner.state.withLock { state in
         guard !state.isLoaded else { return }
-        var ledger = IndexCostModel(rows: rows)
-        ledger.add(state.ledger)
-        state.ledger = ledger
+        var model = IndexCostModel(rows: rows)
+        model.add(state.model)
+        state.model = model
         state.isLoaded = true
       }
     }
@@ -160,18 +160,18 @@ extension Store {
 
 extension IndexCostModel {
   fileprivate var advice: [IndexAdvice] {
-    let made = collections.flatMap { name, ledger in
-      ledger.plans(name.text).map { plan in
+    let made = collections.flatMap { name, model in
+      model.plans(name.text).map { plan in
         IndexAdvice(
           action: .make, collection: name.text, index: plan.index,
-          spent: .estimated(ledger.charge(plan)), cost: .estimated(plan.seconds),
-          isDue: ledger.isDue(plan), reason: plan.index.reason ?? "")
+          spent: .estimated(model.charge(plan)), cost: .estimated(plan.seconds),
+          isDue: model.isDue(plan), reason: plan.index.reason ?? "")
       }
     }
-    let dropped = collections.flatMap { name, ledger in
-      var copy = ledger
+    let dropped = collections.flatMap { name, model in
+      var copy = model
       return copy.takeDue(name.text).compactMap { decision -> IndexAdvice? in
-        guard case .drop(let plan) = decision, let index = ledger.built[ExactName(plan.index)],
+        guard case .drop(let plan) = decision, let index = model.built[ExactName(plan.index)],
           var definition = index.candidates.max(by: { $0.width < $1.width })?.definition()
         else { return nil }
         definition.name = plan.index

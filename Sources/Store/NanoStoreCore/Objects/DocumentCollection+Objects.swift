@@ -37,7 +37,7 @@ extension DocumentCollection {
   /// sent to the writer.
   @discardableResult
   public func save(_ object: sending some StorableObject) async throws -> Document {
-    try await onWriter(handing: object) { try self.save($0) }
+    try await onWriter(sending: object) { try self.save($0) }
   }
 
   /// Inserts an object as a new document.
@@ -49,7 +49,7 @@ extension DocumentCollection {
   /// sent to the writer.
   @discardableResult
   public func insert(_ object: sending some StorableObject) async throws -> Document {
-    try await onWriter(handing: object) { try self.insert($0) }
+    try await onWriter(sending: object) { try self.insert($0) }
   }
 
   /// Saves objects of any mix of classes, atomically.
@@ -61,7 +61,7 @@ extension DocumentCollection {
   /// objects are sent to the writer.
   @discardableResult
   public func save(objects: sending [any StorableObject]) async throws -> [Int64] {
-    try await onWriter(handing: objects) { try self.save(objects: $0) }
+    try await onWriter(sending: objects) { try self.save(objects: $0) }
   }
 
   /// Returns the object with this key, decoded to its class, or nil if there is none.

@@ -23,7 +23,7 @@ struct BatchWriter {
     var start = 0
     while start < writes.count {
       var end = start + 1
-      while end < writes.count, Self.goTogether(writes[start], writes[end]) { end += 1 }
+      while end < writes.count, Self.areBatchable(writes[start], writes[end]) { end += 1 }
       do {
         outcomes += try run(writes[start..<end])
       } catch let error as StoreError {
@@ -34,7 +34,7 @@ struct BatchWriter {
     return try withRevisions(outcomes)
   }
 
-  private static func goTogether(_ a: PreparedWrite, _ b: PreparedWrite) -> Bool {
+  private static func areBatchable(_ a: PreparedWrite, _ b: PreparedWrite) -> Bool {
     switch (a.kind, b.kind) {
     case (.insert, .insert), (.save, .save): true
     default: false

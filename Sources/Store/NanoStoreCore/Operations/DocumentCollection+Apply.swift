@@ -6,7 +6,7 @@ import NanoEngine
 import NanoQuery
 
 extension DocumentCollection {
-  /// Applies writes atomically and idempotently: repeating a batch with the same operation id
+  /// Applies writes atomically and idempotently: repeating a batch with the same operation ID
   /// returns its first outcome.
   ///
   /// A caller who does not know whether a batch was applied, because the connection or the process
@@ -26,7 +26,7 @@ extension DocumentCollection {
   /// - Parameters:
   ///   - writes: The writes, in the order in which they are applied.
   ///   - operation: An id chosen by the caller, unique for each batch. It is stored until
-  ///     ``Store/forgetOperations(before:)-(Date)``.
+  ///     ``Store/deleteOperationIDs(before:)-(Date)``.
   /// - Returns: The outcome, with the new row IDs and revisions.
   /// - Throws: ``StoreError/Code/revisionConflict`` with the key and the stored revision,
   ///   ``StoreError/Code/duplicateKey``, ``StoreError/Code/notFound`` for a document to be
@@ -76,19 +76,19 @@ extension DocumentCollection {
 }
 
 extension Store {
-  /// Deletes the operation ids of batches applied before a date, and returns how many there were.
+  /// Deletes the operation IDs of batches applied before a date, and returns how many there were.
   ///
   /// Such a batch would be applied again if it were repeated. A week is longer than any caller
   /// retries.
   @discardableResult
-  public func forgetOperations(before moment: Date) throws -> Int {
+  public func deleteOperationIDs(before moment: Date) throws -> Int {
     let old = Condition.comparison(.attribute(.added), .less, .value(.date(moment)))
     return try writing { try $0.delete(Query(old), from: InternalCollection.operations.rawValue) }
   }
-  /// The asynchronous form of `forgetOperations(before:)`, which does not block the calling thread.
+  /// The asynchronous form of `deleteOperationIDs(before:)`, which does not block the calling thread.
   @discardableResult
-  public func forgetOperations(before moment: Date) async throws -> Int {
-    try await onWriter { try self.forgetOperations(before: moment) }
+  public func deleteOperationIDs(before moment: Date) async throws -> Int {
+    try await onWriter { try self.deleteOperationIDs(before: moment) }
   }
 }
 

@@ -27,11 +27,11 @@ public struct BatchOutcome: Sendable, Hashable {
   }
   /// The outcomes of the writes, in order.
   public var writes: [Write]
-  /// Whether the batch had already been applied under the same operation id.
+  /// Whether the batch had already been applied under the same operation ID.
   ///
   /// It was then not applied again.
   public var wasApplied: Bool
-  /// The operation id under which the outcome is stored.
+  /// The operation ID under which the outcome is stored.
   public var operation: UUID
 }
 

@@ -16,9 +16,9 @@ extension DocumentQuery {
     }
     var found: [Document] = []
     try collection.reading(.call) { reader in
-      try showAll(
+      try visitAll(
         reader, sort: { Self.sort(&found) },
-        show: { stored in
+        visit: { stored in
           found.append(try document(stored, query.fields))
         })
     }
@@ -45,17 +45,17 @@ extension DocumentQuery {
   /// block, where all documents are fetched before the closure is first called.
   ///
   /// - Throws: An error thrown by the closure, which ends the query.
-  public func each(_ show: (Document) throws -> Void) throws {
+  public func each(_ visit: (Document) throws -> Void) throws {
     try validate()
     // Otherwise the scan could find what the closure writes, without end.
     if TransactionContext.current(of: collection.store)?.writer != nil {
-      for document in try fetch() { try show(document) }
+      for document in try fetch() { try visit(document) }
       return
     }
     let projection = query.fields
     try collection.readingDocuments { reader in
       try reader.find(query, in: collection.name) { stored in
-        try show(document(stored, projection))
+        try visit(document(stored, projection))
         return true
       }
     }
@@ -63,21 +63,21 @@ extension DocumentQuery {
 
   /// The asynchronous form of `each(_:)`, which does not block the calling thread. The closure runs
   /// on a thread of the store.
-  public func each(_ show: @escaping @Sendable (Document) throws -> Void) async throws {
-    try await onReader { try $0.each(show) }
+  public func each(_ visit: @escaping @Sendable (Document) throws -> Void) async throws {
+    try await onReader { try $0.each(visit) }
   }
 
   /// Passes all results to a closure that keeps them, then calls `sort` if the engine returned them
   /// out of row ID order and the query requires it.
-  func showAll(
-    _ reader: any EngineReader, sort: () -> Void, show: (StoredDocument) throws -> Void
+  func visitAll(
+    _ reader: any EngineReader, sort: () -> Void, visit: (StoredDocument) throws -> Void
   ) throws {
     var last = Int64.min
     var isSorted = true
     try reader.findInAnyOrder(query, in: collection.name) { stored in
       if stored.rowID < last { isSorted = false }
       last = stored.rowID
-      try show(stored)
+      try visit(stored)
       return true
     }
     if !isSorted, query.isWholeByRowID { sort() }
@@ -100,43 +100,43 @@ extension DocumentQuery {
   /// The bytes are borrowed and valid only until the closure returns. The closure may read from the
   /// store.
   ///
-  /// - Parameter show: Returns false to end the query.
+  /// - Parameter visit: Returns false to end the query.
   /// - Throws: An error thrown by the closure, which ends the query.
-  @usableFromInline package func showStored(_ show: (StoredDocument) throws -> Bool) throws {
+  @usableFromInline package func visitStored(_ visit: (StoredDocument) throws -> Bool) throws {
     try validate()
     try collection.readingDocuments { reader in
-      try reader.find(query, in: collection.name, show)
+      try reader.find(query, in: collection.name, visit)
     }
   }
 
   /// Passes only the columns needed for decoding to a closure, which is faster than
-  /// ``showStored(_:)``.
+  /// ``visitStored(_:)``.
   ///
   /// - Parameters:
   ///   - withKeys: Whether keys are included.
-  ///   - show: Returns false to end the query. It may read from the store.
+  ///   - visit: Returns false to end the query. It may read from the store.
   /// - Throws: An error thrown by the closure, which ends the query.
-  package func showContents(
-    withKeys: Bool, _ show: (StoredContent) throws -> Bool
+  package func visitContents(
+    withKeys: Bool, _ visit: (StoredContent) throws -> Bool
   ) throws {
     try validate()
     try collection.readingDocuments { reader in
-      try reader.contents(query, in: collection.name, withKeys: withKeys, show)
+      try reader.contents(query, in: collection.name, withKeys: withKeys, visit)
     }
   }
 
   /// Passes the bodies of the results to a closure that decodes them.
   @usableFromInline
-  func eachBody(_ show: (UnsafeRawBufferPointer) throws -> Void) throws {
-    try showContents(withKeys: false) { content in
-      try show(content.body)
+  func eachBody(_ visit: (UnsafeRawBufferPointer) throws -> Void) throws {
+    try visitContents(withKeys: false) { content in
+      try visit(content.body)
       return true
     }
   }
 
-  func eachStored(_ show: (StoredDocument) throws -> Void) throws {
-    try showStored { stored in
-      try show(stored)
+  func eachStored(_ visit: (StoredDocument) throws -> Void) throws {
+    try visitStored { stored in
+      try visit(stored)
       return true
     }
   }

@@ -83,19 +83,19 @@ extension DocumentQuery {
   @_disfavoredOverload
   public func each<Value: Decodable>(
     as type: Value.Type, onFailure: (SkippedDocument) throws -> Void,
-    _ show: (Value) throws -> Void
+    _ visit: (Value) throws -> Void
   ) throws {
     let decoder = DocumentDecoder()
-    try eachDecoded(onFailure, { try decoder.decode(type, from: $0) }, show)
+    try eachDecoded(onFailure, { try decoder.decode(type, from: $0) }, visit)
   }
   /// The asynchronous form of `each(as:onFailure:_:)`, which does not block the calling thread. The
   /// closures run on a thread of the store.
   @_disfavoredOverload
   public func each<Value: Decodable & SendableMetatype>(
     as type: Value.Type, onFailure: @escaping @Sendable (SkippedDocument) throws -> Void,
-    _ show: @escaping @Sendable (Value) throws -> Void
+    _ visit: @escaping @Sendable (Value) throws -> Void
   ) async throws {
-    try await onReader { try $0.each(as: type, onFailure: onFailure, show) }
+    try await onReader { try $0.each(as: type, onFailure: onFailure, visit) }
   }
 
   /// Calls a closure with each matching document decoded by the type's own codec.
@@ -105,27 +105,27 @@ extension DocumentQuery {
   /// - Throws: An error thrown by a closure, which ends the query.
   public func each<Value: DocumentRepresentable>(
     as type: Value.Type, onFailure: (SkippedDocument) throws -> Void,
-    _ show: (Value) throws -> Void
+    _ visit: (Value) throws -> Void
   ) throws {
     try eachDecoded(
       onFailure,
       { body in
         var reader = JSONReader(body)
         return try Value(reading: &reader)
-      }, show)
+      }, visit)
   }
   /// The asynchronous form of `each(as:onFailure:_:)`, which does not block the calling thread. The
   /// closures run on a thread of the store.
   public func each<Value: DocumentRepresentable>(
     as type: Value.Type, onFailure: @escaping @Sendable (SkippedDocument) throws -> Void,
-    _ show: @escaping @Sendable (Value) throws -> Void
+    _ visit: @escaping @Sendable (Value) throws -> Void
   ) async throws {
-    try await onReader { try $0.each(as: type, onFailure: onFailure, show) }
+    try await onReader { try $0.each(as: type, onFailure: onFailure, visit) }
   }
 
   private func eachDecoded<Value>(
     _ onFailure: (SkippedDocument) throws -> Void,
-    _ decode: (UnsafeRawBufferPointer) throws -> Value, _ show: (Value) throws -> Void
+    _ decode: (UnsafeRawBufferPointer) throws -> Value, _ visit: (Value) throws -> Void
   ) throws {
     try eachStored { stored in
       let value: Value
@@ -136,7 +136,7 @@ extension DocumentQuery {
           .adding(.collection, collection.name)
         return try onFailure(SkippedDocument(stored, located ?? error))
       }
-      try show(value)
+      try visit(value)
     }
   }
 }

@@ -48,19 +48,19 @@ extension DocumentQuery {
   /// Values are not kept in memory.
   @inlinable
   public func each<Value: DocumentRepresentable>(
-    as type: Value.Type, _ show: (Value) throws -> Void
+    as type: Value.Type, _ visit: (Value) throws -> Void
   ) throws {
     try eachBody { body in
       var reader = JSONReader(body)
-      try show(try Value(reading: &reader))
+      try visit(try Value(reading: &reader))
     }
   }
   /// The asynchronous form of `each(as:_:)`, which does not block the calling thread. The closure
   /// runs on a thread of the store.
   public func each<Value: DocumentRepresentable>(
-    as type: Value.Type, _ show: @escaping @Sendable (Value) throws -> Void
+    as type: Value.Type, _ visit: @escaping @Sendable (Value) throws -> Void
   ) async throws {
-    try await onReader { try $0.each(as: type, show) }
+    try await onReader { try $0.each(as: type, visit) }
   }
 
   /// Calls a closure with each matching document decoded to a type.
@@ -68,17 +68,17 @@ extension DocumentQuery {
   /// Values are not kept in memory.
   @_disfavoredOverload
   public func each<Value: Decodable>(
-    as type: Value.Type, _ show: (Value) throws -> Void
+    as type: Value.Type, _ visit: (Value) throws -> Void
   ) throws {
     let decoder = DocumentDecoder()
-    try eachBody { try show(try decoder.decode(type, from: $0)) }
+    try eachBody { try visit(try decoder.decode(type, from: $0)) }
   }
   /// The asynchronous form of `each(as:_:)`, which does not block the calling thread. The closure
   /// runs on a thread of the store.
   @_disfavoredOverload
   public func each<Value: Decodable & SendableMetatype>(
-    as type: Value.Type, _ show: @escaping @Sendable (Value) throws -> Void
+    as type: Value.Type, _ visit: @escaping @Sendable (Value) throws -> Void
   ) async throws {
-    try await onReader { try $0.each(as: type, show) }
+    try await onReader { try $0.each(as: type, visit) }
   }
 }

@@ -144,7 +144,7 @@ extension DocumentCollection {
       try store.sql(statement, arguments).compactMap { row in
         guard case .int(let id)? = row.values.first else {
           throw StoreError(
-            .typeMismatch, "The first column of the statement contains no row ids",
+            .typeMismatch, "The first column of the statement contains no row IDs",
             [.expected: "an integer column, such as id"])
         }
         return try get(rowID: id)

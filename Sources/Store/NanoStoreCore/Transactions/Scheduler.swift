@@ -134,10 +134,10 @@ extension Scheduler {
   private func run(_ batch: [any WaitingCall], on store: Store) {
     var isBegun = false
     do {
-      let finish = try store.writeAtOnce {
+      let finish = try store.writeWithoutWaiting {
         isBegun = true
         return try batch.map { call in
-          let (done, isFailed) = call.runTogether(on: store)
+          let (done, isFailed) = call.runInSharedTransaction(on: store)
           if isFailed { try store.requireTransaction() }
           return done
         }

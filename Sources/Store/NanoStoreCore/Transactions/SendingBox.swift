@@ -21,7 +21,7 @@ extension DocumentCollection {
   /// Runs a write like ``onWriter(repeatable:_:)``, transferring a value to the block and its
   /// result back.
   package func onWriter<Value, Result>(
-    handing value: sending Value,
+    sending value: sending Value,
     _ work: @escaping @Sendable (sending Value) throws -> sending Result
   ) async throws -> sending Result {
     let value = SendingBox(value)

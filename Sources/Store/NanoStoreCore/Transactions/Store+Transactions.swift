@@ -36,7 +36,7 @@ extension Store {
     if TransactionContext.current(of: self) != nil { return try work() }
     waitForQueued()
     // Calls in the block see one state in any case.
-    return try withBuffered(scope == .call ? .snapshot : scope) { reader in
+    return try readWithBufferedSaves(scope == .call ? .snapshot : scope) { reader in
       try TransactionContext.reading(self, reader, work)
     }
   }
@@ -65,7 +65,7 @@ extension Store {
   @discardableResult
   public func write<Result>(_ work: () throws -> Result) throws -> Result {
     waitForQueued()
-    return try writeAtOnce(work)
+    return try writeWithoutWaiting(work)
   }
   /// The asynchronous form of `write(_:)`, which does not block the calling thread. The block runs
   /// on the store's writing thread.
@@ -79,7 +79,7 @@ extension Store {
 
   /// Runs a write like ``write(_:)-(()->_)``, for callers that have already waited for queued
   /// calls.
-  func writeAtOnce<Result>(_ work: () throws -> Result) throws -> Result {
+  func writeWithoutWaiting<Result>(_ work: () throws -> Result) throws -> Result {
     if let context = TransactionContext.current(of: self) {
       guard let writer = context.writer else { throw Self.insideRead }
       return try context.nested(writer, work)
@@ -105,14 +105,14 @@ extension Store {
   ) throws -> Result {
     if let context = TransactionContext.current(of: self) { return try work(context.reader) }
     waitForQueued()
-    return try withBuffered(scope, work)
+    return try readWithBufferedSaves(scope, work)
   }
 
   /// Runs a single read that passes documents to the caller's code, which may use the store.
   func readingDocuments<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
     if let context = TransactionContext.current(of: self) { return try work(context.reader) }
     waitForQueued()
-    return try withBuffered(.snapshot) { reader in
+    return try readWithBufferedSaves(.snapshot) { reader in
       try TransactionContext.reading(self, reader) { try work(reader) }
     }
   }

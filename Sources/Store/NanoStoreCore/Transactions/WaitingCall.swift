@@ -13,7 +13,7 @@ protocol WaitingCall: Sendable {
   func runAlone()
   /// Runs the call in a savepoint of the running transaction. Call the returned closure after the
   /// commit.
-  func runTogether(on store: Store) -> (done: () -> Void, isFailed: Bool)
+  func runInSharedTransaction(on store: Store) -> (done: () -> Void, isFailed: Bool)
   func fail(_ error: any Error)
 }
 
@@ -34,11 +34,11 @@ struct Call<Result: Sendable>: WaitingCall {
     }
   }
 
-  func runTogether(on store: Store) -> (done: () -> Void, isFailed: Bool) {
+  func runInSharedTransaction(on store: Store) -> (done: () -> Void, isFailed: Bool) {
     // Interrupting the statement would roll back the writes of others, so a running write
     // continues.
     guard !interruption.isTriggered else { return ({ fail(CancellationError()) }, false) }
-    let result = Swift.Result { try store.writeAtOnce { try work() } }
+    let result = Swift.Result { try store.writeWithoutWaiting { try work() } }
     let isFailed = if case .failure = result { true } else { false }
     return ({ continuation.resume(with: result) }, isFailed)
   }

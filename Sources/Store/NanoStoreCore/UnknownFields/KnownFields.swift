@@ -41,7 +41,7 @@ struct KnownFields: Sendable {
     defaults = FieldDefaults(settings.defaults)
     var declared = settings.queryableFields
     declared += try reader.indexes(in: collection).flatMap { $0.columns.map(\.path) }
-    declared += try reader.textIndexes(in: collection).flatMap(\.fields)
+    declared += try reader.fullTextIndexes(in: collection).flatMap(\.fields)
     for path in declared {
       for end in path.components.indices {
         paths.insert(FieldPath(components: Array(path.components[...end])))
@@ -91,7 +91,7 @@ struct KnownFields: Sendable {
       if let found = distance.distance(from: "\(known)", limit: limit) { best = (known, found) }
     }
     if let best { return best.path }
-    return observed.filter { $0.components.last.map(path.components.last!.isSame) ?? false }
+    return observed.filter { $0.components.last.map(path.components.last!.hasSameBytes(as:)) ?? false }
       .min { $0.components.count < $1.components.count }
   }
 }

@@ -81,7 +81,7 @@ struct AggregateCommand: ParsableCommand {
     let columns = group + results.map(\.name)
     let orders = try sort.map { text in
       let field = SortField(text)
-      guard let index = columns.firstIndex(where: { $0.isSame(as: field.field) }) else {
+      guard let index = columns.firstIndex(where: { $0.hasSameBytes(as: field.field) }) else {
         throw ValidationError(
           "Unknown sort column '\(field.field)'; the columns are: "
             + columns.joined(separator: ", "))

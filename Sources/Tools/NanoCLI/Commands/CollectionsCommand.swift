@@ -24,7 +24,7 @@ struct CollectionsCommand: ParsableCommand {
           try rows.add([
             .string(collection.name), .int(Int64(collection.documents)),
             .int(Int64(collection.indexes)),
-            identities[ExactName(collection.name)] == .rowID ? "row id" : "key",
+            identities[ExactName(collection.name)] == .rowID ? "row ID" : "key",
           ])
         }
         try rows.finish()

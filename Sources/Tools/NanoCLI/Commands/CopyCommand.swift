@@ -8,7 +8,7 @@ struct CopyCommand: ParsableCommand {
     commandName: "copy",
     abstract: "Copy all data into another database and compare the two.",
     discussion: """
-      Copies documents with their keys and row ids, indexes, settings, bags and metadata in multiple \
+      Copies documents with their keys and row IDs, indexes, settings, bags and metadata in multiple \
       transactions. The source may be in use; the copy reads one snapshot of it. To resume an \
       interrupted copy, run the same command again. To copy a file on the same machine, nanostore \
       backup is faster.
@@ -102,7 +102,7 @@ extension CopyCommand {
         : "\(Self.text(collection.source)); in the target \(Self.text(collection.target))"
       try output.line(TerminalText.text("\(collection.name): \(contents)"))
     }
-    for definition in report.leftOut {
+    for definition in report.omitted {
       try output.line(
         TerminalText.text(
           "skipped: \(definition.collection), \(definition.definition): \(definition.reason)"))
@@ -140,8 +140,8 @@ extension CopyCommand {
             "source": contents($0.source), "target": contents($0.target),
           ])
         }),
-      "leftOut": .array(
-        report.leftOut.map {
+      "omitted": .array(
+        report.omitted.map {
           .object([
             "collection": .string($0.collection), "definition": .string($0.definition),
             "reason": .string($0.reason),

@@ -14,10 +14,10 @@ struct DeleteCommand: ParsableCommand {
 
   @OptionGroup var target: CollectionOptions
 
-  @Argument(help: "The keys; row ids with --row-id.")
+  @Argument(help: "The keys; row IDs with --row-id.")
   var keys: [String] = []
 
-  @Flag(help: "Interpret the keys as row ids.")
+  @Flag(help: "Interpret the keys as row IDs.")
   var rowID = false
 
   @Option(

@@ -11,15 +11,14 @@ struct ExplainCommand: ParsableCommand {
       "Lists fields that no document has first, each with the most similar existing name.")
 
   @OptionGroup var target: CollectionOptions
-  @OptionGroup var condition: ConditionOptions
-  @OptionGroup var page: PageOptions
+  @OptionGroup var options: QueryOptions
 
   @Flag(help: "Print JSON.")
   var json = false
 
   func run() throws {
     try target.withCollection(.reading) { collection in
-      let explanation = try page.applied(to: condition.query(in: collection)).explain()
+      let explanation = try options.query(in: collection).explain()
       try Output.run { output in
         guard !json else { return try Self.writeJSON(explanation, to: output) }
         let indexes = explanation.indexes.joined(separator: ", ")

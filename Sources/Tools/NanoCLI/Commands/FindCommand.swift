@@ -14,8 +14,7 @@ struct FindCommand: ParsableCommand {
       """)
 
   @OptionGroup var target: CollectionOptions
-  @OptionGroup var condition: ConditionOptions
-  @OptionGroup var page: PageOptions
+  @OptionGroup var options: QueryOptions
 
   @Option(
     help: ArgumentHelp("Print only these fields, separated by commas.", valueName: "a,b.c"))
@@ -31,7 +30,7 @@ struct FindCommand: ParsableCommand {
 
   func run() throws {
     try target.withCollection(.reading) { collection in
-      let query = TrackedQuery(try page.applied(to: condition.query(in: collection)))
+      let query = TrackedQuery(try options.query(in: collection))
       let shown = fields.flatMap(FieldList.split).map(ShownField.init)
       try Output.run { output in
         if keys { return try showKeys(query, output) }
@@ -79,7 +78,8 @@ struct FindCommand: ParsableCommand {
     _ query: TrackedQuery, _ shown: [ShownField], _ output: Output
   ) throws {
     let printer = ObjectPrinter(
-      isArray: format.chosen == .json, isPlain: format.plain, isPretty: format.pretty, to: output)
+      isArray: format.chosen == .json, isPlain: format.json.plain, isPretty: format.pretty,
+      to: output)
     guard !shown.isEmpty else {
       try query.each { try printer.add($0) }
       return try printer.finish()

@@ -11,16 +11,13 @@ struct GetCommand: ParsableCommand {
 
   @OptionGroup var target: CollectionOptions
 
-  @Argument(help: "The key; a row id with --row-id.")
+  @Argument(help: "The key; a row ID with --row-id.")
   var key: String
 
-  @Flag(help: "Interpret the key as a row id.")
+  @Flag(help: "Interpret the key as a row ID.")
   var rowID = false
 
-  @Flag(
-    help:
-      "Plain JSON: write dates and data as strings, without Extended JSON such as {\"$date\": …}.")
-  var plain = false
+  @OptionGroup var json: JSONOutputOptions
 
   @Flag(
     inversion: .prefixedNo,
@@ -30,14 +27,14 @@ struct GetCommand: ParsableCommand {
   func run() throws {
     try target.withCollection(.reading) { collection in
       guard let document = try find(in: collection) else {
-        let name = rowID ? "row id" : "key"
+        let name = rowID ? "row ID" : "key"
         throw CommandFailure(
           message: TerminalText.text(
             "No document in collection '\(collection.name)' has the \(name) '\(key)'"), status: 2)
       }
       try Output.run { output in
         let printer = ObjectPrinter(
-          isArray: false, isPlain: plain, isPretty: pretty, to: output)
+          isArray: false, isPlain: json.plain, isPretty: pretty, to: output)
         try printer.add(document)
         try printer.finish()
       }
@@ -53,7 +50,7 @@ struct GetCommand: ParsableCommand {
 enum RowID {
   static func parse(_ text: String) throws -> Int64 {
     guard let id = Int64(text) else {
-      throw ValidationError("'\(text)' is not a row id; row ids are integers")
+      throw ValidationError("'\(text)' is not a row ID; row IDs are integers")
     }
     return id
   }

@@ -36,8 +36,7 @@ struct ImportCommand: ParsableCommand {
   @Flag(help: "Skip and count records that cannot be stored.")
   var skipBad = false
 
-  @Flag(help: "Store Extended JSON such as {\"$date\": …} as plain objects, without converting it.")
-  var plain = false
+  @OptionGroup var input: JSONInputOptions
 
   @Option(help: ArgumentHelp("Maximum size of a record in megabytes.", valueName: "megabytes"))
   var maxRecord = ImportOptions.defaultMaximumRecordLength >> 20
@@ -58,7 +57,7 @@ struct ImportCommand: ParsableCommand {
         try path.validate()
         return path
       }, replacesDocuments: replace, skipsInvalidRecords: skipBad,
-      dialect: plain ? .plain : .extended, maximumRecordLength: maxRecord << 20)
+      dialect: input.dialect, maximumRecordLength: maxRecord << 20)
     // Opened before the database, so that a wrong file name does not create an empty database.
     let source = try ByteSource(argument: file)
     let line = ProgressLine()

@@ -43,7 +43,7 @@ extension IndexCommand {
           uses[ExactName(index.name)].map { .int(Int64($0)) }, index.reason.map { .string($0) },
         ]
       }
-      rows += try collection.textIndexes().map { index in
+      rows += try collection.fullTextIndexes().map { index in
         let fields = index.fields.map(\.description).joined(separator: ", ")
         return [
           .string(index.name), .string(fields), .bool(false), .string(index.tokens.rawValue),
@@ -132,8 +132,8 @@ extension IndexCommand {
         var all = DocumentObject()
         for collection in try store.collections() {
           let indexes = try store[collection.name].indexes()
-          let textIndexes = try store[collection.name].textIndexes()
-          guard !indexes.isEmpty || !textIndexes.isEmpty else { continue }
+          let fullTextIndexes = try store[collection.name].fullTextIndexes()
+          guard !indexes.isEmpty || !fullTextIndexes.isEmpty else { continue }
           var declarations: DocumentObject = [
             "indexes": .array(indexes.filter { !$0.isUnique }.map { .string($0.declaration) }),
             "uniqueIndexes": .array(indexes.filter(\.isUnique).map { .string($0.declaration) }),
@@ -141,7 +141,7 @@ extension IndexCommand {
           for (name, tokens) in [
             ("textIndexes", Tokenizer.words), ("substringIndexes", .substrings),
           ] {
-            let found = textIndexes.filter { $0.tokens == tokens }
+            let found = fullTextIndexes.filter { $0.tokens == tokens }
             guard !found.isEmpty else { continue }
             declarations[name] = .array(found.map { .string($0.keys) })
           }

@@ -22,7 +22,7 @@ extension IndexCommand {
 
     func run() throws {
       let index = try target.withExistingCollection { collection in
-        try collection.createTextIndex(
+        try collection.createFullTextIndex(
           fields: fields, tokens: substrings ? .substrings : .words, name: name)
       }
       try Output.run { output in

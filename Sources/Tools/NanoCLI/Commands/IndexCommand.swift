@@ -91,7 +91,7 @@ struct IndexCommand: ParsableCommand {
       try target.withExistingCollection { collection in
         guard try collection.dropIndex(index) else {
           let all =
-            try collection.indexes().map(\.name) + collection.textIndexes().map(\.name)
+            try collection.indexes().map(\.name) + collection.fullTextIndexes().map(\.name)
           let names = all.joined(separator: ", ")
           throw CommandFailure(
             message: TerminalText.text(

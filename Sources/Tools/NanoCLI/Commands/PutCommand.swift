@@ -26,13 +26,12 @@ struct PutCommand: ParsableCommand {
   @Flag(help: "Fail if a document with the key exists.")
   var new = false
 
-  @Flag(help: "Store Extended JSON such as {\"$date\": …} as plain objects, without converting it.")
-  var plain = false
+  @OptionGroup var input: JSONInputOptions
 
   func run() throws {
     // Parsed before the database is opened, so that invalid input does not create an empty database.
     let text = json == "-" ? try ByteSource(argument: "-").text() : json
-    let dialect: JSONDialect = plain ? .plain : .extended
+    let dialect = input.dialect
     _ = try DocumentObject(json: text, dialect: dialect)
     try target.database.withStore(.creating) { store in
       let collection = store[target.collection]

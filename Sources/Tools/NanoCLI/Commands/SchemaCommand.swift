@@ -87,7 +87,7 @@ struct PathSurvey {
   }
 
   private mutating func add(_ value: DocumentValue, at path: String) {
-    note(Self.type(of: value), at: path)
+    note(value.typeName, at: path)
     switch value {
     case .object(let object): add(object, below: path)
     case .array(let elements): for element in elements { add(element, at: path + "[]") }
@@ -121,20 +121,5 @@ struct PathSurvey {
     positions[ExactName(path)] = paths.count
     paths.append(Path(path: path))
     return paths.count - 1
-  }
-
-  private static func type(of value: DocumentValue) -> String {
-    switch value {
-    case .null: "null"
-    case .bool: "boolean"
-    case .int: "integer"
-    case .double: "real"
-    case .string: "text"
-    case .date: "date"
-    case .data: "data"
-    case .url: "url"
-    case .array: "array"
-    case .object: "object"
-    }
   }
 }

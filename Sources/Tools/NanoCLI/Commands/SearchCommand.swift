@@ -90,7 +90,8 @@ struct SearchCommand: ParsableCommand {
 
   private func showDocuments(_ query: DocumentQuery, _ output: Output) throws {
     let printer = ObjectPrinter(
-      isArray: format.chosen == .json, isPlain: format.plain, isPretty: format.pretty, to: output)
+      isArray: format.chosen == .json, isPlain: format.json.plain, isPretty: format.pretty,
+      to: output)
     try query.each { try printer.add($0) }
     try printer.finish()
   }

@@ -14,8 +14,7 @@ struct WatchCommand: ParsableCommand {
       """)
 
   @OptionGroup var target: CollectionOptions
-  @OptionGroup var condition: ConditionOptions
-  @OptionGroup var page: PageOptions
+  @OptionGroup var options: QueryOptions
 
   @Option(
     help: ArgumentHelp("Print only these fields, and only changes to them.", valueName: "a,b.c"))
@@ -27,10 +26,7 @@ struct WatchCommand: ParsableCommand {
   @Option(help: "Stop after this many lines.")
   var count: Int?
 
-  @Flag(
-    help:
-      "Plain JSON: write dates and data as strings, without Extended JSON such as {\"$date\": …}.")
-  var plain = false
+  @OptionGroup var json: JSONOutputOptions
 
   func validate() throws {
     guard count ?? 1 > 0 else { throw ValidationError("--count must be at least 1") }
@@ -39,11 +35,11 @@ struct WatchCommand: ParsableCommand {
   func run() throws {
     let run = InterruptibleRun()
     try target.withCollection(.reading) { collection in
-      var query = try page.applied(to: condition.query(in: collection))
+      var query = try options.query(in: collection)
       let paths = fields.flatMap(FieldList.split).map { FieldPath($0) }
       if !paths.isEmpty { query = query.select(paths) }
       try run.run { [query, self] in
-        let lines = ChangeLines(isPlain: plain, showsInitial: !new, maximum: count)
+        let lines = ChangeLines(isPlain: json.plain, showsInitial: !new, maximum: count)
         for try await update in query.updates().differences() {
           guard try lines.show(update) else { break }
         }

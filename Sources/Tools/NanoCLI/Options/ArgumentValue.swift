@@ -31,7 +31,7 @@ package enum ArgumentValue {
 
   /// Quotes a string so that ``parse(_:)`` returns it unchanged.
   package static func quoted(_ text: String) -> String {
-    TerminalText.quoted(text, by: "'")
+    text.quoted(with: "'")
   }
 
   private static func unquoted(_ text: String) -> String? {

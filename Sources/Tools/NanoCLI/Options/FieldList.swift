@@ -49,7 +49,7 @@ struct FieldNames {
   ///
   /// - Parameter expected: The likely position, checked first; similar documents have the same field order.
   func position(of name: String, expected: Int) -> Int? {
-    if expected < names.count, names[expected].isSame(as: name) { return expected }
+    if expected < names.count, names[expected].hasSameBytes(as: name) { return expected }
     return positions[ExactName(name)]
   }
 }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import NanoStore
 
 enum OutputFormat: String, EnumerableFlag {
   case json, ndjson, csv, table
@@ -21,10 +22,7 @@ struct FormatOptions: ParsableArguments {
   @Flag(exclusivity: .exclusive)
   var format: OutputFormat?
 
-  @Flag(
-    help:
-      "Plain JSON: write dates and data as strings, without Extended JSON such as {\"$date\": …}.")
-  var plain = false
+  @OptionGroup var json: JSONOutputOptions
 
   @Flag(help: "JSON with one line per field.")
   var pretty = false
@@ -33,8 +31,24 @@ struct FormatOptions: ParsableArguments {
   var chosen: OutputFormat { format ?? (Terminal.isOutput ? .table : .ndjson) }
 
   func rows(_ columns: [String], to output: Output) -> RowPrinter {
-    RowPrinter(columns, chosen, isPlain: plain, isPretty: pretty, to: output)
+    RowPrinter(columns, chosen, isPlain: json.plain, isPretty: pretty, to: output)
   }
+}
+
+/// How documents are written as JSON.
+struct JSONOutputOptions: ParsableArguments {
+  @Flag(
+    help:
+      "Plain JSON: write dates and data as strings, without Extended JSON such as {\"$date\": …}.")
+  var plain = false
+}
+
+/// How JSON input is parsed.
+struct JSONInputOptions: ParsableArguments {
+  @Flag(help: "Store Extended JSON such as {\"$date\": …} as plain objects, without converting it.")
+  var plain = false
+
+  var dialect: JSONDialect { plain ? .plain : .extended }
 }
 
 /// Properties of the terminal.

@@ -18,6 +18,16 @@ struct ConditionOptions: ParsableArguments {
   }
 }
 
+/// A condition with the order and page of its results.
+struct QueryOptions: ParsableArguments {
+  @OptionGroup var condition: ConditionOptions
+  @OptionGroup var page: PageOptions
+
+  func query(in collection: DocumentCollection) throws -> DocumentQuery {
+    try page.applied(to: condition.query(in: collection))
+  }
+}
+
 /// Options that bind the parameters of a condition or statement.
 struct ArgumentOptions: ParsableArguments {
   @Option(
@@ -59,7 +69,7 @@ struct ArgumentOptions: ParsableArguments {
     if let failure = Self.failure(of: text) {
       // Parse again with the collection's aliases replaced, as `find` does.
       let replaced = try collection.replacingAliases(in: text)
-      if replaced.isSame(as: text) { throw failure }
+      if replaced.hasSameBytes(as: text) { throw failure }
       if let failure = Self.failure(of: replaced) { throw failure }
     }
     return try collection.find(text, arguments: positional, named: named())

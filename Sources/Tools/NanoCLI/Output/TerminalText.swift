@@ -38,20 +38,6 @@ package enum TerminalText {
     return printable
   }
 
-  /// Encloses text in quotes and doubles the quotes inside it.
-  ///
-  /// Compares scalars: a quote followed by a combining mark is a different `Character`, but a quote to other programs.
-  package static func quoted(_ text: String, by quote: Unicode.Scalar) -> String {
-    var quoted = String.UnicodeScalarView()
-    quoted.append(quote)
-    for scalar in text.unicodeScalars {
-      quoted.append(scalar)
-      if scalar == quote { quoted.append(scalar) }
-    }
-    quoted.append(quote)
-    return String(quoted)
-  }
-
   private static func isActive(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0: true

@@ -25,7 +25,7 @@ struct UnrepresentableDocuments {
   private mutating func note(_ document: Document, _ error: StoreError) {
     count += 1
     let location = [
-      document.collection.map { "collection \($0)" }, document.rowID.map { "row id \($0)" },
+      document.collection.map { "collection \($0)" }, document.rowID.map { "row ID \($0)" },
     ].compactMap(\.self).joined(separator: ", ")
     let reason = error.removing(.collection).removing(.rowID)
     Diagnostics.print(TerminalText.text("\(location): \(FailureReport.sentence(reason))"))

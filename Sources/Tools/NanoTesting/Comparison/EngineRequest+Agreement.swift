@@ -22,7 +22,7 @@ extension EngineRequest.Response {
           expected.group.elementsEqual(actual.group) { ValueOrder.compare($0, $1) == 0 }
             && expected.values.elementsEqual(actual.values) { Self.isNear($0, $1, largest) }
         }
-    case (.contents(let a), .contents(let b)): return a.isSame(as: b)
+    case (.contents(let a), .contents(let b)): return a.hasSameBytes(as: b)
     default: return self == actual
     }
   }

@@ -37,7 +37,7 @@ package struct FullTextGenerator {
   package func makeIndexes(_ engines: [any Engine]) throws {
     for engine in engines {
       try engine.write(nil) { writer in
-        for index in Self.indexes { try writer.createTextIndex(index, in: "c") }
+        for index in Self.indexes { try writer.createFullTextIndex(index, in: "c") }
       }
     }
   }

@@ -45,19 +45,19 @@ extension EngineConformance {
       let expected = [CollectionDescription(name: "a"), CollectionDescription(name: "b")]
       try expectEqual(try probe.read { try $0.collections() }, expected, "collections")
     },
-    Check("A collection with row id identity accepts documents with and without a key") { probe in
+    Check("A collection with row ID identity accepts documents with and without a key") { probe in
       let description = CollectionDescription(name: "c", identity: .rowID)
       try probe.write { try $0.createCollection(description) }
       try expectEqual(try probe.read { try $0.identity(of: "c") }, .rowID, "identity")
       let ids = try probe.write { [try $0.insert([:]), try $0.insert([:]), try $0.save([:])] }
-      try expectEqual(Set(ids).count, 3, "row ids")
+      try expectEqual(Set(ids).count, 3, "row IDs")
       let keyed = try probe.write { try $0.save(["n": 1], key: "k") }
       try expectEqual(try probe.write { try $0.save(["n": 2], key: "k") }, keyed, "save by key")
       try expectEqual(try probe.read { try $0.collections() }, [description], "collections")
     },
     Check("Inserting several documents at once is equivalent to inserting them in order") { probe in
       let key = try DocumentKey("k")
-      let documents = (0..<NewDocument.together).map { n in
+      let documents = (0..<NewDocument.batchSize).map { n in
         GeneratedDocument(["n": .int(Int64(n))], key: n == 0 ? key : nil)
       }
       let ids = try probe.write { writer in
@@ -69,8 +69,8 @@ extension EngineConformance {
         }
         return ids
       }
-      try expectEqual(ids.count, 3 * NewDocument.together - 1, "row ids")
-      try expectEqual(ids, ids.sorted(), "order of the row ids")
+      try expectEqual(ids.count, 3 * NewDocument.batchSize - 1, "row IDs")
+      try expectEqual(ids, ids.sorted(), "order of the row IDs")
       let last = try probe.read { try $0.document(.rowID(ids[ids.count - 1])) }
       try expectEqual(last?.body, #"{"n":1}"#, "the last document before the rejected one")
       try expectEqual(last?.revision, 1, "revision of the last document")

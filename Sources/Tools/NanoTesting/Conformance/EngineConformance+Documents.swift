@@ -16,7 +16,7 @@ extension EngineConformance {
       }
       for identity in [Identity.rowID(id), .key(try DocumentKey("k"))] {
         let found = try probe.read { try $0.document(identity) }
-        try expectEqual(found?.rowID, id, "row id")
+        try expectEqual(found?.rowID, id, "row ID")
         try expectEqual(found?.key, document.key, "key")
         try expectEqual(found?.type, "T", "type")
         try expectEqual(found?.version, 3, "version")
@@ -76,13 +76,13 @@ extension EngineConformance {
         try expectEqual(bytes, Array(key.utf8), "key \(key)")
       }
     },
-    Check("Saving replaces the document with the same key, and keeps its row id and creation time")
+    Check("Saving replaces the document with the same key, and keeps its row ID and creation time")
     { probe in
       let first = try probe.insert(["n": 1], key: "k")
       let new = GeneratedDocument(
         ["m": 2], key: try DocumentKey("k"), type: "T", version: 2, added: 77)
       let second = try probe.write { writer in try new.new { try writer.save($0, into: "c") } }
-      try expectEqual(second, first, "row id")
+      try expectEqual(second, first, "row ID")
       let found = try probe.read { try $0.document(.rowID(first)) }
       try expectEqual(found?.body, #"{"m":2}"#, "body")
       try expectEqual(found?.added, 0, "creation time")
@@ -121,11 +121,11 @@ extension EngineConformance {
       try expectEqual(gone, [true, false, true, false], "deleted")
       try expectEqual(try probe.ids(), [], "documents")
     },
-    Check("A row id is never reused") { probe in
+    Check("A row ID is never reused") { probe in
       var used: Set<Int64> = []
       for round in 0..<4 {
         let ids = try probe.write { writer in try (0..<3).map { _ in try writer.insert([:]) } }
-        for id in ids { try expect(used.insert(id).inserted, "row id \(id) in round \(round)") }
+        for id in ids { try expect(used.insert(id).inserted, "row ID \(id) in round \(round)") }
         try probe.write { writer in
           switch round {
           case 0: _ = try writer.delete(.rowID(ids[2]), from: "c")
@@ -133,7 +133,7 @@ extension EngineConformance {
           default:
             for id in ids { _ = try writer.delete(.rowID(id), from: "c") }
             let id = try writer.insert([:])
-            try expect(used.insert(id).inserted, "row id \(id) after all documents were deleted")
+            try expect(used.insert(id).inserted, "row ID \(id) after all documents were deleted")
             _ = try writer.delete(.rowID(id), from: "c")
           }
         }

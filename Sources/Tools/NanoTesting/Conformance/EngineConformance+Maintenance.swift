@@ -54,7 +54,7 @@ extension EngineConformance {
       ]
       try expectEqual(try probe.engine.statistics().collections, expected, "collections")
     },
-    Check("Compacting preserves documents and row ids") { probe in
+    Check("Compacting preserves documents and row IDs") { probe in
       try probe.write { writer in
         for number in 0..<200 { try writer.insert(["n": .int(Int64(number))]) }
         _ = try writer.delete(Query(limit: 150), from: "c")
@@ -62,7 +62,7 @@ extension EngineConformance {
       let before = try probe.ids()
       try probe.engine.compact()
       try expectEqual(try probe.ids(), before, "documents")
-      try expect(!before.contains(try probe.insert([:])), "a row id was reused")
+      try expect(!before.contains(try probe.insert([:])), "a row ID was reused")
     },
     Check("A backup is atomic, and replaces a file only on request") { probe in
       guard probe.has(.backup) else {
@@ -132,7 +132,7 @@ extension EngineConformance {
         let types = try reader.observedPaths(in: "c").first { $0.path == "a" }?.types
         try expectEqual(types, [.int, .array], "observed types")
       }
-      try expect(try probe.insert([:]) > last, "the row id of a deleted document was reused")
+      try expect(try probe.insert([:]) > last, "the row ID of a deleted document was reused")
     }
   ]
 }

@@ -152,12 +152,12 @@ extension EngineConformance {
       try expectEqual(try probe.engine.verify(), [], "problems after dropping")
     },
     Check("Text index names that differ only in Unicode normalization are distinct") { probe in
-      guard probe.has(.textIndexes) else { return }
+      guard probe.has(.fullTextIndexes) else { return }
       let (a, b) = UnicodeForms.pairs[0]
       try probe.insert(["a": "gin", "b": "rum"])
       try probe.write { writer in
-        try writer.createTextIndex(.init(name: a, fields: ["a"]), in: "c")
-        try writer.createTextIndex(.init(name: b, fields: ["b"]), in: "c")
+        try writer.createFullTextIndex(.init(name: a, fields: ["a"]), in: "c")
+        try writer.createFullTextIndex(.init(name: b, fields: ["b"]), in: "c")
       }
       try expectEqual(try probe.ids(Query(.search("gin", in: a))).count, 1, "by the first")
       try expectEqual(try probe.ids(Query(.search("gin", in: b))).count, 0, "by the second")

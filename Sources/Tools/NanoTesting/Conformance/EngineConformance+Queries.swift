@@ -12,12 +12,12 @@ extension EngineConformance {
   }
 
   static let queries: [Check] = [
-    Check("Without an order, documents are returned by row id") { probe in
+    Check("Without an order, documents are returned by row ID") { probe in
       let ids = try fill(probe)
       try expectEqual(try probe.ids(), ids.sorted(), "all")
-      try expectEqual(ids, ids.sorted(), "row ids ascend")
+      try expectEqual(ids, ids.sorted(), "row IDs ascend")
     },
-    Check("Limit and offset apply after sorting, and ties are ordered by row id") { probe in
+    Check("Limit and offset apply after sorting, and ties are ordered by row ID") { probe in
       let ids = try fill(probe)
       func positions(_ query: Query) throws -> [Int] {
         try probe.ids(query).map { id in ids.firstIndex(of: id) ?? -1 }

@@ -6,19 +6,19 @@ import NanoQuery
 
 extension EngineConformance {
   static let rowIDs: [Check] = [
-    Check("The next row id is available in advance, and later row ids are free") { probe in
+    Check("The next row ID is available in advance, and later row IDs are free") { probe in
       try probe.insert([:], key: "first")
       let ids = try probe.write { writer in
         let next = try writer.nextRowID(in: "c")
         let later = try writer.insert(at: next + 1, ["n": 2])
         return [next, later, try writer.insert(at: next, ["n": 1]), try writer.insert(["n": 3])]
       }
-      try expectEqual(ids, [ids[0], ids[0] + 1, ids[0], ids[0] + 2], "row ids")
+      try expectEqual(ids, [ids[0], ids[0] + 1, ids[0], ids[0] + 2], "row IDs")
       try expectEqual(
         try probe.read { try $0.rowIDs(Query(), in: "c").rowIDs }.suffix(3),
         [ids[0], ids[0] + 1, ids[0] + 2], "found")
     },
-    Check("The next row id of a new collection is available, and a deletion does not free row ids")
+    Check("The next row ID of a new collection is available, and a deletion does not free row IDs")
     {
       probe in
       let first = try probe.write { try $0.nextRowID(in: "c") }
@@ -29,7 +29,7 @@ extension EngineConformance {
       }
       try expectEqual(next, first + 1, "next")
     },
-    Check("The highest row id, if supported, includes deleted documents") {
+    Check("The highest row ID, if supported, includes deleted documents") {
       probe in
       let before = try probe.read { try $0.highestRowID(in: "c") }
       try probe.insert([:], key: "a")
@@ -42,15 +42,15 @@ extension EngineConformance {
       try expectEqual(reported, highest, "highest")
       try expectEqual(before, 0, "before")
     },
-    Check("Inserting several documents with row ids is equivalent to inserting them one by one") {
+    Check("Inserting several documents with row IDs is equivalent to inserting them one by one") {
       probe in
-      let count = NewDocument.together * 2 + 3
+      let count = NewDocument.batchSize * 2 + 3
       let ids = try probe.write { writer in
         let next = try writer.nextRowID(in: "c")
         let bodies = (0..<count).map { Array("{\"n\":\($0)}".utf8) }
         var ids: [Int64] = []
-        for start in stride(from: 0, to: count, by: NewDocument.together) {
-          let documents = (start..<min(start + NewDocument.together, count)).map { index in
+        for start in stride(from: 0, to: count, by: NewDocument.batchSize) {
+          let documents = (start..<min(start + NewDocument.batchSize, count)).map { index in
             let body = UnsafeMutableRawBufferPointer.allocate(
               byteCount: bodies[index].count, alignment: 1)
             body.copyBytes(from: bodies[index])
@@ -61,7 +61,7 @@ extension EngineConformance {
           defer { for document in documents { document.body.deallocate() } }
           try writer.insert(documents, into: "c", &ids)
         }
-        try expectEqual(ids, (0..<count).map { next + Int64($0) }, "row ids")
+        try expectEqual(ids, (0..<count).map { next + Int64($0) }, "row IDs")
         return ids
       }
       var found: [String] = []
@@ -75,7 +75,7 @@ extension EngineConformance {
       try expectEqual(found, expected, "documents")
     },
     Check(
-      "Row ids are available for several collections at once, and new documents have revision 1"
+      "Row IDs are available for several collections at once, and new documents have revision 1"
     ) {
       probe in
       try probe.write { writer in
@@ -93,16 +93,16 @@ extension EngineConformance {
         }
       }
     },
-    Check("A duplicate row id is rejected, and the transaction continues") { probe in
+    Check("A duplicate row ID is rejected, and the transaction continues") { probe in
       let id = try probe.write { writer in
         let id = try writer.insert(["a": 1])
-        try expectError(.duplicateKey, "a duplicate row id") { try writer.insert(at: id, ["a": 2]) }
+        try expectError(.duplicateKey, "a duplicate row ID") { try writer.insert(at: id, ["a": 2]) }
         return id
       }
       let found = try probe.read { try $0.document(.rowID(id)) }
       try expectEqual(found?.body, #"{"a":1}"#, "body")
     },
-    Check("A document reinserted with the row id of a deleted one has a different content version")
+    Check("A document reinserted with the row ID of a deleted one has a different content version")
     {
       probe in
       let ids = try probe.write { writer in
@@ -113,7 +113,7 @@ extension EngineConformance {
         for id in ids { _ = try writer.delete(.rowID(id), from: "c") }
         _ = try writer.insert(at: ids[1], ["a": 3])
         _ = try writer.insert(at: ids[0], ["a": 4])
-        try expectEqual(try writer.insert(["a": 5]), ids[1] + 1, "next row id")
+        try expectEqual(try writer.insert(["a": 5]), ids[1] + 1, "next row ID")
       }
       let after = try probe.read { try $0.version(ofRow: ids[1], in: "c") }
       if let before { try expect(after != before, "the version is the same") }

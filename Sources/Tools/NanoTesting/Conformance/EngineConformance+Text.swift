@@ -5,31 +5,31 @@ import NanoEngine
 import NanoQuery
 
 extension EngineConformance {
-  static let textIndexes: [Check] = [
+  static let fullTextIndexes: [Check] = [
     Check("A text index is created, listed and dropped; creating it twice has no effect") { probe in
-      guard probe.has(.textIndexes) else {
+      guard probe.has(.fullTextIndexes) else {
         try expectError(.unsupported, "an unsupported text index") {
-          try probe.write { try $0.createTextIndex(.init(fields: ["a"]), in: "c") }
+          try probe.write { try $0.createFullTextIndex(.init(fields: ["a"]), in: "c") }
         }
         return
       }
       let words = FullTextIndexDefinition(fields: ["a", "b.c"])
       let parts = FullTextIndexDefinition(name: "it's \"x\"", fields: ["a"], tokens: .substrings)
       try probe.write { writer in
-        for index in [words, parts, words] { try writer.createTextIndex(index, in: "c") }
+        for index in [words, parts, words] { try writer.createFullTextIndex(index, in: "c") }
         try expectError(.alreadyExists, "a different definition") {
-          try writer.createTextIndex(.init(name: words.name, fields: ["b"]), in: "c")
+          try writer.createFullTextIndex(.init(name: words.name, fields: ["b"]), in: "c")
         }
         try expectError(.alreadyExists, "the name of a text index") {
           try writer.createIndex(IndexDefinition(name: words.name, columns: [.init("a")]), in: "c")
         }
         try writer.createIndex(IndexDefinition(name: "i", columns: [.init("a")]), in: "c")
         try expectError(.alreadyExists, "the name of an index") {
-          try writer.createTextIndex(.init(name: "i", fields: ["a"]), in: "c")
+          try writer.createFullTextIndex(.init(name: "i", fields: ["a"]), in: "c")
         }
       }
       try expectEqual(
-        try probe.read { try $0.textIndexes(in: "c") }, [words, parts], "text indexes")
+        try probe.read { try $0.fullTextIndexes(in: "c") }, [words, parts], "text indexes")
       try expectEqual(try probe.read { try $0.indexes(in: "c") }.map(\.name), ["i"], "indexes")
       try probe.write { writer in
         try expect(try writer.dropIndex(words.name, in: "c"), "dropped")
@@ -37,26 +37,26 @@ extension EngineConformance {
         try expectEqual(try writer.dropIndexes(in: "c"), 2, "dropped indexes")
       }
       try expectEqual(
-        try probe.read { try $0.textIndexes(in: "c") }, [], "text indexes after dropping")
+        try probe.read { try $0.fullTextIndexes(in: "c") }, [], "text indexes after dropping")
       try expectEqual(try probe.engine.verify(), [], "problems")
     },
     Check("Invalid text indexes and searches without an index are rejected") { probe in
-      guard probe.has(.textIndexes) else { return }
+      guard probe.has(.fullTextIndexes) else { return }
       try probe.insert(["a": "gin"])
       for fields in [[], ["a", "a"]] as [[FieldPath]] {
         try expectError(.invalidArgument, "\(fields)") {
-          try probe.write { try $0.createTextIndex(.init(name: "i", fields: fields), in: "c") }
+          try probe.write { try $0.createFullTextIndex(.init(name: "i", fields: fields), in: "c") }
         }
       }
       try expectError(.unsupported, "an element") {
-        try probe.write { try $0.createTextIndex(.init(fields: ["a.0"]), in: "c") }
+        try probe.write { try $0.createFullTextIndex(.init(fields: ["a.0"]), in: "c") }
       }
       for search in [Condition.search("gin"), .search("gin", in: "i"), !.search("gin")] {
         try expectError(.invalidArgument, "\(search)") { _ = try probe.ids(Query(search)) }
       }
       try probe.write { writer in
-        try writer.createTextIndex(.init(fields: ["a"]), in: "c")
-        try writer.createTextIndex(.init(name: "other", fields: ["b"]), in: "c")
+        try writer.createFullTextIndex(.init(fields: ["a"]), in: "c")
+        try writer.createFullTextIndex(.init(name: "other", fields: ["b"]), in: "c")
       }
       try expectError(.invalidArgument, "two") { _ = try probe.ids(Query(.search("gin"))) }
       try expectEqual(try probe.ids(Query(.search("gin", in: "a_text"))), [1], "one of two")
@@ -65,11 +65,11 @@ extension EngineConformance {
       }
     },
     Check("A text index reflects inserts, saves and deletions immediately") { probe in
-      guard probe.has(.textIndexes) else { return }
+      guard probe.has(.fullTextIndexes) else { return }
       try probe.write { writer in
         try writer.insert(["a": "gin tonic"], key: "old", into: "c")
-        try writer.createTextIndex(.init(fields: ["a"]), in: "c")
-        try writer.createTextIndex(
+        try writer.createFullTextIndex(.init(fields: ["a"]), in: "c")
+        try writer.createFullTextIndex(
           .init(name: "parts", fields: ["a"], tokens: .substrings), in: "c")
       }
       func found(_ reader: any EngineReader, _ text: String) throws -> [[Int64]] {
@@ -109,9 +109,9 @@ extension EngineConformance {
       try expectEqual(try probe.read { try found($0, "gin") }, [[1], [1]], "rebuilt")
     },
     Check("Searches combine with other conditions") { probe in
-      guard probe.has(.textIndexes) else { return }
+      guard probe.has(.fullTextIndexes) else { return }
       try probe.write { writer in
-        try writer.createTextIndex(.init(fields: ["a", "b"]), in: "c")
+        try writer.createFullTextIndex(.init(fields: ["a", "b"]), in: "c")
         for (text, number) in [("gin", 1), ("gin tonic", 2), ("rum", 3), ("tonic", 4)] {
           try writer.insert(["a": .string(text), "n": .int(Int64(number))], into: "c")
         }
@@ -135,9 +135,9 @@ extension EngineConformance {
       try expectEqual(try probe.ids(sorted), [4], "sorted and limited")
     },
     Check("Ranked results are ordered by rank, then limited to the page") { probe in
-      guard probe.has(.textIndexes) else { return }
+      guard probe.has(.fullTextIndexes) else { return }
       try probe.write { writer in
-        try writer.createTextIndex(.init(fields: ["a", "b"]), in: "c")
+        try writer.createFullTextIndex(.init(fields: ["a", "b"]), in: "c")
         for (a, b) in [
           ("a long text in which gin appears once", "x"), ("gin", "y"), ("y", "gin gin"),
           ("rum", "rum"), ("gin", "y"), ("rum", "whisky"), ("", "vodka"), ("z", "z"),
@@ -153,7 +153,7 @@ extension EngineConformance {
           return true
         }
       }
-      try expectEqual(ids, [3, 2, 5, 1], "by rank, then by row id")
+      try expectEqual(ids, [3, 2, 5, 1], "by rank, then by row ID")
       try expect(ranks == ranks.sorted(by: >) && ranks.allSatisfy { $0 > 0 }, "ranks \(ranks)")
       try expectEqual(ranks[1], ranks[2], "equal documents")
       query.offset = 1

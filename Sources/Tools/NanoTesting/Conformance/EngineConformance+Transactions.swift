@@ -131,7 +131,7 @@ extension EngineConformance {
       try probe.write { writer in
         let id = try writer.insert(["a": 1], key: "k")
         try expectEqual(try writer.ids(one), [id], "found")
-        try expect(try writer.document(.rowID(id)) != nil, "returned by row id")
+        try expect(try writer.document(.rowID(id)) != nil, "returned by row ID")
         try writer.save(["a": 2], key: "k")
         try expectEqual(try writer.ids(one), [], "found after the update")
         _ = try writer.delete(.rowID(id), from: "c")

@@ -73,7 +73,7 @@ extension EngineConformance {
       }
       try expect(try before == nil || current() != before, "a commit did not change the state")
     },
-    Check("Row ids are those of the matching documents, in order") { probe in
+    Check("Row IDs are those of the matching documents, in order") { probe in
       let none = try probe.read { try $0.rowIDs(Query(), in: "c") }
       try expectEqual(none.rowIDs, [], "missing collection")
       try probe.write { writer in

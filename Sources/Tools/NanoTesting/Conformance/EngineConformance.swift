@@ -33,7 +33,8 @@ package struct EngineConformance {
   package static let checks: [Check] =
     documents + rowIDs + collections + names + queries + versions + transactions + isolation
     + indexes
-    + uniqueIndexes + everythingIndex + textIndexes + settings + metadata + maintenance + durability
+    + uniqueIndexes + everythingIndex + fullTextIndexes + settings + metadata + maintenance
+    + durability
     + changes
 
   private let make: () throws -> any Engine

@@ -118,8 +118,9 @@ struct Snapshot: Equatable {
   }
 
   static func == (a: Snapshot, b: Snapshot) -> Bool {
-    a.rowID == b.rowID && a.key == b.key && a.type.isSame(as: b.type) && a.version == b.version
-      && a.added == b.added && a.revision == b.revision && a.body.isSame(as: b.body)
+    a.rowID == b.rowID && a.key == b.key && a.type.hasSameBytes(as: b.type)
+      && a.version == b.version
+      && a.added == b.added && a.revision == b.revision && a.body.hasSameBytes(as: b.body)
   }
 }
 

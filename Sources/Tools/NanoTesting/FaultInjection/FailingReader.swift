@@ -56,8 +56,8 @@ class FailingReader: EngineReader {
   ) throws {
     try counted().findRanked(query, in: collection, show)
   }
-  func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
-    try counted().textIndexes(in: collection)
+  func fullTextIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
+    try counted().fullTextIndexes(in: collection)
   }
   func indexing(in collection: String) throws -> IndexingPolicy {
     try counted().indexing(in: collection)

@@ -20,7 +20,7 @@ final class FailingWriter: FailingReader, EngineWriter {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     try counted().insert(document, into: collection)
   }
-  var documentsTogether: Int { writer.documentsTogether }
+  var preferredBatchSize: Int { writer.preferredBatchSize }
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {
     try counted().save(document, into: collection)
   }
@@ -54,8 +54,8 @@ final class FailingWriter: FailingReader, EngineWriter {
   func setIndexCostRecords(_ rows: [IndexCostRecord], of collection: String) throws {
     try counted().setIndexCostRecords(rows, of: collection)
   }
-  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
-    try counted().createTextIndex(index, in: collection)
+  func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+    try counted().createFullTextIndex(index, in: collection)
   }
   func dropIndex(_ name: String, in collection: String) throws -> Bool {
     try counted().dropIndex(name, in: collection)

@@ -10,12 +10,8 @@ extension ReferenceCollection {
   /// - Throws: ``StoreError/Code/uniqueViolation`` with the index and the conflicting document.
   func checkUnique(_ document: ReferenceDocument) throws(StoreError) {
     guard let (index, holder) = try violation(by: document) else { return }
-    let error = StoreError(
-      .uniqueViolation, "A unique index has this value already",
-      [
-        .collection: description.name, .index: index.name, .rowID: "\(holder.rowID)",
-      ])
-    throw holder.key.map { error.adding(.key, $0.description) } ?? error
+    throw StoreError.uniqueViolation(
+      of: index.name, in: description.name, by: (holder.rowID, holder.key?.description))
   }
 
   /// Returns the unique index that a document violates and the conflicting document, or nil if there is none.

@@ -30,7 +30,7 @@ package final class ReferenceEngine: Engine, @unchecked Sendable {
   package var capabilities: Capabilities {
     [
       .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .concurrentReads, .everythingIndex,
-      .changes, .textIndexes,
+      .changes, .fullTextIndexes,
     ]
   }
 

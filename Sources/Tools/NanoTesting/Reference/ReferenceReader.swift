@@ -100,8 +100,8 @@ class ReferenceReader: EngineReader {
     }
   }
 
-  func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
-    (state[collection]?.textIndexes ?? []).sorted { $0.name.isBefore($1.name) }
+  func fullTextIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
+    (state[collection]?.fullTextIndexes ?? []).sorted { $0.name.isBefore($1.name) }
   }
 
   func indexing(in collection: String) throws -> IndexingPolicy {
@@ -131,8 +131,8 @@ extension ReferenceReader {
     by query: Query, in collection: String
   ) throws -> [(document: ReferenceDocument, rank: Double)] {
     // A collection that does not exist is empty for every query.
-    guard let textIndexes = state[collection]?.textIndexes else { return [] }
-    let query = try query.resolvingSearches(in: textIndexes)
+    guard let fullTextIndexes = state[collection]?.fullTextIndexes else { return [] }
+    let query = try query.resolvingSearches(in: fullTextIndexes)
     let ranks = ranks(query, in: collection)
     var rows: [Row] = []
     let defaults = defaults(of: collection)

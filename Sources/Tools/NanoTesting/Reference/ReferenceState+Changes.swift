@@ -23,7 +23,7 @@ extension ReferenceState {
     for document in new {
       switch before[document.rowID] {
       case nil: rows[document.rowID] = .inserted
-      case let previous? where previous.isSame(as: document): rows[document.rowID] = nil
+      case let previous? where previous.isIdentical(to: document): rows[document.rowID] = nil
       default: rows[document.rowID] = .updated
       }
     }
@@ -32,8 +32,8 @@ extension ReferenceState {
 }
 
 extension ReferenceDocument {
-  fileprivate func isSame(as other: ReferenceDocument) -> Bool {
-    key == other.key && type.isSame(as: other.type) && version == other.version
+  fileprivate func isIdentical(to other: ReferenceDocument) -> Bool {
+    key == other.key && type.hasSameBytes(as: other.type) && version == other.version
       && added == other.added
       && revision == other.revision && body == other.body
   }

@@ -28,7 +28,7 @@ struct ReferenceCollection {
   /// The largest row ID ever assigned.
   var lastRowID: Int64 = 0
   var indexes: [IndexDefinition] = []
-  var textIndexes: [FullTextIndexDefinition] = []
+  var fullTextIndexes: [FullTextIndexDefinition] = []
   /// Stored only so that it can be read; it does not affect results.
   var indexing = IndexingPolicy.declared
   var settings = CollectionSettings()

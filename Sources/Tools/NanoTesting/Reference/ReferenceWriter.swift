@@ -13,14 +13,10 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     var found = try collectionForWriting(collection)
     var stored = try ReferenceDocument(document, rowID: document.rowID ?? found.lastRowID + 1)
     guard found.position(of: .rowID(stored.rowID)) == nil else {
-      throw StoreError(
-        .duplicateKey, "A document with this row id exists already",
-        [.collection: found.description.name, .rowID: "\(stored.rowID)"])
+      throw StoreError.duplicateRowID(stored.rowID, in: found.description.name)
     }
     if let key = stored.key, found.position(of: .key(key)) != nil {
-      throw StoreError(
-        .duplicateKey, "A document with this key exists already",
-        [.collection: found.description.name, .key: key.description])
+      throw StoreError.duplicateKey(key, in: found.description.name)
     }
     try found.checkUnique(stored)
     // The row ID may have been used before.
@@ -90,8 +86,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
       return
     }
     guard existing.description.identity == description.identity else {
-      throw StoreError(
-        .alreadyExists, "A collection of this name has another identity", [.collection: name])
+      throw StoreError.collectionExists(existing.description)
     }
   }
 
@@ -112,17 +107,14 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
     try index.validate()
     var found = try collectionForWriting(collection)
-    if let existing = found.indexes.first(where: { $0.name.isSame(as: index.name) }) {
-      guard existing.isSame(as: index) else {
-        throw StoreError(
-          .alreadyExists, "An index of this name has another definition",
-          [.collection: collection, .index: index.name])
+    if let existing = found.indexes.first(where: { $0.name.hasSameBytes(as: index.name) }) {
+      guard existing.hasSameEntries(as: index) else {
+        throw StoreError.indexExists(index.name, in: collection)
       }
       return
     }
-    guard !found.textIndexes.contains(where: { $0.name.isSame(as: index.name) }) else {
-      throw StoreError(
-        .alreadyExists, "A text index has this name", [.collection: collection, .index: index.name])
+    guard !found.fullTextIndexes.contains(where: { $0.name.hasSameBytes(as: index.name) }) else {
+      throw StoreError.fullTextIndexExists(index.name, in: collection)
     }
     found.indexes.append(index)
     guard try found.documents.allSatisfy({ try found.violation(by: $0) == nil }) else {
@@ -133,27 +125,28 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     state[collection] = found
   }
 
-  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+  func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     try index.validate()
     var found = try collectionForWriting(collection)
-    if found.textIndexes.contains(index) { return }
-    let names = found.textIndexes.map(\.name) + found.indexes.map(\.name)
+    if found.fullTextIndexes.contains(index) { return }
+    let names = found.fullTextIndexes.map(\.name) + found.indexes.map(\.name)
     guard !names.containsExactly(index.name) else {
-      throw StoreError(
-        .alreadyExists, "An index of this name has another definition",
-        [.collection: collection, .index: index.name])
+      throw StoreError.indexExists(index.name, in: collection)
     }
-    found.textIndexes.append(index)
+    found.fullTextIndexes.append(index)
     state[collection] = found
   }
 
   func dropIndex(_ name: String, in collection: String) throws -> Bool {
-    if let position = state[collection]?.textIndexes.firstIndex(where: { $0.name.isSame(as: name) })
-    {
-      state[collection]?.textIndexes.remove(at: position)
+    if let position = state[collection]?.fullTextIndexes.firstIndex(where: {
+      $0.name.hasSameBytes(as: name)
+    }) {
+      state[collection]?.fullTextIndexes.remove(at: position)
       return true
     }
-    guard let position = state[collection]?.indexes.firstIndex(where: { $0.name.isSame(as: name) })
+    guard
+      let position = state[collection]?.indexes.firstIndex(where: { $0.name.hasSameBytes(as: name) }
+      )
     else {
       return false
     }

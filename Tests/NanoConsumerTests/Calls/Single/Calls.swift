@@ -97,7 +97,7 @@ func objects(_ context: ObjectContext, _ shelf: Shelf, _ book: Book) throws {
   try context.closeUndoGroup()
   try context.undo()
   try context.redo()
-  try context.forgetUndo()
+  try context.removeAllUndoActions()
   try context.upgrade(Shelf.self)
   try context.upgradeAll()
   try context.setObject(shelf, named: "first")

@@ -10,9 +10,9 @@ func indexes(_ recipes: DocumentCollection) async throws {
   try await recipes.createIndex(keys: "title, -minutes")
   try await recipes.dropIndex("byTitle")
   print(try await recipes.indexes(), try await recipes.observedPaths())
-  try await recipes.createTextIndex("title", "steps", tokens: .words)
-  try await recipes.createTextIndex(fields: ["title"])
-  print(try await recipes.textIndexes())
+  try await recipes.createFullTextIndex("title", "steps", tokens: .words)
+  try await recipes.createFullTextIndex(fields: ["title"])
+  print(try await recipes.fullTextIndexes())
   try await recipes.setIndexing(.everything)
   try await recipes.setIndexing(.everything) { print($0) }
   try await recipes.setIndexing(.everything) { done in

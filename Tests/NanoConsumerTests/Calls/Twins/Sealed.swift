@@ -7,8 +7,8 @@ func sealing(_ store: Store, _ key: EncryptionKey) async throws {
   try await store.changeKey(to: key)
   try await store.rotateKeys()
   try await store.rotateKeys { print($0) }
-  try await store.sealAll()
-  try await store.sealAll { print($0) }
+  try await store.encryptAll()
+  try await store.encryptAll { print($0) }
 }
 
 func connecting() async throws {

@@ -16,7 +16,7 @@ func store(_ store: Store, _ other: Store) async throws {
   try await store.apply(StoreSetup(path: "recipes.db"))
   try await store.finishQueued()  // does not throw without await
   try await store.finishQueued(["recipes"], within: .seconds(1))  // does not throw without await
-  try await store.forgetOperations(before: Date())
+  try await store.deleteOperationIDs(before: Date())
   print(try await store.indexAdvice(), try await store.indexUses(in: "recipes"))
   try await store.applyIndexAdvice()
   try await store.finishIndexTuning()

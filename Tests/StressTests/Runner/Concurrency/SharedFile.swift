@@ -29,7 +29,7 @@ struct SharedFile: Sendable {
       try accounts.insert(["balance": .int(Self.balance), "moves": 0], key: "a\(number)")
     }
     try store["slots"].createIndex("slot", unique: true)
-    try store["notes"].createTextIndex("body", name: "words")
+    try store["notes"].createFullTextIndex("body", name: "words")
     try store.bag(named: Self.bag).save()
     try store.close()
   }

@@ -24,7 +24,7 @@ extension Worker {
     case 3: try store["lists"].dropIndex("items")
     case 4: try store["slots"].setIndexing(.everything)
     case 5: try store["slots"].setIndexing(.declared)
-    case 6: try store["notes"].createTextIndex("body", tokens: .substrings, name: "parts")
+    case 6: try store["notes"].createFullTextIndex("body", tokens: .substrings, name: "parts")
     case 7: try store["notes"].dropIndex("parts")
     default: try store["scratch"].drop()
     }

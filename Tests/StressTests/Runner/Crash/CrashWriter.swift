@@ -57,7 +57,7 @@ struct CrashWriter: ParsableCommand {
     case 3:
       say("upkeep text")
       try people.dropIndex("title_text")
-      try people.createTextIndex("title", name: "title_text")
+      try people.createFullTextIndex("title", name: "title_text")
     case 4:
       say("upkeep policy")
       let policy = try store[RoundPlan.things].indexing()

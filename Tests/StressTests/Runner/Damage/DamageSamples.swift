@@ -114,8 +114,8 @@ extension DamageSamples {
   }
 
   private static func fillFilms(_ films: DocumentCollection) throws {
-    try films.createTextIndex("title", "plot")
-    try films.createTextIndex("title", tokens: .substrings)
+    try films.createFullTextIndex("title", "plot")
+    try films.createFullTextIndex("title", tokens: .substrings)
     let words = ["gin", "tonic", "road", "night", "river", "house", "winter", "glass"]
     for number in 0..<40 {
       let plot = (0..<12).map { words[(number * 7 + $0 * $0) % words.count] }

@@ -83,7 +83,7 @@ struct DamageUse {
           try DamageSamples.collections.map { name in
             let indexes = try store[name].indexes().map { "\($0.name) \($0.isUnique)" }
             return
-              "\(indexes) \(try store[name].textIndexes().map(\.name)) \(try store[name].indexing())"
+              "\(indexes) \(try store[name].fullTextIndexes().map(\.name)) \(try store[name].indexing())"
           }.joined(separator: "\n")
         }
       ),

@@ -47,7 +47,7 @@ struct FaultWorkload {
       }
       try stepOnStore { store, _ in try store[RoundPlan.things].setIndexing(.declared) }
       try stepOnStore { store, _ in
-        try store[RoundPlan.notes].createTextIndex("title", name: "words")
+        try store[RoundPlan.notes].createFullTextIndex("title", name: "words")
         _ = try store[RoundPlan.notes].search("winter").count()
       }
     } else {

@@ -56,7 +56,7 @@ extension Call {
     case .ranked(let name, let query, let index):
       "\(name).search(\(query), in: \"\(index)\").results()"
     case .sql(let name, let condition): "\(name).documents(sql: … WHERE \(condition))"
-    case .metadataSummary(let name): "\(name).indexes(), textIndexes(), defaults() …"
+    case .metadataSummary(let name): "\(name).indexes(), fullTextIndexes(), defaults() …"
     case .names: "store.collections(), metadataNames()"
     default: nil
     }
@@ -71,7 +71,7 @@ extension Call {
     case .indexKeys(let name, let keys): "\(name).createIndex(keys: \"\(keys)\")"
     case .indexPaths(let name, let paths): "\(name).createIndex(paths: \(paths))"
     case .textIndex(let name, let index):
-      "\(name).createTextIndex(\(index.keys), \(index.tokens), \"\(index.name)\")"
+      "\(name).createFullTextIndex(\(index.keys), \(index.tokens), \"\(index.name)\")"
     case .dropIndex(let name, let index): "\(name).dropIndex(\"\(index)\")"
     case .dropIndexes(let name): "\(name).dropIndexes()"
     case .rebuild(let name): "\(name).rebuildIndexes()"

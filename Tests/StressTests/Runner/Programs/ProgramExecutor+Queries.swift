@@ -105,7 +105,7 @@ extension ProgramExecutor {
     let indexes = try collection.indexes().filter { $0.origin == .declared }
     return .several([
       .lines(indexes.map { "\($0.name) \($0.kind) \($0.isUnique) \($0.keys)" }),
-      .lines(try collection.textIndexes().map { "\($0.name) \($0.tokens) \($0.keys)" }),
+      .lines(try collection.fullTextIndexes().map { "\($0.name) \($0.tokens) \($0.keys)" }),
       .text(try collection.indexing().rawValue),
       .text(DocumentValue.object(try collection.defaults()).jsonString()),
       .lines(try collection.aliases().map { "\($0.key) = \($0.value)" }.sorted()),

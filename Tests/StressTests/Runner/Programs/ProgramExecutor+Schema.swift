@@ -17,7 +17,7 @@ extension ProgramExecutor {
       return .text("\(index.name) \(index.kind)")
     case .textIndex(let name, let index):
       return .text(
-        try store[name].createTextIndex(
+        try store[name].createFullTextIndex(
           fields: index.fields.map(\.description), tokens: index.tokens, name: index.name
         ).name)
     case .dropIndex(let name, let index): return .flag(try store[name].dropIndex(index))

@@ -53,7 +53,7 @@ extension ExpectedState {
     for key in ["k1", "k30", "k60"] {
       try compare("name \(key)", people.find(Field("name") == key)) { $0["name"] == .string(key) }
     }
-    guard try !people.textIndexes().isEmpty else { return }
+    guard try !people.fullTextIndexes().isEmpty else { return }
     for word in RoundPlan.words {
       try compare("word \(word)", people.search(word)) {
         $0["title"]?.string?.split(separator: " ").contains { $0 == word } ?? false

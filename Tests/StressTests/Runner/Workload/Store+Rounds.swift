@@ -9,7 +9,7 @@ extension Store {
     try people.createIndex("name", unique: true, elements: false)
     try people.createIndex("group", "-n", elements: false)
     try people.createIndex("tags", elements: true)
-    try people.createTextIndex("title")
+    try people.createFullTextIndex("title")
     try self[RoundPlan.things].createIndex("tags", elements: true)
     try self[RoundPlan.things].setIndexing(.everything)
     try self[RoundPlan.things].setDefaults(["n": -1])

@@ -13,8 +13,8 @@ extension Search {
   /// Returns the matching documents of the bag, sorted and limited.
   public func documents(in bag: Bag) throws -> [Document] {
     guard groupsValues else { return try query(in: bag).fetch() }
-    return try grouped { show in
-      for document in try query(in: bag).fetch() { try show(document) }
+    return try grouped { visit in
+      for document in try query(in: bag).fetch() { try visit(document) }
     }
   }
   /// The asynchronous form of `documents(in:)`, which does not block the calling thread.

@@ -24,7 +24,7 @@ public struct CollectionSetup: Sendable, Hashable {
   /// See ``DocumentCollection/addQueryableFields(_:)-(String)``.
   public var queryableFields: [String]
   /// The fields of each full-text index of words, as in ``indexes``; see
-  /// ``DocumentCollection/createTextIndex(_:tokens:name:)-(String...,_,_)``.
+  /// ``DocumentCollection/createFullTextIndex(_:tokens:name:)-(String...,_,_)``.
   public var textIndexes: [String]
   /// The fields of each full-text index of substrings.
   public var substringIndexes: [String]

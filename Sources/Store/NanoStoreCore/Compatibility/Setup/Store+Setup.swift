@@ -35,8 +35,8 @@ extension DocumentCollection {
     for fields in setup.queryableFields { try addQueryableFields(fields) }
     for keys in setup.indexes { try createIndex(keys: keys) }
     for keys in setup.uniqueIndexes { try createIndex(keys: keys, unique: true) }
-    for keys in setup.textIndexes { try createTextIndex(keys: keys, tokens: .words) }
-    for keys in setup.substringIndexes { try createTextIndex(keys: keys, tokens: .substrings) }
+    for keys in setup.textIndexes { try createFullTextIndex(keys: keys, tokens: .words) }
+    for keys in setup.substringIndexes { try createFullTextIndex(keys: keys, tokens: .substrings) }
   }
 
   private func makeCollection(_ identity: CollectionIdentity?) throws {
@@ -55,7 +55,7 @@ extension Store {
   /// - Throws: The errors for each collection; ``StoreError/Code/invalidArgument`` if the setup
   ///   names a different file than the one that the store was opened on. Nothing has changed.
   public func apply(_ setup: StoreSetup) throws {
-    if setup.path != nil || setup.name != nil, !Optional(setup.file).isSame(as: file) {
+    if setup.path != nil || setup.name != nil, !Optional(setup.file).hasSameBytes(as: file) {
       throw StoreError(
         .invalidArgument, "The setup names a different file than that of the open store",
         [.hint: "open a store with the setup", .path: setup.file])

@@ -52,7 +52,7 @@ extension Store {
   public func discardUnsavedChanges() { withPending { $0.removeAll() } }
 
   /// Runs a read that sees buffered documents: they are written, read, and rolled back.
-  func withBuffered<Result>(
+  func readWithBufferedSaves<Result>(
     _ scope: ReadScope, _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
     let entries = withPending { $0.isShown ? $0.entries : [] }

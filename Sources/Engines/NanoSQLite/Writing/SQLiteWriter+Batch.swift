@@ -11,7 +11,7 @@ extension SQLiteWriter {
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws {
     let table = try tableForWriting(collection)
-    if documents.count == NewDocument.together, try mayInsertBatch(table) {
+    if documents.count == NewDocument.batchSize, try mayInsertBatch(table) {
       if documents.allSatisfy(\.isPlain) || haveNextRowIDs(documents, table) {
         if let last = try insertBatch(documents, table, .insertBatch, bindPlain) {
           let count = Int64(documents.count)

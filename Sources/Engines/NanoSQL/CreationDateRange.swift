@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+
+package import Foundation
+package import NanoQuery
+
+/// The stored creation dates that may satisfy a comparison with a date, in microseconds since 1970.
+///
+/// Creation dates are stored in whole microseconds and compared as dates, so the range is slightly wider than
+/// the comparison.
+package struct CreationDateRange {
+  /// The smallest value; `nil` if there is none.
+  package let low: Int64?
+  /// The largest value; `nil` if there is none.
+  package let high: Int64?
+
+  /// Returns `nil` for a date that is more than about 146,000 years away.
+  package init?(_ comparison: Comparison, _ date: Date) {
+    let micros = date.timeIntervalSince1970 * 1e6
+    guard micros.magnitude < 0x1p62 else { return nil }
+    let (low, high) = (Int64(micros) - 2, Int64(micros) + 2)
+    switch comparison {
+    case .less, .lessOrEqual: (self.low, self.high) = (nil, high)
+    case .greater, .greaterOrEqual: (self.low, self.high) = (low, nil)
+    case .equal, .notEqual: (self.low, self.high) = (low, high)
+    }
+  }
+}
