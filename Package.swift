@@ -75,8 +75,19 @@ let package = Package(
       ],
       path: "Sources/Store/NanoStoreCore", swiftSettings: strict),
     .target(
+      name: "NanoBags",
+      dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore"],
+      path: "Sources/Layers/NanoBags", swiftSettings: strict),
+    .target(
+      name: "NanoCopying",
+      dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore"],
+      path: "Sources/Layers/NanoCopying", swiftSettings: strict),
+    .target(
       name: "NanoStore",
-      dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoSQLite"],
+      dependencies: [
+        "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoBags", "NanoCopying",
+        "NanoSQLite",
+      ],
       path: "Sources/Products/NanoStore", swiftSettings: strict),
     .target(
       name: "NanoModelSyntax",
@@ -121,7 +132,8 @@ let package = Package(
     .target(
       name: "NanoStorePostgres",
       dependencies: [
-        "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoPostgres",
+        "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoBags", "NanoCopying",
+        "NanoPostgres",
       ],
       path: "Sources/Products/NanoStorePostgres", swiftSettings: strict),
     .executableTarget(
@@ -181,8 +193,8 @@ let package = Package(
     .target(
       name: "NanoFuzzTargets",
       dependencies: [
-        "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoSQLite", "NanoTesting",
-        "NanoCLI",
+        "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoBags", "NanoSQLite",
+        "NanoTesting", "NanoCLI",
       ],
       path: "Tests/FuzzTargets", swiftSettings: strict),
     .testTarget(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import NanoBags
 import NanoDocument
 import NanoEngine
 import NanoQuery

@@ -38,7 +38,7 @@ extension PublicCall {
   /// The public methods of these types.
   static let all: [PublicCall] = {
     let folders = [
-      "Sources/Store", "Sources/Layers/NanoModel", "Sources/Layers/NanoGraph",
+      "Sources/Store", "Sources/Layers",
       "Sources/Products/NanoStore",
       "Sources/Products/NanoStorePostgres", "Sources/Products/NanoStoreEncryption",
     ]

@@ -38,6 +38,7 @@ struct BagStoreTests {
       ("query", { _ in _ = try people.find(Field("n") == 1).limit(1).delete() }),
       ("all", { _ in _ = try people.deleteAll() }),
       ("drop", { _ in _ = try people.drop() }),
+      ("batch", { _ = try people.apply([.delete(key: $0.key!)]) }),
       ("block", { document in _ = try store.write { try people.delete(document) } }),
     ]
     for (name, remove) in steps {

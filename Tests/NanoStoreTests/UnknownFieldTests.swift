@@ -30,7 +30,7 @@ struct UnknownFieldTests {
     var configuration = Store.Configuration()
     configuration.logger = logger
     configuration.warnsAboutUnknownFields = warns
-    return try Store(configuration) { _ in try inner.engine() }
+    return try Store(configuration, references: BagReferences()) { _ in try inner.engine() }
   }
 
   private var warnings: [String] {

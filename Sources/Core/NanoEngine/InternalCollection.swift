@@ -21,6 +21,16 @@ package enum InternalCollection: String, Sendable, CaseIterable {
     self.init(rawValue: name.foldingASCII)
   }
 
+  /// Rejects the names of internal collections.
+  ///
+  /// - Throws: ``StoreError/Code/invalidName``.
+  package static func refuse(_ name: String) throws(StoreError) {
+    guard InternalCollection(named: name) != nil else { return }
+    throw StoreError(
+      .invalidName, "The collection name is reserved",
+      [.hint: "names that begin with nano_ and sqlite_ are reserved", .collection: name])
+  }
+
   package var identity: CollectionIdentity { self == .bagMembers ? .rowID : .key }
 
   /// The argument for ``EngineWriter/createCollection(_:)``.

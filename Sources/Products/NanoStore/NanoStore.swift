@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+@_exported import NanoBags
+@_exported import NanoCopying
 @_exported import NanoDocument
 @_exported import NanoEngine
 @_exported import NanoQuery
@@ -44,7 +46,8 @@ extension Store {
     wrapping wrap: @escaping @Sendable (any Engine) throws -> any Engine
   ) throws {
     try self.init(
-      configuration, file: location.file, tunesIndexes: location.file != nil && !engine.isReadOnly
+      configuration, references: BagReferences(), file: location.file,
+      tunesIndexes: location.file != nil && !engine.isReadOnly
     ) {
       try wrap(SQLiteEngine(location, engine, logger: configuration.logger, observer: $0))
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 import Dispatch
+@_exported import NanoBags
+@_exported import NanoCopying
 @_exported import NanoDocument
 @_exported import NanoEngine
 @_exported import NanoPostgres
@@ -43,7 +45,9 @@ extension Store {
     engine: PostgresConfiguration = PostgresConfiguration(),
     wrapping wrap: @escaping @Sendable (any Engine) throws -> any Engine
   ) throws -> Store {
-    try Store(configuration) { _ in try wrap(PostgresEngine(url, engine)) }
+    try Store(configuration, references: BagReferences()) { _ in
+      try wrap(PostgresEngine(url, engine))
+    }
   }
   /// The asynchronous form of `postgres(_:configuration:engine:)`, which does not block the calling
   /// thread.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
+package import NanoDocument
 import Synchronization
 
 #if canImport(Glibc)
@@ -16,7 +16,7 @@ import Synchronization
 /// They begin with a timestamp, so new keys are adjacent at the end of the key index. Random keys
 /// make an insert up to five times as expensive. Keys of one generator are monotonic, even within a
 /// millisecond: a counter follows the timestamp.
-final class KeyGenerator: Sendable {
+package final class KeyGenerator: Sendable {
   private struct State {
     var milliseconds: UInt64 = 0
     var counter: UInt64 = 0
@@ -24,7 +24,9 @@ final class KeyGenerator: Sendable {
   }
   private let state = Mutex(State())
 
-  func next() -> DocumentKey { next(at: UInt64(Clock.microseconds()) / 1_000) }
+  package init() {}
+
+  package func next() -> DocumentKey { next(at: UInt64(Clock.microseconds()) / 1_000) }
 
   /// - Parameter now: Milliseconds since 1970. Documents that are stored together may share it.
   func next(at now: UInt64) -> DocumentKey {
@@ -80,8 +82,8 @@ private struct RandomWords {
 }
 
 /// The current time as documents store it: microseconds since 1970.
-enum Clock {
-  static func microseconds() -> Int64 {
+package enum Clock {
+  package static func microseconds() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000

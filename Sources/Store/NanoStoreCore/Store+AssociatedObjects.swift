@@ -22,7 +22,7 @@ extension Store {
   /// indexes.
   package var droppedDefinitions: Int { drops.load(ordering: .acquiring) }
 
-  func noteDroppedDefinition() { drops.add(1, ordering: .acquiringAndReleasing) }
+  package func noteDroppedDefinition() { drops.add(1, ordering: .acquiringAndReleasing) }
 
   /// Returns the associated object of this class, creating it on first use. It must not retain the
   /// store.

@@ -37,6 +37,7 @@ public final class Store: Sendable {
   let hub = ChangeHub()
   let cache = DocumentCache()
   let associatedObjects = AssociatedObjects()
+  let references: any DocumentReferences
   /// See ``droppedDefinitions``.
   let drops = Atomic(0)
   /// See ``allowsPeriodsInNames``.
@@ -65,15 +66,18 @@ public final class Store: Sendable {
   /// ``reopen()``.
   ///
   /// - Parameters:
+  ///   - references: The references to documents that are removed with them.
   ///   - file: The absolute path of the database file, if there is one.
   ///   - tunesIndexes: Whether the engine reports executed queries to the observer, without which
   ///     there is no index tuning.
   package init(
-    _ configuration: Configuration, file: String? = nil, tunesIndexes: Bool = false,
+    _ configuration: Configuration, references: any DocumentReferences, file: String? = nil,
+    tunesIndexes: Bool = false,
     opening open: @escaping @Sendable (QueryObserver?) throws -> any Engine
   ) throws {
     try DispatchWarmup.ensure()
     self.file = file
+    self.references = references
     logger = configuration.logger
     let tuner =
       tunesIndexes && configuration.indexTuning != .off
@@ -95,13 +99,6 @@ public final class Store: Sendable {
     tuner?.start(engine)
     defaultCacheSize = configuration.documentCacheSize
     cacheLimit = configuration.documentCacheLimit
-  }
-
-  /// Opens a store without warnings on the engine that the closure creates.
-  package convenience init(opening open: @escaping @Sendable () throws -> any Engine) throws {
-    var configuration = Configuration()
-    configuration.warnsAboutUnknownFields = false
-    try self.init(configuration) { _ in try open() }
   }
 
   /// Returns the collection with this name.
@@ -339,6 +336,13 @@ extension Store {
     try await scheduler.run { try self.statistics() }
   }
 
+  /// Runs long work on a thread of its own, beside reads and writes.
+  package func onMaintenanceThread<Result: Sendable>(
+    _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await scheduler.run(work)
+  }
+
   private func outsideTransaction<Result>(
     _ work: (any Engine) throws -> Result
   ) throws -> Result {
@@ -347,7 +351,7 @@ extension Store {
     return try work(engine())
   }
 
-  func requireNoTransaction() throws(StoreError) {
+  package func requireNoTransaction() throws(StoreError) {
     guard TransactionContext.current(of: self) == nil else {
       throw StoreError(
         .invalidArgument, "This operation is not allowed inside a transaction",

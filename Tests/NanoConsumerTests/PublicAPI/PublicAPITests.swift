@@ -18,7 +18,8 @@ struct PublicAPITests {
     Product(
       name: "NanoStore",
       modules: [
-        "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoSQLite", "NanoStore",
+        "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoBags", "NanoCopying",
+        "NanoSQLite", "NanoStore",
       ]),
     Product(name: "NanoStoreModels", modules: ["NanoModel", "NanoGraph", "NanoStoreModels"]),
     Product(name: "NanoStoreEncryption", modules: ["NanoEncryption", "NanoStoreEncryption"]),

@@ -22,6 +22,17 @@ extension DocumentObject {
   }
 }
 
+extension Document {
+  /// Returns a document with only these fields, which cannot replace the stored one.
+  package func selecting(_ fields: [FieldPath]) throws -> Document {
+    var header = header
+    header.isPartial = true
+    var writer = JSONWriter(capacity: 256)
+    writer.object(try object().selecting(fields))
+    return Document(header, copying: writer.bytes)
+  }
+}
+
 extension DocumentValue {
   fileprivate mutating func set(
     _ value: DocumentValue?, _ steps: ArraySlice<FieldPath.Step>, _ path: FieldPath

@@ -263,7 +263,7 @@ extension DocumentCollection {
     return Document(header, copying: body)
   }
 
-  static let partial = StoreError(
+  package static let partial = StoreError(
     .partialDocument, "A document with only some of its fields cannot replace the whole one",
     [.hint: "update the changed fields, or read the document without selecting fields"])
 
@@ -304,7 +304,7 @@ extension JSONWriter {
   static let maximumDocumentSize = 1_000_000_000
 
   /// - Throws: ``StoreError/Code/valueNotStorable``, ``StoreError/Code/documentTooLarge``.
-  borrowing func checkStorable(limit: Int) throws(StoreError) {
+  package borrowing func checkStorable(limit: Int) throws(StoreError) {
     if let failure { throw failure }
     guard count <= limit else {
       throw StoreError(

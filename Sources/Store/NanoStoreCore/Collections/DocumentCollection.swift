@@ -186,7 +186,7 @@ extension Store {
 extension Document {
   /// Copies a document from the engine's bytes.
   @inline(__always)
-  init(_ stored: StoredDocument, in collection: String) {
+  package init(_ stored: StoredDocument, in collection: String) {
     var collection = collection
     self = collection.withUTF8 { name in
       // Without a revision, another program wrote the row last.

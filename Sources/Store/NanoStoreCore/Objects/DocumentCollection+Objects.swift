@@ -17,6 +17,9 @@ extension Store {
     types.register(type, name ?? type.storedName, aliases: aliases)
   }
 
+  /// Returns the name that objects of a type are stored under.
+  package func storedName(of type: any StorableObject.Type) -> String { types.name(of: type) }
+
   /// Returns the object that a document represents: a value of its registered type, or the document
   /// itself.
   ///

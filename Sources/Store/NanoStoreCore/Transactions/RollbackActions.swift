@@ -6,7 +6,7 @@ import NanoEngine
 /// transaction that fails has its unsaved changes again.
 ///
 /// Confined to the thread of its transaction.
-final class RollbackActions {
+package final class RollbackActions {
   private var actions: [() -> Void] = []
   private var endActions: [() -> Void] = []
   private let onRollback: () -> Void
@@ -14,10 +14,10 @@ final class RollbackActions {
   /// - Parameter onRollback: Called after each rollback.
   init(_ onRollback: @escaping () -> Void) { self.onRollback = onRollback }
 
-  func append(_ action: @escaping () -> Void) { actions.append(action) }
+  package func append(_ action: @escaping () -> Void) { actions.append(action) }
 
   /// Adds an action that runs when the transaction ends, whether it commits or rolls back.
-  func onEnd(_ action: @escaping () -> Void) { endActions.append(action) }
+  package func onEnd(_ action: @escaping () -> Void) { endActions.append(action) }
 
   /// Runs a whole transaction including its commit.
   func runTransaction<Result>(_ work: () throws -> Result) rethrows -> Result {
@@ -35,6 +35,13 @@ final class RollbackActions {
       onRollback()
       throw error
     }
+  }
+}
+
+extension Store {
+  /// The rollback actions of the running transaction; nil outside of write blocks.
+  package var rollbackActions: RollbackActions? {
+    TransactionContext.current(of: self)?.rollbackActions
   }
 }
 

@@ -100,7 +100,7 @@ extension Store {
 extension Store {
   /// Runs a single read, in the running transaction or on its own.
   @inline(__always)
-  func reading<Result>(
+  package func reading<Result>(
     _ scope: ReadScope, _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
     if let context = TransactionContext.current(of: self) { return try work(context.reader) }
@@ -124,7 +124,7 @@ extension Store {
   ///     when it throws inside a transaction that continues. A transaction of its own is always
   ///     atomic.
   ///   - callsBack: Whether user-supplied code runs in it, which may use the store.
-  func writing<Result>(
+  package func writing<Result>(
     atomic: Bool = false, callsBack: Bool = false, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     if let context = TransactionContext.current(of: self) {
@@ -154,7 +154,7 @@ extension Store {
   }
 
   /// Runs a read on the scheduler. Canceling the task interrupts its statement.
-  func onReader<Result: Sendable>(
+  package func onReader<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     try await waitForQueued()
@@ -162,7 +162,7 @@ extension Store {
   }
 
   /// Runs a write on the scheduler, in one transaction with other waiting writes.
-  func onWriter<Result: Sendable>(
+  package func onWriter<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     try await waitForQueued()

@@ -25,8 +25,8 @@ final class TransactionContext: @unchecked Sendable {
   private var isActive = true
   /// The actions to run if the writes are rolled back.
   let rollbackActions: RollbackActions?
-  /// Whether the database holds bags; nil until it is first checked.
-  var hasBags: Bool?
+  /// Whether the database holds references to documents; nil until it is first checked.
+  var hasReferences: Bool?
   /// The batch being written, some documents of which the engine may not have received yet.
   var batch: DocumentBatch?
 

@@ -28,23 +28,9 @@ extension Search {
     try await collection.onReader { try self.aggregate(aggregates, in: collection) }
   }
 
-  /// Computes aggregates over field values of the matching saved documents of a bag.
-  public func aggregate(_ aggregates: [Aggregate], in bag: Bag) throws -> [DocumentValue] {
-    let query = query(in: bag)
-    return try Self.readingNumbers(aggregates, query.aggregate) { visit in
-      for document in try query.fetch() { try visit(document) }
-    }
-  }
-  /// The asynchronous form of `aggregate(_:in:)`, which does not block the calling thread.
-  public func aggregate(
-    _ aggregates: [Aggregate], in bag: Bag
-  ) async throws -> [DocumentValue] {
-    try await bag.onReader { try self.aggregate(aggregates, in: bag) }
-  }
-
   /// Returns the engine's result, unless there are strings among the values to sum; then the
   /// documents are read.
-  private static func readingNumbers(
+  package static func readingNumbers(
     _ aggregates: [Aggregate], _ answers: ([Aggregate]) throws -> [DocumentValue],
     _ each: ((Document) throws -> Void) throws -> Void
   ) throws -> [DocumentValue] {

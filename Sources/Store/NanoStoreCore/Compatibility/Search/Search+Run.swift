@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import NanoDocument
-import NanoQuery
+package import NanoQuery
 
 extension Search {
   /// Returns the search as a query, without grouping by value.
@@ -10,7 +10,7 @@ extension Search {
   }
 
   /// The search as a query tree, without grouping by value.
-  var query: Query {
+  package var query: Query {
     let cuts = !groupsValues
     let limit = self.limit.flatMap { $0 > 0 ? $0 : nil }
     var query = Query(
@@ -55,7 +55,7 @@ extension Search {
   }
 
   /// Returns the first document for each distinct value among the matching leaves.
-  func grouped(
+  package func grouped(
     _ each: ((Document) throws -> Void) throws -> Void
   ) throws -> [Document] {
     var seen: Set<[UInt8]> = []

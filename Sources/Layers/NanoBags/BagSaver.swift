@@ -3,17 +3,15 @@
 import NanoDocument
 import NanoEngine
 import NanoQuery
+import NanoStoreCore
 
 /// Writes a bag and the bags in it, in the running transaction.
 struct BagSaver {
   private let store: Store
-  private let context: TransactionContext
   private let writer: any EngineWriter
 
-  init(_ store: Store, _ context: TransactionContext) throws {
-    guard let writer = context.writer else { throw Store.insideRead }
+  init(_ store: Store, _ writer: any EngineWriter) {
     self.store = store
-    self.context = context
     self.writer = writer
   }
 
@@ -57,7 +55,7 @@ struct BagSaver {
           isUnique: canBeUnique && fields.count == 3),
         in: Membership.collection)
     }
-    context.hasBags = true
+    store.noteReferences()
   }
 
   private func writeBag(_ plan: inout Plan) throws {
@@ -180,7 +178,7 @@ extension BagSaver {
     let (bag, changes, store) = (plan.bag, plan.changes, store)
     let isInflated = changes.state.inflated != nil
     let loaded = isInflated ? loaded(changes) : [:]
-    let rollbackActions = context.rollbackActions
+    let rollbackActions = store.rollbackActions
     bag.change { state in
       state.finish(changes, on: store)
       if let rollbackActions {

@@ -2,6 +2,7 @@
 
 public import NanoDocument
 import NanoEngine
+import NanoStoreCore
 
 extension Bag {
   /// Adds a document. Saving the bag also writes the document if it is new, edited, or not in the
@@ -200,17 +201,5 @@ extension BagState {
     let pendingMembers = pending.filter { $0.identity == .key(key) }
     let storedMembers = try reader.names().values.map { BagMember($0, .key(key)) }
     return Array(Set(pendingMembers).union(storedMembers))
-  }
-}
-
-extension InternalCollection {
-  /// Rejects the names of internal collections.
-  ///
-  /// - Throws: ``StoreError/Code/invalidName``.
-  static func refuse(_ name: String) throws(StoreError) {
-    guard InternalCollection(named: name) != nil else { return }
-    throw StoreError(
-      .invalidName, "The collection name is reserved",
-      [.hint: "names that begin with nano_ and sqlite_ are reserved", .collection: name])
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 public import NanoDocument
-import NanoQuery
+public import NanoQuery
+public import NanoStoreCore
 
 // The same operations as on a collection, on the saved documents of a bag.
 extension Search {
@@ -40,5 +41,19 @@ extension Search {
   /// The asynchronous form of `count(in:)`, which does not block the calling thread.
   public func count(in bag: Bag) async throws -> Int {
     try await bag.onReader { try self.count(in: bag) }
+  }
+
+  /// Computes aggregates over field values of the matching saved documents of a bag.
+  public func aggregate(_ aggregates: [Aggregate], in bag: Bag) throws -> [DocumentValue] {
+    let query = query(in: bag)
+    return try Self.readingNumbers(aggregates, query.aggregate) { visit in
+      for document in try query.fetch() { try visit(document) }
+    }
+  }
+  /// The asynchronous form of `aggregate(_:in:)`, which does not block the calling thread.
+  public func aggregate(
+    _ aggregates: [Aggregate], in bag: Bag
+  ) async throws -> [DocumentValue] {
+    try await bag.onReader { try self.aggregate(aggregates, in: bag) }
   }
 }

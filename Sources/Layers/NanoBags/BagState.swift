@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
+import NanoStoreCore
 
 /// The state of a bag in memory: changes that are not saved yet.
 ///

@@ -2,6 +2,7 @@
 
 import NanoDocument
 import NanoEngine
+import NanoStoreCore
 
 extension Bag {
   /// Writes all unsaved changes in one transaction: the bag, its new and edited documents, its
@@ -27,10 +28,7 @@ extension Bag {
 
   func save(in store: Store) throws {
     guard reachable().contains(where: \.hasUnsavedChanges) else { return }
-    try store.write {
-      guard let context = TransactionContext.current(of: store) else { return }
-      try BagSaver(store, context).save(self)
-    }
+    try store.writing(atomic: true, callsBack: true) { try BagSaver(store, $0).save(self) }
   }
 
   /// Returns this bag and all bags that are saved with it.
@@ -90,13 +88,11 @@ extension Bag {
   @discardableResult
   public func delete() throws -> Bool {
     guard let store else { return false }
-    return try store.write {
-      guard let context = TransactionContext.current(of: store), let writer = context.writer,
-        try BagMemberships(writer).deleteBag(documentKey)
-      else { return false }
+    return try store.writing(atomic: true, callsBack: true) { writer in
+      guard try BagMemberships(writer).deleteBag(documentKey) else { return false }
       let before = snapshot
       change { $0.detach() }
-      context.rollbackActions?.append { self.change { $0.base = before.base } }
+      store.rollbackActions?.append { self.change { $0.base = before.base } }
       return true
     }
   }

@@ -2,6 +2,7 @@
 
 import NanoDocument
 import NanoEngine
+public import NanoStoreCore
 import Synchronization
 
 /// An ordered set of documents from any collections, with a key and optionally a name.
@@ -52,8 +53,7 @@ public final class Bag: Sendable {
   var snapshot: BagState {
     let state = state.withLock { $0 }
     guard !state.uncommitted.isEmpty else { return state }
-    let transaction = state.store.flatMap { TransactionContext.current(of: $0)?.rollbackActions }
-    return state.seen(in: transaction)
+    return state.seen(in: state.store?.rollbackActions)
   }
   /// - Parameter change: A closure that must not access this or any other bag, or the store.
   func change<Result: Sendable>(_ change: (inout BagState) -> Result) -> Result {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import NanoDocument
+public import NanoStoreCore
 
 extension Bag {
   /// Adds an object. It is saved with the bag, under the name of its class.
@@ -13,7 +14,7 @@ extension Bag {
   ///   encoded.
   @discardableResult
   public func add(object: some StorableObject, in collection: String) throws -> Document {
-    let name = store?.types.name(of: type(of: object)) ?? type(of: object).storedName
+    let name = store?.storedName(of: type(of: object)) ?? type(of: object).storedName
     return try add(
       Document(try object.storedFields(), key: object.storedKey, type: name), in: collection)
   }

@@ -177,14 +177,3 @@ extension BagSearch {
     return match
   }
 }
-
-extension Document {
-  /// Returns a document with only these fields, which cannot replace the stored one.
-  func selecting(_ fields: [FieldPath]) throws -> Document {
-    var header = header
-    header.isPartial = true
-    var writer = JSONWriter(capacity: 256)
-    writer.object(try object().selecting(fields))
-    return Document(header, copying: writer.bytes)
-  }
-}

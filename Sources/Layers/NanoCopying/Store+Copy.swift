@@ -3,6 +3,7 @@
 import Foundation
 import NanoDocument
 import NanoEngine
+public import NanoStoreCore
 
 extension Store {
   /// Copies everything to another store, whatever the engines of the two, and verifies the copy.
@@ -105,7 +106,7 @@ extension Store {
   ) async throws -> CopyReport {
     let interruption = Interruption()
     return try await withTaskCancellationHandler {
-      try await scheduler.run {
+      try await onMaintenanceThread {
         try work { done in
           if interruption.isTriggered { throw CancellationError() }
           try progress?(done)

@@ -3,6 +3,7 @@
 public import NanoDocument
 import NanoEngine
 import NanoQuery
+public import NanoStoreCore
 
 extension Store {
   /// Returns the bag with this name, or a new one if there is none.

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// Removes documents and bags from bags, in the running transaction.
+struct BagMemberships {
+  private let writer: any EngineWriter
+  init(_ writer: any EngineWriter) { self.writer = writer }
+
+  private func remove(_ condition: Condition) throws {
+    _ = try writer.delete(Query(condition), from: Membership.collection)
+  }
+
+  func removeAll(from bag: Int64) throws { try remove(Membership.isIn(bag)) }
+
+  /// Removes members from one bag.
+  func remove(_ members: some Sequence<BagMember>, from bag: Int64) throws {
+    try eachChunk(of: members) { try remove(Membership.isIn(bag) && $0) }
+  }
+
+  /// Removes members that were deleted from the store from all bags.
+  func forget(_ members: some Sequence<BagMember>) throws {
+    try eachChunk(of: members) { try remove($0) }
+  }
+
+  func forget(collection: String) throws { try remove(Membership.isOf(collection.foldingASCII)) }
+
+  private func eachChunk(
+    of members: some Sequence<BagMember>, _ work: (Condition) throws -> Void
+  ) throws {
+    for (collection, some) in Dictionary(grouping: members, by: \.exact) {
+      for start in stride(from: 0, to: some.count, by: Membership.chunk) {
+        let chunk = some[start..<min(start + Membership.chunk, some.count)]
+        try work(Membership.concerns(collection.text, chunk.map(\.identity)))
+      }
+    }
+  }
+
+  /// Deletes a bag, its memberships, and its membership in other bags; returns false if no bag has
+  /// this key.
+  func deleteBag(_ key: DocumentKey) throws -> Bool {
+    guard let rowID = try BagReader.rowID(key, writer) else { return false }
+    try removeAll(from: rowID)
+    try forget([.bag(key)])
+    return try writer.delete(.key(key), from: InternalCollection.bags.rawValue)
+  }
+}

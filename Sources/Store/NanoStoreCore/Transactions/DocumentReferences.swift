@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+
+package import NanoEngine
+
+/// What the database stores that refers to documents, such as bags, and that must not outlive them.
+///
+/// A layer above the store implements it. Every initializer of a store requires it, because a store
+/// without it would leave references to removed documents behind. The store calls the methods
+/// inside the transaction that removes the documents, and an error rolls the removal back.
+package protocol DocumentReferences: Sendable {
+  /// Returns whether the database holds any references.
+  func exist(_ reader: any EngineReader) throws -> Bool
+
+  /// Returns whether there are references to documents of a collection.
+  func exist(to collection: String, _ reader: any EngineReader) throws -> Bool
+
+  /// Removes the references to these documents.
+  ///
+  /// - Parameter documents: The documents by their keys, or by their row IDs if they have none.
+  func remove(
+    to documents: [Identity], of collection: String, _ writer: any EngineWriter) throws
+
+  /// Removes the references to all documents of a collection.
+  func removeAll(to collection: String, _ writer: any EngineWriter) throws
+}
+
+extension Store {
+  /// Returns whether the database holds references to documents.
+  ///
+  /// Checked once per transaction, since no other connection can create the first reference
+  /// meanwhile; not cached any longer, since another program may create one.
+  func hasReferences(_ writer: any EngineWriter) throws -> Bool {
+    let context = TransactionContext.current(of: self)
+    if let known = context?.hasReferences { return known }
+    let found = try references.exist(writer)
+    context?.hasReferences = found
+    return found
+  }
+
+  /// Notes that the running transaction has created the first reference to a document.
+  package func noteReferences() { TransactionContext.current(of: self)?.hasReferences = true }
+}
