@@ -3,6 +3,7 @@
 import Foundation
 import NanoDocument
 import NanoQuery
+import NanoSQL
 
 extension PostgresConditionCompiler {
   /// Translates the comparison of an attribute with a value. If the column is NULL, the comparison is false rather than
@@ -10,17 +11,18 @@ extension PostgresConditionCompiler {
   func attribute(
     _ attribute: Attribute, _ comparison: Comparison, _ value: DocumentValue
   ) -> Translation? {
+    guard let operation = comparison.sql else { return nil }
     switch (attribute, value) {
     case (.rowID, .int(let id)):
-      return Translation(sql: "id \(comparison.sql) " + .value(.int(id)), isExact: true)
+      return Translation(sql: "id \(operation) " + .value(.int(id)), isExact: true)
     case (.version, .int(let version)):
-      return whereNotNull("version", "version \(comparison.sql) " + .value(.int(version)))
+      return whereNotNull("version", "version \(operation) " + .value(.int(version)))
     case (.type, .string(let name)) where !name.utf8.contains(0):
-      return whereNotNull("type", "type \(comparison.sql) " + .value(.text(name)))
+      return whereNotNull("type", "type \(operation) " + .value(.text(name)))
     case (.key, .string(let key)) where comparison == .equal:
       guard (try? DocumentKey(key)) != nil else { return Translation(sql: "false", isExact: true) }
       return whereNotNull("key", "key = " + .value(.text(key)))
-    case (.added, .date(let date)) where comparison != .notEqual: return added(comparison, date)
+    case (.added, .date(let date)): return added(comparison, date)
     default: return nil
     }
   }
@@ -40,11 +42,11 @@ extension PostgresConditionCompiler {
       default: return nil
       }
     }
+    guard let column = attribute.column else { return nil }
     switch attribute {
     case .rowID:
       return Translation(sql: "id = ANY(" + .value(.ints(ids.map { $0 })) + ")", isExact: true)
     case .type, .key:
-      let column = attribute.rawValue
       return whereNotNull(column, "\(column) = ANY(" + .value(.texts(texts.map { $0 })) + ")")
     default: return nil
     }
@@ -57,11 +59,11 @@ extension PostgresConditionCompiler {
     guard micros.magnitude < 0x1p62 else { return nil }
     let (low, high) = (Int64(micros) - 2, Int64(micros) + 2)
     let sql: PostgresSQL
-    switch comparison {
-    case .less, .lessOrEqual: sql = "added <= " + .value(.int(high))
-    case .greater, .greaterOrEqual: sql = "added >= " + .value(.int(low))
-    case .equal, .notEqual:
-      sql = "added >= " + .value(.int(low)) + " AND added <= " + .value(.int(high))
+    switch comparison.interval {
+    case .upTo: sql = "added <= " + .value(.int(high))
+    case .from: sql = "added >= " + .value(.int(low))
+    case .equal: sql = "added >= " + .value(.int(low)) + " AND added <= " + .value(.int(high))
+    case nil: return nil
     }
     return Translation(sql: sql, isExact: false)
   }
