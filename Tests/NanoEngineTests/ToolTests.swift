@@ -55,6 +55,17 @@ struct ToolTests {
     #expect(exact * 60 > queries, "\(exact) of \(queries) are plain SQL")
   }
 
+  @Test("Mixed values include every case of a document value, and a kind generates its own case")
+  func valueKinds() {
+    var generator = ValueGenerator(random: SplitMix(seed: 1))
+    let kinds = ValueGenerator.Kind.single
+
+    let mixed = (0..<2000).map { _ in ValueGenerator.Kind(of: generator.value(.mixed)) }
+
+    #expect(Set(mixed) == Set(kinds))
+    for kind in kinds { #expect(ValueGenerator.Kind(of: generator.value(kind)) == kind) }
+  }
+
   @Test("A seed generates the same script each time")
   func deterministic() throws {
     var (one, other) = (ScriptGenerator(seed: 7), ScriptGenerator(seed: 7))

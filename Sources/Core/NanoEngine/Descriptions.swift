@@ -61,11 +61,36 @@ public struct IndexDefinition: Sendable, Hashable {
     }
   }
   /// What an index has entries for.
-  public enum Kind: String, Sendable, Hashable {
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// One entry per document, with the stored value of each field.
     case fields
     /// One entry per element of the array in the index's only field.
     case elements
+
+    /// The end of the default name of an index.
+    fileprivate var suffix: String {
+      switch self {
+      case .fields: ""
+      case .elements: "_elements"
+      }
+    }
+
+    /// Whether an index can contain more than one field.
+    fileprivate var allowsSeveralFields: Bool {
+      switch self {
+      case .fields: true
+      case .elements: false
+      }
+    }
+
+    /// The capability of an engine that supports indexes of this kind; empty for one that every engine
+    /// supports.
+    package func capability(isUnique: Bool) -> Capabilities {
+      switch self {
+      case .fields: isUnique ? .uniqueIndexes : []
+      case .elements: isUnique ? .uniqueElementIndexes : .elementIndexes
+      }
+    }
   }
 
   /// The name of the index, unique within its collection.
@@ -111,7 +136,7 @@ public struct IndexDefinition: Sendable, Hashable {
 
   private static func defaultName(_ columns: [Column], _ isUnique: Bool, _ kind: Kind) -> String {
     let parts = columns.map { $0.path.description + ($0.descending ? "_desc" : "") }
-    let suffix = (kind == .elements ? "_elements" : "") + (isUnique ? "_unique" : "")
+    let suffix = kind.suffix + (isUnique ? "_unique" : "")
     return parts.joined(separator: "_") + suffix
   }
 
@@ -133,7 +158,7 @@ public struct IndexDefinition: Sendable, Hashable {
       throw StoreError(
         .invalidArgument, "An index cannot contain the same field twice", [.index: name])
     }
-    guard kind == .fields || columns.count == 1 else {
+    guard kind.allowsSeveralFields || columns.count == 1 else {
       throw StoreError(
         .invalidArgument, "An index on elements must have exactly one field", [.index: name])
     }

@@ -72,6 +72,20 @@ public enum Comparison: String, Sendable, Hashable, CaseIterable {
     case .greaterOrEqual: .lessOrEqual
     }
   }
+
+  /// The values that a comparison with a constant selects, as one interval in the sort order.
+  package enum Interval { case equal, upTo, from }
+
+  /// The interval that contains all values that compare as specified with a constant on the right, or
+  /// `nil` if it is not one interval, and an index cannot find them.
+  package var interval: Interval? {
+    switch self {
+    case .equal: .equal
+    case .less, .lessOrEqual: .upTo
+    case .greater, .greaterOrEqual: .from
+    case .notEqual: nil
+    }
+  }
 }
 
 /// A string match with a pattern. All cases except `like`, `glob` and `regexp` take the pattern
@@ -103,7 +117,7 @@ public enum TextMatch: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .insensitiveEqualTo, .insensitiveBeginsWith, .insensitiveContains, .insensitiveEndsWith:
       true
-    default: false
+    case .beginsWith, .contains, .endsWith, .like, .glob, .regexp: false
     }
   }
 }

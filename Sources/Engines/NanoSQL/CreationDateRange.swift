@@ -13,15 +13,17 @@ package struct CreationDateRange {
   /// The largest value; `nil` if there is none.
   package let high: Int64?
 
-  /// Returns `nil` for a date that is more than about 146,000 years away.
+  /// Returns `nil` for a date that is more than about 146,000 years away, and for a comparison whose values are not
+  /// one interval.
   package init?(_ comparison: Comparison, _ date: Date) {
     let micros = date.timeIntervalSince1970 * 1e6
     guard micros.magnitude < 0x1p62 else { return nil }
     let (low, high) = (Int64(micros) - 2, Int64(micros) + 2)
-    switch comparison {
-    case .less, .lessOrEqual: (self.low, self.high) = (nil, high)
-    case .greater, .greaterOrEqual: (self.low, self.high) = (low, nil)
-    case .equal, .notEqual: (self.low, self.high) = (low, high)
+    switch comparison.interval {
+    case .upTo: (self.low, self.high) = (nil, high)
+    case .from: (self.low, self.high) = (low, nil)
+    case .equal: (self.low, self.high) = (low, high)
+    case nil: return nil
     }
   }
 }

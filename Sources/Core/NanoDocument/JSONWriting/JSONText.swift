@@ -94,7 +94,7 @@ extension JSONWriter {
       byte(ASCII.quote)
     case .url(let url): string(url.absoluteString)
     case .double(let double): double.isFinite ? self.double(double) : null()
-    default: self.value(value)
+    case .null, .bool, .int, .string, .array, .object: self.value(value)
     }
   }
 

@@ -182,8 +182,10 @@ extension CandidateFinder {
     switch part {
     case .comparison(.field(let path), let comparison, .value(let value)),
       .comparison(.value(let value), let comparison, .field(let path)):
-      guard comparison != .notEqual, let lookUp = PathSummary.lookUp(value) else { return nil }
-      return partUse(path, comparison == .equal ? .equality : .range, [lookUp], part)
+      guard let interval = comparison.interval, let lookUp = PathSummary.lookUp(value) else {
+        return nil
+      }
+      return partUse(path, interval == .equal ? .equality : .range, [lookUp], part)
     case .between(.field(let path), .value(let low), .value(let high)):
       guard let lookUp = PathSummary.lookUp(low), lookUp == PathSummary.lookUp(high) else {
         return nil

@@ -147,7 +147,7 @@ extension ColumnFields {
     case .bool, .int, .double: "integer"
     case .string, .url: "text"
     case .data: "data"
-    default: "null"
+    case .null, .date, .array, .object: "null"
     }
   }
 

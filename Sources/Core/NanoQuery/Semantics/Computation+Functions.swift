@@ -201,7 +201,8 @@ extension Computation {
     case .day: return .int(Int64(parts.day))
     case .hour: return .int(Int64(parts.hour))
     case .minute: return .int(Int64(parts.minute))
-    default: return .double(parts.second)
+    case .second: return .double(parts.second)
+    default: return .null
     }
   }
 }

@@ -53,7 +53,7 @@ enum Computation {
     case .multiply: .double(x * y)
     case .divide: y == 0 ? .null : .double(x / y)
     case .remainder: y == 0 ? .null : .double(x.truncatingRemainder(dividingBy: y))
-    default: .null
+    case .concatenate, .bitAnd, .bitOr, .shiftLeft, .shiftRight: .null
     }
   }
 
@@ -66,7 +66,7 @@ enum Computation {
     case .double(let number): "\(number)"
     case .bool(let flag): flag ? "true" : "false"
     case .date(let date): DateParts(date)?.text
-    default: nil
+    case .null, .data, .array, .object: nil
     }
   }
 

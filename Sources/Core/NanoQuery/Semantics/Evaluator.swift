@@ -217,7 +217,7 @@ package struct Evaluator<Input: Subject> {
     case .bool(let flag): flag
     case .int(let number): number != 0
     case .double(let number): number != 0 && !number.isNaN
-    default: false
+    case .null, .string, .date, .data, .url, .array, .object: false
     }
   }
 }

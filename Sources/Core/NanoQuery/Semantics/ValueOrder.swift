@@ -60,7 +60,7 @@ package enum ValueOrder {
     switch value {
     case .string(let text): text
     case .url(let url): url.absoluteString
-    default: ""
+    case .null, .bool, .int, .double, .date, .data, .array, .object: ""
     }
   }
 

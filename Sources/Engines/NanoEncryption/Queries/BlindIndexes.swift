@@ -16,7 +16,12 @@ struct BlindIndexes: Sendable, Hashable {
     let kind: IndexDefinition.Kind
 
     /// The name of the field in the encrypted body that holds the hashes.
-    var name: String { (kind == .fields ? "nano_f" : "nano_e") + "\(number)" }
+    var name: String {
+      switch kind {
+      case .fields: "nano_f\(number)"
+      case .elements: "nano_e\(number)"
+      }
+    }
     var hashed: FieldPath { FieldPath(components: [name]) }
   }
 

@@ -11,17 +11,18 @@ extension PostgresConditionCompiler {
   func attribute(
     _ attribute: Attribute, _ comparison: Comparison, _ value: DocumentValue
   ) -> Translation? {
+    guard let operation = comparison.sql else { return nil }
     switch (attribute, value) {
     case (.rowID, .int(let id)):
-      return Translation(sql: "id \(comparison.sql) " + .value(.int(id)), isExact: true)
+      return Translation(sql: "id \(operation) " + .value(.int(id)), isExact: true)
     case (.version, .int(let version)):
-      return whereNotNull("version", "version \(comparison.sql) " + .value(.int(version)))
+      return whereNotNull("version", "version \(operation) " + .value(.int(version)))
     case (.type, .string(let name)) where !name.utf8.contains(0):
-      return whereNotNull("type", "type \(comparison.sql) " + .value(.text(name)))
+      return whereNotNull("type", "type \(operation) " + .value(.text(name)))
     case (.key, .string(let key)) where comparison == .equal:
       guard (try? DocumentKey(key)) != nil else { return Translation(sql: "false", isExact: true) }
       return whereNotNull("key", "key = " + .value(.text(key)))
-    case (.added, .date(let date)) where comparison != .notEqual: return added(comparison, date)
+    case (.added, .date(let date)): return added(comparison, date)
     default: return nil
     }
   }
@@ -41,11 +42,11 @@ extension PostgresConditionCompiler {
       default: return nil
       }
     }
+    guard let column = attribute.column else { return nil }
     switch attribute {
     case .rowID:
       return Translation(sql: "id = ANY(" + .value(.ints(ids.map { $0 })) + ")", isExact: true)
     case .type, .key:
-      let column = attribute.rawValue
       return whereNotNull(column, "\(column) = ANY(" + .value(.texts(texts.map { $0 })) + ")")
     default: return nil
     }

@@ -57,8 +57,8 @@ struct PostgresConditionCompiler: ConditionTranslator {
     case .comparison(.attribute(let attribute), let comparison, .value(let value)):
       return self.attribute(attribute, comparison, value)
     case .membership(.attribute(let attribute), let list): return attributes(attribute, list)
-    case .isNull(.attribute(let attribute)) where attribute != .rowID && attribute != .leafPath:
-      return Translation(sql: "\(attribute.rawValue) IS NULL", isExact: true)
+    case .isNull(.attribute(let attribute)) where attribute != .rowID:
+      return attribute.column.map { Translation(sql: "\($0) IS NULL", isExact: true) }
     case .search(let search): return searched(search)
     default: return nil
     }
@@ -70,7 +70,7 @@ extension PostgresConditionCompiler {
     _ path: FieldPath, _ comparison: Comparison, _ value: DocumentValue
   ) -> Translation? {
     guard let single = metadata.single(path) else { return entered(path, comparison, value) }
-    guard let compared = ComparisonKey(value) else { return nil }
+    guard let operation = comparison.sql, let compared = ComparisonKey(value) else { return nil }
     let place = single.place
     switch compared.kind {
     case .ordered(.number):
@@ -83,20 +83,21 @@ extension PostgresConditionCompiler {
         limits = " AND \(place.number) > '-Infinity' AND \(place.number) < 'Infinity'"
       }
       let test =
-        "\(place.number) \(comparison.sql) " + .value(.number(compared.number)) + "\(limits)"
+        "\(place.number) \(operation) " + .value(.number(compared.number)) + "\(limits)"
       return Translation(sql: test, isExact: true)
     case .ordered:
       guard !compared.mayBePrefix else { return long(place, comparison, compared) }
-      return Translation(sql: ranged(place, comparison, compared), isExact: true)
+      return Translation(sql: ranged(place, comparison, operation, compared), isExact: true)
     case .equality:
       guard comparison == .equal else { return nil }
-      return Translation(sql: ranged(place, .equal, compared), isExact: true)
+      return Translation(sql: ranged(place, comparison, operation, compared), isExact: true)
     }
   }
 
   /// Compares texts that begin with the letter of their type. Values of other types are neither less nor greater.
   private func ranged(
-    _ place: PostgresFieldExpression, _ comparison: Comparison, _ value: ComparisonKey
+    _ place: PostgresFieldExpression, _ comparison: Comparison, _ operation: String,
+    _ value: ComparisonKey
   ) -> PostgresSQL {
     // A scalar, not a character: a combining mark after the letter would be part of the character.
     let letter = value.text.unicodeScalars.first ?? "t"
@@ -110,7 +111,7 @@ extension PostgresConditionCompiler {
     case .greater, .greaterOrEqual: limits = high
     case .notEqual: limits = low + high
     }
-    return "\(place.number) = '\(value.number)' AND \(place.text) \(comparison.sql) "
+    return "\(place.number) = '\(value.number)' AND \(place.text) \(operation) "
       + .value(.text(value.text)) + "\(limits)"
   }
 

@@ -91,27 +91,42 @@ extension PostgresWriter {
   func definition(
     _ index: IndexDefinition, _ sqlName: String, _ collection: PostgresCollection
   ) throws -> String {
-    func unsupported(_ path: FieldPath, _ message: String) -> StoreError {
-      StoreError(
-        .unsupported, message,
-        [.collection: collection.description.name, .index: index.name, .field: path.description])
+    switch index.kind {
+    case .fields: try fieldDefinition(index, SQLName.quoted(sqlName), collection)
+    case .elements: try elementDefinition(index, SQLName.quoted(sqlName), collection)
     }
-    let name = SQLName.quoted(sqlName)
-    if index.kind == .elements {
-      let path = index.columns[0].path
-      guard !index.isUnique else {
-        throw StoreError(
-          .unsupported, "The engine does not support unique indexes on elements",
-          [.capability: "uniqueElementIndexes", .index: index.name])
-      }
-      guard !path.addressesElement else {
-        throw unsupported(path, "An index on elements cannot address an element by position")
-      }
-      guard let expression = ElementIndexExpression(path, names) else {
-        throw unsupported(path, "A field with this name cannot be indexed")
-      }
-      return "CREATE INDEX \(name) ON \(collection.table) USING gin ((\(expression.column)))"
+  }
+
+  private func unsupported(
+    _ path: FieldPath, _ index: IndexDefinition, _ collection: PostgresCollection, _ message: String
+  ) -> StoreError {
+    StoreError(
+      .unsupported, message,
+      [.collection: collection.description.name, .index: index.name, .field: path.description])
+  }
+
+  private func elementDefinition(
+    _ index: IndexDefinition, _ name: String, _ collection: PostgresCollection
+  ) throws -> String {
+    let path = index.columns[0].path
+    guard !index.isUnique else {
+      throw StoreError(
+        .unsupported, "The engine does not support unique indexes on elements",
+        [.capability: "uniqueElementIndexes", .index: index.name])
     }
+    guard !path.addressesElement else {
+      throw unsupported(
+        path, index, collection, "An index on elements cannot address an element by position")
+    }
+    guard let expression = ElementIndexExpression(path, names) else {
+      throw unsupported(path, index, collection, "A field with this name cannot be indexed")
+    }
+    return "CREATE INDEX \(name) ON \(collection.table) USING gin ((\(expression.column)))"
+  }
+
+  private func fieldDefinition(
+    _ index: IndexDefinition, _ name: String, _ collection: PostgresCollection
+  ) throws -> String {
     guard !index.isUnique || !collection.layout.isSplit else {
       throw StoreError(
         .unsupported, "A partitioned collection does not support unique indexes on fields",
@@ -122,7 +137,8 @@ extension PostgresWriter {
     var conditions: [String] = []
     for column in index.columns {
       guard let place = PostgresFieldExpression(column.path, names) else {
-        throw unsupported(column.path, "A field with this name cannot be indexed")
+        throw unsupported(
+          column.path, index, collection, "A field with this name cannot be indexed")
       }
       let direction = column.descending ? " DESC" : ""
       columns += ["\(place.number)\(direction)", "\(place.text)\(direction)"]

@@ -109,8 +109,8 @@ struct ConditionCompiler: ConditionTranslator {
       return Translation(
         sql: "id IN (" + found.rows + ")", isExact: found.isExact, isLookup: true)
     case .not(let part) where part.searches: return checked(condition)
-    case .isNull(.attribute(let attribute)) where attribute != .rowID && attribute != .leafPath:
-      return Translation(sql: "\(Self.column(attribute)) IS NULL", isExact: true)
+    case .isNull(.attribute(let attribute)) where attribute != .rowID:
+      return attribute.column.map { Translation(sql: "\($0) IS NULL", isExact: true) }
     default: return nil
     }
   }
@@ -172,15 +172,16 @@ extension ConditionCompiler {
   private func field(_ path: FieldPath, _ comparison: Comparison, _ value: DocumentValue)
     -> Translation?
   {
-    guard comparison != .notEqual, let indexed = indexedField(path),
+    guard let interval = comparison.interval, let operation = comparison.sql,
+      let indexed = indexedField(path),
       let (binding, literalClass) = ExtractedValue.parameter(value)
     else { return nil }
-    guard comparison == .equal || isOrdered(indexed, literalClass) else { return nil }
+    guard interval == .equal || isOrdered(indexed, literalClass) else { return nil }
     guard !missesEqual(indexed, literalClass) else { return nil }
-    var test = SQLFragment("\(indexed.expression) \(comparison.sql) ") + .parameter(binding)
+    var test = SQLFragment("\(indexed.expression) \(operation) ") + .parameter(binding)
     // Without statistics, SQLite estimates that an open range selects a quarter of the table, and scans the table
     // rather than sort the rows that the index finds.
-    if comparison != .equal { test = "likelihood(" + test + ", 0.01)" }
+    if interval != .equal { test = "likelihood(" + test + ", 0.01)" }
     return finish(indexed, test, isExact: isAlone(indexed, literalClass))
   }
 
@@ -257,29 +258,23 @@ extension ConditionCompiler {
 }
 
 extension ConditionCompiler {
-  static func column(_ attribute: Attribute) -> String {
-    attribute == .rowID ? "id" : attribute.rawValue
-  }
-
   private func attribute(
     _ attribute: Attribute, _ comparison: Comparison, _ value: DocumentValue
   ) -> Translation? {
-    let column = Self.column(attribute)
+    guard let column = attribute.column, let operation = comparison.sql else { return nil }
     switch (attribute, value) {
     case (.rowID, .int(let id)):
       return Translation(
-        sql: SQLFragment("\(column) \(comparison.sql) ") + .parameter(.int(id)), isExact: true)
+        sql: SQLFragment("\(column) \(operation) ") + .parameter(.int(id)), isExact: true)
     case (.type, .string(let name))
     where !name.utf8.contains(0)
       && (metadata.ordersText || [.equal, .notEqual].contains(comparison)):
       return Translation(
-        sql: SQLFragment("\(column) \(comparison.sql) ") + .parameter(.text(name)),
-        isExact: true)
+        sql: SQLFragment("\(column) \(operation) ") + .parameter(.text(name)), isExact: true)
     case (.key, .string(let key)) where comparison == .equal:
       guard let binding = Self.keyBinding(key) else { return Translation(sql: "0", isExact: true) }
       return Translation(sql: SQLFragment("\(column) = ") + .parameter(binding), isExact: true)
-    case (.added, .date(let date)) where comparison != .notEqual:
-      return added(comparison, date)
+    case (.added, .date(let date)): return added(comparison, date)
     default: return nil
     }
   }
@@ -288,7 +283,7 @@ extension ConditionCompiler {
     -> Translation?
   {
     var bindings: [SQLFragment] = []
-    guard list.count <= Self.longestList else { return nil }
+    guard let column = attribute.column, list.count <= Self.longestList else { return nil }
     for element in list {
       switch (attribute, element) {
       case (.rowID, .value(.int(let id))): bindings.append(.parameter(.int(id)))
@@ -299,8 +294,7 @@ extension ConditionCompiler {
       default: return nil
       }
     }
-    let sql =
-      SQLFragment("\(Self.column(attribute)) IN (") + SQLFragment.joined(bindings, by: ", ") + ")"
+    let sql = SQLFragment("\(column) IN (") + SQLFragment.joined(bindings, by: ", ") + ")"
     return Translation(sql: sql, isExact: true)
   }
 

@@ -97,6 +97,24 @@ enum Schema {
   }
 }
 
+extension IndexDefinition.Kind {
+  /// The second word of the names of the kind's definitions in SQLite.
+  var sqlPrefix: String {
+    switch self {
+    case .fields: "index"
+    case .elements: "elements"
+    }
+  }
+
+  /// Whether the entries are in a side table that triggers maintain, rather than in an index of SQLite.
+  var hasSideTable: Bool {
+    switch self {
+    case .fields: false
+    case .elements: true
+    }
+  }
+}
+
 /// The schema definitions that create and drop an index.
 struct IndexSchema {
   let collection: String
@@ -107,7 +125,7 @@ struct IndexSchema {
   /// Candidate names. Several indexes may produce the same name, because SQLite's names are case-insensitive:
   /// the first unused one is taken and stored in `nano_indexes`.
   static func sqlNames(_ collection: String, _ index: IndexDefinition) -> some Sequence<String> {
-    let base = "nano_\(index.kind == .elements ? "elements" : "index")_\(collection)_\(index.name)"
+    let base = "nano_\(index.kind.sqlPrefix)_\(collection)_\(index.name)"
     return sequence(first: 1) { $0 + 1 }.lazy.map { $0 == 1 ? base : "\(base)_\($0)" }
   }
 

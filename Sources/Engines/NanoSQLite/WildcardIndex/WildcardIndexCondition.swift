@@ -35,16 +35,16 @@ struct WildcardIndexCondition: Hashable {
 extension WildcardIndexCondition {
   /// Returns `nil` if the index cannot decide, as for inequality, containers, and ranges of data.
   init?(_ comparison: Comparison, _ value: DocumentValue, ordersText: Bool) {
-    guard comparison != .notEqual, !value.isNull,
+    guard let interval = comparison.interval, !value.isNull,
       let binding = WildcardIndexValue(value).map(SQLBinding.init)
     else {
       return nil
     }
-    if comparison == .equal {
+    if interval == .equal {
       self = .equal([binding])
       return
     }
-    let isUpper = comparison == .less || comparison == .lessOrEqual
+    let isUpper = interval == .upTo
     switch ValueOrder.rank(value) {
     case .boolean: self = .equal([.int(0), .int(1)])
     case .number:

@@ -168,7 +168,7 @@ struct IndexRow {
       }
       definition = .text(index)
     } else if let kind = IndexDefinition.Kind(rawValue: kind) {
-      prefix = kind == .elements ? "elements" : "index"
+      prefix = kind.sqlPrefix
       let reason = row["reason"].string
       let index = IndexDefinition(
         name: name, columns: fields, isUnique: isUnique, kind: kind, origin: origin, reason: reason)
@@ -177,7 +177,9 @@ struct IndexRow {
       }
       definition = .index(index)
     } else {
-      throw row.damage("kind", "fields, elements, words, or substrings")
+      let kinds =
+        IndexDefinition.Kind.allCases.map(\.rawValue) + Tokenizer.allCases.map(\.rawValue)
+      throw row.damage("kind", kinds.joined(separator: ", "))
     }
     guard Self.matchesPrefix(sqlName, "nano_\(prefix)_\(collection)_") else {
       throw row.damage("sql_name", "a name assigned by the store")

@@ -49,7 +49,7 @@ extension SQLiteWriter {
   /// entries.
   private func removeOrphans(of table: CollectionTable) throws {
     let name = SQLName.quoted(table.description.name)
-    for schema in table.allSchemas where schema.index.kind == .elements {
+    for schema in table.allSchemas where schema.index.kind.hasSideTable {
       let side = SQLName.quoted(schema.sqlName)
       try connection.execute("DELETE FROM \(side) WHERE id NOT IN (SELECT id FROM \(name))")
     }

@@ -202,7 +202,7 @@ extension Term.Case {
       return try other.compares(comparison.mirrored, value, isFloating: isFloating)
     }
     guard let left = content.expression, let right = other.content.expression else { return nil }
-    let isAscending = comparison == .less || comparison == .lessOrEqual
+    let isAscending = comparison.interval == .upTo
     let holds = Condition.comparison(left, comparison, right)
     return isFloating ? holds.and(.isNumber(isAscending ? left : right)) : holds
   }
@@ -224,7 +224,7 @@ extension Term.Case {
     case .extreme(let list, let isGreatest):
       // The greatest element exceeds a value if any element does; it is below the value if no
       // element is not.
-      let isAny = isGreatest == (comparison == .greater || comparison == .greaterOrEqual)
+      let isAny = isGreatest == (comparison.interval == .from)
       return isAny
         ? list.holds(comparison, stored) : list.holds(comparison.complement, stored).opposite
     case .truth, .elements: return nil
@@ -236,7 +236,7 @@ extension Term.Case {
     _ isFloating: Bool
   ) -> Condition {
     let holds = Condition.comparison(expression, comparison, .value(value)).folded
-    let isAscending = comparison == .less || comparison == .lessOrEqual
+    let isAscending = comparison.interval == .upTo
     return isFloating && isAscending ? holds.and(Condition.isNumber(expression).folded) : holds
   }
 }

@@ -35,7 +35,7 @@ extension CollectionCostModel {
   private mutating func correct(_ plan: BuildPlan, _ seconds: Double) {
     guard seconds > 0, plan.seconds > 0 else { return }
     let kind = plan.index.kind
-    let before = corrections[kind] ?? (kind == .elements ? Self.elementsFactor : 1)
+    let before = corrections[kind] ?? Self.factor(kind)
     let measured = before * seconds / plan.seconds
     corrections[kind] = min(max((before + measured) / 2, before / 3), before * 3)
   }

@@ -42,7 +42,16 @@ struct CollectionCostModel: Equatable {
   static let comparisonFactor = 0.06
   /// The initial cost factor of a multi-valued index, which traverses each body with SQLite's own
   /// functions.
-  static let elementsFactor = 6.0
+  private static let elementsFactor = 6.0
+
+  /// Returns the initial cost factor of a kind of indexes.
+  static func factor(_ kind: IndexDefinition.Kind) -> Double {
+    switch kind {
+    case .fields: 1
+    case .elements: elementsFactor
+    }
+  }
+
   /// The share of an index's cost that scans must have cost before it is built.
   ///
   /// The ski-rental rule says 1, for a purchase that takes no time. Here queries may continue to
@@ -159,7 +168,7 @@ extension CollectionCostModel {
   func buildCost(_ candidate: IndexCandidate) -> Double {
     let count = Double(max(documents, 2))
     let kind = candidate.kind
-    let correction = corrections[kind] ?? (kind == .elements ? Self.elementsFactor : 1)
+    let correction = corrections[kind] ?? Self.factor(kind)
     return count * scanCost * (1 + Self.comparisonFactor * log2(count)) * correction
   }
 

@@ -91,7 +91,7 @@ extension CollectionCostModel {
     if subject == Self.measurements {
       documents = number("documents")
       scanCost = seconds("scan")
-      for kind in [IndexDefinition.Kind.fields, .elements] {
+      for kind in IndexDefinition.Kind.allCases {
         corrections[kind] = state[kind.rawValue]?.double.map(Self.sound)
       }
     } else if subject.hasExactPrefix(Self.index) {

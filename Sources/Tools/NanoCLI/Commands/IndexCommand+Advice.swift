@@ -39,7 +39,7 @@ extension IndexCommand {
       var rows: [[DocumentValue?]] = try collection.indexes().map { index in
         [
           .string(index.name), .string(index.fieldList), .bool(index.isUnique),
-          index.kind == .elements ? "elements" : "values", .string(index.origin.rawValue),
+          .string(index.kind.indexedValues), .string(index.origin.rawValue),
           uses[ExactName(index.name)].map { .int(Int64($0)) }, index.reason.map { .string($0) },
         ]
       }
@@ -91,7 +91,7 @@ extension IndexCommand {
           for item in advice {
             try rows.add([
               .string(item.collection), .string(item.index.fieldList),
-              item.index.kind == .elements ? "elements" : "values",
+              .string(item.index.kind.indexedValues),
               .string(item.action.rawValue), .bool(item.isDue), .string(item.reason),
             ])
           }
@@ -157,5 +157,15 @@ extension IndexDefinition {
   /// The fields in the syntax of the command's arguments.
   fileprivate var fieldList: String {
     columns.map { $0.path.description + ($0.descending ? ":desc" : "") }.joined(separator: ", ")
+  }
+}
+
+extension IndexDefinition.Kind {
+  /// What an index of this kind contains, as tables show it.
+  fileprivate var indexedValues: String {
+    switch self {
+    case .fields: "values"
+    case .elements: "elements"
+    }
   }
 }

@@ -61,7 +61,11 @@ struct IndexCommand: ParsableCommand {
         }
       }
       try Output.run { output in
-        let kind = index.kind == .elements ? " (array elements)" : ""
+        let kind =
+          switch index.kind {
+          case .fields: ""
+          case .elements: " (array elements)"
+          }
         try output.line(
           TerminalText.text("created index \(index.name) on \(target.collection)\(kind)"))
       }

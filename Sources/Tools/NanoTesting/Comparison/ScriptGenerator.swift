@@ -34,6 +34,7 @@ package struct ScriptGenerator {
     "$\u{301}", "a.\u{301}x", "missing", "list.0",
     "list.name", "a.$date",
   ]
+  private static let otherKinds = IndexDefinition.Kind.allCases.filter { $0 != .fields }
   private static let elementPaths: [FieldPath] = [
     "list", "list.name", "a", "a.b", "name", "b", "list.a", "$d", "x'\u{301}", "$\u{301}",
   ]
@@ -150,9 +151,10 @@ package struct ScriptGenerator {
   private mutating func makeIndexes(_ count: Int) -> [Operation] {
     (0..<count).map { _ in
       var index = IndexDefinition(columns: [])
-      if random.oneIn(3) {
+      switch random.oneIn(3) ? random.pick(Self.otherKinds) : .fields {
+      case .elements:
         index = IndexDefinition(columns: [.init(random.pick(Self.elementPaths))], kind: .elements)
-      } else {
+      case .fields:
         var columns: [IndexDefinition.Column] = []
         for _ in 0..<random.pick([1, 1, 1, 2, 3]) {
           let path = random.pick(Self.fieldPaths)

@@ -68,7 +68,7 @@ extension EngineConformance {
         IndexDefinition(columns: [.init("a"), .init("a")]),
         IndexDefinition(columns: [.init("a"), .init("b")], kind: .elements),
       ]
-      for index in invalid where index.kind == .fields || probe.has(.elementIndexes) {
+      for index in invalid where probe.has(index.kind.capability(isUnique: false)) {
         try expectError(.invalidArgument, "\(index)") {
           try probe.write { try $0.createIndex(index, in: "c") }
         }
@@ -104,9 +104,9 @@ extension EngineConformance {
         IndexDefinition(columns: [.init("a")]), IndexDefinition(columns: [.init("a.b")]),
         IndexDefinition(columns: [.init("a", descending: true), .init("b")]),
       ]
-      if probe.has(.elementIndexes) {
-        all.append(IndexDefinition(columns: [.init("a")], kind: .elements))
-        all.append(IndexDefinition(columns: [.init("a.b")], kind: .elements))
+      for kind in probe.indexKinds() where kind != .fields {
+        all.append(IndexDefinition(columns: [.init("a")], kind: kind))
+        all.append(IndexDefinition(columns: [.init("a.b")], kind: kind))
       }
       for index in all {
         try probe.write { try $0.createIndex(index, in: "c") }
@@ -118,9 +118,7 @@ extension EngineConformance {
       }
     },
     Check("An index reflects updates and deletions") { probe in
-      let kinds: [IndexDefinition.Kind] =
-        probe.has(.elementIndexes) ? [.fields, .elements] : [.fields]
-      for kind in kinds {
+      for kind in probe.indexKinds() {
         let name = "\(kind)"
         func counts() throws -> [Int] {
           var counts: [Int] = []

@@ -101,8 +101,7 @@ extension EngineConformance {
     },
     Check("Creating a unique index over duplicates fails without side effects") { probe in
       guard probe.has(.uniqueIndexes) else { return }
-      let kinds: [IndexDefinition.Kind] =
-        probe.has(.uniqueElementIndexes) ? [.fields, .elements] : [.fields]
+      let kinds = probe.indexKinds(isUnique: true)
       try probe.write { writer in
         try writer.insert(["a": "x"])
         try writer.insert(["a": "x"])

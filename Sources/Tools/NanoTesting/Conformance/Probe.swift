@@ -16,6 +16,11 @@ final class Probe {
 
   func has(_ capability: Capabilities) -> Bool { engine.capabilities.contains(capability) }
 
+  /// Returns the kinds of indexes that the engine supports.
+  func indexKinds(isUnique: Bool = false) -> [IndexDefinition.Kind] {
+    IndexDefinition.Kind.allCases.filter { has($0.capability(isUnique: isUnique)) }
+  }
+
   /// Closes the engine and reopens its database.
   func reopen(file: StaticString = #fileID, line: UInt = #line) throws {
     guard let reopenEngine else {

@@ -12,6 +12,33 @@ package struct ValueGenerator: Sendable {
     /// than nanosecond precision.
     case anyDouble, anyText, anyDate
     case mixed
+
+    /// Creates the kind that generates values of the same case, and only those.
+    package init(of value: DocumentValue) {
+      self =
+        switch value {
+        case .null: .null
+        case .bool: .bool
+        case .int: .int
+        case .double: .double
+        case .string: .text
+        case .date: .date
+        case .data: .data
+        case .url: .url
+        case .array: .array
+        case .object: .object
+        }
+    }
+
+    /// The kinds of a single case of ``DocumentValue``.
+    package static var single: [Kind] {
+      allCases.filter { kind in
+        switch kind {
+        case .number, .anyDouble, .anyText, .anyDate, .mixed: false
+        case .null, .bool, .int, .double, .text, .date, .data, .url, .array, .object: true
+        }
+      }
+    }
   }
 
   /// The source of random numbers.
