@@ -165,14 +165,14 @@ struct IndexingTests {
     let scratch = try Scratch()
     let store = try filled(scratch.file("a.db"))
     let collection = store["a"]
-    try collection.createTextIndex("list")
+    try collection.createFullTextIndex("list")
     try collection.setIndexing(.everything)
     let dropped = try collection.dropIndexes()
-    #expect(try collection.indexing() == .declared && collection.textIndexes().isEmpty)
+    #expect(try collection.indexing() == .declared && collection.fullTextIndexes().isEmpty)
     var last = 0.0
     try collection.restoreIndexes(dropped) { last = $0 }
     #expect(try collection.indexing() == .everything && last == 1)
-    #expect(try collection.textIndexes() == dropped.fullText && dropped.fullText.count == 1)
+    #expect(try collection.fullTextIndexes() == dropped.fullText && dropped.fullText.count == 1)
     #expect(try store.verify() == [])
   }
 }

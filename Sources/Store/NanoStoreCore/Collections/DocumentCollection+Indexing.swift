@@ -86,7 +86,7 @@ extension DocumentCollection {
     defer { store.noteDroppedDefinition() }
     return try writing(atomic: true) { writer in
       let dropped = DroppedIndexes(
-        fields: try writer.indexes(in: name), fullText: try writer.textIndexes(in: name),
+        fields: try writer.indexes(in: name), fullText: try writer.fullTextIndexes(in: name),
         policy: try writer.indexing(in: name))
       _ = try writer.dropIndexes(in: name)
       return dropped
@@ -115,7 +115,7 @@ extension DocumentCollection {
     try InternalCollection.refuse(name)
     try writing(atomic: true) { writer in
       for index in dropped.fields { try writer.createIndex(index, in: name) }
-      for index in dropped.fullText { try writer.createTextIndex(index, in: name) }
+      for index in dropped.fullText { try writer.createFullTextIndex(index, in: name) }
       guard try writer.indexing(in: name) != dropped.policy else { return }
       try writer.setIndexing(dropped.policy, in: name, progress)
     }
