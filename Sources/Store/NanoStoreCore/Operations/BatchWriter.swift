@@ -102,7 +102,7 @@ struct BatchWriter {
     guard let key = write.key else { return BatchOutcome.Write() }
     guard let found = try current(key) else { return BatchOutcome.Write() }
     if let revision, found.revision != revision { throw conflict(key, revision, found.revision) }
-    _ = try writer.delete(.key(key), from: name)
+    _ = try collection.remove(.key(key), writer)
     return BatchOutcome.Write(rowID: found.rowID, revision: nil)
   }
 
