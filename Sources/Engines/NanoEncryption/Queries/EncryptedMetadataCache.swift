@@ -33,7 +33,8 @@ final class EncryptedMetadataCache: Sendable {
   }
 
   private func value<Value>(
-    _ entries: WritableKeyPath<State, [ExactName: Entry<Value>]> & Sendable, _ collection: String,
+    _ entries: any WritableKeyPath<State, [ExactName: Entry<Value>]> & Sendable,
+    _ collection: String,
     _ encrypted: DocumentValue, _ decrypt: () throws -> Value
   ) throws -> Value {
     let name = ExactName(collection)
