@@ -36,9 +36,9 @@ public struct MixedToMany: RelationshipStorage {
   }
 
   /// Replaces the objects. Called by generated property accessors.
-  public mutating func replace(with objects: [Any], of owner: some GraphObject) {
+  public mutating func replace(with objects: [any GraphObject], of owner: some GraphObject) {
     references = []
-    _objects = objects.map { $0 as! any GraphObject }
+    _objects = objects
   }
 
   /// Resolves the references to objects, which are faults unless they are in memory.
@@ -110,9 +110,9 @@ public struct MixedToOne: RelationshipStorage {
   }
 
   /// Replaces the object. Called by generated property accessors.
-  public mutating func replace(with object: Any?, of owner: some GraphObject) {
+  public mutating func replace(with object: (any GraphObject)?, of owner: some GraphObject) {
     reference = nil
-    self.object = object.map { $0 as! any GraphObject }
+    self.object = object
   }
 
   /// Resolves the reference to an object, which is a fault unless it is in memory.
