@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// GRDB's pool begins a transaction for every read, which makes a single get 2.6 times as slow.
 final class ReaderPool: Sendable {
-  // @unchecked: `connection` is touched only by the call that the reader is lent to.
+  // @unchecked: `connection` is used only by the call that the reader is lent to, which debug builds check.
   final class Reader: @unchecked Sendable {
     let queue: DatabaseQueue
     let connection: SQLiteConnection
@@ -30,6 +30,7 @@ final class ReaderPool: Sendable {
     }
 
     func close() throws {
+      connection.owner.take()
       connection.prepareToClose()
       try queue.close()
     }
@@ -74,6 +75,12 @@ final class ReaderPool: Sendable {
   }
 
   func take() throws -> Reader {
+    let reader = try takeOrOpen()
+    reader.connection.owner.take()
+    return reader
+  }
+
+  private func takeOrOpen() throws -> Reader {
     while true {
       let offer: Offer = try state.withLock { state throws(StoreError) in
         // A call that was waiting here when the pool was closed must not open a connection.
@@ -100,7 +107,10 @@ final class ReaderPool: Sendable {
     }
   }
 
-  func putBack(_ reader: Reader) { free { $0.idle.append(reader) } }
+  func putBack(_ reader: Reader) {
+    reader.connection.owner.release()
+    free { $0.idle.append(reader) }
+  }
 
   private func free(_ change: (inout State) -> Void) {
     let woken = state.withLock { state -> DispatchSemaphore? in
