@@ -104,7 +104,7 @@ public final class Store: Sendable {
     tuningLogger = logger
     unknownFieldWarnings = warnsAboutUnknownFields ? UnknownFieldWarnings(logger) : nil
     self.open = {
-      let engine = try open(observer)
+      let engine = try open(observer).checkedInDebugBuilds
       do { try EncryptionMarker.check(engine) } catch {
         try? engine.close()
         throw error
