@@ -216,6 +216,11 @@ struct ContractCheckingTests {
         let reader = try engine.read(.call, nil) { $0 }
         _ = try reader.count(Query(), in: "c")
       }
+      // A damaged file can break this rule.
+      await #expect(processExitsWith: .success) {
+        let engine = BrokenEngine(.notSorted).checkedInDebugBuilds
+        try engine.read(.call, nil) { _ = try $0.collections() }
+      }
       await #expect(processExitsWith: .success) {
         let engine = try SQLiteEngine(.memory, SQLiteConfiguration()).checkedInDebugBuilds
         try engine.read(.call, nil) { _ = try $0.count(Query(), in: "c") }

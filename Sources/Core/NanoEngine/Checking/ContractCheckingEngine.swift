@@ -5,8 +5,8 @@ import Synchronization
 
 /// An engine that forwards every call to a wrapped engine, and checks that both sides respect the contract.
 ///
-/// Debug builds wrap the engine of every store. A violation ends the process with a message that names the engine,
-/// the call, and the rule:
+/// Debug builds wrap the engine of every store, and the conformance suite wraps every engine. A violation ends the
+/// process with a message that names the engine, the call, and the rule:
 ///
 /// ```swift
 /// let engine = ContractCheckingEngine(try SQLiteEngine(.memory, .init()))
@@ -173,7 +173,8 @@ extension Engine {
   /// The engine with checks in debug builds, and the engine itself in release builds.
   package var checkedInDebugBuilds: any Engine {
     #if DEBUG
-      self is ContractCheckingEngine ? self : ContractCheckingEngine(self)
+      self is ContractCheckingEngine
+        ? self : ContractCheckingEngine(self, onViolation: ContractViolation.trapUnlessDamage)
     #else
       self
     #endif

@@ -58,4 +58,19 @@ extension ContractViolation {
 
   /// Ends the process with a description of the violation.
   package static let trap: Handler = { fatalError("Engine contract: \($0)") }
+
+  /// Ends the process, except for rules that a damaged file can break: a file must not end a program.
+  package static let trapUnlessDamage: Handler = { if !$0.rule.dependsOnStoredData { trap($0) } }
+}
+
+extension ContractViolation.Rule {
+  /// Whether damaged indexes, counters, or names in a file can make a correct engine break the rule.
+  package var dependsOnStoredData: Bool {
+    switch self {
+    case .wrongDocument, .repeatedDocument, .rowIDNotPositive, .rowIDNotNew, .negativeCount,
+      .notSorted:
+      true
+    default: false
+    }
+  }
 }

@@ -9,9 +9,9 @@ import NanoQuery
 /// snapshot for the duration of its block. An error thrown from a write block, whether by the block itself or by
 /// the engine, leaves the database as it was before the block.
 ///
-/// Every call may throw the codes of ``DeclaredErrors/environment``, `CancellationError`, and the errors of the closures
-/// that it calls, to which it may only add details. Other codes are declared by the call. Debug builds check this and
-/// the other rules with a ``ContractCheckingEngine``.
+/// Every call may throw the codes of ``DeclaredErrors/environment``, `CancellationError`, and the errors of the
+/// closures that it calls, to which it may only add details. Other codes are declared by the call. Debug builds
+/// check this and the other rules with a ``ContractCheckingEngine``.
 ///
 /// Every engine passes the conformance suite in NanoTesting.
 package protocol Engine: EngineMaintenance {
@@ -32,14 +32,14 @@ package protocol Engine: EngineMaintenance {
   ) throws -> Result
   /// Passes a document to the closure and returns whether it exists. The fastest way to read a single document.
   ///
-  /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/invalidArgument``.
+  /// - Throws: ``StoreError/Code/corruptDocument``; ``StoreError/Code/invalidArgument`` as in ``read(_:_:_:)``.
   func get(
     _ identity: Identity, in collection: String, _ interruption: Interruption?,
     _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool
   /// Passes the documents with the given keys to the closure, each once, in any order, all from one state.
   ///
-  /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/invalidArgument``.
+  /// - Throws: ``StoreError/Code/corruptDocument``; ``StoreError/Code/invalidArgument`` as in ``read(_:_:_:)``.
   func get(
     keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
     _ visit: (StoredDocument) throws -> Void

@@ -14,7 +14,7 @@ package protocol EngineIndexWriter: AnyObject {
   func createIndex(_ index: IndexDefinition, in collection: String) throws
   /// Drops an index of any kind, full-text indexes included, and returns whether it existed.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument``.
+  /// - Throws: ``StoreError/Code/invalidArgument`` inside a progress closure of the transaction.
   func dropIndex(_ name: String, in collection: String) throws -> Bool
 
   /// Creates a full-text index; does nothing if the same index exists.
@@ -44,7 +44,7 @@ package protocol EngineIndexWriter: AnyObject {
   /// Drops every index of a collection, resets its policy to ``IndexingPolicy/declared``, and returns the number
   /// of dropped definitions.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument``.
+  /// - Throws: ``StoreError/Code/invalidArgument`` inside a progress closure of the transaction.
   @discardableResult
   func dropIndexes(in collection: String) throws -> Int
 }

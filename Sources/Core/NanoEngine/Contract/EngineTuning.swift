@@ -28,6 +28,6 @@ package protocol EngineTuningWriter: AnyObject {
   /// Stores the store layer's records about possible indexes of a collection, replacing the previous ones. They
   /// are dropped with the collection.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument``.
+  /// - Throws: ``StoreError/Code/invalidArgument`` inside a progress closure of the transaction.
   func setIndexCostRecords(_ rows: [IndexCostRecord], of collection: String) throws
 }

@@ -13,7 +13,7 @@ package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWr
   func createCollection(_ description: CollectionDescription) throws
   /// Drops a collection with its documents and indexes, and returns whether it existed.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument``.
+  /// - Throws: ``StoreError/Code/invalidArgument`` inside a progress closure of the transaction.
   func dropCollection(_ name: String) throws -> Bool
 
   /// Sets the settings of a collection, which apply to all later queries on every connection; creates the
@@ -29,6 +29,6 @@ package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWr
   func setMetadata(_ value: DocumentValue?, _ name: String) throws
   /// Runs a block in a savepoint: its changes are rolled back if it throws, while the transaction continues.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument``.
+  /// - Throws: ``StoreError/Code/invalidArgument`` inside a progress closure of the transaction.
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result
 }

@@ -10,7 +10,8 @@ extension PostgresConnection {
   /// - Parameters:
   ///   - statement: `COPY … FROM STDIN (FORMAT binary)`.
   ///   - rows: All rows, encoded by ``CopyBuffer``.
-  /// - Throws: ``PostgresFailure``, or ``StoreError/Code/interrupted`` before anything is sent. An open transaction is then in the failed state.
+  /// - Throws: ``PostgresFailure``. An open transaction is then in the failed state.
+  ///   ``StoreError/Code/interrupted`` before anything is sent.
   func copyIn(
     _ statement: String, _ rows: borrowing CopyBuffer, _ interruption: Interruption? = nil
   ) throws {

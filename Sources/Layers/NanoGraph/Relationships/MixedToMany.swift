@@ -90,7 +90,10 @@ public struct MixedToOne: RelationshipStorage {
   /// Creates an empty relationship.
   public init() {}
   /// Creates a relationship to an object.
-  public init(_ object: (any GraphObject)?) { self.object = object }
+  ///
+  /// An autoclosure, because the conversion of an optional of another protocol is a branch, which Swift 6.3 does
+  /// not accept in an init accessor.
+  public init(_ object: @autoclosure () -> (any GraphObject)?) { self.object = object() }
 
   /// Nil, since the object can be of any class.
   public static var target: (any GraphObject.Type)? { nil }
