@@ -114,6 +114,22 @@ struct ModelDiagnosticTests {
         """) == [])
   }
 
+  @Test("A relationship to objects of any class accepts only protocols of objects")
+  func mixed() throws {
+    let classes = """
+      @Model final class Song { var title = "" }
+      extension Song: Playable {}
+      @Model final class Playlist {
+        @Relationship var items: [any Playable] = []
+        @Relationship var first: (any Playable)?
+      }
+      """
+    #expect(try diagnostics("protocol Playable: GraphObject {}\n" + classes) == [])
+
+    let found = try diagnostics("protocol Playable: AnyObject {}\n" + classes)
+    #expect(found.contains { $0.contains("'any GraphObject'") }, "\(found)")
+  }
+
   @Test("An inverse that does not match is reported at the relationship")
   func inverses() throws {
     #expect(

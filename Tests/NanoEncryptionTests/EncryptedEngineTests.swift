@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import NanoDocument
 import NanoEncryption
 import NanoEngine
 import NanoSQLite
@@ -42,6 +43,29 @@ struct EncryptedEngineTests {
   func reference(check: EngineConformance.Check) throws {
     try EngineConformance { try EncryptedEngine(ReferenceEngine(), .test(indexes: .blind)) }.run(
       check)
+  }
+
+  @Test("Documents are read by their keys in one call of the inner engine")
+  func keys() throws {
+    let inner = FailingEngine(ReferenceEngine())
+    let engine = try EncryptedEngine(inner, .test())
+    let keys = ["a", "b", "c"].map { DocumentKey.text($0) }
+    try engine.write(nil) { writer in
+      for key in keys {
+        _ = try GeneratedDocument(["n": 1], key: key).new { try writer.insert($0, into: "c") }
+      }
+    }
+    inner.succeed()
+    var found: Set<DocumentKey> = []
+
+    try engine.get(keys: keys, in: "c", nil) { document in
+      #expect(document.body.elementsEqual("{\"n\":1}".utf8))
+      if let key = document.key { found.insert(key) }
+    }
+
+    #expect(found == Set(keys))
+    // The block and the call in it.
+    #expect(inner.calls == 2)
   }
 
   @Test("Conforms if only other collections are sealed", arguments: EngineConformance.checks)

@@ -99,6 +99,32 @@ struct ToolTests {
     #expect(engine.calls == 4)
     #expect(throws: full) { try engine.statistics() }
   }
+
+  @Test("The failing engine forwards calls on a single document, and fails them too")
+  func failingFastPaths() throws {
+    let engine = FailingEngine(ReferenceEngine())
+    let full = StoreError(.full, "No space is left for the database")
+    let id = try engine.write(nil) { writer in
+      try GeneratedDocument(["n": 1], key: .text("a")).new { try writer.insert($0, into: "c") }
+    }
+    let calls: [() throws -> Void] = [
+      { _ = try engine.get(.rowID(id), in: "c", nil) { _ in } },
+      { try engine.get(keys: [.text("a")], in: "c", nil) { _ in } },
+      {
+        try GeneratedDocument([:]).new {
+          _ = try engine.put($0, newKey: .text("b"), replacing: true, into: "c", nil)
+        }
+      },
+    ]
+
+    for call in calls {
+      engine.succeed()
+      try call()
+      #expect(engine.calls == 1)
+      engine.fail(at: 1, full)
+      #expect(throws: full) { try call() }
+    }
+  }
 }
 
 /// The reference engine, but its readers omit the last document of a query.

@@ -46,6 +46,21 @@ struct RelationshipTests {
     #expect(first.tracks.isEmpty)
   }
 
+  @Test("A relationship can refer to objects of several classes by a protocol")
+  func protocols() throws {
+    let queue = try context.insert(LabeledQueue())
+    let list = Playlist("Road", [Song("a")])
+    queue.items = [list.songs[0], list]
+    queue.current = list
+    try context.save()
+
+    let fresh = ObjectContext(store)
+    fresh.register(Song.self, Playlist.self)
+    let found = try #require(try fresh.all(LabeledQueue.self).first)
+    #expect(found.items.map(\.label) == ["a", "Road"])
+    #expect(found.current?.label == "Road")
+  }
+
   @Test("The inverse of a many-to-one relationship lists the referring objects")
   func manyToOne() throws {
     let album = try context.insert(Album("a"))
@@ -268,4 +283,14 @@ struct DeleteRuleTests {
     if name == "kept" { throw Kept() }
     if let next { try context.delete(next) }
   }
+}
+
+protocol Labeled: GraphObject { var label: String { get } }
+extension Song: Labeled { var label: String { title } }
+extension Playlist: Labeled { var label: String { title } }
+
+@Model final class LabeledQueue {
+  @Relationship var items: [any Labeled] = []
+  @Relationship var current: (any Labeled)?
+  init() {}
 }

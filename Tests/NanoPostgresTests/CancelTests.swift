@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import NanoEngine
+import NanoPostgres
 import NanoServerSupport
 import NanoStorePostgres
 import NanoTesting
@@ -162,6 +164,37 @@ struct CancelTests {
       }
     }
     print("cancel: seed \(Faults.seed), \(canceled) calls ended early")
+  }
+
+  @Test("A cancel request that arrives just before a statement is not lost")
+  func early() throws {
+    let engine = try PostgresEngine(Faults.server().url(), Faults.configuration())
+    defer { try? engine.close() }
+    var random = SplitMix(seed: Faults.seed)
+    for round in 0..<(200 * Faults.rounds) {
+      let interruption = Interruption()
+      let sending = DispatchSemaphore(value: 0)
+      let delay = Duration.microseconds(random.number(0...400))
+      Faults.inThreads(2) { number in
+        guard number == 0 else {
+          sending.wait()
+          let end = ContinuousClock.now + delay
+          while ContinuousClock.now < end {}
+          return interruption.trigger()
+        }
+        defer { sending.signal() }
+        let error = #expect(throws: StoreError.self, "round \(round), seed \(Faults.seed)") {
+          try engine.read(.call, interruption) { reader in
+            let reader = try #require(reader as? any SQLReader)
+            sending.signal()
+            // Without its cancel request, the statement returns a row.
+            _ = try reader.sql("SELECT pg_sleep(30)", SQLArguments()) { _ in true }
+          }
+        }
+        #expect(error?.code == .interrupted)
+      }
+    }
+    #expect(throws: Never.self) { try engine.read(.call, nil) { _ = try $0.collections() } }
   }
 
   @Test("Canceling a save does not roll back others in the same transaction")

@@ -2,7 +2,7 @@
 
 import Crypto
 import Foundation
-import NanoDocument
+package import NanoDocument
 package import NanoEngine
 import Synchronization
 
@@ -90,6 +90,23 @@ package final class EncryptedEngine: Engine {
       return try read(.call, interruption) { try $0.get(identity, in: collection, show) }
     }
   }
+
+  package func get(
+    keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
+    _ show: (StoredDocument) throws -> Void
+  ) throws {
+    guard keyring.encrypts(collection) else {
+      return try inner.get(keys: keys, in: collection, interruption, show)
+    }
+    // A document may require a key that another process created, which is read from the same snapshot.
+    try read(.snapshot, interruption) { try $0.get(keys: keys, in: collection, show) }
+  }
+
+  /// Requires a transaction, which determines the current keys.
+  package func put(
+    _ document: NewDocument, newKey: DocumentKey, replacing: Bool, into collection: String,
+    _ interruption: Interruption?
+  ) throws -> (rowID: Int64, key: DocumentKey?)? { nil }
 
   package func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result

@@ -18,6 +18,7 @@ extension PostgresEngine {
   package func backup(
     to destination: BackupDestination, progress: ((Double) throws -> Void)?
   ) throws {
+    try core.pool.requireOpen()
     throw StoreError(
       .unsupported, "A server database cannot be backed up through the store",
       [

@@ -9,7 +9,7 @@ import NanoDocument
 package import NanoEngine
 import Synchronization
 
-// @unchecked: `connection` is accessed only while `writing` is held.
+// @unchecked: `connection` is accessed only while `writing` is held, which `SQLiteConnection.owner` records.
 /// A document engine on SQLite: one writing connection, and for files several read connections that work
 /// concurrently.
 ///
@@ -34,8 +34,6 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   /// The identity of the open file; `nil` for databases without one.
   private let identity: FileIdentity?
   private let hasWarned = Atomic(false)
-  /// The thread that runs a block on the writing connection; 0 if none does.
-  private let owner = Atomic<UInt>(0)
   /// Delivers commits, which are posted while `writing` is held.
   let commits = CommitBroadcast()
   /// Polls for commits of other connections while there is an observer.
@@ -91,6 +89,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
           isGuarded: !configuration.allowsInternalWrites, logger: logger,
           observer: observer)
       }
+      connection.owner.release()
       opened = try path.flatMap { try FileStatus($0).identity }
       identity = opened
     } catch {
@@ -164,6 +163,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   package func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
+    try requireUsable()
     guard !configuration.isReadOnly else {
       throw StoreError(.readOnly, "The store was opened read-only")
     }
@@ -218,8 +218,8 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
       lockForWriting()
       defer { writing.unlock() }
       try requireUsable()
-      owner.store(Self.currentThread, ordering: .relaxed)
-      defer { owner.store(0, ordering: .relaxed) }
+      connection.owner.take()
+      defer { connection.owner.release() }
       // Attached only now, not while waiting, so that it cannot stop a statement of a different call.
       return try interruptible(interruption, connection, writer) { try work(connection) }
     }
@@ -238,13 +238,15 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   func ifWriterIsFree(_ work: (SQLiteConnection) -> Void) {
     guard writing.try() else { return }
     defer { writing.unlock() }
+    connection.owner.take()
+    defer { connection.owner.release() }
     if !hasClosed { work(connection) }
   }
 
   var hasClosed: Bool { isClosed.load(ordering: .acquiring) }
 
   @inline(__always)
-  private func requireUsable() throws(StoreError) {
+  func requireUsable() throws(StoreError) {
     guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
     guard !isReplaced.load(ordering: .relaxed) else { throw Self.replaced(path) }
   }
@@ -270,17 +272,9 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
 
   /// Rejects a reentrant call: this thread already holds the lock, so waiting for it would deadlock.
   private func refuseReentry() throws(StoreError) {
-    guard owner.load(ordering: .relaxed) == Self.currentThread else { return }
+    guard connection.owner.isCurrent else { return }
     throw StoreError(
       .invalidArgument, "A call on the writing connection is not reentrant")
-  }
-
-  private static var currentThread: UInt {
-    #if canImport(Darwin)
-      UInt(bitPattern: pthread_self())
-    #else
-      UInt(pthread_self())
-    #endif
   }
 
   private func interruptible<Result>(
@@ -329,6 +323,8 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
       try readers?.close()
       writing.lock()
       defer { writing.unlock() }
+      connection.owner.take()
+      defer { connection.owner.release() }
       let result = Result { try last(connection) }
       connection.prepareToClose()
       try writer.close()

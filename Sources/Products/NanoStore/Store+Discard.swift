@@ -6,6 +6,6 @@ extension Store {
   /// Deletes the file of a store in which nothing was ever stored, for a caller that has just
   /// created it and failed to fill it. Afterwards the store can only be closed.
   package func discardIfUnused() throws {
-    try (engine() as? SQLiteEngine)?.closeDiscardingUnused()
+    try (engine().unchecked as? SQLiteEngine)?.closeDiscardingUnused()
   }
 }

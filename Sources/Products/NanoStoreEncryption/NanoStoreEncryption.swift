@@ -115,7 +115,7 @@ extension Store {
   }
 
   private func encryptedEngine() throws -> EncryptedEngine {
-    guard let engine = try engine() as? EncryptedEngine else {
+    guard let engine = try engine().unchecked as? EncryptedEngine else {
       throw StoreError(
         .unsupported, "The store is not encrypted", [.hint: "open it with an Encryption"])
     }

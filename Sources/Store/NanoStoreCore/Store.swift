@@ -87,7 +87,7 @@ public final class Store: Sendable {
     unknownFieldWarnings =
       configuration.warnsAboutUnknownFields ? UnknownFieldWarnings(logger) : nil
     self.open = {
-      let engine = try open(observer)
+      let engine = try open(observer).checkedInDebugBuilds
       do { try EncryptionMarker.check(engine) } catch {
         try? engine.close()
         throw error

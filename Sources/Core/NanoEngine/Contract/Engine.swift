@@ -9,6 +9,10 @@ import NanoQuery
 /// snapshot for the duration of its block. An error thrown from a write block, whether by the block itself or by
 /// the engine, leaves the database as it was before the block.
 ///
+/// Every call may throw the codes of ``DeclaredErrors/environment``, `CancellationError`, and the errors of the
+/// closures that it calls, to which it may only add details. Other codes are declared by the call. Debug builds
+/// check this and the other rules with a ``ContractCheckingEngine``.
+///
 /// Every engine passes the conformance suite in NanoTesting.
 package protocol Engine: EngineMaintenance {
   /// The optional features that the engine supports.
@@ -20,16 +24,22 @@ package protocol Engine: EngineMaintenance {
   ///   - scope: Whether the block makes several calls that must see the same state.
   ///   - interruption: Makes the running statement fail with ``StoreError/Code/interrupted`` when it is
   ///     triggered from another thread.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a call inside a block that occupies the engine's only
+  ///   connection, which would wait for itself.
   func read<Result>(
     _ scope: ReadScope, _ interruption: Interruption?,
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result
   /// Passes a document to the closure and returns whether it exists. The fastest way to read a single document.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument``; ``StoreError/Code/invalidArgument`` as in ``read(_:_:_:)``.
   func get(
     _ identity: Identity, in collection: String, _ interruption: Interruption?,
     _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool
   /// Passes the documents with the given keys to the closure, each once, in any order, all from one state.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument``; ``StoreError/Code/invalidArgument`` as in ``read(_:_:_:)``.
   func get(
     keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
     _ visit: (StoredDocument) throws -> Void
@@ -39,6 +49,10 @@ package protocol Engine: EngineMaintenance {
   ///
   /// Only one transaction runs at a time. Others wait; if the running one belongs to another process, they wait
   /// at most for the busy timeout.
+  ///
+  /// - Throws: ``StoreError/Code/outcomeUnknown`` if the connection to a server was lost during the commit, which was
+  ///   applied completely or not at all. After every other error, nothing was written.
+  ///   ``StoreError/Code/invalidArgument`` for a call that would wait for itself.
   func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result
@@ -50,6 +64,10 @@ package protocol Engine: EngineMaintenance {
   ///   - replacing: Whether an existing document with the same key is replaced.
   /// - Returns: The row ID and the key; `nil` if the caller must use a transaction instead, either because the
   ///   engine has no faster method or because the document was rejected. In that case nothing was stored.
+  /// - Throws: ``StoreError/Code/outcomeUnknown`` as in ``write(_:_:)``; ``StoreError/Code/notFound`` if the document
+  ///   was stored and has been removed since; ``StoreError/Code/corruptDocument``, ``StoreError/Code/duplicateKey``,
+  ///   ``StoreError/Code/invalidArgument``, ``StoreError/Code/invalidKey``, ``StoreError/Code/invalidName``,
+  ///   ``StoreError/Code/uniqueViolation``, ``StoreError/Code/valueNotStorable``.
   func put(
     _ document: NewDocument, newKey: DocumentKey, replacing: Bool, into collection: String,
     _ interruption: Interruption?
@@ -64,13 +82,15 @@ package protocol Engine: EngineMaintenance {
   /// ``Commit/everything``, after a delay that the engine defines. A caller that registers first and then reads
   /// misses nothing. Once the observation ends, and while there are no observers, writing costs nothing extra.
   ///
-  /// - Throws: ``StoreError/Code/unsupported`` without ``Capabilities/changes``, ``StoreError/Code/closed``.
+  /// - Throws: ``StoreError/Code/unsupported`` without ``Capabilities/changes``.
   func observeCommits(_ handler: @escaping @Sendable (Commit) -> Void) throws -> CommitObservation
 
   /// Closes the database.
   ///
   /// Waits for running calls; later calls fail with ``StoreError/Code/closed``. Closing more than once has no
   /// effect.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` inside a block of the same thread; the database stays open.
   func close() throws
 }
 

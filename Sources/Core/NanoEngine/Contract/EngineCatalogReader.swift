@@ -5,7 +5,7 @@ import NanoQuery
 
 /// The definitions and the metadata of a snapshot.
 package protocol EngineCatalogReader: AnyObject {
-  /// Returns the existing collections, sorted by name.
+  /// Returns the existing collections, sorted by name, in which the case of ASCII letters does not matter.
   func collections() throws -> [CollectionDescription]
   /// Returns what identifies the documents of a collection; a key if the collection does not exist yet.
   func identity(of collection: String) throws -> CollectionIdentity
@@ -19,11 +19,11 @@ package protocol EngineCatalogReader: AnyObject {
   func types(in collection: String) throws -> [String]
   /// Returns the settings of a collection; empty ones if the collection does not exist.
   func settings(of collection: String) throws -> CollectionSettings
-  /// Returns every path that documents of the collection have ever contained, with the types observed there.
+  /// Returns every path that documents of the collection have ever contained, sorted, with the types observed there.
   func observedPaths(in collection: String) throws -> [ObservedPath]
   /// Returns a metadata value, which is stored outside the collections; `nil` if there is none with this name.
   func metadata(_ name: String) throws -> DocumentValue?
-  /// Returns the names of the metadata values.
+  /// Returns the names of the metadata values, sorted.
   func metadataNames() throws -> [String]
 }
 

@@ -7,15 +7,28 @@ package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWr
   EngineTuningWriter
 {
   /// Creates a collection; does nothing if the same collection exists.
+  ///
+  /// - Throws: ``StoreError/Code/alreadyExists`` if the collection exists with a different identity;
+  ///   ``StoreError/Code/invalidArgument``, ``StoreError/Code/invalidName``.
   func createCollection(_ description: CollectionDescription) throws
   /// Drops a collection with its documents and indexes, and returns whether it existed.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` inside a progress closure of the transaction.
   func dropCollection(_ name: String) throws -> Bool
 
   /// Sets the settings of a collection, which apply to all later queries on every connection; creates the
   /// collection if it does not exist.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument``, ``StoreError/Code/invalidName``, ``StoreError/Code/invalidPath``,
+  ///   ``StoreError/Code/valueNotStorable``.
   func setSettings(_ settings: CollectionSettings, of collection: String) throws
   /// Stores a metadata value; `nil` removes the entry.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument``, ``StoreError/Code/invalidName``,
+  ///   ``StoreError/Code/valueNotStorable``.
   func setMetadata(_ value: DocumentValue?, _ name: String) throws
   /// Runs a block in a savepoint: its changes are rolled back if it throws, while the transaction continues.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` inside a progress closure of the transaction.
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result
 }

@@ -7,13 +7,18 @@ package protocol SQLReader: EngineReader {
   /// Runs a statement and passes its rows to the closure until the closure returns `false`.
   ///
   /// - Throws: ``StoreError/Code/readOnly`` for a statement that writes, outside a transaction;
-  ///   ``StoreError/Code/notPermitted`` for one that would change the engine's internal tables.
+  ///   ``StoreError/Code/notPermitted`` for one that would change the engine's internal tables;
+  ///   ``StoreError/Code/invalidArgument``, ``StoreError/Code/valueNotStorable`` for its text and arguments;
+  ///   ``StoreError/Code/corruptDocument``, ``StoreError/Code/duplicateKey``, ``StoreError/Code/tooComplex``,
+  ///   ``StoreError/Code/uniqueViolation`` for the documents that it reads or writes.
   func sql(
     _ statement: String, _ arguments: SQLArguments, _ visit: (SQLRow) throws -> Bool
   ) throws -> SQLSummary
   /// Returns the tables and views of the database, sorted by name.
   func tables() throws -> [SQLTable]
   /// Returns how a statement would be executed, without executing it. Its parameters need no values.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument``, ``StoreError/Code/valueNotStorable``.
   func explain(sql statement: String) throws -> Explanation
 }
 

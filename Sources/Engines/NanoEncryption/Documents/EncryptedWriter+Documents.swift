@@ -6,6 +6,8 @@ import NanoQuery
 
 /// Documents are encrypted for the row that will hold them, whose ID is therefore determined before the write.
 extension EncryptedWriter {
+  var documentsTogether: Int { writer.documentsTogether }
+
   func nextRowID(in collection: String) throws -> Int64 { try writer.nextRowID(in: collection) }
 
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
@@ -56,6 +58,16 @@ extension EncryptedWriter {
     }
     _ = try replace(row, with: document, in: collection)
     return row.id
+  }
+
+  func save(
+    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
+  ) throws {
+    guard ring.encrypts(collection) else {
+      return try writer.save(documents, into: collection, &rowIDs)
+    }
+    // Each document is encrypted for its row, which an earlier one of the batch may have created.
+    for document in documents { rowIDs.append(try save(document, into: collection)) }
   }
 
   func replace(

@@ -52,6 +52,15 @@ extension EncryptedReader {
     return program.rows
   }
 
+  func aggregate(
+    _ query: AggregateQuery, in collection: String, _ visit: (AggregateRow) throws -> Bool
+  ) throws {
+    guard try encryptedQuery(query.query, collection) != nil else {
+      return try inner.aggregate(query, in: collection, visit)
+    }
+    for row in try aggregate(query, in: collection) where try !visit(row) { return }
+  }
+
   func distinct(
     _ field: FieldPath, _ query: Query, in collection: String
   ) throws -> [DocumentValue] {

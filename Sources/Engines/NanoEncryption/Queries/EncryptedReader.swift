@@ -77,6 +77,18 @@ class EncryptedReader: EngineReader {
     }
   }
 
+  func get(
+    keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws {
+    guard ring.encrypts(collection) else {
+      return try inner.get(keys: keys, in: collection, show)
+    }
+    let decryptor = DocumentDecryptor(ring, collection)
+    try inner.get(keys: keys, in: collection) {
+      try decrypt($0, decryptor, in: collection, show)
+    }
+  }
+
   func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
     try inner.version(ofRow: rowID, in: collection)
   }

@@ -2,6 +2,7 @@
 
 import CLibPQ
 import NanoDocument
+import NanoEngine
 
 extension PostgresConnection {
   /// Sends rows in the binary format of COPY, the fastest way to load a table.
@@ -10,12 +11,21 @@ extension PostgresConnection {
   ///   - statement: `COPY … FROM STDIN (FORMAT binary)`.
   ///   - rows: All rows, encoded by ``CopyBuffer``.
   /// - Throws: ``PostgresFailure``. An open transaction is then in the failed state.
-  func copyIn(_ statement: String, _ rows: borrowing CopyBuffer) throws {
+  ///   ``StoreError/Code/interrupted`` before anything is sent.
+  func copyIn(
+    _ statement: String, _ rows: borrowing CopyBuffer, _ interruption: Interruption? = nil
+  ) throws {
     // COPY is not possible in pipeline mode. Pending results must be read first.
     try run([])
     guard PQexitPipelineMode(handle) == 1 else { throw lost() }
     defer { _ = PQenterPipelineMode(handle) }
-    try start(PQexec(handle, statement))
+    try interruptible(interruption) { try copyNow(statement, rows) }
+  }
+
+  private func copyNow(_ statement: String, _ rows: borrowing CopyBuffer) throws {
+    guard PQsendQuery(handle, statement) == 1 else { throw lost() }
+    try awaitResult()
+    try start(PQgetResult(handle))
     rows.bytes.withUnsafeBytes { bytes in
       var rest = bytes[...]
       while !rest.isEmpty {
@@ -28,6 +38,7 @@ extension PostgresConnection {
     }
     _ = PQputCopyEnd(handle, nil)
     var failure: PostgresFailure?
+    try awaitResult()
     while let result = PQgetResult(handle) {
       if PQresultStatus(result) != PGRES_COMMAND_OK { failure = failure ?? PostgresFailure(result) }
       PQclear(result)
@@ -40,7 +51,10 @@ extension PostgresConnection {
     guard let result else { throw lost() }
     defer { PQclear(result) }
     if PQstatus(handle) != CONNECTION_OK { throw lost() }
-    guard PQresultStatus(result) == PGRES_COPY_IN else { throw PostgresFailure(result) }
+    guard PQresultStatus(result) == PGRES_COPY_IN else {
+      drain()
+      throw PostgresFailure(result)
+    }
   }
 
   private static let maximumChunkSize = 1 << 20

@@ -25,6 +25,8 @@ final class PostgresConnection {
   /// Whether a cancel request was sent that may arrive after its statement has ended.
   private var mayReceiveLateCancel = false
   private var buffer: [UInt8] = []
+  /// The interruption of the running statements.
+  private var interruption: Interruption?
 
   private enum Expectation {
     case statement
@@ -98,12 +100,42 @@ extension PostgresConnection {
   func run(
     _ statements: [PostgresStatement], _ interruption: Interruption? = nil
   ) throws -> [PostgresResult] {
-    try absorbLateCancel()
-    guard let interruption else { return try runNow(statements) }
-    // Checked when no further cancel request can be issued.
-    defer { if interruption.isTriggered { mayReceiveLateCancel = true } }
-    return try interruption.whileRunning(stop: makeCancelHandler()) { try runNow(statements) }
+    try interruptible(interruption) { try runNow(statements) }
   }
+
+  /// Runs statements that the interruption cancels.
+  func interruptible<Result>(
+    _ interruption: Interruption?, _ work: () throws -> Result
+  ) throws -> Result {
+    try absorbLateCancel()
+    guard let interruption else { return try work() }
+    self.interruption = interruption
+    // Checked when no further cancel request can be issued.
+    defer {
+      self.interruption = nil
+      if interruption.isTriggered { mayReceiveLateCancel = true }
+    }
+    return try interruption.whileRunning(stop: makeCancelHandler(), work)
+  }
+
+  /// Waits until the next result can be read without blocking.
+  ///
+  /// The server ignores a cancel request that arrives while it waits for a statement, even for one that is already
+  /// sent (`ProcessInterrupts` in postgres.c). So the request is repeated until there is a result.
+  func awaitResult() throws(PostgresFailure) {
+    guard let interruption else { return }
+    while PQisBusy(handle) == 1 {
+      if interruption.isTriggered { Canceller(canceller).cancel() }
+      var socket = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+      // A signal only ends the wait early.
+      _ = poll(&socket, 1, Self.cancelInterval)
+      guard PQconsumeInput(handle) == 1 else { throw lost() }
+    }
+  }
+
+  /// Milliseconds between two checks of a running statement's interruption. Arbitrary: barely perceptible, and rare
+  /// enough for a statement that runs for hours.
+  private static let cancelInterval: Int32 = 100
 
   @discardableResult
   func run(
@@ -274,6 +306,7 @@ extension PostgresConnection {
 
   /// Returns the result of one statement, or `nil` for one that was skipped after a failure.
   private func readResult() throws -> (PostgresResult?, PostgresFailure?) {
+    try awaitResult()
     guard let first = PQgetResult(handle) else { throw lost() }
     let result = PostgresResult(first)
     var failure: PostgresFailure?
@@ -302,7 +335,7 @@ extension PostgresConnection {
   }
 
   /// Reads up to the null that terminates a statement's results.
-  private func drain() { while let rest = PQgetResult(handle) { PQclear(rest) } }
+  func drain() { while let rest = PQgetResult(handle) { PQclear(rest) } }
 
   func lost() -> PostgresFailure {
     isLost = true

@@ -124,7 +124,7 @@ final class PostgresSession {
     try interruption?.check()
     guard let connection else { return }
     do {
-      try connection.copyIn(statement, rows)
+      try connection.copyIn(statement, rows, interruption)
     } catch let failure as PostgresFailure {
       self.failure = failure
       throw failure.error()

@@ -10,10 +10,13 @@ import Synchronization
 
 /// A SQLite connection with its handle, prepared statements, and cached metadata about collections.
 ///
-/// Confined to one call at a time, on the caller's thread: the writing connection while `SQLiteEngine.writing`
-/// is held, a reader while `ReaderPool` has lent it to a call.
+/// Confined to the thread that holds it, which debug builds check: the writing connection belongs to the holder of
+/// `SQLiteEngine.writing`, a reader to the call that `ReaderPool` has lent it to, and a connection that is not
+/// shared to the thread that created it.
 final class SQLiteConnection {
   let handle: OpaquePointer
+  /// Set by the engine and the pool, whenever they hand the connection over.
+  let owner = ThreadOwner()
   private var statements: [ExactName: SQLiteStatement] = [:]
   /// The statements that begin and end transactions, found without hashing their text.
   private var boundaries: [(text: String, statement: SQLiteStatement)] = []
@@ -49,6 +52,7 @@ final class SQLiteConnection {
   /// interruption is triggered just before a statement starts, the progress handler stops it.
   var interruption: Interruption? {
     didSet {
+      assertHeld()
       guard let interruption else { return sqlite3_progress_handler(handle, 0, nil, nil) }
       sqlite3_progress_handler(
         handle, Self.progressInterval,
@@ -90,6 +94,13 @@ final class SQLiteConnection {
     statementGuard = isGuarded ? StatementGuard(handle) : nil
     self.isReadOnly = isReadOnly
     isUTF8 = TextEncoding.isUTF8(handle)
+    owner.take()
+  }
+
+  /// Traps in debug builds if the current thread does not hold the connection.
+  @inline(__always)
+  func assertHeld() {
+    assert(owner.isCurrent, "A SQLite connection is used by a thread that does not hold it")
   }
 
   @inline(__always)
@@ -111,6 +122,7 @@ final class SQLiteConnection {
 
   /// Releases all statements and tables, as required before the connection closes.
   func removeAll() {
+    assertHeld()
     statements.removeAll()
     boundaries.removeAll()
     rollbackStatement = nil
@@ -131,6 +143,7 @@ final class SQLiteConnection {
   func with<Result>(
     _ sql: String, _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
+    assertHeld()
     if ranOutOfMemory { resetSchemaCache() }
     let text = ExactName(sql)
     if let statement = statements[text], !statement.isInUse {
@@ -159,6 +172,7 @@ final class SQLiteConnection {
   func use<Result>(
     _ statement: SQLiteStatement, _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
+    assertHeld()
     try interruption?.check()
     statement.isInUse = true
     defer {
@@ -201,6 +215,7 @@ final class SQLiteConnection {
 
   /// Runs statements without parameters and result rows, such as schema definitions.
   func execute(_ sql: String) throws(StoreError) {
+    assertHeld()
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else {
       let error = SQLiteErrors.error(of: handle, operation: "execute")
@@ -292,6 +307,7 @@ final class SQLiteConnection {
 
   /// The committed state that this connection sees; `nil` if it has not begun to read.
   var committedState: CommittedState? {
+    assertHeld()
     guard sqlite3_txn_state(handle, "main") != SQLITE_TXN_NONE else { return nil }
     return CommittedState(observer: number, count: dataVersion)
   }
@@ -318,6 +334,7 @@ final class SQLiteConnection {
 extension SQLiteConnection {
   /// Runs a block between BEGIN and COMMIT; rolls back if it throws.
   func transaction<Result>(_ begin: String, _ work: () throws -> Result) throws -> Result {
+    assertHeld()
     try prepareRollback()
     try runBoundary(begin)
     isTransactionOpen = true
@@ -363,6 +380,7 @@ extension SQLiteConnection {
   /// Runs a block and records the reason if its transaction is lost, for statements that are not run by
   /// ``with(_:_:)``.
   func recordingLoss<Result>(_ work: () throws -> Result) throws -> Result {
+    assertHeld()
     try interruption?.check()
     do {
       return try work()

@@ -13,6 +13,8 @@ extension SQLiteEngine {
   package func backup(
     to destination: BackupDestination, progress: ((Double) throws -> Void)?
   ) throws {
+    // The copy is read by a connection of its own, which a closed engine could still open.
+    try requireUsable()
     let target = try BackupTarget(destination, source: path)
     defer { target.file.remove() }
     do {

@@ -7,6 +7,7 @@ import NanoSQL
 
 extension SQLiteEngine {
   package func compact() throws {
+    try requireUsable()
     guard !configuration.isReadOnly else {
       throw StoreError(.readOnly, "The store was opened read-only")
     }

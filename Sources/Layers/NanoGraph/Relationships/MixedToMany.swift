@@ -36,9 +36,9 @@ public struct MixedToMany: RelationshipStorage {
   }
 
   /// Replaces the objects. Called by generated property accessors.
-  public mutating func replace(with objects: [Any], of owner: some GraphObject) {
+  public mutating func replace(with objects: [any GraphObject], of owner: some GraphObject) {
     references = []
-    _objects = objects.map { $0 as! any GraphObject }
+    _objects = objects
   }
 
   /// Resolves the references to objects, which are faults unless they are in memory.
@@ -90,7 +90,10 @@ public struct MixedToOne: RelationshipStorage {
   /// Creates an empty relationship.
   public init() {}
   /// Creates a relationship to an object.
-  public init(_ object: (any GraphObject)?) { self.object = object }
+  ///
+  /// An autoclosure, because the conversion of an optional of another protocol is a branch, which Swift 6.3 does
+  /// not accept in an init accessor.
+  public init(_ object: @autoclosure () -> (any GraphObject)?) { self.object = object() }
 
   /// Nil, since the object can be of any class.
   public static var target: (any GraphObject.Type)? { nil }
@@ -110,9 +113,9 @@ public struct MixedToOne: RelationshipStorage {
   }
 
   /// Replaces the object. Called by generated property accessors.
-  public mutating func replace(with object: Any?, of owner: some GraphObject) {
+  public mutating func replace(with object: (any GraphObject)?, of owner: some GraphObject) {
     reference = nil
-    self.object = object.map { $0 as! any GraphObject }
+    self.object = object
   }
 
   /// Resolves the reference to an object, which is a fault unless it is in memory.

@@ -97,6 +97,13 @@ extension EngineConformance {
       try probe.engine.close()
       try expectError(.closed, "read") { _ = try probe.ids() }
       try expectError(.closed, "write") { try probe.insert([:]) }
+      try expectError(.closed, "get") { _ = try probe.engine.get(.rowID(1), in: "c", nil) { _ in } }
+      try expectError(.closed, "get of keys") {
+        try probe.engine.get(keys: [.text("a")], in: "c", nil) { _ in }
+      }
+      try expectError(.closed, "backup") {
+        try probe.engine.backup(to: BackupDestination(path: "/no folder/copy"), progress: nil)
+      }
       try expectError(.closed, "verify") { _ = try probe.engine.verify() }
       try expectError(.closed, "statistics") { _ = try probe.engine.statistics() }
       try expectError(.closed, "compact") { try probe.engine.compact() }

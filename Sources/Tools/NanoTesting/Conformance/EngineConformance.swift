@@ -51,9 +51,9 @@ package struct EngineConformance {
     self.reopen = reopen
   }
 
-  /// Runs one check on a new engine; a check of an unsupported capability passes.
+  /// Runs one check on a new engine inside a ``ContractCheckingEngine``; a check of an unsupported capability passes.
   package func run(_ check: Check) throws {
-    let probe = Probe(try make(), reopen: reopen)
+    let probe = Probe(try ContractCheckingEngine(make()), reopen: reopen)
     defer { try? probe.engine.close() }
     do {
       try check.run(probe)

@@ -26,7 +26,7 @@ final class Probe {
     guard let reopenEngine else {
       throw ConformanceFailure("a durable engine requires the reopen closure", file, line)
     }
-    engine = try reopenEngine(engine)
+    engine = try ContractCheckingEngine(reopenEngine(engine.unchecked))
   }
 
   func write<Result>(_ work: (any EngineWriter) throws -> Result) throws -> Result {

@@ -7,7 +7,7 @@ import Synchronization
 /// An engine that forwards every call to a wrapped engine and fails a chosen one.
 ///
 /// Every method of a reader or writer counts as a call, as does every entry point of the engine: `read`, `write`,
-/// `observeCommits`, `compact`, `backup`, `verify`, `statistics`, `close`, and the commit at the end of a `write`.
+/// `get`, `put`, `observeCommits`, `compact`, `backup`, `verify`, `statistics`, `close`, and the commit at the end of a `write`.
 ///
 /// ```swift
 /// let engine = FailingEngine(try SQLiteEngine(.memory, .init()))
@@ -49,6 +49,31 @@ package final class FailingEngine: Engine {
       try plan.call()
       return result
     }
+  }
+
+  package func get(
+    _ identity: Identity, in collection: String, _ interruption: Interruption?,
+    _ visit: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    try plan.call()
+    return try engine.get(identity, in: collection, interruption, visit)
+  }
+
+  package func get(
+    keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
+    _ visit: (StoredDocument) throws -> Void
+  ) throws {
+    try plan.call()
+    try engine.get(keys: keys, in: collection, interruption, visit)
+  }
+
+  package func put(
+    _ document: NewDocument, newKey: DocumentKey, replacing: Bool, into collection: String,
+    _ interruption: Interruption?
+  ) throws -> (rowID: Int64, key: DocumentKey?)? {
+    try plan.call()
+    return try engine.put(
+      document, newKey: newKey, replacing: replacing, into: collection, interruption)
   }
 
   package func observeCommits(

@@ -29,6 +29,17 @@ class FailingReader: EngineReader {
   ) throws -> Bool {
     try counted().get(identity, in: collection, show)
   }
+  func get(
+    keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws {
+    try counted().get(keys: keys, in: collection, show)
+  }
+  func contents(
+    _ query: Query, in collection: String, withKeys: Bool,
+    _ show: (StoredContent) throws -> Bool
+  ) throws {
+    try counted().contents(query, in: collection, withKeys: withKeys, show)
+  }
   func find(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws {
@@ -39,6 +50,11 @@ class FailingReader: EngineReader {
   }
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
     try counted().aggregate(query, in: collection)
+  }
+  func aggregate(
+    _ query: AggregateQuery, in collection: String, _ show: (AggregateRow) throws -> Bool
+  ) throws {
+    try counted().aggregate(query, in: collection, show)
   }
   func distinct(
     _ field: FieldPath, _ query: Query, in collection: String

@@ -24,6 +24,16 @@ final class FailingWriter: FailingReader, EngineWriter {
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {
     try counted().save(document, into: collection)
   }
+  func insert(
+    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
+  ) throws {
+    try counted().insert(documents, into: collection, &rowIDs)
+  }
+  func save(
+    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
+  ) throws {
+    try counted().save(documents, into: collection, &rowIDs)
+  }
   func nextRowID(in collection: String) throws -> Int64 {
     try counted().nextRowID(in: collection)
   }

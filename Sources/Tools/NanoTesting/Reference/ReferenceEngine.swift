@@ -100,8 +100,10 @@ package final class ReferenceEngine: Engine, @unchecked Sendable {
   package func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?)
     throws
   {
-    throw StoreError(
-      .unsupported, "The reference engine keeps no files", [.capability: "backup"])
+    try running(nil) { _ in
+      throw StoreError(
+        .unsupported, "The reference engine keeps no files", [.capability: "backup"])
+    }
   }
 
   package func verify() throws -> [VerificationProblem] { try running(nil) { _ in [] } }

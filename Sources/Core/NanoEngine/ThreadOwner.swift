@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Records which thread holds an object that one thread may use at a time.
+///
+/// It does not wait and does not synchronize access: a lock or a pool does that, and the record lets the object
+/// check that its caller respects it.
+package struct ThreadOwner: ~Copyable, Sendable {
+  /// The identity of the holding thread; 0 if none holds the object.
+  private let thread = Atomic<UInt>(0)
+
+  package init() {}
+
+  /// Makes the current thread the holder.
+  @inline(__always)
+  package func take() { thread.store(Self.current, ordering: .relaxed) }
+
+  /// Records that no thread holds the object.
+  @inline(__always)
+  package func release() { thread.store(0, ordering: .relaxed) }
+
+  /// Whether the current thread holds the object.
+  @inline(__always)
+  package var isCurrent: Bool { thread.load(ordering: .relaxed) == Self.current }
+
+  private static var current: UInt {
+    #if canImport(Darwin)
+      UInt(bitPattern: pthread_self())
+    #else
+      UInt(pthread_self())
+    #endif
+  }
+}
