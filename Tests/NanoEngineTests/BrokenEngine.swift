@@ -120,7 +120,7 @@ private final class BrokenWriter: EngineWriter {
 
   func createIndex(_ index: IndexDefinition, in collection: String) throws {}
   func dropIndex(_ name: String, in collection: String) throws -> Bool { true }
-  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {}
+  func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {}
   func setIndexing(
     _ policy: IndexingPolicy, in collection: String, _ progress: ((Double) throws -> Void)?
   ) throws { try progress?(2) }

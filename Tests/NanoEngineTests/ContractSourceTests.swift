@@ -131,6 +131,6 @@ struct ContractSourceTests {
     let required = try Set(Self.requirements().map(\.name))
       .subtracting(wrapper.count == 1 && wrapper[0].hasSuffix("Checking") ? [] : sql)
     #expect(required.subtracting(implemented).sorted() == [])
-    #expect(text.contains("var documentsTogether: Int {"))
+    #expect(text.contains("var preferredBatchSize: Int {"))
   }
 }

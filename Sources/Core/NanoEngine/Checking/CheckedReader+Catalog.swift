@@ -16,8 +16,8 @@ extension CheckedReader {
     try checked { $0.requireSorted(try base.indexes(in: collection), by: \.name) }
   }
 
-  func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
-    try checked { $0.requireSorted(try base.textIndexes(in: collection), by: \.name) }
+  func fullTextIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
+    try checked { $0.requireSorted(try base.fullTextIndexes(in: collection), by: \.name) }
   }
 
   func indexing(in collection: String) throws -> IndexingPolicy {

@@ -45,9 +45,9 @@ extension CheckedWriter {
     try checked { _ in try writer.dropIndex(name, in: collection) }
   }
 
-  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+  func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     try checked { check in
-      try writer.createTextIndex(index, in: collection)
+      try writer.createFullTextIndex(index, in: collection)
       requireValid(index.name, in: collection, check)
     }
   }

@@ -34,8 +34,8 @@ class CheckedWriter: CheckedReader, EngineWriter {
     }
   }
 
-  var documentsTogether: Int {
-    let count = writer.documentsTogether
+  var preferredBatchSize: Int {
+    let count = writer.preferredBatchSize
     if count < 1 { reporter.report(.negativeCount, #function) }
     return count
   }
@@ -129,7 +129,7 @@ class CheckedWriter: CheckedReader, EngineWriter {
   func noteDropped(_ collection: String) { lastRowIDs[collection.folded] = nil }
 
   func noteWritten(to collection: String, _ check: ContractCheck) {
-    if let validName, validName.isSame(as: collection) { return }
+    if let validName, validName.hasSameBytes(as: collection) { return }
     check.require(StoredNames.isAcceptable(collection), .acceptedInvalidName)
     validName = collection
   }

@@ -97,7 +97,7 @@ package enum DeclaredErrors {
       .uniqueViolation, .unsupported,
     ],
     "dropIndex(_:in:)": [.invalidArgument],
-    "createTextIndex(_:in:)": [
+    "createFullTextIndex(_:in:)": [
       .alreadyExists, .corruptDocument, .invalidArgument, .invalidName, .invalidPath, .unsupported,
     ],
     "setIndexing(_:in:_:)": [.corruptDocument, .invalidArgument, .invalidName, .unsupported],

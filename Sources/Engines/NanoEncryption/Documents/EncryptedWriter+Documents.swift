@@ -6,7 +6,7 @@ import NanoQuery
 
 /// Documents are encrypted for the row that will hold them, whose ID is therefore determined before the write.
 extension EncryptedWriter {
-  var documentsTogether: Int { writer.documentsTogether }
+  var preferredBatchSize: Int { writer.preferredBatchSize }
 
   func nextRowID(in collection: String) throws -> Int64 { try writer.nextRowID(in: collection) }
 
