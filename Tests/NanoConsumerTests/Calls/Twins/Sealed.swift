@@ -13,6 +13,6 @@ func sealing(_ store: Store, _ key: EncryptionKey) async throws {
 
 func connecting() async throws {
   let store = try await Store.postgres("postgresql://books@db.example/library")
-  let other = try await Store.postgres("postgresql://b@c/d", configuration: PostgresConfiguration())
+  let other = try await Store.postgres("postgresql://b@c/d", engine: PostgresConfiguration())
   print(store.isClosed, other.isClosed)
 }
