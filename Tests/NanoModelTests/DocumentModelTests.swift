@@ -29,7 +29,7 @@ struct DocumentModelTests {
   @Test("A value is stored under its key and with its version, as by its own collection")
   func stored() throws {
     let inserted = try documents.insert(ran)
-    #expect(inserted.key == "ran" && inserted["id"] == .null && inserted.version == 2)
+    #expect(inserted.key == "ran" && inserted["id"] == nil && inserted.version == 2)
     #expect(try store[Film.self].get("ran") == ran)
 
     var later = ran

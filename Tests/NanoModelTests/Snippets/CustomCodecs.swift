@@ -128,7 +128,7 @@ struct CustomCodecsSnippets {
 
     let same = try await readings.get("first", as: Reading.self)
     let warm = try await readings.find(Field("celsius") > 20).decoded(as: Reading.self)
-    let north = try await readings.find(Field("place[0]") > 45).count()  // 1
+    let north = try await readings.find(Field("place.0") > 45).count()  // 1
 
     #expect(same == first && warm.map(\.sensor) == ["roof", "roof"] && north == 1)
     #expect(try await readings.get("first")?["quality"] == "good")
