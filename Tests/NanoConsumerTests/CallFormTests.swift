@@ -84,8 +84,6 @@ struct PublicCallTests {
     "ModelCollection.find(_:_:)": "only parses text",
     "ModelCollection.find(_:named:)": "only parses text",
     "ModelQuery.documentQuery()": "only creates a query",
-    "ModelQuery.updates()": "only creates a sequence",
-    "ModelQuery.countUpdates()": "only creates a sequence",
     "ObjectQuery.each(_:)": "passes objects of the context's thread to a closure",
     "QueuedCall.wait()": "the async form is `value`",
     "Store.blocking(_:)": "runs the synchronous forms",

@@ -36,6 +36,35 @@ struct ModelDiagnosticTests {
         ])
   }
 
+  @Test("A dictionary whose key type documents cannot store is reported with the key type")
+  func unstorableKeys() throws {
+    let message = { (name: String, type: String, advice: String) in
+      "'\(name)' is unavailable: documents cannot store its type '\(type)'; make \(advice) Codable, or mark '\(name)' with '@Transient'"
+    }
+    #expect(
+      try diagnostics(
+        """
+        enum Suit: Int { case clubs, hearts }
+        enum Color: String, Codable { case red }
+        struct Money { var cents: Int }
+        @Model struct Hand {
+          var cards: [Suit: Int] = [:]
+          var names: Dictionary<Suit, [String]>? = nil
+          var stakes: [Suit: Money] = [:]
+          var byColor: [Color: Int] = [:]
+          var byNumber: [Int: [Color: Date]] = [:]
+        }
+        @Model final class Game {
+          var cards: [Suit: Int] = [:]
+        }
+        """) == [
+          "7: error: " + message("cards", "[Suit: Int]", "the key type Suit"),
+          "8: error: " + message("names", "Dictionary<Suit, [String]>", "the key type Suit"),
+          "9: error: " + message("stakes", "[Suit: Money]", "Suit and Money"),
+          "14: error: " + message("cards", "[Suit: Int]", "the key type Suit"),
+        ])
+  }
+
   @Test("An object in a stored property is reported")
   func objectInProperty() throws {
     let advice =

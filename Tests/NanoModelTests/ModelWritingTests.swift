@@ -187,7 +187,7 @@ struct ModelWritingTests {
     let accounts = accounts
     try await accounts.insert(Account(id: "a", email: "a@x", owner: "Ada"))
     var seen: [[String]] = []
-    for try await found in try accounts.find(\.country == "UK").updates() {
+    for try await found in accounts.find(\.country == "UK").updates() {
       seen.append(found.map(\.owner))
       switch seen.count {
       case 1: try await accounts.insert(Account(id: "b", email: "b@x", owner: "Bob"))

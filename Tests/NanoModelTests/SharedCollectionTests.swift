@@ -73,7 +73,7 @@ struct SharedCollectionTests {
       try await work.insert(AtWork.Item(name: "b"))
     }
     let updating = await #expect(throws: StoreError.self) {
-      for try await _ in try work.find().updates() { break }
+      for try await _ in work.find().updates() { break }
     }
     let finding = await #expect(throws: StoreError.self) { try await work.find().fetch() }
     let writing = await #expect(throws: StoreError.self) {

@@ -25,6 +25,13 @@ public struct SwiftBlocks {
     self.blocks = blocks
   }
 
+  /// Returns the fenced code blocks of an article that are marked as another language.
+  public static func text(of article: String, language: String) -> [String] {
+    text(article).components(separatedBy: "```\(language)\n").dropFirst().compactMap {
+      $0.components(separatedBy: "```").first
+    }
+  }
+
   /// Returns the blocks that appear verbatim in none of the files.
   public func missing(in files: [String]) -> [String] {
     let sources = files.map { Self.text($0).components(separatedBy: "\n") }

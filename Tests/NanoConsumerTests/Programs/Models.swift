@@ -38,7 +38,7 @@ func modelsWithAwait() async throws {
   let british = try await team.find(\.address?.country == "UK").sorted(by: \.lastName).fetch()
   print("British:", british.map(\.firstName))
 
-  for try await hoppers in try team.find(\.lastName == "Hopper").sorted(by: \.firstName).updates() {
+  for try await hoppers in team.find(\.lastName == "Hopper").sorted(by: \.firstName).updates() {
     print("Hoppers:", hoppers.map(\.firstName))
     guard hoppers.count == 1 else { break }
     try await team.insert(Person(id: "mary", firstName: "Mary", lastName: "Hopper"))

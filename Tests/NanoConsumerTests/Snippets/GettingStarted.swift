@@ -1,1 +1,2 @@
 let path = "library.db"
+let file = "setup.json"

@@ -19,6 +19,7 @@ struct GettingStartedSnippets {
     let store = try Store(.file(path))
     let films = store["films"]
     try await plainly(store, films)
+    try await declaring(store, films, scratch.file("setup.json"))
 
     try await films.save(["title": "Solaris", "year": 1972], key: "solaris")
     for try await documents in films.find(Field("year") < 1980).updates() {
@@ -75,5 +76,27 @@ struct GettingStartedSnippets {
       print(error)
     }
     #expect(try await films.count() == 3)
+  }
+
+  private func declaring(_ store: Store, _ films: DocumentCollection, _ file: String) async throws {
+    let setup = StoreSetup(collections: [
+      "films": CollectionSetup(
+        defaults: ["rating": 0], aliases: ["by": "[director.name]"], indexes: ["[year] DESC, by"],
+        uniqueIndexes: ["[imdb]"])
+    ])
+    try await store.apply(setup)
+    let unrated = try await films.find("[rating] = 0 AND by = ?", "Kurosawa").count()  // 1
+    #expect(unrated == 1)
+
+    // The JSON of the article is the same setup.
+    let json = try #require(
+      SwiftBlocks.text(
+        of: "Sources/Products/NanoStore/NanoStore.docc/GettingStarted.md", language: "json"
+      ).first)
+    #expect(try StoreSetup(DocumentObject(json: json)) == setup)
+    try Data(json.utf8).write(to: URL(fileURLWithPath: file))
+    let indexes = try await films.indexes()
+    try await store.apply(StoreSetup(contentsOf: file))
+    #expect(try await films.indexes() == indexes && indexes.count == 2)
   }
 }

@@ -161,7 +161,7 @@ struct ModelQueriesSnippets {
     let list = List()
     let people = store[Person.self]
     let task = Task {
-      for try await people in try people.find(\.age > 40).sorted(by: \.lastName).updates() {
+      for try await people in people.find(\.age > 40).sorted(by: \.lastName).updates() {
         await list.show(people)  // Grace; then Alan and Grace
       }
     }
@@ -170,7 +170,7 @@ struct ModelQueriesSnippets {
     try await list.shown("Fry Hopper")
     task.cancel()
 
-    let updates = try people.find().sorted(by: \.lastName).updates().differences()
+    let updates = people.find().sorted(by: \.lastName).updates().differences()
     for try await update in updates {
       await list.apply(update.difference, update.documents)
       break

@@ -36,7 +36,7 @@ func firstRelease() async throws {
   print("Names:", try await team.find().distinct(\.lastName))
 
   // A live query returns its result, and a new result after each commit that changes it.
-  for try await hoppers in try team.find(\.lastName == "Hopper").sorted(by: \.firstName).updates() {
+  for try await hoppers in team.find(\.lastName == "Hopper").sorted(by: \.firstName).updates() {
     print("Hoppers:", hoppers.map(\.firstName))
     guard hoppers.count == 1 else { break }
     try await team.insert(Person(id: "mary", firstName: "Mary", lastName: "Hopper"))

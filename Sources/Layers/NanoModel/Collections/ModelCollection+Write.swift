@@ -107,12 +107,18 @@ extension ModelCollection {
     }
   }
 
-  private func write(_ mode: WriteMode, _ value: M, _ key: String?) throws -> Stored<M> {
+  /// Writes a value under the given key, or its own, or a generated one.
+  func write(_ mode: WriteMode, _ value: M, given key: String?) throws -> Document {
     try prepareIfNeeded()
     let own = try value.documentKey
     let given = try key.map { (key) throws(StoreError) in try DocumentKey(key) }
     if let own, let given, own != given { throw Self.keyMismatch(name) }
-    let document = try write(mode, value, given ?? own)
+    return try write(mode, value, given ?? own)
+  }
+
+  private func write(_ mode: WriteMode, _ value: M, _ key: String?) throws -> Stored<M> {
+    let own = try value.documentKey
+    let document = try write(mode, value, given: key)
     // A value that had no key receives the generated one.
     let value = own == nil && M.fieldTable.hasKey ? try decoder.value(document) : value
     var header = document.header

@@ -18,30 +18,10 @@ extension ModelQuery {
   }
 
   /// Passes the content of each result to a closure that decodes it.
-  ///
-  /// Only the columns that decoding needs are read. If a document does not decode, the query reads
-  /// complete rows again to identify the document in the error.
   @usableFromInline
   func eachContent(
     _ body: (StoredContent, ModelDecoder<M>) throws -> Void
-  ) throws {
-    let decoder = collection.decoder
-    let query = try documentQuery()
-    do {
-      try query.visitContents(withKeys: M.fieldTable.hasKey) { content in
-        try body(content, decoder)
-        return true
-      }
-    } catch let error as StoreError
-      where error.code == .typeMismatch || error.code == .corruptDocument
-    {
-      try query.visitStored { stored in
-        _ = try decoder.value(stored)
-        return true
-      }
-      throw error
-    }
-  }
+  ) throws { try documentQuery().eachContent(of: M.self, body) }
 
   /// Returns the first result, or nil if there is none.
   public func first() throws -> M? { try limit(Swift.min(1, limit ?? 1)).fetch().first }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
-import NanoEngine
 public import NanoStoreCore
 
 extension ModelQuery {
@@ -52,18 +50,7 @@ extension ModelQuery {
   private func eachDecoded(
     _ onFailure: (SkippedDocument) throws -> Void, _ body: (M) throws -> Void
   ) throws {
-    let decoder = collection.decoder
-    try documentQuery().visitStored { stored in
-      let value: M
-      do throws(StoreError) {
-        value = try decoder.value(stored)
-      } catch {
-        try onFailure(SkippedDocument(stored, error))
-        return true
-      }
-      try body(value)
-      return true
-    }
+    try documentQuery().each(as: M.self, onFailure: onFailure, body)
   }
 }
 

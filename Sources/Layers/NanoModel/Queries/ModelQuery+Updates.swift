@@ -9,7 +9,7 @@ extension ModelQuery where M: Sendable {
   /// after each commit that changes them.
   ///
   /// ```swift
-  /// for try await adults in try people.find(\.age > 30).sorted(by: \.lastName).updates() {
+  /// for try await adults in people.find(\.age > 30).sorted(by: \.lastName).updates() {
   ///   await list.show(adults)
   /// }
   /// ```
@@ -17,18 +17,33 @@ extension ModelQuery where M: Sendable {
   /// Like ``DocumentQuery/updates()``, with values instead of documents. Former names are
   /// considered if the collection contained them when this method was called.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` immediately if a property is not stored. The
-  ///   sequence throws the errors of ``fetch()-()->[M]`` and ends.
-  public func updates() throws -> DocumentUpdates<M> {
+  /// - Throws: During iteration, the errors of ``DocumentQuery/updates()`` and ``fetch()-()->[M]``,
+  ///   including ``StoreError/Code/invalidArgument`` if a property is not stored. An error ends the
+  ///   loop.
+  public func updates() -> DocumentUpdates<M> {
     let decoder = collection.decoder
-    return try documentQuery().updates { try decoder.value($0) }
+    return liveQuery.updates { try decoder.value($0) }
   }
 }
 
 extension ModelQuery {
   /// Returns a sequence of the number of results: the current one, and a new one after each commit
   /// that changes it.
-  public func countUpdates() throws -> ValueUpdates<Int> { try documentQuery().countUpdates() }
+  ///
+  /// - Throws: During iteration, the errors of ``count()-()->Int``, including
+  ///   ``StoreError/Code/invalidArgument`` if a property is not stored. An error ends the loop.
+  public func countUpdates() -> ValueUpdates<Int> { liveQuery.countUpdates() }
+
+  /// The equivalent query over documents. If there is none, a query that throws the reason when it
+  /// is executed.
+  private var liveQuery: DocumentQuery {
+    do {
+      return try documentQuery()
+    } catch {
+      let reason = error as? StoreError ?? StoreError(.interrupted, "The query was canceled")
+      return collection.documents.refusing(reason).find()
+    }
+  }
 }
 
 /// A change of a property of a document, applied without decoding the document.

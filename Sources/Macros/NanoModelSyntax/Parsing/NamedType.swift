@@ -6,6 +6,8 @@ struct NamedType {
   private(set) var isList = false
   private(set) var isDictionary = false
   private var hasOtherKeys = false
+  /// The key types of dictionaries whose names do not show that they are `Codable`.
+  private(set) var unknownKeys: [String] = []
 
   init(_ type: PropertyType) { self.init(type.wrapped ?? type.text) }
 
@@ -59,6 +61,8 @@ struct NamedType {
   private mutating func setDictionary(_ parts: [String]) {
     isDictionary = true
     if parts[0] != "String" { hasOtherKeys = true }
+    let key = NamedType(parts[0]).name
+    if !Self.scalars.contains(key) { unknownKeys.append(key) }
     name = parts[1]
   }
 
@@ -89,8 +93,11 @@ struct NamedType {
   /// Types that are stored as strings; a program may conform them to `TextIndexable`.
   private static let strings: Set<String> = ["UUID", "Decimal"]
 
+  /// Whether the element type is one that documents can store, judging by its name alone.
+  var isScalar: Bool { Self.scalars.contains(name) }
+
   /// Whether documents can store the type, judging by its name alone.
-  var isSurelyStored: Bool { Self.scalars.contains(name) && !hasOtherKeys }
+  var isSurelyStored: Bool { isScalar && !hasOtherKeys }
 
   /// Whether the type can be a key, or nil if the name is inconclusive.
   var isKey: Bool? {

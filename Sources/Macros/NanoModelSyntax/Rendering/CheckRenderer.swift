@@ -44,9 +44,9 @@ struct CheckRenderer {
     var checks: [String] = []
     if !type.isSurelyStored {
       let advice =
-        "make \(type.name) Codable or a '@Model' struct, or mark '\(name)' with "
-        + (model.isClass ? "'@Relationship' or '@Inverse' if it refers to objects, or " : "")
-        + "'@Transient'"
+        Self.advice(type) + ", or mark '\(name)' with "
+        + (model.isClass && !type.isScalar
+          ? "'@Relationship' or '@Inverse' if it refers to objects, or " : "") + "'@Transient'"
       checks.append(
         check(
           property, "stored(\(FieldText.metatype(text)))",
@@ -60,6 +60,15 @@ struct CheckRenderer {
         ))
     }
     return checks
+  }
+
+  /// Returns what makes a type storable: of a dictionary with keys and values of types that the
+  /// macro does not know, both must be `Codable`.
+  private static func advice(_ type: NamedType) -> String {
+    let keys = type.unknownKeys.joined(separator: " and ")
+    if keys.isEmpty { return "make \(type.name) Codable or a '@Model' struct" }
+    return type.isScalar
+      ? "make the key type \(keys) Codable" : "make \(keys) and \(type.name) Codable"
   }
 
   private func check(

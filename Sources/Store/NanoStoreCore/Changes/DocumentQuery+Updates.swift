@@ -27,6 +27,7 @@ extension DocumentQuery {
   ///
   /// - Throws: During iteration, also `DecodingError` for a document whose fields do not match the
   ///   type.
+  @_disfavoredOverload
   public func updates<Value: Decodable & Sendable>(
     as type: Value.Type
   ) -> DocumentUpdates<Value> {

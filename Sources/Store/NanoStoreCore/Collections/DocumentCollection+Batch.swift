@@ -4,7 +4,7 @@ public import NanoDocument
 import NanoEngine
 
 extension DocumentCollection {
-  /// Inserts new documents atomically.
+  /// Inserts values as new documents, atomically. Their own codec writes the documents.
   ///
   /// - Returns: Their row IDs, in order.
   /// - Throws: The errors of inserting a single document. Nothing was stored.
@@ -17,13 +17,13 @@ extension DocumentCollection {
       // Accessed in place: copying each value would retain and release everything that it holds.
       let isDone: Void? = try values.withContiguousStorageIfAvailable { values in
         for index in values.indices {
-          values[index].write(to: &writer)
+          try values[index].writeCheckedInDebugBuilds(to: &writer)
           try batch.add(&writer)
         }
       }
       if isDone != nil { return }
       for value in values {
-        value.write(to: &writer)
+        try value.writeCheckedInDebugBuilds(to: &writer)
         try batch.add(&writer)
       }
     }

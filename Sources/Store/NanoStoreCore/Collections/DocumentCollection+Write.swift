@@ -116,6 +116,48 @@ extension DocumentCollection {
     try await onWriter(sending: value) { try self.save($0, key: key) }
   }
 
+  /// Inserts a value as a new document, which its own codec writes.
+  ///
+  /// ```swift
+  /// try cities.insert(City(name: "Oslo"), key: "oslo")
+  /// try cities.get("oslo", as: City.self)?.name           // "Oslo"
+  /// ```
+  ///
+  /// - Throws: The errors of ``insert(_:key:)-(DocumentObject,_)``, including
+  ///   ``StoreError/Code/valueNotStorable`` for a value that the codec could not write. Nothing was
+  ///   stored.
+  @discardableResult
+  public func insert(_ value: some DocumentRepresentable, key: String? = nil) throws -> Document {
+    try write(.insert, Header(key: key)) { try value.writeChecked(to: &$0) }
+  }
+  /// The asynchronous form of `insert(_:key:)`, which does not block the calling thread. The value
+  /// is sent to the writer.
+  @discardableResult
+  public func insert(
+    _ value: sending some DocumentRepresentable, key: String? = nil
+  ) async throws -> Document {
+    try await onWriter(handing: value) { try self.insert($0, key: key) }
+  }
+
+  /// Saves a value under a key, replacing the document with the same key. The value's own codec
+  /// writes the document.
+  ///
+  /// - Throws: The errors of ``save(_:key:)-(DocumentObject,_)``, including
+  ///   ``StoreError/Code/valueNotStorable`` for a value that the codec could not write. The stored
+  ///   document is unchanged.
+  @discardableResult
+  public func save(_ value: some DocumentRepresentable, key: String? = nil) throws -> Document {
+    try write(.save, Header(key: key)) { try value.writeChecked(to: &$0) }
+  }
+  /// The asynchronous form of `save(_:key:)`, which does not block the calling thread. The value is
+  /// sent to the writer.
+  @discardableResult
+  public func save(
+    _ value: sending some DocumentRepresentable, key: String? = nil
+  ) async throws -> Document {
+    try await onWriter(handing: value) { try self.save($0, key: key) }
+  }
+
   /// Inserts a JSON object as a new document. All names in it are fields, including `__rowid__`.
   ///
   /// - Throws: ``StoreError/Code/invalidJSON`` with the byte offset of the error.

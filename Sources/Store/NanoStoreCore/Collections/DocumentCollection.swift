@@ -155,11 +155,30 @@ extension DocumentCollection {
   ///
   /// - Throws: `DecodingError` or ``StoreError/Code/typeMismatch`` if the fields do not match the
   ///   type.
+  @_disfavoredOverload
   public func get<Value: Decodable>(_ key: String, as type: Value.Type) throws -> Value? {
     try get(key)?.decoded(as: type)
   }
   /// The asynchronous form of `get(_:as:)`, which does not block the calling thread.
+  @_disfavoredOverload
   public func get<Value: Decodable & SendableMetatype>(
+    _ key: String, as type: Value.Type
+  ) async throws -> sending Value? {
+    try await fromReader { try self.get(key, as: type) }
+  }
+
+  /// Returns the value that the type's own codec reads from the document with this key, or nil if
+  /// there is none.
+  ///
+  /// - Throws: The errors of the codec, with the field, the collection and the key: among others
+  ///   ``StoreError/Code/typeMismatch`` if the fields do not match the type.
+  public func get<Value: DocumentRepresentable>(
+    _ key: String, as type: Value.Type
+  ) throws -> Value? {
+    try get(key)?.decoded(as: type)
+  }
+  /// The asynchronous form of `get(_:as:)`, which does not block the calling thread.
+  public func get<Value: DocumentRepresentable>(
     _ key: String, as type: Value.Type
   ) async throws -> sending Value? {
     try await fromReader { try self.get(key, as: type) }
@@ -206,20 +225,34 @@ extension Document {
   /// Returns a value decoded from the fields.
   ///
   /// - Throws: `DecodingError` if the fields do not match the type.
+  @_disfavoredOverload
   public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
     try withBytes { try DocumentDecoder().decode(type, from: $0) }
   }
 
   /// Returns a value decoded from the fields by the type's own codec.
   ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` if the fields do not match the type.
+  /// - Throws: The errors of the codec, with the field, the collection and the key: among others
+  ///   ``StoreError/Code/typeMismatch`` if the fields do not match the type.
   public func decoded<Value: DocumentRepresentable>(as type: Value.Type = Value.self) throws
     -> Value
   {
     try withBytes { bytes in
-      var reader = JSONReader(bytes)
-      return try Value(reading: &reader)
+      do throws(StoreError) {
+        var reader = JSONReader(bytes)
+        return try Value(reading: &reader)
+      } catch {
+        throw located(error, in: bytes)
+      }
     }
+  }
+
+  private func located(_ error: StoreError, in body: UnsafeRawBufferPointer) -> StoreError {
+    let header = header
+    var located = error.withField(in: body)
+    if let collection = header.collection { located = located.adding(.collection, collection) }
+    if let key = header.key { located = located.adding(.key, key.description) }
+    return located
   }
 }
 

@@ -80,7 +80,7 @@ func changes(_ books: DocumentCollection, _ shelves: ModelCollection<Shelf>) thr
   let other = books.find().countUpdates().observe(on: DispatchQueue.global()) { print($0) }
   token.cancel()
   other.cancel()
-  print(try shelves.find().countUpdates(), try shelves.find().documentQuery())
+  print(shelves.find().countUpdates(), try shelves.find().documentQuery())
 }
 
 func objects(_ context: ObjectContext, _ shelf: Shelf, _ book: Book) throws {

@@ -36,8 +36,9 @@ func updates(_ store: Store, _ notes: DocumentCollection) async throws {
   }
   for try await commit in store.changes { print(commit.changes) }
   for try await change in notes.changes() { print(change) }
-  for try await pages in try store[Page.self].find().updates() { print(pages.count) }
-  for try await count in try store[Sheet.self].find().countUpdates() { print(count) }
+  for try await pages in store[Page.self].find().updates() { print(pages.count) }
+  for try await pages in notes.find().updates(as: Page.self) { print(pages.count) }
+  for try await count in store[Sheet.self].find().countUpdates() { print(count) }
 }
 
 func tasks(_ notes: DocumentCollection, _ context: ObjectContext) async throws {

@@ -12,6 +12,16 @@ nonisolated struct Point: DocumentRepresentable, Sendable {
   init(reading reader: inout JSONReader) throws(StoreError) { object = try reader.object() }
 }
 
+/// Both `Codable` and with a codec of its own.
+nonisolated struct Pair: Codable, DocumentRepresentable, Sendable {
+  var a: Int
+  init(a: Int) { self.a = a }
+  func write(to writer: inout JSONWriter) { writer.object(["a": .int(Int64(a))]) }
+  init(reading reader: inout JSONReader) throws(StoreError) {
+    self.init(a: Int(try reader.object()["a"]?.int ?? 0))
+  }
+}
+
 func writing(_ recipes: DocumentCollection, _ object: DocumentObject) async throws {
   try await recipes.insert(["title": "Soup"])
   try await recipes.insert(["title": "Soup", "tags": ["hot", 5, nil]], key: "soup")
@@ -61,6 +71,24 @@ func reading(_ recipes: DocumentCollection) async throws {
   print(try await recipes.get(keys: ["soup", "stew"]).count)
   if let recipe = try await recipes.get("soup", as: Recipe.self) { print(recipe.title) }
   print(try await recipes.fetch().count, try await recipes.count())
+}
+
+func codecs(_ points: DocumentCollection, _ object: DocumentObject) async throws {
+  try await points.insert(Point(object))
+  try await points.insert(Point(object), key: "a")
+  try await points.save(Point(object), key: "a")
+  try await points.insert(Pair(a: 1), key: "b")
+  try await points.save(Pair(a: 1))
+  try await points.insert([Pair(a: 1)])
+  print(try await points.get("a", as: Point.self)?.object as Any)
+  print(try await points.get("b", as: Pair.self)?.a as Any)
+  print(try await points.get("b", as: DocumentObject.self) as Any)
+  print(try await points.get("b")?.decoded(as: Pair.self).a as Any)
+  print(try await points.find().decoded(as: Pair.self).count)
+  let pairs: [Pair] = try await points.find().decoded()
+  print(pairs, try await points.find().decodedSkippingFailures(as: Pair.self).values)
+  try await points.find().each(as: Pair.self) { print($0.a) }
+  try await points.find().each(as: Pair.self, onFailure: { print($0.error) }) { print($0.a) }
 }
 
 func querying(_ recipes: DocumentCollection) async throws {

@@ -37,6 +37,29 @@ func writing(_ dishes: ModelCollection<Dish>, _ dish: Dish) async throws {
   try await dishes.dropUndeclaredIndexes()
 }
 
+@Model struct Taste: Codable { var name: String }
+
+func asDocuments(_ documents: DocumentCollection, _ dish: Dish, _ taste: Taste) async throws {
+  try await documents.insert(dish)
+  try await documents.insert(dish, key: "5")
+  try await documents.save(dish)
+  try await documents.save(dish, key: "5")
+  try await documents.insert([dish, dish])
+  try await documents.insert(taste)
+  try await documents.save(taste, key: "hot")
+  try await documents.insert([taste])
+  print(try await documents.get("5", as: Dish.self)?.title ?? "")
+  print(try await documents.get("hot", as: Taste.self)?.name ?? "")
+  print(try await documents.get("hot")?.decoded(as: Taste.self).name ?? "")
+  let all = documents.find()
+  print(try await all.decoded(as: Dish.self).count, try await all.decoded(as: Taste.self).count)
+  try await all.each(as: Dish.self) { print($0.title) }
+  try await all.each(as: Taste.self) { print($0.name) }
+  try await all.each(as: Taste.self, onFailure: { print($0.error) }) { print($0.name) }
+  print(try await all.decodedSkippingFailures(as: Dish.self).values.count)
+  print(try await all.decodedSkippingFailures(as: Taste.self).skipped.count)
+}
+
 func upgrading(_ dishes: ModelCollection<Dish>) async throws {
   try await dishes.upgrade()
   try await dishes.upgrade(batch: 100)

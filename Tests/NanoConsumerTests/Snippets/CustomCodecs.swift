@@ -1,0 +1,3 @@
+import NanoStore
+
+let store = try Store(.memory)
