@@ -22,7 +22,7 @@ extension DocumentCollection {
   /// The asynchronous form of `insert(_:key:)`, which does not block the calling thread.
   @discardableResult
   public func insert<M: Model>(_ value: sending M, key: String? = nil) async throws -> Document {
-    try await onWriter(handing: value) { try self.insert($0, key: key) }
+    try await onWriter(sending: value) { try self.insert($0, key: key) }
   }
 
   /// Saves a value of a model under its own key or a given one, replacing the document with that
@@ -40,7 +40,7 @@ extension DocumentCollection {
   /// The asynchronous form of `save(_:key:)`, which does not block the calling thread.
   @discardableResult
   public func save<M: Model>(_ value: sending M, key: String? = nil) async throws -> Document {
-    try await onWriter(handing: value) { try self.save($0, key: key) }
+    try await onWriter(sending: value) { try self.save($0, key: key) }
   }
 
   /// Inserts values of a model as new documents, atomically.
@@ -56,7 +56,7 @@ extension DocumentCollection {
   public func insert<M: Model>(
     _ values: sending some Sequence<M> & SendableMetatype
   ) async throws -> [Int64] {
-    try await onWriter(handing: values) { try self.insert($0) }
+    try await onWriter(sending: values) { try self.insert($0) }
   }
 
   /// Returns the value of a model with this key, or nil if there is none.

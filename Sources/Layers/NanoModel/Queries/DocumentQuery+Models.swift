@@ -66,7 +66,7 @@ extension DocumentQuery {
     as type: M.Type, onFailure: (SkippedDocument) throws -> Void, _ show: (M) throws -> Void
   ) throws {
     let decoder = ModelDecoder<M>(collection.name)
-    try showStored { stored in
+    try visitStored { stored in
       let value: M
       do throws(StoreError) {
         value = try decoder.value(stored)
@@ -105,14 +105,14 @@ extension DocumentQuery {
   ) throws {
     let decoder = ModelDecoder<M>(collection.name)
     do {
-      try showContents(withKeys: M.fieldTable.hasKey) { content in
+      try visitContents(withKeys: M.fieldTable.hasKey) { content in
         try body(content, decoder)
         return true
       }
     } catch let error as StoreError
       where error.code == .typeMismatch || error.code == .corruptDocument
     {
-      try showStored { stored in
+      try visitStored { stored in
         _ = try decoder.value(stored)
         return true
       }

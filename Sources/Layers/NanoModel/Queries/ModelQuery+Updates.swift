@@ -41,7 +41,7 @@ extension ModelQuery {
       return try documentQuery()
     } catch {
       let reason = error as? StoreError ?? StoreError(.interrupted, "The query was canceled")
-      return collection.documents.refusing(reason).find()
+      return collection.documents.failing(with: reason).find()
     }
   }
 }

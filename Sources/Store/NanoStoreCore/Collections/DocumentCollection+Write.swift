@@ -136,7 +136,7 @@ extension DocumentCollection {
   public func insert(
     _ value: sending some DocumentRepresentable, key: String? = nil
   ) async throws -> Document {
-    try await onWriter(handing: value) { try self.insert($0, key: key) }
+    try await onWriter(sending: value) { try self.insert($0, key: key) }
   }
 
   /// Saves a value under a key, replacing the document with the same key. The value's own codec
@@ -155,7 +155,7 @@ extension DocumentCollection {
   public func save(
     _ value: sending some DocumentRepresentable, key: String? = nil
   ) async throws -> Document {
-    try await onWriter(handing: value) { try self.save($0, key: key) }
+    try await onWriter(sending: value) { try self.save($0, key: key) }
   }
 
   /// Inserts a JSON object as a new document. All names in it are fields, including `__rowid__`.
