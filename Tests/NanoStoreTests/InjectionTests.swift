@@ -8,7 +8,7 @@ import Testing
 /// A store with a collection that no hostile string may affect.
 private struct Target {
   let store: Store
-  private let schema: [SQLRow]
+  private let schema: SQLResult
 
   init() throws {
     store = try anyStore()
@@ -24,7 +24,7 @@ private struct Target {
     schema = try Self.schema(of: store)
   }
 
-  private static func schema(of store: Store) throws -> [SQLRow] {
+  private static func schema(of store: Store) throws -> SQLResult {
     try store.sql("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name")
   }
 

@@ -128,7 +128,7 @@ extension DocumentCollection {
   ///   stored.
   @discardableResult
   public func insert(_ value: some DocumentRepresentable, key: String? = nil) throws -> Document {
-    try write(.insert, Header(key: key)) { try value.writeChecked(to: &$0) }
+    try write(.insert, key: key.map(DocumentKey.init)) { try value.writeChecked(to: &$0) }
   }
   /// The asynchronous form of `insert(_:key:)`, which does not block the calling thread. The value
   /// is sent to the writer.
@@ -147,7 +147,7 @@ extension DocumentCollection {
   ///   document is unchanged.
   @discardableResult
   public func save(_ value: some DocumentRepresentable, key: String? = nil) throws -> Document {
-    try write(.save, Header(key: key)) { try value.writeChecked(to: &$0) }
+    try write(.save, key: key.map(DocumentKey.init)) { try value.writeChecked(to: &$0) }
   }
   /// The asynchronous form of `save(_:key:)`, which does not block the calling thread. The value is
   /// sent to the writer.
