@@ -4,7 +4,7 @@
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-.PHONY: help setup demo test cases api bench bench-million bench-graph bench-postgres docs format lint clean
+.PHONY: help setup demo test cases api bench bench-million bench-graph bench-postgres bench-import docs format lint clean
 .PHONY: reliability crash power-loss failing-calls damage programs concurrency limits black-box fuzz tsan asan
 help:
 	@echo "make demo            builds the command-line tool and runs it on sample data"
@@ -16,6 +16,7 @@ help:
 	@echo "make bench-million   the same with 1,000,000 documents"
 	@echo "make bench-graph     the same for object graphs"
 	@echo "make bench-postgres  benchmarks PostgreSQL against SQLite on a temporary server"
+	@echo "make bench-import    imports a generated CSV file of 2 GB; prints speed and peak memory"
 	@echo "make reliability     runs all stress and fault-injection tests; fills in docs/RELIABILITY.md"
 	@echo "make crash, power-loss, failing-calls, damage, programs, concurrency, limits"
 	@echo "                     runs one of them"
@@ -55,6 +56,9 @@ bench-graph: setup
 bench-postgres: setup
 	@scripts/setup-server
 	@scripts/bench-postgres
+
+bench-import: setup
+	@scripts/bench-import
 
 # Each stress test is bounded by a count or time, and fills in its results in docs/RELIABILITY.md.
 reliability: crash power-loss failing-calls damage programs concurrency limits black-box

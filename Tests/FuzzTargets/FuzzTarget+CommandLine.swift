@@ -35,6 +35,7 @@ extension FuzzTarget {
   ) throws -> [String] {
     var splitter = RecordSplitter(maximumLength: 300)
     let reader = RecordReader(key: "a", dialect: .extended)
+    var writer = JSONWriter()
     var found: [String] = []
     func drain() throws {
       while let record = splitter.next() {
@@ -42,7 +43,7 @@ extension FuzzTarget {
           "\(record.line) \(record.offset) \(record.fault?.message ?? "") \(record.bytes)")
         try require(
           record.offset + record.bytes.count <= bytes.count, "A record ends after the input")
-        if case .failure(let failure) = reader.read(record) {
+        if case .failure(let failure) = reader.read(record, into: &writer) {
           try require(
             (0...bytes.count).contains(failure.place.byte), "An error is located outside the input")
         }

@@ -24,7 +24,8 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
   public func run(_ bytes: UnsafeRawBufferPointer) throws { try body(bytes) }
 
   public static let all = [
-    json, extendedJSON, storedForm, query, textQuery, setup, path, arguments, records, terminal,
+    json, extendedJSON, storedForm, query, textQuery, setup, path, arguments, records, csv,
+    terminal,
   ]
 
   public static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

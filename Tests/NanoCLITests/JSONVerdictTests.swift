@@ -13,9 +13,10 @@ struct ImportVerdictTests {
     bytes.withUnsafeBytes { splitter.append($0) }
     splitter.finish()
     let reader = RecordReader(key: nil, dialect: .extended)
+    var writer = JSONWriter()
     var outcome = (read: 0, failed: 0)
     while let record = splitter.next() {
-      switch reader.read(record) {
+      switch reader.read(record, into: &writer) {
       case .success: outcome.read += 1
       case .failure: outcome.failed += 1
       }

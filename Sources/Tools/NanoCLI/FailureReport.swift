@@ -93,7 +93,9 @@ enum FailureReport {
 
   /// Returns the error of an input record as one line, preceded by its position in the input.
   static func sentence(ofRecord error: StoreError) -> String {
-    let position = "line \(error[.line] ?? "?"), byte \(error[.byteOffset] ?? "?")"
+    let position =
+      error[.line].map { "line \($0), byte \(error[.byteOffset] ?? "?")" }
+      ?? "row \(error[.record] ?? "?")"
     return "\(position): \(sentence(error, in: .record))"
   }
 

@@ -15,6 +15,8 @@ public struct StoreError: Error, Sendable, Hashable {
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The text is not valid JSON; `byteOffset` is the position of the error.
     case invalidJSON
+    /// A row or the header of a CSV file is not valid; `line` is the position of the error.
+    case invalidCSV
     /// A field path has an empty component or an unclosed quote.
     case invalidPath
     /// The query text does not parse; `position` is where, and `expected` what was expected there.
@@ -124,7 +126,7 @@ public struct StoreError: Error, Sendable, Hashable {
     case hint
     /// The name of a database table.
     case table
-    /// The name of a table column.
+    /// The name of a table column, or its number, starting at 1.
     case column
     /// The document's key. May contain user data.
     case key

@@ -83,26 +83,5 @@ extension StrictParser {
     error("A surrogate is not part of a pair", at: backslash, "a surrogate pair")
   }
 
-  /// Returns the length of the well-formed UTF-8 sequence at the cursor (Unicode, table 3-7), or `nil`
-  /// if it is overlong, a surrogate, beyond U+10FFFF or truncated.
-  private func lengthOfScalar() -> Int? {
-    let lead = cursor[0]
-    let length: Int
-    var second: ClosedRange<UInt8> = 0x80...0xBF
-    switch lead {
-    case 0xC2...0xDF: length = 2
-    case 0xE0...0xEF:
-      length = 3
-      if lead == 0xE0 { second = 0xA0...0xBF }
-      if lead == 0xED { second = 0x80...0x9F }
-    case 0xF0...0xF4:
-      length = 4
-      if lead == 0xF0 { second = 0x90...0xBF }
-      if lead == 0xF4 { second = 0x80...0x8F }
-    default: return nil
-    }
-    guard end - cursor >= length, second.contains(cursor[1]) else { return nil }
-    for index in 2..<max(length, 2) where cursor[index] & 0xC0 != 0x80 { return nil }
-    return length
-  }
+  private func lengthOfScalar() -> Int? { UTF8Validation.lengthOfScalar(cursor, end) }
 }

@@ -29,10 +29,12 @@ extension JSONWriter {
     text.withUTF8 { quoted($0) }
   }
 
+  /// Writes a quoted string from its UTF-8, which must be valid.
+  ///
   /// Copies the text and detects escapes in one pass. If any are needed, the string is written again
   /// with escapes.
   @inlinable
-  mutating func quoted(_ text: UnsafeBufferPointer<UInt8>) {
+  package mutating func quoted(_ text: UnsafeBufferPointer<UInt8>) {
     let length = text.count
     reserve(length &+ 2)
     var out = base + used

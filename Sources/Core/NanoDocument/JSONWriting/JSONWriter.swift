@@ -97,8 +97,8 @@ public struct JSONWriter: ~Copyable {
     capacity = larger
   }
 
-  /// Removes everything written after a position.
-  mutating func truncate(to position: Int) { used = position }
+  /// Removes everything written after a position, which was ``count`` at an earlier time.
+  package mutating func truncate(to position: Int) { used = position }
 
   /// Records the first value that could not be written, and writes `null` instead.
   package mutating func fail(_ error: @autoclosure () -> StoreError) {

@@ -5,28 +5,31 @@ import NanoDocument
 import NanoEngine
 
 extension DocumentCollection {
-  /// Imports the documents of a JSON file in one transaction.
+  /// Imports the documents of a JSON or CSV file in one transaction.
   ///
   /// ```swift
   /// let report = try films.importDocuments(from: file, options: ImportOptions(keyField: "title")) {
   ///   print($0.documents, "documents")
   /// }
   /// report.documents     // 42
+  /// try films.importDocuments(from: table, options: ImportOptions(format: .csv()))
   /// ```
   ///
-  /// The file contains an array, one document per line, or concatenated documents, in plain JSON or
-  /// Extended JSON (docs/EXTENDED-JSON.md). Documents written by `nanostore export` keep their
-  /// keys, types, versions and insertion times. The file may be of any size: it is read in chunks,
-  /// on another thread, and at most three batches of 1,000 documents or 8 MB are in memory.
+  /// A JSON file contains an array, one document per line, or concatenated documents, in plain JSON
+  /// or Extended JSON (docs/EXTENDED-JSON.md); ``CSVOptions`` describes CSV. Documents written by
+  /// `nanostore export` keep their keys, types, versions and insertion times. The file may be of any
+  /// size: it is read in chunks, on another thread, and at most three batches of 1,000 documents or
+  /// 8 MB are in memory.
   ///
   /// - Parameters:
   ///   - file: The file.
-  ///   - options: Options for the import.
+  ///   - options: Options for the import, such as the format of the file.
   ///   - progress: Called after each batch. It cannot use the store. If it throws, the import ends.
   /// - Returns: The number of imported documents, and the skipped records.
   /// - Throws: For a record that cannot be stored, its error with the details `record` and `line`,
   ///   which start at one, `byteOffset` and `path`: ``StoreError/Code/invalidJSON``,
-  ///   ``StoreError/Code/duplicateKey``, ``StoreError/Code/uniqueViolation`` and others.
+  ///   ``StoreError/Code/invalidCSV``, ``StoreError/Code/duplicateKey``,
+  ///   ``StoreError/Code/uniqueViolation`` and others. The header of a CSV file is record 0.
   ///   ``StoreError/Code/cannotOpen`` or ``StoreError/Code/inputOutput`` if the file cannot be
   ///   read, or any error of writing. After every error the collection is unchanged: no document of
   ///   the file is stored, and a collection that did not exist still does not.
@@ -60,10 +63,36 @@ extension DocumentCollection {
   ) throws -> ImportReport {
     try InternalCollection.refuse(name)
     try options.keyField?.validate()
-    do {
-      return try Importer(collection: self, options: options, progress: progress).run(source)
-    } catch let failure as RecordFailure {
-      throw failure.located(in: source)
+    return try Importer(
+      collection: self, options: options, progress: progress, name: source.name,
+      totalBytes: source.size
+    ).run(ParsedBatches(source, options.parser()))
+  }
+
+  /// Imports the rows of a table that an engine reads.
+  package func importDocuments(
+    from rows: RowSource, _ options: ImportOptions, progress: ((ImportReport) throws -> Void)?
+  ) throws -> ImportReport {
+    try InternalCollection.refuse(name)
+    try options.keyField?.validate()
+    return try Importer(
+      collection: self, options: options, progress: progress, name: rows.name, totalBytes: nil
+    ).run(RowBatches(rows, keyField: options.keyField))
+  }
+}
+
+extension ImportOptions {
+  func parser() throws(StoreError) -> any RecordParser {
+    switch format {
+    case .json:
+      JSONRecordParser(
+        RecordReader(key: keyField, dialect: dialect), maximumLength: maximumRecordLength)
+    case .mongoDB:
+      JSONRecordParser(
+        RecordReader(key: keyField ?? "_id", dialect: .extended),
+        maximumLength: maximumRecordLength)
+    case .csv(let options):
+      try CSVParser(options, keyField: keyField, maximumLength: maximumRecordLength)
     }
   }
 }

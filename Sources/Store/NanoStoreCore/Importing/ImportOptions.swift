@@ -4,6 +4,8 @@ public import NanoDocument
 
 /// Options for ``DocumentCollection/importDocuments(from:options:progress:)``.
 public struct ImportOptions: Sendable, Hashable {
+  /// The format of the file.
+  public var format: ImportFormat
   /// The field that contains the key of each document, a string or an integer.
   ///
   /// If nil, keys are generated, except for exported documents, which keep theirs.
@@ -13,7 +15,7 @@ public struct ImportOptions: Sendable, Hashable {
   public var replacesDocuments: Bool
   /// Whether invalid records are skipped and counted. If false, the first one ends the import.
   public var skipsInvalidRecords: Bool
-  /// The JSON dialect: whether objects such as `{"$date": …}` become values; see
+  /// The dialect of ``ImportFormat/json``: whether objects such as `{"$date": …}` become values; see
   /// docs/EXTENDED-JSON.md.
   public var dialect: JSONDialect
   /// The maximum length of a record in bytes. A longer one ends the import, which bounds memory
@@ -25,10 +27,11 @@ public struct ImportOptions: Sendable, Hashable {
 
   /// Creates options.
   public init(
-    keyField: FieldPath? = nil, replacesDocuments: Bool = false, skipsInvalidRecords: Bool = false,
-    dialect: JSONDialect = .extended,
+    format: ImportFormat = .json, keyField: FieldPath? = nil, replacesDocuments: Bool = false,
+    skipsInvalidRecords: Bool = false, dialect: JSONDialect = .extended,
     maximumRecordLength: Int = ImportOptions.defaultMaximumRecordLength
   ) {
+    self.format = format
     self.keyField = keyField
     self.replacesDocuments = replacesDocuments
     self.skipsInvalidRecords = skipsInvalidRecords

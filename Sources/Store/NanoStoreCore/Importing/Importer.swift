@@ -9,42 +9,54 @@ struct Importer {
   let options: ImportOptions
   let progress: ((ImportReport) throws -> Void)?
 
-  /// - Throws: ``RecordFailure`` for the first invalid record. Nothing was imported.
-  func run(_ source: ByteSource) throws -> ImportReport {
-    let reader = RecordReader(key: options.keyField, dialect: options.dialect)
+  /// The name of the input, for errors.
+  let name: String
+  /// The number of input bytes; nil if unknown.
+  let totalBytes: Int?
+
+  /// - Throws: ``StoreError`` for the first invalid record, with its position. Nothing was imported.
+  func run(_ source: any BatchSource) throws -> ImportReport {
     var report = ImportReport()
-    report.totalBytes = source.size
-    let batches = BatchPipeline(
-      BatchSource(source, reader, maximumLength: options.maximumRecordLength))
+    report.totalBytes = totalBytes
+    let batches = BatchPipeline(source)
     defer { batches.stop() }
-    return try collection.store.write {
-      var isFirst = true
-      while true {
-        let batch = try batches.next()
-        if Interruption.current?.isTriggered == true { throw CancellationError() }
-        if let failure = batch.failures.first(where: { $0.isFatal || !options.skipsInvalidRecords })
-        {
-          // An earlier document may be rejected too, and its error takes precedence.
-          let before = batch.documents.prefix { $0.place.byte < failure.place.byte }
-          try write(before, source, &report)
-          throw failure
+    do {
+      return try collection.store.write {
+        var isFirst = true
+        while true {
+          let batch = try batches.next()
+          if Interruption.current?.isTriggered == true { throw CancellationError() }
+          try write(batch, isFirst: &isFirst, &report)
+          report.bytesRead = batch.bytesRead
+          try progress?(report)
+          if batch.isLast { return report }
         }
-        for failure in batch.failures { skip(failure, source, &report) }
-        if isFirst, let first = batch.documents.first {
-          try prepare(for: first.document)
-          isFirst = false
-        }
-        try write(batch.documents[...], source, &report)
-        report.bytesRead = batch.bytesRead
-        try progress?(report)
-        if batch.isLast { return report }
       }
+    } catch let failure as RecordFailure {
+      throw failure.located(in: name)
     }
   }
 
+  private func write(
+    _ batch: Batch, isFirst: inout Bool, _ report: inout ImportReport
+  ) throws {
+    if let failure = batch.failures.first(where: { $0.isFatal || !options.skipsInvalidRecords }) {
+      // An earlier document may be rejected too, and its error takes precedence.
+      let before = batch.documents.prefix { $0.place.record < failure.place.record }
+      try write(before, batch, &report)
+      throw failure
+    }
+    for failure in batch.failures { skip(failure, &report) }
+    if isFirst, let first = batch.documents.first {
+      try prepare(for: first.header)
+      isFirst = false
+    }
+    try write(batch.documents[...], batch, &report)
+  }
+
   /// Creates a collection identified by row IDs if the documents were exported from one.
-  private func prepare(for document: Document) throws {
-    guard document.rowID != nil else { return }
+  private func prepare(for header: Document.Header) throws {
+    guard header.rowID != nil else { return }
     let exists = try collection.store.collections().contains {
       $0.name.folded == collection.name.folded
     }
@@ -52,47 +64,52 @@ struct Importer {
   }
 
   private func write(
-    _ documents: ArraySlice<IncomingDocument>, _ source: ByteSource, _ report: inout ImportReport
+    _ documents: ArraySlice<IncomingDocument>, _ batch: Batch, _ report: inout ImportReport
   ) throws {
     guard !documents.isEmpty else { return }
     do {
-      try write(documents.map(\.document))
+      try store(documents, batch)
       report.documents += documents.count
     } catch let error as StoreError where error.isOfRecord {
       // The batch was rolled back as a whole; find the document that failed.
-      try writeEach(documents, source, &report)
+      try writeEach(documents, batch, &report)
     }
   }
 
   private func writeEach(
-    _ documents: ArraySlice<IncomingDocument>, _ source: ByteSource, _ report: inout ImportReport
+    _ documents: ArraySlice<IncomingDocument>, _ batch: Batch, _ report: inout ImportReport
   ) throws {
-    for incoming in documents {
+    for index in documents.indices {
       do {
-        try write([incoming.document])
+        try store(documents[index...index], batch)
         report.documents += 1
       } catch let error as StoreError where error.isOfRecord {
-        let failure = RecordFailure(place: incoming.place, error: error)
+        let failure = RecordFailure(place: documents[index].place, error: error)
         guard options.skipsInvalidRecords else { throw failure }
-        skip(failure, source, &report)
+        skip(failure, &report)
       }
     }
   }
 
-  private func write(_ documents: [Document]) throws {
-    if options.replacesDocuments {
-      try collection.save(documents)
-    } else {
-      try collection.insert(documents)
+  private func store(_ documents: ArraySlice<IncomingDocument>, _ source: Batch) throws {
+    let mode: WriteMode = options.replacesDocuments ? .save : .insert
+    _ = try source.bodies.withUnsafeBytes { bodies in
+      try collection.writeBatch(mode, capacity: documents.count) { batch, writer in
+        for document in documents {
+          writer.raw(UnsafeRawBufferPointer(rebasing: bodies[document.body]))
+          let header = document.header
+          try batch.add(
+            &writer, key: header.key, type: header.type, version: header.version,
+            added: header.added)
+        }
+      }
     }
   }
 
-  private func skip(
-    _ failure: RecordFailure, _ source: ByteSource, _ report: inout ImportReport
-  ) {
+  private func skip(_ failure: RecordFailure, _ report: inout ImportReport) {
     report.skipped += 1
     guard report.skippedRecords.count < ImportReport.maximumErrors else { return }
-    report.skippedRecords.append(failure.located(in: source))
+    report.skippedRecords.append(failure.located(in: name))
   }
 }
 

@@ -4,10 +4,10 @@ package import NanoDocument
 
 /// A position in the input, for error messages.
 package struct Place: Sendable {
-  /// The number of the record, starting at one.
+  /// The number of the record, starting at one; zero for the header of a table.
   package var record: Int
-  /// The line, starting at one.
-  package var line: Int
+  /// The line, starting at one; nil for an input without lines.
+  package var line: Int?
   /// The byte offset.
   package var byte: Int
 }
@@ -20,17 +20,12 @@ package struct RecordFailure: Error {
   package var isFatal = false
 
   /// Returns the error with the position in the input instead of that in the record.
-  func located(in source: ByteSource) -> StoreError {
-    error.removing(.byteOffset).removing(.line)
-      .adding(.record, "\(place.record)").adding(.line, "\(place.line)")
-      .adding(.byteOffset, "\(place.byte)").adding(.path, source.name)
+  func located(in name: String) -> StoreError {
+    let located = error.removing(.byteOffset).removing(.line)
+      .adding(.record, "\(place.record)").adding(.path, name)
+    guard let line = place.line else { return located }
+    return located.adding(.line, "\(line)").adding(.byteOffset, "\(place.byte)")
   }
-}
-
-/// A record that was parsed successfully.
-package struct IncomingDocument: Sendable {
-  package let document: Document
-  package let place: Place
 }
 
 /// Parses records to documents.
@@ -43,22 +38,26 @@ package struct RecordReader: Sendable {
     self.dialect = dialect
   }
 
+  /// Appends the fields of a record to a buffer in stored form.
+  ///
   /// - Parameter number: The number of records in the input, up to and including this one.
   package func read(
-    _ record: Record, number: Int = 1
-  ) -> Result<IncomingDocument, RecordFailure> {
+    _ record: Record, number: Int = 1, into writer: inout JSONWriter
+  ) -> Result<(Document.Header, Place), RecordFailure> {
     let place = Place(record: number, line: record.line, byte: record.offset)
     if let fault = record.fault {
       return .failure(RecordFailure(place: place, error: fault, isFatal: record.isFatal))
     }
     do throws(StoreError) {
-      return .success(IncomingDocument(document: try document(record.bytes), place: place))
+      return .success((try append(record.bytes, to: &writer), place))
     } catch {
       return .failure(RecordFailure(place: Self.place(of: error, in: record, number), error: error))
     }
   }
 
-  private func document(_ given: [UInt8]) throws(StoreError) -> Document {
+  private func append(
+    _ given: [UInt8], to writer: inout JSONWriter
+  ) throws(StoreError) -> Document.Header {
     var bytes = given
     var header = Document.Header()
     if dialect == .extended, let range = ExportMetadata.range(in: bytes) {
@@ -68,10 +67,12 @@ package struct RecordReader: Sendable {
     }
     let object = try DocumentObject(json: bytes, dialect: dialect)
     if let key { header.key = try Self.key(object, at: key) }
-    var writer = JSONWriter(capacity: bytes.count + 64)
-    writer.object(object)
-    if let failure = writer.failure { throw failure }
-    return Document(header, copying: writer.bytes)
+    // Not written to the shared buffer directly, which would keep the failure for later records.
+    var fields = JSONWriter(capacity: bytes.count + 64)
+    fields.object(object)
+    if let failure = fields.failure { throw failure }
+    writer.raw(fields.bytes)
+    return header
   }
 
   private static func key(

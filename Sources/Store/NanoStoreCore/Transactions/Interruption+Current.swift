@@ -13,7 +13,7 @@ package import NanoEngine
 extension Interruption {
   /// The interruption of the call that the scheduler runs on this thread. A task started by the
   /// call inherits the task-local value, but is not interrupted with it.
-  static var current: Interruption? {
+  package static var current: Interruption? {
     guard let call = RunningCall.innermost, pthread_equal(call.thread, pthread_self()) != 0,
       call.isActive
     else { return nil }

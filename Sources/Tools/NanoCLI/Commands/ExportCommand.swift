@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: MIT
 
 import ArgumentParser
+import Foundation
 import NanoStore
 
 struct ExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write documents as JSON that import restores exactly.",
+    abstract: "Write documents as JSON that import restores exactly, or in another format.",
     discussion: """
       Writes one document per line in Extended JSON, with a header that import reads:
 
         {"$nanostore":{"key":"ada","added":{"$date":"2026-11-20T21:17:00.000000Z"}},"name":"Ada"}
 
-      Importing the output into another database restores the same documents with the same keys, \
-      types, versions and timestamps, in the same order. Use --no-header for other programs that \
-      read Extended JSON, and --plain for programs that read only JSON. Indexes are not exported; \
+      Importing the output into another database restores the same documents with the same keys, \\
+      types, versions and timestamps, in the same order. Use --no-header for other programs that \\
+      read Extended JSON, and --plain for programs that read only JSON. Indexes are not exported; \\
       nanostore backup copies a whole database.
 
-      A document from another program that import could not restore exactly, such as one with \
+      CSV has a column for each field, such as address.city, and __key__ for the key.
+
+      A document from another program that import could not restore exactly, such as one with \\
       duplicate field names, is skipped and reported; the exit status is then 1.
       """)
 
   @OptionGroup var target: CollectionOptions
   @OptionGroup var condition: ConditionOptions
+
+  @Flag(exclusivity: .exclusive)
+  var format: ExportOutput?
 
   @Flag(
     inversion: .prefixedNo, help: "Write the key, type, version and timestamp before the fields.")
@@ -31,36 +37,105 @@ struct ExportCommand: ParsableCommand {
   @Flag(help: "Plain JSON: no header, dates and data as strings.")
   var plain = false
 
-  func run() throws {
-    try target.withCollection(.reading) { collection in
-      let query = try condition.query(in: collection)
-      try Output.run { output in
-        var writer = JSONWriter()
-        var unrepresentable = UnrepresentableDocuments()
-        let isByRowID = try collection.store.collections().contains {
-          $0.name.folded == collection.name.folded && $0.identity == .rowID
-        }
-        try query.each { document in
-          writer.removeAll()
-          let isWritten = try unrepresentable.attempt(document) {
-            try write(document, isByRowID: isByRowID, to: &writer)
-          }
-          guard isWritten else { return }
-          if let failure = writer.failure { throw failure }
-          writer.byte(UInt8(ascii: "\n"))
-          try output.write(writer.bytes)
-        }
-        try unrepresentable.finish()
-      }
+  @Flag(help: "Canonical Extended JSON for mongoimport, with the key as the field _id.")
+  var mongo = false
+
+  @Option(
+    help: ArgumentHelp("The columns of CSV, separated by commas.", valueName: "__key__,a,b.c"))
+  var fields: String?
+
+  @Option(
+    help: ArgumentHelp("Write to a file, which is created when it is complete.", valueName: "file"),
+    completion: .file())
+  var output: String?
+
+  @Flag(help: "Replace an existing file.")
+  var force = false
+
+  func validate() throws {
+    let isTable = format == .csv || format == .tsv
+    guard !isTable || (header && !plain && !mongo) else {
+      throw ValidationError("--no-header, --plain and --mongo require JSON")
+    }
+    guard isTable || fields == nil else {
+      throw ValidationError("--fields requires --csv or --tsv")
+    }
+    guard !plain || !mongo else { throw ValidationError("--plain and --mongo exclude each other") }
+    guard output != nil || !force else { throw ValidationError("--force requires --output") }
+  }
+
+  private var exportFormat: ExportFormat {
+    let form: ExportFormat.JSONForm =
+      mongo ? .mongoDB : plain ? .plain : header ? .restorable : .extended
+    let columns = fields.map { FieldList.split($0) }
+    return switch format {
+    case nil, .ndjson: .ndjson(form)
+    case .json: .json(form)
+    case .csv: .csv(columns: columns)
+    case .tsv: .csv(columns: columns, separator: "\t")
     }
   }
 
-  private func write(_ document: Document, isByRowID: Bool, to writer: inout JSONWriter) throws {
-    if header, !plain {
-      return try ExportMetadata.write(document, isByRowID: isByRowID, to: &writer)
+  func run() throws {
+    try target.withCollection(.reading) { collection in
+      let query = try condition.query(in: collection)
+      var unrepresentable = UnrepresentableDocuments()
+      func note(_ document: SkippedDocument) throws {
+        try unrepresentable.note(document, in: collection.name)
+      }
+      if let output {
+        try export(query, to: output, note)
+      } else {
+        try Output.run { output in
+          try query.export(as: exportFormat, onFailure: note) { chunk in
+            try chunk.withUnsafeBytes { try output.write($0) }
+          }
+        }
+      }
+      try unrepresentable.finish()
     }
-    let fields = try ExportMetadata.fields(of: document)
-    guard plain else { return fields.withUnsafeBytes { writer.raw($0) } }
-    writer.text(.object(try document.object()), dialect: .plain)
+  }
+
+  private func export(
+    _ query: DocumentQuery, to path: String, _ note: @escaping (SkippedDocument) throws -> Void
+  ) throws {
+    let line = ProgressLine()
+    defer { line.clear() }
+    let file = URL(filePath: NSString(string: path).expandingTildeInPath)
+    let report: ExportReport
+    do {
+      report = try query.export(
+        to: file, as: exportFormat, replacing: force,
+        progress: {
+          line.show(
+            nil,
+            "\(Quantity.documents($0.documents)), \(Quantity.rate($0.documents, line.elapsed))")
+        }, onFailure: note)
+    } catch let error as StoreError where error.code == .alreadyExists {
+      throw CommandFailure(
+        message: TerminalText.text("\(path) already exists (--force replaces it)"))
+    }
+    line.clear()
+    try Output.run {
+      try $0.line(
+        TerminalText.text(
+          "exported \(Quantity.documents(report.documents)) to \(path) "
+            + "in \(Quantity.duration(line.elapsed)) "
+            + "(\(Quantity.rate(report.documents, line.elapsed)))"))
+    }
+  }
+}
+
+/// The formats that `export` writes.
+enum ExportOutput: String, EnumerableFlag {
+  case ndjson, json, csv, tsv
+
+  static func help(for format: ExportOutput) -> ArgumentHelp? {
+    switch format {
+    case .ndjson: "One JSON object per line; the default."
+    case .json: "A JSON array."
+    case .csv: "Comma-separated values with a header row."
+    case .tsv: "Tab-separated values with a header row."
+    }
   }
 }

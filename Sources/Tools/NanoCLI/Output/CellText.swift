@@ -35,17 +35,8 @@ enum CellText {
   private static func plain(
     _ value: DocumentValue?, list: ([DocumentValue]) -> String?
   ) -> String {
-    switch value {
-    case nil: return ""
-    case .string(let text): return text
-    case .array(let elements):
-      return list(elements) ?? DocumentValue.array(elements).jsonString(dialect: .plain)
-    // JSON cannot represent infinity and NaN, but a cell can.
-    case .double(let number) where !number.isFinite: return "\(number)"
-    case let value?:
-      let text = value.jsonString(dialect: .plain)
-      let isQuoted = value.date != nil || value.data != nil || value.url != nil
-      return isQuoted ? value.url?.absoluteString ?? String(text.dropFirst().dropLast()) : text
-    }
+    guard let value else { return "" }
+    if case .array(let elements) = value, let text = list(elements) { return text }
+    return CSVCell.text(value)
   }
 }

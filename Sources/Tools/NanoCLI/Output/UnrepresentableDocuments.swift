@@ -17,15 +17,21 @@ struct UnrepresentableDocuments {
       try write()
       return true
     } catch let error as StoreError where error.code == .corruptDocument {
-      note(document, error)
+      note(document.collection, document.rowID, error)
       return false
     }
   }
 
-  private mutating func note(_ document: Document, _ error: StoreError) {
+  /// Reports a document that an export skipped.
+  mutating func note(_ document: SkippedDocument, in collection: String) throws {
+    guard let error = document.error as? StoreError else { throw document.error }
+    note(collection, document.rowID, error)
+  }
+
+  private mutating func note(_ collection: String?, _ rowID: Int64?, _ error: StoreError) {
     count += 1
     let location = [
-      document.collection.map { "collection \($0)" }, document.rowID.map { "row ID \($0)" },
+      collection.map { "collection \($0)" }, rowID.map { "row ID \($0)" },
     ].compactMap(\.self).joined(separator: ", ")
     let reason = error.removing(.collection).removing(.rowID)
     Diagnostics.print(TerminalText.text("\(location): \(FailureReport.sentence(reason))"))

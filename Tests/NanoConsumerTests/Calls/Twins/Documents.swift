@@ -129,6 +129,28 @@ func skipping(_ recipes: DocumentCollection) async throws {
   try await recipes.importDocuments(from: URL(filePath: "recipes.json")) { print($0) }
 }
 
+func converting(_ recipes: DocumentCollection, _ file: URL) async throws {
+  try await recipes.importDocuments(from: file, options: ImportOptions(format: .csv()))
+  try await recipes.importDocuments(
+    from: file,
+    options: ImportOptions(
+      format: .csv(CSVOptions(separator: ";", textColumns: ["zip", "by.phone"])), keyField: "id"))
+  try await recipes.importDocuments(from: file, options: ImportOptions(format: .tsv))
+  try await recipes.importDocuments(from: file, options: ImportOptions(format: .mongoDB))
+  try await recipes.importRows(.table("recipe"), fromSQLite: file)
+  try await recipes.importRows(
+    .query("SELECT * FROM recipe"), fromSQLite: file, options: ImportOptions(keyField: "id"),
+    keepsNulls: true
+  ) { print($0.documents) }
+  try await recipes.find().export(to: file)
+  let report = try await recipes.find(Field("minutes") < 30)
+    .export(to: file, as: .csv(), replacing: true) { print($0.documents) }
+  print(report.bytesWritten, report.skipped)
+  try await recipes.find().export(to: file, as: .json(.mongoDB), onFailure: { print($0.error) })
+  try await recipes.find().export { chunk in print(chunk.count) }
+  try await recipes.find().export(as: .csv(columns: ["title"], separator: "\t")) { print($0.count) }
+}
+
 func aggregating(_ recipes: DocumentCollection) async throws {
   let all = recipes.find()
   print(try await all.aggregate([.count, .max("minutes")]))

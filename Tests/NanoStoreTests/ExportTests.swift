@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import NanoStore
+import NanoTestSupport
+import NanoTesting
+import Synchronization
+import Testing
+
+@Suite("Exporting documents")
+struct ExportTests {
+  let scratch: Scratch
+  let films: DocumentCollection
+  let file: URL
+
+  init() throws {
+    scratch = try Scratch()
+    films = try anyStore()["films"]
+    file = URL(filePath: scratch.file("export"))
+  }
+
+  private func text(_ query: DocumentQuery, _ format: ExportFormat) throws -> String {
+    var data = Data()
+    let report = try query.export(as: format) { data.append($0) }
+    #expect(report.bytesWritten == data.count)
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  private func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted()
+  }
+
+  private func fill(_ count: Int) throws {
+    try films.insert((0..<count).map { ["n": .int(Int64($0)), "text": "some text"] })
+  }
+
+  @Test("Each form of JSON is written, as lines and as an array")
+  func json() throws {
+    let date = Date(timeIntervalSince1970: 1_795_209_420.25)
+    try films.insert(["n": 1, "x": 2.0, "at": .date(date), "d": .data(Data([1, 2]))], key: "a")
+    try films.insert(["n": 2], key: "b")
+
+    #expect(
+      try text(films.find(), .ndjson(.extended)) == """
+        {"n":1,"x":2.0,"at":{"$date":"2026-11-20T21:17:00.250Z"},"d":{"$binary":{"base64":"AQI=","subType":"00"}}}
+        {"n":2}
+
+        """)
+    #expect(
+      try text(films.find(), .json(.plain)) == """
+        [
+        {"n":1,"x":2.0,"at":"2026-11-20T21:17:00.250Z","d":"AQI="},
+        {"n":2}
+        ]
+
+        """)
+    #expect(
+      try text(films.find(), .ndjson(.mongoDB)) == """
+        {"_id":"a","n":{"$numberInt":"1"},"x":{"$numberDouble":"2.0"},"at":{"$date":{"$numberLong":"1795209420250"}},"d":{"$binary":{"base64":"AQI=","subType":"00"}}}
+        {"_id":"b","n":{"$numberInt":"2"}}
+
+        """)
+    #expect(try text(films.find(Field("n") == 3), .json()) == "[]\n")
+    #expect(try text(films.find(Field("n") == 3), .ndjson()) == "")
+    #expect(try text(films.find().sorted(by: "-n").limit(1), .ndjson(.plain)) == "{\"n\":2}\n")
+  }
+
+  @Test(
+    "The default format restores documents, as lines and as an array", arguments: [false, true])
+  func restorable(isArray: Bool) throws {
+    var generator = ValueGenerator(random: SplitMix(seed: .random(in: 0 ... .max)))
+    for number in 0..<200 {
+      let object = DocumentObject((0..<3).map { ("f\($0)", generator.value(.mixed)) })
+      try films.save(Document(object, key: "k\(number)", type: "T"))
+    }
+    try films.find().export(to: file, as: isArray ? .json() : .ndjson())
+    let copy = try Store(.memory)["copy"]
+    try copy.importDocuments(from: file)
+
+    let (copies, originals) = (try copy.fetch(), try films.fetch())
+    #expect(
+      try copies.map { try $0.object().jsonString() }
+        == originals.map { try $0.object().jsonString() })
+    #expect(copies.map(\.key) == originals.map(\.key))
+    #expect(copies.map(\.type) == originals.map(\.type))
+    #expect(copies.map(\.added) == originals.map(\.added))
+  }
+
+  @Test("CSV has the key and a column for each field, in the order of the documents")
+  func csvColumns() throws {
+    try films.insert(["title": "Alien", "by": ["name": "Scott"], "genres": ["SF"]], key: "a")
+    try films.insert(
+      ["title": "007", "year": 1962, "by": ["born": 1915, "name": "Young"]], key: "b")
+    try films.insert(["title": "", "year": nil, "x": "a,b"], key: "c")
+
+    #expect(
+      try text(films.find(), .csv())
+        == """
+        __key__,title,year,x,by.born,by.name,genres
+        a,Alien,,,,Scott,"[""SF""]"
+        b,"007",1962,,1915,Young,
+        c,"",null,"a,b",,,
+
+        """.replacing("b,\"007\"", with: "b,007"))
+    #expect(
+      try text(films.find(), .csv(columns: ["year", "by.name"], separator: ";")) == """
+        year;by.name
+        ;Scott
+        1962;Young
+        null;
+
+        """)
+    #expect(
+      try text(films.find(Field("year") == 1962).select("title"), .tsv)
+        == "__key__\ttitle\nb\t007\n")
+  }
+
+  @Test("A field that is an object in some documents only is one column")
+  func mixedColumns() throws {
+    try films.insert(["a": ["b": 1], "c": [:]], key: "1")
+    try films.insert(["a": 5, "c": 2, "__key__": "12", "d": ["x.y": "1"]], key: "2")
+
+    #expect(
+      try text(films.find(), .csv()) == """
+        __key__,a,c,\"\"\"__key__\"\"\",\"d.\"\"x.y\"\"\"
+        1,"{""b"":1}",{},,
+        2,5,2,"12","1"
+
+        """)
+  }
+
+  @Test("CSV of documents without keys has no column for them")
+  func withoutKeys() throws {
+    let store = try Store(.memory)
+    let rows = try store.createCollection("rows", identity: .rowID)
+    try rows.insert(["a": 1])
+    #expect(try text(rows.find(), .csv()) == "a\n1\n")
+    #expect(
+      try text(rows.find(), .ndjson(.mongoDB))
+        == #"{"_id":{"$numberInt":"1"},"a":{"$numberInt":"1"}}"# + "\n")
+  }
+
+  @Test("A field with an empty name cannot be a column, and no file is created")
+  func emptyName() throws {
+    try films.insert(["": 1])
+    let error = error { try films.find().export(to: file, as: .csv()) }
+    #expect(error?.code == .invalidPath)
+    #expect(try names() == [])
+    #expect(
+      self.error { try films.find().export(to: file, as: .csv(columns: ["a..b"])) }?.code
+        == .invalidPath)
+  }
+
+  private func error(_ work: () throws -> Void) -> StoreError? {
+    do { try work() } catch { return error as? StoreError }
+    return nil
+  }
+
+  @Test("An existing file is replaced only on request")
+  func existing() throws {
+    try fill(1)
+    try Data("old".utf8).write(to: file)
+
+    #expect(error { try films.find().export(to: file) }?.code == .alreadyExists)
+    #expect(try String(contentsOf: file, encoding: .utf8) == "old")
+
+    try films.find().export(to: file, as: .ndjson(.plain), replacing: true)
+    #expect(try String(contentsOf: file, encoding: .utf8) == "{\"n\":0,\"text\":\"some text\"}\n")
+    #expect(try names() == ["export"])
+
+    let folder = URL(filePath: scratch.path)
+    #expect(error { try films.find().export(to: folder, replacing: true) }?.code == .cannotOpen)
+    let nowhere = folder.appending(path: "no/file")
+    #expect(error { try films.find().export(to: nowhere) }?.code == .cannotOpen)
+    let web = error { try films.find().export(to: URL(string: "https://example.org")!) }
+    #expect(web?.code == .invalidArgument)
+  }
+
+  @Test("An error of a closure ends the export, and an existing file is unchanged")
+  func failing() throws {
+    struct Enough: Error {}
+    try fill(5_000)
+    try Data("old".utf8).write(to: file)
+    #expect(throws: Enough.self) {
+      try films.find().export(to: file, replacing: true) {
+        if $0.documents > 2_000 { throw Enough() }
+      }
+    }
+    #expect(throws: Enough.self) { try films.find().export { _ in throw Enough() } }
+    #expect(try String(contentsOf: file, encoding: .utf8) == "old")
+    #expect(try names() == ["export"])
+  }
+
+  @Test("Progress is reported, and the last report is the result")
+  func progress() throws {
+    try fill(2_500)
+    var seen: [ExportReport] = []
+    let report = try films.find().export(to: file, progress: { seen.append($0) })
+
+    #expect(seen.map(\.documents) == [1_000, 2_000, 2_500])
+    #expect(seen.last == report)
+    #expect(report.bytesWritten == (try Data(contentsOf: file).count))
+  }
+
+  @Test("Canceling the task ends the export, and no file is created")
+  func canceling() async throws {
+    try await films.store.write { try fill(20_000) }
+    let (started, signal) = AsyncStream<Void>.makeStream()
+    let resume = DispatchSemaphore(value: 0)
+    let task = Task { [films, file] in
+      try await films.find().export(to: file) { _ in
+        signal.yield()
+        resume.wait()
+      }
+    }
+    for await _ in started { break }
+    task.cancel()
+    for _ in 0..<30 { resume.signal() }
+
+    await #expect(throws: CancellationError.self) { _ = try await task.value }
+    #expect(try names() == [])
+  }
+
+  @Test("An async export has the same result")
+  func asynchronous() async throws {
+    try await films.insert(["n": 1], key: "a")
+    try await films.find().export(to: file, as: .ndjson(.plain))
+    let chunks = Mutex(Data())
+    try await films.find().export(as: .ndjson(.plain)) { chunk in
+      chunks.withLock { $0.append(chunk) }
+    }
+    #expect(chunks.withLock { $0 } == Data("{\"n\":1}\n".utf8))
+    #expect(try Data(contentsOf: file) == Data("{\"n\":1}\n".utf8))
+  }
+
+  @Test("A document that no import could restore ends the export, or is reported and skipped")
+  func unrepresentable() throws {
+    let store = try Store(.file(scratch.file("s.db")))
+    let rows = store["rows"]
+    try rows.insert([["n": 1], ["n": 2], ["n": 3]])
+    try store.execute(#"UPDATE rows SET body = '{"n":2,"n":"twice"}' WHERE id = 2"#)
+
+    let formats: [ExportFormat] = [
+      .ndjson(), .json(.plain), .ndjson(.mongoDB), .csv(columns: ["n"]),
+    ]
+    for format in formats {
+      #expect(error { try rows.find().export(as: format) { _ in } }?.code == .corruptDocument)
+      var skipped: [Int64] = []
+      var data = Data()
+      let report = try rows.find().export(
+        as: format, onFailure: { skipped.append($0.rowID) }, to: { data.append($0) })
+      #expect(skipped == [2])
+      #expect(report.documents == 2 && report.skipped == 1)
+      #expect(!String(decoding: data, as: UTF8.self).contains("twice"))
+    }
+    try store.close()
+  }
+}
