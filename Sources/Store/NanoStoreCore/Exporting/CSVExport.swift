@@ -28,7 +28,7 @@ struct CSVExport {
     init(_ text: String) throws(StoreError) {
       let path = FieldPath(text)
       try path.validate()
-      self = text.isSame(as: TableColumns.keyName) ? .key : Column(path)
+      self = text.hasSameBytes(as: TableColumns.keyName) ? .key : Column(path)
     }
   }
 

@@ -48,7 +48,7 @@ final class FoundColumns {
     }
 
     private func child(_ name: String, after previous: Node?) -> Node {
-      if let next = previous == nil ? first : previous?.next, next.name.isSame(as: name) {
+      if let next = previous == nil ? first : previous?.next, next.name.hasSameBytes(as: name) {
         return next
       }
       if let child = children[ExactName(name)] { return child }

@@ -23,7 +23,7 @@ struct TableColumns {
   init(_ names: [String], keyField: FieldPath?) throws(StoreError) {
     var keys: [Int] = []
     for (column, name) in names.enumerated() {
-      if name.isSame(as: Self.keyName) { keys.append(column) }
+      if name.hasSameBytes(as: Self.keyName) { keys.append(column) }
       guard !Self.reservedNames.containsExactly(name) else {
         throw StoreError(
           .invalidCSV, "A column has the name of metadata that an import does not restore",
