@@ -57,13 +57,15 @@ final class HashDatabase {
     guard let start = try file.bytes(0, size) else {
       throw StoreError(.inputOutput, "The file cannot be read")
     }
-    let candidates = try HashDatabaseHeader.candidates(start, fileSize: file.count)
-    if let sound = candidates.sound { return sound }
+    let readings = try HashDatabaseHeader.readings(start, fileSize: file.count)
     var best: (header: HashDatabaseHeader, blocks: Int)?
-    for candidate in candidates.repaired {
-      let blocks = try leadingBlocks(file, candidate)
-      if blocks > best?.blocks ?? -1 { best = (candidate, blocks) }
+    for header in [readings.consistent].compactMap({ $0 }) + readings.inferred {
+      let blocks = try leadingBlocks(file, header)
+      if blocks == maximumLeadingBlocks { return header }
+      if blocks > best?.blocks ?? -1 { best = (header, blocks) }
     }
+    // The fields of a damaged header can agree by chance, but then another reading fits completely.
+    if let consistent = readings.consistent { return consistent }
     guard let best else {
       throw StoreError(
         .corruptFile, "The header of the database is damaged beyond repair",
@@ -72,21 +74,23 @@ final class HashDatabase {
     return best.header
   }
 
+  /// Arbitrary; with a wrong alignment or offset size, the first or second block is not readable.
+  private static let maximumLeadingBlocks = 64
+
   /// Returns how many blocks, up to a limit, follow each other where the header expects them.
   private static func leadingBlocks(
     _ file: WindowedFile, _ header: HashDatabaseHeader
   ) throws(StoreError) -> Int {
     let reader = HashBlockReader(file: file, header: header)
     var offset = header.firstBlock
-    // Arbitrary; a wrong alignment or offset size fails after one or two.
-    for count in 0..<64 {
-      guard offset < header.usedSize else { return 64 }
+    for count in 0..<maximumLeadingBlocks {
+      guard offset < header.usedSize else { return maximumLeadingBlocks }
       let block = try reader.block(offset, limit: header.usedSize)
       guard let end = block.end else { return count }
       if case .record(let record) = block, try !reader.hashMatches(record) { return count }
       offset = end
     }
-    return 64
+    return maximumLeadingBlocks
   }
 
   /// Passes each readable record to a closure, and returns what was found.

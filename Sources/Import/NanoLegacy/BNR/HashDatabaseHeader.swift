@@ -38,15 +38,15 @@ struct HashDatabaseHeader: Equatable {
     bytes.starts(with: "ToKyO CaBiNeT\n".utf8)
   }
 
-  /// Reads the header in the byte order in which its fields agree; if there is none, infers the field
-  /// that disagrees, or returns `nil`.
+  /// Reads the header in the byte order in which its fields agree, and in alternative ways in which one
+  /// field is inferred from the others, because it may be damaged.
   ///
   /// - Throws: ``StoreError/Code/notADatabase`` without the format's signature,
   ///   ``StoreError/Code/unsupported`` for other formats of the library and for compressed records,
   ///   ``StoreError/Code/corruptFile`` for a truncated header.
-  static func candidates(
+  static func readings(
     _ bytes: UnsafeRawBufferPointer, fileSize: Int64
-  ) throws(StoreError) -> (sound: HashDatabaseHeader?, repaired: [HashDatabaseHeader]) {
+  ) throws(StoreError) -> (consistent: HashDatabaseHeader?, inferred: [HashDatabaseHeader]) {
     guard hasMagic(bytes) else {
       throw StoreError(.notADatabase, "The file is not a Tokyo Cabinet database")
     }
@@ -57,11 +57,11 @@ struct HashDatabaseHeader: Equatable {
     }
     try checkKind(bytes)
     let readings = [false, true].map { HashDatabaseHeader(bytes, isBigEndian: $0) }
-    if let sound = readings.first(where: { $0.isConsistent }) {
-      return (sound.usingPlausibleSize(fileSize), [])
-    }
-    let repaired = readings.flatMap { $0.repairs(fileSize: fileSize) }
-    return (nil, repaired.map { $0.usingPlausibleSize(fileSize) })
+    let consistent = readings.first { $0.isConsistent }
+    let inferred = (consistent.map { [$0] } ?? readings).flatMap { $0.repairs(fileSize: fileSize) }
+    return (
+      consistent?.usingPlausibleSize(fileSize), inferred.map { $0.usingPlausibleSize(fileSize) }
+    )
   }
 
   private init(_ bytes: UnsafeRawBufferPointer, isBigEndian: Bool) {
@@ -145,26 +145,25 @@ extension HashDatabaseHeader {
     for power in 0...Self.maximumPoolPower where power != poolPower {
       add("free-block pool power") { $0.poolPower = power }
     }
-    for bucketCount in possibleBucketCounts {
-      add("number of buckets") { $0.bucketCount = bucketCount }
+    if let probable = probableBucketCount {
+      add("number of buckets") { $0.bucketCount = probable }
     }
     return repairs
   }
 
-  /// The numbers of buckets that fit before the first block, most probable first: the alignment leaves a
-  /// few open, of which the library uses a prime number.
-  private var possibleBucketCounts: [Int64] {
+  /// The number of buckets that fits before the first block. The alignment leaves a few open, of which the
+  /// library uses a prime number.
+  private var probableBucketCount: Int64? {
     guard 0...Self.maximumAlignmentPower ~= alignmentPower, 0...Self.maximumPoolPower ~= poolPower,
       firstBlock > 0
-    else { return [] }
-    let rest =
-      firstBlock - Int64(Self.size) - Self.poolBase - Int64(4) << Int64(poolPower)
+    else { return nil }
+    let rest = firstBlock - Int64(Self.size) - Self.poolBase - Int64(4) << Int64(poolPower)
     let most = rest / Int64(offsetSize)
     let fewest = max(1, most - alignment / Int64(offsetSize))
-    guard most >= fewest else { return [] }
-    let all = (fewest...most).reversed()
+    guard most >= fewest else { return nil }
     // A larger number is not tested by trial division. Arbitrary.
-    return all.filter { $0 < 1 << 32 && Self.isPrime($0) } + all.prefix(1)
+    guard most < 1 << 32 else { return most }
+    return (fewest...most).reversed().first(where: Self.isPrime) ?? most
   }
 
   private static func isPrime(_ number: Int64) -> Bool {

@@ -106,7 +106,9 @@ struct HashDatabaseSalvage {
   ) throws(StoreError) -> Bool {
     guard isTrusted else { return false }
     let bucket = reader.bucketIndex(try reader.key(record))
-    if try reader.root(bucket) == record.offset {
+    if reader.header.bucketCount >= Self.minimumConvincingBucketCount,
+      try reader.root(bucket) == record.offset
+    {
       try emitUnindexed(record, body)
     } else {
       report.add(
@@ -115,6 +117,10 @@ struct HashDatabaseSalvage {
     }
     return true
   }
+
+  /// With fewer buckets, a damaged key too often belongs to the same bucket. Arbitrary; the library's default
+  /// is 131,071.
+  private static let minimumConvincingBucketCount: Int64 = 1 << 16
 
   private mutating func emitUnindexed(_ record: HashRecord, _ body: Body) throws(StoreError) {
     report.unindexedCount += 1
