@@ -14,17 +14,18 @@ struct HashDatabaseDamageTests {
   private func sample(_ format: HashDatabaseWriter.Format) -> (HashDatabaseWriter, Contents) {
     var writer = HashDatabaseWriter(format)
     var expected: Contents = [:]
-    func value(_ rowID: UInt32, _ size: Int) -> [UInt8] {
-      (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ Int(rowID) &* 101 &+ 1) }
+    var random = SeededGenerator(seed: 21)
+    func value(_ size: Int) -> [UInt8] {
+      (0..<size).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     }
     for rowID: UInt32 in 1...9 {
       let key = HashDatabaseTests.key(rowID)
-      expected[key] = value(rowID, Int(rowID * 7 % 40))
+      expected[key] = value(Int(rowID * 7 % 40))
       writer.put(key, expected[key]!)
     }
     for rowID: UInt32 in [2, 5] {
       let key = HashDatabaseTests.key(rowID)
-      expected[key] = value(rowID + 100, 60)
+      expected[key] = value(60)
       writer.put(key, expected[key]!)
     }
     for rowID: UInt32 in [3, 7] {
@@ -76,8 +77,7 @@ struct HashDatabaseDamageTests {
       }
       let complete = writer.extents.filter { $0.value.end <= length }.keys
       #expect(contents == expected.filter { complete.contains($0.key) }, "length \(length)")
-      let isAtBlock = writer.extents.values.contains { $0.end == length || $0.offset == length }
-      #expect(report.damageCount > 0 || isAtBlock, "length \(length)")
+      #expect(report.damageCount > 0, "length \(length)")
     }
   }
 

@@ -61,11 +61,15 @@ final class HashDatabase {
     var best: (header: HashDatabaseHeader, blocks: Int)?
     for header in [readings.consistent].compactMap({ $0 }) + readings.inferred {
       let blocks = try leadingBlocks(file, header)
-      if blocks == maximumLeadingBlocks { return header }
-      if blocks > best?.blocks ?? -1 { best = (header, blocks) }
+      if blocks == maximumLeadingBlocks, header.inferredFields.isEmpty { return header }
+      // Of two readings that fit, the one that starts later would lose blocks.
+      if let best, (blocks, best.header.firstBlock) <= (best.blocks, header.firstBlock) { continue }
+      best = (header, blocks)
     }
     // The fields of a damaged header can agree by chance, but then another reading fits completely.
-    if let consistent = readings.consistent { return consistent }
+    if let consistent = readings.consistent, best?.blocks != maximumLeadingBlocks {
+      return consistent
+    }
     guard let best else {
       throw StoreError(
         .corruptFile, "The header of the database is damaged beyond repair",

@@ -26,6 +26,8 @@ struct HashDatabaseHeader: Equatable {
   var recordCount: Int64 = 0
   /// The number of bytes in use; the file can be larger.
   var usedSize: Int64 = 0
+  /// The number of bytes in use that the file no longer has.
+  var missingSize: Int64 = 0
   /// The offset of the first block.
   var firstBlock: Int64 = 0
   /// The names of the fields that contradicted the others and were inferred from them.
@@ -180,6 +182,7 @@ extension HashDatabaseHeader {
   private func usingPlausibleSize(_ fileSize: Int64) -> HashDatabaseHeader {
     guard usedSize < firstBlock || usedSize > fileSize else { return self }
     var copy = self
+    copy.missingSize = max(0, usedSize - fileSize)
     copy.usedSize = max(fileSize, firstBlock)
     copy.inferredFields.append("size in use")
     return copy

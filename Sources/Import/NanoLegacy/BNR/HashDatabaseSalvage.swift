@@ -39,9 +39,10 @@ struct HashDatabaseSalvage {
     self.report = report
     while offset < reader.file.count { try step(body) }
     endDamage()
-    if reader.header.firstBlock > reader.file.count {
+    let missing = reader.header.missingSize
+    if missing > 0 {
       self.report.add(
-        HashDatabaseDamage(offset: reader.file.count, length: 0, reason: .exceedsFile))
+        HashDatabaseDamage(offset: reader.file.count, length: missing, reason: .exceedsFile))
     }
     return self.report
   }
@@ -70,6 +71,10 @@ struct HashDatabaseSalvage {
     if try isPlausibleBoundary(end) {
       endDamage()
       offset = end
+    } else if isTrusted {
+      // Either the next block or the size of this one is damaged.
+      acceptedEnd = max(acceptedEnd, end)
+      advanceByAlignment(isSuspect: true)
     } else {
       beginDamage(.suspectSize)
       advanceByAlignment(isSuspect: false)
