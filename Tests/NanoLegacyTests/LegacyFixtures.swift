@@ -26,7 +26,7 @@ enum LegacyFixtures {
     case "string": return .string(try #require(content?.string))
     case "int": return .int(try #require(content?.string.flatMap { Int64($0) }))
     case "double": return .double(try #require(content?.string.flatMap { Double($0) }))
-    case "bool": return .bool(try #require(content?.bool))
+    case "bool": return .bool(try #require(content as DocumentValue?) == true)
     case "date":
       let seconds = try #require(content?.string.flatMap { Double($0) })
       return .date(Date(timeIntervalSinceReferenceDate: seconds))

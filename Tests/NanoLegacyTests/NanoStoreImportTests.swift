@@ -215,7 +215,8 @@ struct NanoStoreImportTests {
     try old.add("text", content: .text("no archive"))
     try old.add("null", content: .null)
     try old.add(
-      "cut", content: .blob(Array(KeyedArchiveWriter.archive(.dictionary([("n", .int(1))])).dropLast(9))))
+      "cut",
+      content: .blob(Array(KeyedArchiveWriter.archive(.dictionary([("n", .int(1))])).dropLast(9))))
     try old.add("array", .array([.int(1)]))
     try old.add("unknown", .dictionary([("x", .instance(["Secret", "NSObject"], [], []))]))
     try old.add("good", .dictionary([("n", .int(2))]))

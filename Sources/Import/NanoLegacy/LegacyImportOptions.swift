@@ -28,6 +28,8 @@ public struct LegacyImportOptions: Sendable, Hashable {
   /// Whether documents of a NanoStore file with unreadable content are rebuilt from its table of values, in which dates are
   /// text and the order of arrays is lost. Default: false; they are skipped.
   public var rebuildsFromIndex: Bool
+  /// The description of the classes of a BNRPersistence store. Classes without one are imported as data.
+  public var schema: BNRSchema?
   /// The passphrase of a BNRPersistence store; nil if it is not encrypted.
   public var passphrase: String?
   /// Whether the import is committed in parts and can be resumed.
@@ -45,7 +47,8 @@ public struct LegacyImportOptions: Sendable, Hashable {
     existing: ExistingDocuments = .fail, collection: String = "objects",
     timeZone: TimeZone = .current,
     calendar: Calendar.Identifier = .gregorian, rebuildsFromIndex: Bool = false,
-    passphrase: String? = nil, isResumable: Bool = false, batchDocuments: Int = 1_000,
+    schema: BNRSchema? = nil, passphrase: String? = nil, isResumable: Bool = false,
+    batchDocuments: Int = 1_000,
     batchBytes: Int = 4_000_000
   ) {
     self.existing = existing
@@ -53,6 +56,7 @@ public struct LegacyImportOptions: Sendable, Hashable {
     self.timeZone = timeZone
     self.calendar = calendar
     self.rebuildsFromIndex = rebuildsFromIndex
+    self.schema = schema
     self.passphrase = passphrase
     self.isResumable = isResumable
     self.batchDocuments = batchDocuments

@@ -54,7 +54,10 @@ public enum LegacyStore {
     guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
       throw StoreError(.cannotOpen, "The old store does not exist", [.path: url.path])
     }
-    guard !isFolder.boolValue else { throw unknown(url) }
+    if isFolder.boolValue {
+      guard BNRSource.isLikely(url) else { throw unknown(url) }
+      return try BNRSource(url, options)
+    }
     let tables = try SQLiteSource(url.path)
     if NanoStoreSource.isLikely(tables) { return try NanoStoreSource(tables, options) }
     if NTJsonSource.isLikely(tables) { return try NTJsonSource(tables, options) }

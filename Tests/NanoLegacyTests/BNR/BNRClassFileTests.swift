@@ -115,10 +115,10 @@ struct BNRClassFileTests {
         "text": "Zażółć 🎈", "data": .data(Data(0...255)),
         "date": .date(Date(timeIntervalSinceReferenceDate: 700_000_000.125)), "single": 1.5,
         "double": 0.1, "word": 4_294_967_295, "byte": 200, "song": 3,
-        "any": ["class": "Playlist", "rowID": 2], "songs": [4, 2, 3],
+        "any": ["collection": "Playlist", "id": 2], "songs": [4, 2, 3],
         "mixed": [
-          ["class": "Song", "rowID": 5], ["class": "Playlist", "rowID": 2],
-          ["class": "Song", "rowID": 2],
+          ["collection": "Song", "id": 5], ["collection": "Playlist", "id": 2],
+          ["collection": "Song", "id": 2],
         ],
       ])
     var empty = try #require(objects[3])
@@ -126,7 +126,7 @@ struct BNRClassFileTests {
     #expect(
       empty == [
         "text": nil, "data": nil, "date": nil, "single": 0.0, "double": 0.0, "word": 0, "byte": 0,
-        "song": nil, "any": ["class": "Song", "rowID": 6], "songs": [], "mixed": [],
+        "song": nil, "any": ["collection": "Song", "id": 6], "songs": [], "mixed": [],
       ])
   }
 

@@ -83,8 +83,8 @@ struct BNRRecordTests {
         "byte": 255, "word": 4_294_967_295, "single": -1.5, "double": 0.1, "text": "Zażółć 🎈",
         "data": .data(Data([0, 1, 2])),
         "date": .date(Date(timeIntervalSinceReferenceDate: 700_000_000.125)), "song": 3,
-        "any": ["class": "Playlist", "rowID": 2], "songs": [4, 3, 2],
-        "mixed": [["class": "Song", "rowID": 5], ["classID": 9, "rowID": 2]],
+        "any": ["collection": "Playlist", "id": 2], "songs": [4, 3, 2],
+        "mixed": [["collection": "Song", "id": 5], ["classID": 9, "rowID": 2]],
         "archive": .data(Data([7])),
       ])
     #expect(record.emptyReferences == 2)

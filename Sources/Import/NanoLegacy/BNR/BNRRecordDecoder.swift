@@ -19,7 +19,7 @@ struct BNRDecodedRecord: Equatable {
 /// Decodes the content of records with the fields of a schema.
 ///
 /// References to objects of one class become row IDs, references to objects of any class become objects
-/// such as `{"class": "Song", "rowID": 3}`, or `{"classID": 7, "rowID": 3}` if no class has the ID.
+/// such as `{"collection": "Song", "id": 3}`, or `{"classID": 7, "rowID": 3}` if no class has the ID.
 struct BNRRecordDecoder {
   let fields: [BNRSchema.Field]
   /// The names of the store's classes by class ID.
@@ -93,7 +93,7 @@ struct BNRRecordDecoder {
       record.unknownClasses += 1
       return ["classID": .int(Int64(classID)), "rowID": rowID]
     }
-    return ["class": .string(name), "rowID": rowID]
+    return ["collection": .string(name), "id": rowID]
   }
 
   private func array(

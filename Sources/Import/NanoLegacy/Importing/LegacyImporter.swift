@@ -124,8 +124,9 @@ extension LegacyImporter {
         record.className, record.collection,
         LegacyImportReport.Skipped(position: record.position, key: error.key, reason: error.reason))
     }
-    guard !content.isIgnored else { return }
-    change(record.className, record.collection) { $0.add(content.notes) }
+    if !content.notes.isEmpty {
+      change(record.className, record.collection) { $0.add(content.notes) }
+    }
     if let document = content.document, let collection = record.collection {
       let reason = pending.add(
         document, PendingRecords.Origin(record), collection, importTime: importTime)

@@ -51,13 +51,11 @@ struct LegacyFailure: Error {
   }
 }
 
-/// What a record becomes.
+/// What a record becomes; nothing if another section contains it.
 struct LegacyContent {
   var document: LegacyDocument?
   var bag: LegacyBag?
   var notes = ConversionNotes()
-  /// Whether a record without a document and a bag is one of another section, and is not counted.
-  var isIgnored: Bool { document == nil && bag == nil }
 }
 
 struct LegacyDocument {
