@@ -276,6 +276,7 @@ let package = Package(
       name: "NanoConsumerTests",
       dependencies: [
         "NanoStore", "NanoStoreModels", "NanoStoreEncryption", "NanoStorePostgres",
+        "NanoStoreLegacy",
       ],
       exclude: ["Calls", "Programs", "Snippets"], swiftSettings: strict),
     .testTarget(

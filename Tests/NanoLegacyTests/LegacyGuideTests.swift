@@ -32,7 +32,7 @@ struct LegacyGuideTests {
     let library = try Store(.file(folder + "/imported.db"))
     let report = try await library.importLegacy(from: oldFile)
     let people = library["people"]
-    let does = try await people.find("last = 'Doe'").sorted(byText: "Age").fetch()
+    let does = try await people.find("last = 'Doe'").sorted(byText: "[Age]").fetch()
     for skipped in report.classes.flatMap(\.skippedRecords) {
       print(skipped.position, skipped.reason)
     }

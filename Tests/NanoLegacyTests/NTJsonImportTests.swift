@@ -29,9 +29,8 @@ struct NTJsonImportTests {
         let document = try #require(try collection.get(rowID: rowID))
         var content = try LegacyFixtures.value(one["doc"]).object ?? [:]
         content["__rowid__"] = nil
-        #expect(
-          DocumentValue.object(try document.object()).sortedByName
-            == DocumentValue.object(content).sortedByName)
+        // NSJSONSerialization writes a double without a fraction like an integer.
+        #expect(DocumentValue.object(content).matches(.object(try document.object())))
       }
       let plain = described.value["indexes"]?.array?.compactMap(\.string) ?? []
       let unique = described.value["uniqueIndexes"]?.array?.compactMap(\.string) ?? []
@@ -45,7 +44,7 @@ struct NTJsonImportTests {
     }
     let people = store["people"]
     #expect(try people.aliases() == ["last": "[LastName]", "city": "[address.city]"])
-    #expect(try people.find("last = 'Doe'").sorted(byText: "Age").fetch().map(\.rowID) == [1, 2])
+    #expect(try people.find("last = 'Doe'").sorted(byText: "[Age]").fetch().map(\.rowID) == [1, 2])
     #expect(try people.find("city LIKE 'K%'").fetch().map(\.rowID) == [2])
     #expect(
       try people.find("[active] = 1").fieldsAsColumns().fetch().map(\.rowID) == [1, 3, 4, 5, 6, 7])

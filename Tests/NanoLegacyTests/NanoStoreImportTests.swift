@@ -37,9 +37,8 @@ struct NanoStoreImportTests {
       let key = try #require(described["key"]?.string)
       let bag = try #require(try store.bag(key: key))
       #expect(bag.name == described["name"]?.string)
-      let members = try LegacyFixtures.value(described["content"])[
-        "NSF_Private_NSFNanoBag_NSFObjectKeys"]
-      #expect(try bag.saved.keys() == members?.array?.compactMap(\.string))
+      // The archives list the keys in this order.
+      #expect(try bag.saved.keys() == described["objectKeys"]?.array?.compactMap(\.string))
     }
     #expect(report.imported == documents.count + bags.count)
     #expect(report.skipped == 0)

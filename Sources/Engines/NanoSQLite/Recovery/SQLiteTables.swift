@@ -83,7 +83,7 @@ package final class SQLiteTables {
     let log = try copy?.log.map { path in try MappedFile(path) }
     pages = PageFile(try MappedFile(copy?.path ?? source), log: log)
     guard pages.count > 0 else {
-      throw StoreError(.notADatabase, "The file is empty", [.path: source])
+      throw StoreError(.notADatabase, "The file is not a SQLite database", [.path: source])
     }
     let declared = StoredTextEncoding(rawValue: pages.header(56))
     encoding = pages.isHeaderSound ? declared ?? Recovery.encoding(pages) : Recovery.encoding(pages)

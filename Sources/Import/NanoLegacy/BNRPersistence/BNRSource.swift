@@ -90,8 +90,7 @@ final class BNRSource: LegacySource {
       }
       guard hasPassphrase, !isAnyDecrypted else { continue }
       // Encrypted and plain records may be mixed. A passphrase that decrypts none of them is wrong.
-      let isLocked = one.description == nil ? one.survey.isLocked : one.survey.lockedCount > 0
-      guard isLocked else { continue }
+      guard one.survey.lockedCount > 0 else { continue }
       throw StoreError(
         .wrongKey, "The passphrase decrypts no record",
         [

@@ -8,8 +8,18 @@ import NanoEngine
 /// their digests.
 struct ContentChecksum: Equatable, Codable {
   private(set) var documents = 0
-  private var high: UInt64 = 0
-  private var low: UInt64 = 0
+  // With sign, since that is what a checkpoint in the store's metadata can hold.
+  private var highBits: Int64 = 0
+  private var lowBits: Int64 = 0
+
+  private var high: UInt64 {
+    get { UInt64(bitPattern: highBits) }
+    set { highBits = Int64(bitPattern: newValue) }
+  }
+  private var low: UInt64 {
+    get { UInt64(bitPattern: lowBits) }
+    set { lowBits = Int64(bitPattern: newValue) }
+  }
 
   struct Digest {
     let high: UInt64

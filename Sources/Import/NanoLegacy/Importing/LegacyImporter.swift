@@ -71,7 +71,9 @@ final class LegacyImporter {
     guard options.isResumable else { return try work() }
     try store.write {
       try work()
-      try store.setMetadata(isLast ? nil : try checkpoint.value(), ImportCheckpoint.name)
+      // With `?:`, a nil literal would be the value null.
+      let value: DocumentValue? = if isLast { .none } else { try checkpoint.value() }
+      try store.setMetadata(value, ImportCheckpoint.name)
     }
   }
 
