@@ -147,4 +147,19 @@ struct NTJsonImportTests {
     #expect(report["nano_x"]?.conversions == [.renamedCollection: 1])
     #expect(try store["collection_2"].count() == 1)
   }
+
+  @Test("Row IDs of the whole range are kept")
+  func extremeRowIDs() throws {
+    let old = try LegacyDatabase(url, setup: collection("c"))
+    let ids: [Int64] = [.min, -5, 0, 1, .max]
+    for id in ids {
+      try old.run("INSERT INTO c VALUES (?, '\u{FEFF}{}')", [.int(id)])
+    }
+    old.close()
+
+    let store = try Store(.memory)
+    try store.importLegacy(from: url)
+    #expect(try store["c"].find().fetch().map(\.rowID) == ids)
+    #expect(try store.verify().isEmpty)
+  }
 }

@@ -163,6 +163,7 @@ struct NanoStoreImportTests {
     try old.add("a", .dictionary([("n", .int(1))]))
     try old.add("b", .dictionary([("n", .int(2))]))
     try old.addBag("inner", named: nil, ["a"])
+    try old.add("extended", .dictionary([("color", .text("red"))]), class: "NSFNanoBag")
     try old.addBag("custom", named: "Mine", ["a"], class: "MyBag")
     old.close()
 
@@ -176,7 +177,8 @@ struct NanoStoreImportTests {
     #expect(try store.bags(named: "Mine").first?.saved.keys() == ["a"])
     // A class of the application may have behavior that a bag does not have.
     #expect(try store["objects"].get("custom")?.type == "MyBag")
-    #expect(report["NSFNanoBag"]?.conversions == [.droppedMember: 2])
+    #expect(try store["objects"].get("extended")?["color"] == "red")
+    #expect(report["NSFNanoBag"]?.conversions == [.droppedMember: 2, .customBag: 1])
     #expect(report["MyBag"]?.conversions == [.customBag: 1])
     #expect(try store.verify().isEmpty)
   }

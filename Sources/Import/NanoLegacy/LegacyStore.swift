@@ -13,7 +13,7 @@ import NanoEngine
 /// old.classes.map(\.name)                 // ["Car", "NSFNanoBag", "NSFNanoObject"]
 /// ```
 ///
-/// The old store is only read. See ``NanoStoreCore/Store/importLegacy(from:options:progress:)-swift.method``.
+/// The old store is only read. `Store.importLegacy(from:options:progress:)` imports it.
 public enum LegacyStore {
   /// The libraries whose stores can be imported.
   public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {

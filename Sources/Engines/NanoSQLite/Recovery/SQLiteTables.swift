@@ -172,6 +172,9 @@ extension SQLiteTables {
     }
   }
 
+  /// Returns the number of rows of a table, whether or not they can be read.
+  package func count(in table: Table) -> Int { TreeReader(pages).count(from: table.root) }
+
   /// Passes rows on pages that no table references to a closure, because a page above them is damaged.
   ///
   /// Deleted rows may be among them if the list of free pages is damaged.

@@ -143,8 +143,9 @@ extension LegacyImporter {
   private func reserveRowIDs(
     of definition: LegacyCollection, in collection: DocumentCollection
   ) throws {
-    guard let highest = definition.highestRowID, highest > 0,
-      try store.write({ try collection.nextRowID() }) <= highest
+    // If the highest row ID of all is taken, there is no next one, and nothing to reserve.
+    guard let highest = definition.highestRowID, highest > 0, highest < .max,
+      let next = try? store.write({ try collection.nextRowID() }), next <= highest
     else { return }
     try store.write {
       // Engines never reuse the row IDs of rows that existed.

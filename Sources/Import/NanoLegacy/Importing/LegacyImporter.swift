@@ -129,7 +129,9 @@ extension LegacyImporter {
     if !content.notes.isEmpty {
       change(record.className, record.collection) { $0.add(content.notes) }
     }
-    if let document = content.document, let collection = record.collection {
+    // A bag with fields of its own is also a document.
+    let collection = record.collection ?? source.collections.first?.name
+    if let document = content.document, let collection {
       let reason = pending.add(
         document, PendingRecords.Origin(record), collection, importTime: importTime)
       if let reason {

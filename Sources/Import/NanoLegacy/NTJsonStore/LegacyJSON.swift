@@ -16,6 +16,8 @@ enum LegacyJSON {
   static func value(
     _ bytes: [UInt8], _ notes: inout ConversionNotes
   ) throws(LegacyFailure) -> DocumentValue {
+    // Other tools may have written a byte order mark.
+    let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
     do throws(StoreError) {
       return noted(try DocumentValue(json: bytes, dialect: .plain), &notes)
     } catch {

@@ -109,6 +109,7 @@ final class NTJsonSource: LegacySource {
         try visit(Self.record(row, lostCollection, 1, isLost: true))
       }
     } else if section > tables.count {
+      fraction = 1
       for failure in definitions.failures {
         try visit(
           LegacyRecord(className: Self.metadataTable, collection: nil, position: failure.position) {

@@ -41,9 +41,8 @@ final class NanoStoreRows {
   private let file: SQLiteSource
   private let table: SQLiteTables.Table?
   private let columns: Columns
-  /// The number of rows; known after everything was read once.
-  private(set) var count = 0
-  private var rowsSeen = 0
+  /// The number of rows, without those on unreferenced pages.
+  private(set) lazy var count = table.map { file.tables.count(in: $0) } ?? 0
   let hasPropertyLists: Bool
 
   private struct Columns {
@@ -79,27 +78,19 @@ final class NanoStoreRows {
     return found
   }
 
-  /// The number of rows for the progress of the first pass, which does not know it.
-  var estimate: Int { max(count, rowsSeen + 1_000) }
-
   func each(_ visit: (NanoStoreRow) throws -> Void) rethrows {
-    var seen = 0
     var isDamaged = table == nil
     if let table {
       isDamaged = try file.each(in: table) { row in
-        seen += 1
-        rowsSeen = seen
         try visit(self.row(row, columns, isLost: false))
       }
     }
     if isDamaged || file.tables.isSchemaDamaged {
       try file.tables.eachLost { row in
         guard Self.isLikely(row) else { return }
-        seen += 1
         try visit(self.row(row, Columns(), isLost: true))
       }
     }
-    count = seen
   }
 
   private func row(_ row: SQLiteTables.Row, _ columns: Columns, isLost: Bool) -> NanoStoreRow {

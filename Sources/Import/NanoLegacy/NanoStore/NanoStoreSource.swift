@@ -48,13 +48,14 @@ final class NanoStoreSource: LegacySource {
 
   func read(_ section: Int, _ visit: (LegacyRecord) throws -> Void) throws {
     if section == 0, let rebuilder { rebuilder.collect(unreadableKeys()) }
-    let total = Double(2 * max(1, section == 0 ? rows.estimate : rows.count))
+    let total = Double(max(1, rows.count))
     var done = 0.0
     try rows.each { [self] row in
       done += 1
-      fraction = min(1, Double(section) / 2 + done / total)
+      fraction = (Double(section) + min(1, done / total)) / 2
       try visit(section == 0 ? record(row) : members(row))
     }
+    fraction = Double(section + 1) / 2
   }
 
   func summary() throws -> LegacySummary {
