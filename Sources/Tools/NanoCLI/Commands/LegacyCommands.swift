@@ -179,13 +179,21 @@ struct ImportLegacyCommand: ParsableCommand {
     }
   }
 
+  /// Returns `imported 9 into objects, skipped 1`.
+  private static func outcome(_ result: LegacyImportReport.Class) -> String {
+    let target = result.collection.map { " into \($0)" } ?? ""
+    let skipped = "skipped \(Quantity.count(result.skipped))"
+    // Named values are counted as a whole.
+    if result.imported == 0, result.collection == nil {
+      return result.skipped == 0 ? "converted" : skipped
+    }
+    let imported = "imported \(Quantity.count(result.imported))\(target)"
+    return result.skipped == 0 ? imported : "\(imported), \(skipped)"
+  }
+
   private func write(_ report: LegacyImportReport, _ seconds: Double, to output: Output) throws {
     for one in report.classes {
-      let target = one.collection.map { " into \($0)" } ?? ""
-      let skipped = one.skipped == 0 ? "" : ", skipped \(Quantity.count(one.skipped))"
-      try output.line(
-        TerminalText.text(
-          "\(one.name): imported \(Quantity.count(one.imported))\(target)\(skipped)"))
+      try output.line(TerminalText.text("\(one.name): \(Self.outcome(one))"))
       for (kind, count) in one.conversions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
         try output.line("  \(kind.rawValue): \(Quantity.count(count))")
       }
