@@ -30,7 +30,8 @@ enum CivilDate {
     return Double(days) * 86_400 + Double(numbers[3] * 3_600 + numbers[4] * 60 + numbers[5])
   }
 
-  /// The days from 2001-01-01 in the proleptic Gregorian calendar (Howard Hinnant, "days_from_civil").
+  /// The days from 2001-01-01 in the proleptic Gregorian calendar (Howard Hinnant,
+  /// "days_from_civil").
   private static func daysSince2001(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -40,8 +41,9 @@ enum CivilDate {
     return era * 146_097 + dayOfEra - 730_791
   }
 
-  /// Parses the time of the last save in a row of NanoStore for Objective-C: `2012-05-28 17:24:33:512`, in the time zone,
-  /// the calendar and the digits of the device. Returns microseconds since 1970.
+  /// Parses the time of the last save in a row of NanoStore for Objective-C: `2012-05-28
+  /// 17:24:33:512`, in the time zone, the calendar and the digits of the device. Returns
+  /// microseconds since 1970.
   static func microseconds(ofSave text: String, _ calendar: Calendar) -> Int64? {
     var numbers: [Int] = []
     var isInNumber = false

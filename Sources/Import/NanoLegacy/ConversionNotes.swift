@@ -3,13 +3,15 @@
 import Foundation
 import NanoDocument
 
-/// A way in which an import stores a value differently from the old store, or notes something about it.
+/// A way in which an import stores a value differently from the old store, or notes something about
+/// it.
 public enum LegacyConversion: String, Sendable, Hashable, CaseIterable, Codable,
   CodingKeyRepresentable
 {
   /// A decimal number, stored as an integer or a double if that is exact, otherwise as a string.
   case decimalNumber
-  /// An integer that does not fit in 64 bits, stored as a double if that is exact, otherwise as a string.
+  /// An integer that does not fit in 64 bits, stored as a double if that is exact, otherwise as a
+  /// string.
   case largeInteger
   /// A date outside of the years 0 to 9999, stored as a double: seconds since 2001-01-01 00:00 UTC.
   case dateOutOfRange
@@ -49,8 +51,8 @@ public enum LegacyConversion: String, Sendable, Hashable, CaseIterable, Codable,
   case archiveAsData
   /// A record found on a page that no table references, because a page above it is damaged.
   case recoveredRecord
-  /// A document that was reconstructed from the table of values because its own content is unreadable: dates are strings,
-  /// and the order of arrays is lost.
+  /// A document that was reconstructed from the table of values because its own content is
+  /// unreadable: dates are strings, and the order of arrays is lost.
   case rebuiltFromIndex
 }
 

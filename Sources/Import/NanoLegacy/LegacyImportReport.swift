@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The result of an import: what was stored, what was converted, and what could not be read and why.
+/// The result of an import: what was stored, what was converted, and what could not be read and
+/// why.
 public struct LegacyImportReport: Sendable, Hashable, Codable {
   /// A record that was not imported.
   public struct Skipped: Sendable, Hashable, Codable {
@@ -65,8 +66,8 @@ public struct LegacyImportReport: Sendable, Hashable, Codable {
     classes.first { $0.name.utf8.elementsEqual(name.utf8) }
   }
 
-  /// The maximum number of listed records for each class. Arbitrary, so that a file of unreadable records does not fill
-  /// the memory.
+  /// The maximum number of listed records for each class. Arbitrary, so that a file of unreadable
+  /// records does not fill the memory.
   static let maximumListed = 10_000
 }
 

@@ -29,7 +29,8 @@ public enum LegacyStore {
   ///
   /// - Parameters:
   ///   - url: The SQLite file, or the folder of BNRPersistence.
-  ///   - options: The schema and the passphrase of BNRPersistence, which determine how many of its records can be read.
+  ///   - options: The schema and the passphrase of BNRPersistence, which determine how many of its
+  ///     records can be read.
   /// - Throws: ``StoreError/Code/notADatabase`` if no library that can be imported wrote it,
   ///   ``StoreError/Code/cannotOpen`` if there is nothing, ``StoreError/Code/inputOutput``.
   public static func inspect(

@@ -8,8 +8,8 @@ public struct LegacySummary: Sendable, Hashable, Codable {
     public var name: String
     /// The number of its records, whether or not their content can be read.
     public var records: Int
-    /// The collection that an import stores it in; nil for bags, which are stored as bags, and for named values, which
-    /// are stored as metadata.
+    /// The collection that an import stores it in; nil for bags, which are stored as bags, and for
+    /// named values, which are stored as metadata.
     public var collection: String?
 
     /// Creates a description of a class.

@@ -45,8 +45,8 @@ struct BNRClass {
 
   var name: String { file.name }
 
-  /// Whether every record of a class without a description could be encrypted. Four records of fitting lengths are
-  /// hardly a coincidence.
+  /// Whether every record of a class without a description could be encrypted. Four records of
+  /// fitting lengths are hardly a coincidence.
   var mayBeEncrypted: Bool { description == nil && survey.isLocked && survey.recordCount >= 4 }
 
   static func survey(

@@ -3,7 +3,8 @@
 import Foundation
 import NanoDocument
 
-/// Decodes records to documents in the form in which object graphs store their relationships, and counts conversions.
+/// Decodes records to documents in the form in which object graphs store their relationships, and
+/// counts conversions.
 struct BNRDocumentDecoder {
   private let fields: [BNRSchema.Field]
   private let collectionsByID: [UInt8: String]
@@ -105,8 +106,8 @@ struct BNRNamedValues {
     ) { () throws(LegacyFailure) in try result.get() }
   }
 
-  /// Returns a reference in the form in which object graphs store a named object; several fields, or a field of another
-  /// type, as an object; and the data of a buffer without a description.
+  /// Returns a reference in the form in which object graphs store a named object; several fields,
+  /// or a field of another type, as an object; and the data of a buffer without a description.
   private static func value(
     _ name: String, _ content: [UInt8], _ names: BNRClassNames, _ schema: BNRSchema?,
     _ notes: inout ConversionNotes

@@ -4,8 +4,8 @@ import Crypto
 import NanoDocument
 import NanoEngine
 
-/// A checksum of documents that does not depend on their order, and from which documents can be removed: the sum of
-/// their digests.
+/// A checksum of documents that does not depend on their order, and from which documents can be
+/// removed: the sum of their digests.
 struct ContentChecksum: Equatable, Codable {
   private(set) var documents = 0
   // With sign, since that is what a checkpoint in the store's metadata can hold.

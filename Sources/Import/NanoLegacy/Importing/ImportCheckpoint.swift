@@ -2,8 +2,8 @@
 
 import NanoDocument
 
-/// How far an import has progressed. A resumable import stores it in the target's metadata, in the transaction of each
-/// batch.
+/// How far an import has progressed. A resumable import stores it in the target's metadata, in the
+/// transaction of each batch.
 struct ImportCheckpoint: Codable {
   static let name = "nano_import"
   private static let currentFormat = 1

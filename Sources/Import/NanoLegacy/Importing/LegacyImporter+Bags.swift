@@ -5,7 +5,8 @@ import NanoEngine
 import NanoQuery
 import NanoStoreCore
 
-// Bags are created empty first, since they may contain each other, and filled when all documents and bags exist.
+// Bags are created empty first, since they may contain each other, and filled when all documents
+// and bags exist.
 extension LegacyImporter {
   /// Writes the pending bags.
   func writeBags() throws {

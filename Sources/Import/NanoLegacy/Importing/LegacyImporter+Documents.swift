@@ -80,7 +80,8 @@ extension LegacyImporter {
     return found
   }
 
-  /// Decides what happens to a document whose key or row ID exists. Returns whether it must be inserted.
+  /// Decides what happens to a document whose key or row ID exists. Returns whether it must be
+  /// inserted.
   private func shouldInsert(
     _ entry: PendingRecords.Entry, instead found: Existing, of collection: DocumentCollection,
     _ position: Int

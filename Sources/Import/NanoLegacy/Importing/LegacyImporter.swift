@@ -66,7 +66,8 @@ final class LegacyImporter {
     return checkpoint.report
   }
 
-  /// Runs a block in a transaction of its own together with the checkpoint, or in the transaction of the whole import.
+  /// Runs a block in a transaction of its own together with the checkpoint, or in the transaction
+  /// of the whole import.
   private func commit(isLast: Bool = false, _ work: () throws -> Void) throws {
     guard options.isResumable else { return try work() }
     try store.write {

@@ -5,7 +5,8 @@ import NanoEngine
 
 /// An old store, as a sequence of sections whose records are read one at a time.
 ///
-/// Records come in the same order each time, so that an import can be resumed. Confined to the thread of the import.
+/// Records come in the same order each time, so that an import can be resumed. Confined to the
+/// thread of the import.
 protocol LegacySource: AnyObject {
   var kind: LegacyStore.Kind { get }
   /// Changes when the store changes, so that an import is not resumed with different contents.

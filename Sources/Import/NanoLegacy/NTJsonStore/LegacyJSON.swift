@@ -46,8 +46,8 @@ enum LegacyJSON {
     return value
   }
 
-  /// Returns the text with numbers beyond 64 bits, or beyond doubles, as doubles if those are exact, otherwise as strings;
-  /// nil if there are none.
+  /// Returns the text with numbers beyond 64 bits, or beyond doubles, as doubles if those are
+  /// exact, otherwise as strings; nil if there are none.
   private static func withoutLargeNumbers(_ bytes: [UInt8]) -> (bytes: [UInt8], count: Int)? {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count + 64)

@@ -4,7 +4,8 @@ import NanoDocument
 import NanoEngine
 import NanoSQLite
 
-/// The definitions of an NTJsonStore file: indexes and columns from the schema, defaults, aliases and metadata.
+/// The definitions of an NTJsonStore file: indexes and columns from the schema, defaults, aliases
+/// and metadata.
 struct NTJsonDefinitions {
   private let indexes: [SQLiteTables.Index]
   /// The highest row ID of each table, by folded name.

@@ -4,8 +4,8 @@ import NanoDocument
 import NanoEngine
 import NanoSQLite
 
-/// A file of NTJsonStore: a table for each collection, with the JSON and a column for each field that was ever queried.
-/// The columns are derived data; only their names are imported.
+/// A file of NTJsonStore: a table for each collection, with the JSON and a column for each field
+/// that was ever queried. The columns are derived data; only their names are imported.
 final class NTJsonSource: LegacySource {
   static let metadataTable = "NTJsonStore_metadata"
   static let rowIDColumn = "__rowid__"

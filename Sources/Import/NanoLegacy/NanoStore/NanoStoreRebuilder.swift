@@ -5,9 +5,11 @@ import NanoDocument
 import NanoEngine
 import NanoSQLite
 
-/// Rebuilds documents whose content is unreadable from `NSFValues`, the table of values by path that NanoStore searched.
+/// Rebuilds documents whose content is unreadable from `NSFValues`, the table of values by path
+/// that NanoStore searched.
 final class NanoStoreRebuilder {
-  /// The number of documents that are rebuilt, and the number of values. Arbitrary, to bound the memory.
+  /// The number of documents that are rebuilt, and the number of values. Arbitrary, to bound the
+  /// memory.
   static let maximumDocuments = 10_000
   private static let maximumValues = 1_000_000
 

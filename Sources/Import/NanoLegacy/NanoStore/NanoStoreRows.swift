@@ -29,14 +29,16 @@ struct NanoStoreRow {
     }
   }
 
-  /// Whether the row may be a bag, without decoding it. The names of fields are stored as plain text.
+  /// Whether the row may be a bag, without decoding it. The names of fields are stored as plain
+  /// text.
   var mayBeBag: Bool {
     if className?.isSame(as: NanoStoreSource.bagClass) == true { return true }
     return value.bytes?.firstRange(of: Array(StoredBag.membersField.utf8)) != nil
   }
 }
 
-/// The rows of `NSFKeys`. If its table is damaged, rows on unreferenced pages are recognized by their values.
+/// The rows of `NSFKeys`. If its table is damaged, rows on unreferenced pages are recognized by
+/// their values.
 final class NanoStoreRows {
   private let file: SQLiteSource
   private let table: SQLiteTables.Table?
@@ -102,7 +104,8 @@ final class NanoStoreRows {
       saved: value(columns.saved).text, value: value(columns.content), isLost: isLost)
   }
 
-  /// Whether a row of an unknown table has the columns of `NSFKeys` in the order in which NanoStore creates them.
+  /// Whether a row of an unknown table has the columns of `NSFKeys` in the order in which NanoStore
+  /// creates them.
   private static func isLikely(_ row: SQLiteTables.Row) -> Bool {
     guard row.values.count == 5, row.values[0] == .null, row.values[1].text != nil,
       row.values[3].text != nil || row.values[3] == .null, row.values[4].text != nil,

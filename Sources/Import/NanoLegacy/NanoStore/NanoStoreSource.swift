@@ -5,8 +5,8 @@ import NanoDocument
 import NanoEngine
 import NanoSQLite
 
-/// A file of NanoStore for Objective-C, 2.0 and later: a row of `NSFKeys` for each document, with its content as a keyed
-/// archive or a property list.
+/// A file of NanoStore for Objective-C, 2.0 and later: a row of `NSFKeys` for each document, with
+/// its content as a keyed archive or a property list.
 final class NanoStoreSource: LegacySource {
   static let plainClass = "NSFNanoObject"
   static let bagClass = "NSFNanoBag"

@@ -2,8 +2,8 @@
 
 import NanoDocument
 
-/// A binary property list (`bplist00`), read without Foundation, which does not return the references of keyed archives
-/// on Linux.
+/// A binary property list (`bplist00`), read without Foundation, which does not return the
+/// references of keyed archives on Linux.
 ///
 /// Nothing in the file is trusted: every count and offset is checked before it is used.
 struct BinaryPropertyList: PropertyList {
@@ -85,7 +85,8 @@ extension BinaryPropertyList {
     }
   }
 
-  /// Integers of 1, 2 and 4 bytes have no sign; those of 8 bytes do; 16 bytes hold what 64 bits with sign do not.
+  /// Integers of 1, 2 and 4 bytes have no sign; those of 8 bytes do; 16 bytes hold what 64 bits
+  /// with sign do not.
   private func integer(_ size: Int, at offset: Int) throws(PropertyListError) -> PropertyListObject
   {
     switch size {
@@ -122,7 +123,8 @@ extension BinaryPropertyList {
     return .string(text)
   }
 
-  /// Returns the range of an object's content: `low` elements, or as many as the integer says that follows the marker.
+  /// Returns the range of an object's content: `low` elements, or as many as the integer says that
+  /// follows the marker.
   private func content(
     _ low: Int, _ offset: Int, _ elementSize: Int
   ) throws(PropertyListError) -> Range<Int> {

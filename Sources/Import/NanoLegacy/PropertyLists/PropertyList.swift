@@ -3,8 +3,8 @@
 import Foundation
 import NanoDocument
 
-/// The objects of a property list, by number. Containers refer to their contents by number, so that a list that refers
-/// to itself, or to one object many times, takes no more memory than the file.
+/// The objects of a property list, by number. Containers refer to their contents by number, so that
+/// a list that refers to itself, or to one object many times, takes no more memory than the file.
 protocol PropertyList {
   /// The number of the outermost object.
   var root: Int { get }
@@ -56,12 +56,13 @@ struct DecodedContent {
   var notes = ConversionNotes()
 }
 
-/// Bounds the memory that expanding a property list takes: an archive of a kilobyte can refer to its objects so often
-/// that the expanded value would have terabytes.
+/// Bounds the memory that expanding a property list takes: an archive of a kilobyte can refer to
+/// its objects so often that the expanded value would have terabytes.
 struct ExpansionBudget {
   private var bytes: Int
 
-  /// Far more than any value expands to whose objects are shared by accident, such as one string in many fields.
+  /// Far more than any value expands to whose objects are shared by accident, such as one string in
+  /// many fields.
   private static let ratio = 1_000
   private static let minimum = 1 << 20
   /// Arbitrary; the maximum length of a record in other imports.

@@ -27,7 +27,8 @@ final class SQLiteSource {
     }.joined(separator: " ") + " " + URL(filePath: path).lastPathComponent
   }
 
-  /// Passes the rows of a table to a closure, and notes damaged pages. Returns whether there are any.
+  /// Passes the rows of a table to a closure, and notes damaged pages. Returns whether there are
+  /// any.
   @discardableResult
   func each(in table: SQLiteTables.Table, _ visit: (SQLiteTables.Row) throws -> Void) rethrows
     -> Bool
