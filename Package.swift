@@ -24,6 +24,7 @@ let package = Package(
     .library(name: "NanoStoreModels", targets: ["NanoStoreModels"]),
     .library(name: "NanoStoreEncryption", targets: ["NanoStoreEncryption"]),
     .library(name: "NanoStorePostgres", targets: ["NanoStorePostgres"]),
+    .library(name: "NanoStoreLegacy", targets: ["NanoStoreLegacy"]),
     .executable(name: "nanostore", targets: ["NanoCommand"]),
   ] + forFuzzing,
   dependencies: [
@@ -136,13 +137,24 @@ let package = Package(
         "NanoPostgres",
       ],
       path: "Sources/Products/NanoStorePostgres", swiftSettings: strict),
+    .target(
+      name: "NanoLegacy",
+      dependencies: [
+        "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoBags", "NanoSQLite",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+      ],
+      path: "Sources/Import/NanoLegacy", swiftSettings: strict),
+    .target(
+      name: "NanoStoreLegacy", dependencies: ["NanoStore", "NanoLegacy"],
+      path: "Sources/Products/NanoStoreLegacy", swiftSettings: strict),
     .executableTarget(
       name: "NanoCommand", dependencies: ["NanoCLI"], path: "Sources/Tools/NanoCommand",
       swiftSettings: strict),
     .target(
       name: "NanoCLI",
       dependencies: [
-        "NanoStore", "NanoStorePostgres",
+        "NanoStore", "NanoStorePostgres", "NanoStoreLegacy",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/Tools/NanoCLI", swiftSettings: strict),
@@ -190,6 +202,16 @@ let package = Package(
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "NanoLegacyTests",
+      dependencies: [
+        "NanoStoreLegacy", "NanoLegacy", "NanoStore", "NanoStoreModels", "NanoStoreCore",
+        "NanoSQLite", "NanoDocument", "NanoEngine", "NanoTestSupport",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      exclude: ["Fixtures"], swiftSettings: strict),
     .target(
       name: "NanoFuzzTargets",
       dependencies: [
@@ -264,6 +286,7 @@ let package = Package(
       name: "NanoConsumerTests",
       dependencies: [
         "NanoStore", "NanoStoreModels", "NanoStoreEncryption", "NanoStorePostgres",
+        "NanoStoreLegacy",
       ],
       exclude: ["Calls", "Programs", "Snippets"], swiftSettings: strict),
     .testTarget(

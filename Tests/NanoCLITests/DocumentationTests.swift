@@ -22,7 +22,9 @@ struct DocumentationTests {
       let name = try #require(command.configuration.commandName)
       let section = sections.first { $0.hasPrefix("\(name)\n") }
       #expect(section != nil, "docs/CLI.md has no section \(name)")
-      #expect(section?.contains("nanostore \(name) <database>") == true, "\(name) has no synopsis")
+      let argument = name.hasSuffix("-legacy") ? "path" : "database"
+      #expect(
+        section?.contains("nanostore \(name) <\(argument)>") == true, "\(name) has no synopsis")
       #expect(section?.contains("$ nanostore \(name) ") == true, "\(name) has no example")
     }
   }
@@ -35,6 +37,10 @@ struct DocumentationTests {
     for section in page.components(separatedBy: "\n## ") {
       let command = try CommandRunner()
       try command.write("films.ndjson", sample)
+      try FileManager.default.copyItem(
+        at: Self.root.appending(
+          path: "Tests/NanoLegacyTests/Fixtures/nanostore/nano-small.sqlite"),
+        to: command.folder.appending(path: "people.nanostore"))
       if !section.contains("$ nanostore import library.db films films.ndjson") {
         try command.run("import", "library.db", "films", "films.ndjson", "--key", "title")
       }

@@ -33,6 +33,7 @@ extension PublicCall {
   private static let types: Set<String> = [
     "Store", "DocumentCollection", "DocumentQuery", "Bag", "BagPart", "BagQuery", "Search",
     "ModelCollection", "ModelQuery", "ObjectContext", "ObjectQuery", "ObjectActor", "QueuedCall",
+    "LegacyStore",
   ]
 
   /// The public methods of these types.
@@ -41,6 +42,7 @@ extension PublicCall {
       "Sources/Store", "Sources/Layers",
       "Sources/Products/NanoStore",
       "Sources/Products/NanoStorePostgres", "Sources/Products/NanoStoreEncryption",
+      "Sources/Import/NanoLegacy",
     ]
     let files = folders.flatMap { folder -> [URL] in
       let files = FileManager.default.enumerator(

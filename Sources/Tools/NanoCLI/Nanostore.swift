@@ -24,7 +24,8 @@ package struct Nanostore: ParsableCommand {
       """,
     version: "nanostore 0.1.0",
     subcommands: [
-      ImportCommand.self, ExportCommand.self,
+      ImportCommand.self, ExportCommand.self, ImportLegacyCommand.self,
+      InspectLegacyCommand.self,
       FindCommand.self, SearchCommand.self, GetCommand.self, PutCommand.self, DeleteCommand.self,
       CountCommand.self,
       AggregateCommand.self, WatchCommand.self,

@@ -23,6 +23,7 @@ struct PublicAPITests {
       ]),
     Product(name: "NanoStoreModels", modules: ["NanoModel", "NanoGraph", "NanoStoreModels"]),
     Product(name: "NanoStoreEncryption", modules: ["NanoEncryption", "NanoStoreEncryption"]),
+    Product(name: "NanoStoreLegacy", modules: ["NanoLegacy", "NanoStoreLegacy"]),
     Product(name: "NanoStorePostgres", modules: ["NanoPostgres", "NanoStorePostgres"]),
   ]
 

@@ -3,7 +3,7 @@
 extension ExtendedJSON {
   /// Returns a 128-bit decimal as an integer or a double if that represents it exactly, otherwise as
   /// its text.
-  static func decimal(_ text: String) -> DocumentValue? {
+  package static func decimal(_ text: String) -> DocumentValue? {
     if let special = StoredForm.number(text) { return .double(special) }
     guard let exact = Decimal(text) else { return nil }
     if let integer = Int64(text), text.utf8.first != ASCII.plus { return .int(integer) }

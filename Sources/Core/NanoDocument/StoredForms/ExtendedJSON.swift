@@ -4,7 +4,7 @@ import Foundation
 
 /// Recognizes the forms of special values in external text: the stored forms, MongoDB's Extended JSON
 /// version 2, and its legacy shell format.
-enum ExtendedJSON {
+package enum ExtendedJSON {
   enum Recognition {
     /// An ordinary object, or a form of a type that is not supported.
     case none

@@ -159,7 +159,7 @@ struct Recovery {
 
   /// Returns the likely encoding of the file's text, from a sample of rows; the header's encoding if they do not
   /// indicate one.
-  private static func encoding(_ pages: PageFile) -> StoredTextEncoding {
+  static func encoding(_ pages: PageFile) -> StoredTextEncoding {
     let reader = TreeReader(pages)
     var votes: [StoredTextEncoding: Int] = [:]
     for number in stride(from: 1, through: pages.count, by: 1) {

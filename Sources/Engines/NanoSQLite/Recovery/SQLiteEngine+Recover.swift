@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import GRDB
-import GRDBSQLite
 import NanoDocument
 package import NanoEngine
 
@@ -64,7 +62,7 @@ struct DamagedCopy {
     try copy("")
     for suffix in ["-wal", "-journal"]
     where FileManager.default.fileExists(atPath: source + suffix) { try copy(suffix) }
-    applyLogs()
+    PrivateCopy.applyLogs(path)
   }
 
   /// The number of bytes copied at a time. Arbitrary.
@@ -100,20 +98,6 @@ struct DamagedCopy {
   private var unwritable: StoreError {
     SystemError.error(
       "The damaged file cannot be copied to the folder of the new file", path: target.path, errno)
-  }
-
-  /// Lets SQLite checkpoint the log into the file, or roll back an uncommitted transaction from a journal.
-  /// SQLite does neither if it does not recognize the file as a database.
-  private func applyLogs() {
-    var settings = GRDB.Configuration()
-    settings.foreignKeysEnabled = false
-    guard let queue = try? DatabaseQueue(path: path, configuration: settings) else { return }
-    queue.unsafeRead { db in
-      guard let handle = db.sqliteConnection else { return }
-      sqlite3_exec(handle, "SELECT count(*) FROM sqlite_schema", nil, nil, nil)
-      sqlite3_exec(handle, "PRAGMA wal_checkpoint(TRUNCATE)", nil, nil, nil)
-    }
-    try? queue.close()
   }
 
   /// The path of the log, if it still exists.

@@ -74,6 +74,21 @@ final class TreeReader {
     return damaged
   }
 
+  /// Returns the number of rows of a table's B-tree, without reading them.
+  func count(from root: Int) -> Int {
+    var rows = 0
+    var pending = [root]
+    while let number = pending.popLast() {
+      guard let bytes = pages.page(number), uses[number] == .unknown,
+        let page = TreePage(bytes, number: number, pageSize: pages.pageSize), !page.kind.isIndex
+      else { continue }
+      uses[number] = .tree
+      pending.append(contentsOf: page.children)
+      if page.kind == .tableLeaf { rows += page.cells.count }
+    }
+    return rows
+  }
+
   /// Passes the rows of one page to a closure, and returns whether some cannot be read.
   func visitRows(_ page: TreePage, _ visit: (Row) throws -> Void) rethrows -> Bool {
     guard page.kind != .tableInterior else { return false }

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoEngine
+
+/// A folder of BNRPersistence: a hash database for each class, and one for named buffers.
+final class BNRSource: LegacySource {
+  private let folder: URL
+  private let options: LegacyImportOptions
+  private let classes: [BNRClass]
+  private let names: BNRClassNames
+  private let buffers: BNRNamedValues?
+  private var found: [String] = []
+  private var done = 0.0
+  private(set) var fraction = 0.0
+
+  let kind = LegacyStore.Kind.bnrPersistence
+  var collections: [LegacyCollection] { classes.map(\.collection) }
+  var metadata: [(name: String, value: DocumentValue)] { buffers?.values ?? [] }
+  var notes: [String] { found }
+
+  static func isLikely(_ folder: URL) -> Bool {
+    files(of: folder).contains { (try? HashDatabase.isDatabase($0)) == true }
+  }
+
+  /// The regular files of a folder, sorted by name.
+  private static func files(of folder: URL) -> [URL] {
+    let all = try? FileManager.default.contentsOfDirectory(
+      at: folder, includingPropertiesForKeys: [.isRegularFileKey])
+    return (all ?? []).filter { url in
+      (try? url.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true
+        && url.pathExtension != "wal"
+    }.sorted { $0.lastPathComponent.isBefore($1.lastPathComponent) }
+  }
+
+  init(_ folder: URL, _ options: LegacyImportOptions) throws {
+    self.folder = folder
+    self.options = options
+    var files: [BNRClassFile] = []
+    var named: BNRNamedBuffers?
+    for url in Self.files(of: folder) where try HashDatabase.isDatabase(url) {
+      do throws(StoreError) {
+        if url.lastPathComponent.isSame(as: BNRNamedBuffers.fileName) {
+          named = try BNRNamedBuffers(url)
+        } else {
+          files.append(try BNRClassFile(url))
+        }
+      } catch {
+        guard [.corruptFile, .notADatabase, .unsupported].contains(error.code) else { throw error }
+        found.append("the file \(url.lastPathComponent) cannot be read: \(error.reason)")
+      }
+    }
+    let names = BNRClassNames(files)
+    self.names = names
+    classes = try BNRClass.survey(files, names, options)
+    buffers = try named.map { try BNRNamedValues($0, names, options.schema) }
+    noteFiles()
+  }
+
+  private func noteFiles() {
+    for one in classes {
+      if let sentence = one.file.database.recovery.note { found.append("\(one.name): \(sentence)") }
+      if case .failure(let error) = one.file.metadata {
+        found.append("\(one.name): \(error.reason)")
+      }
+      if one.mayBeEncrypted { found.append("\(one.name): the records may be encrypted") }
+    }
+    for description in options.schema?.classes ?? []
+    where !classes.contains(where: { $0.name.isSame(as: description.name) }) {
+      found.append("\(description.name): the schema describes it, but the store has no such class")
+    }
+  }
+
+  var fingerprint: String {
+    let files = Self.files(of: folder) + [folder]
+    return files.map { url in
+      let attributes = try? FileManager.default.attributesOfItem(atPath: url.path)
+      let date = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
+      return "\(url.lastPathComponent) \(attributes?[.size] as? Int ?? 0) \(Int64(date * 1_000))"
+    }.joined(separator: " ")
+  }
+
+  func check() throws {
+    let hasPassphrase = options.passphrase?.isEmpty == false
+    let isAnyDecrypted = classes.contains { $0.survey.decryptedCount > 0 }
+    for one in classes {
+      if one.description != nil {
+        try one.survey.checkPassphrase(className: one.name, hasPassphrase: hasPassphrase)
+      }
+      guard hasPassphrase, !isAnyDecrypted else { continue }
+      // Encrypted and plain records may be mixed. A passphrase that decrypts none of them is wrong.
+      guard one.survey.lockedCount > 0 else { continue }
+      throw StoreError(
+        .wrongKey, "The passphrase decrypts no record",
+        [
+          .collection: one.name,
+          .hint: "if the store is not encrypted, import it without a passphrase",
+        ])
+    }
+  }
+
+  func summary() throws -> LegacySummary {
+    var result = LegacySummary(kind: kind, version: "all")
+    result.classes = classes.map {
+      LegacySummary.Class(
+        name: $0.name, records: $0.survey.recordCount, collection: $0.collection.name)
+    }
+    if let buffers {
+      result.classes.append(
+        LegacySummary.Class(name: BNRNamedBuffers.fileName, records: buffers.count, collection: nil)
+      )
+    }
+    result.classes.sort { $0.name.isBefore($1.name) }
+    result.notes = notes
+    let undescribed = classes.filter { $0.description == nil }.map(\.name)
+    if !undescribed.isEmpty {
+      result.notes.append(
+        "no schema describes \(undescribed.joined(separator: ", ")); the records are imported as data"
+      )
+    }
+    return result
+  }
+
+  /// The classes, then what cannot be stored of the named buffers.
+  var sectionCount: Int { classes.count + 1 }
+
+  func read(_ section: Int, _ visit: (LegacyRecord) throws -> Void) throws {
+    guard section < classes.count else {
+      for record in buffers?.records ?? [] { try visit(record) }
+      fraction = 1
+      return
+    }
+    let total = Double(max(1, classes.reduce(0) { $0 + $1.survey.recordCount }))
+    done = Double(classes.prefix(section).reduce(0) { $0 + $1.survey.recordCount })
+    try classes[section].read(
+      visit: { record in
+        done += 1
+        fraction = min(1, done / total)
+        try visit(record)
+      }, note: { found.append($0) })
+  }
+}
+
+extension HashDatabaseRecovery {
+  /// What happened to the write-ahead file, as a sentence.
+  var note: String? {
+    switch self {
+    case .none: nil
+    case .rolledBack: "an unfinished transaction was rolled back in a copy"
+    case .damaged: "the write-ahead file of an unfinished transaction is damaged"
+    }
+  }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoStoreCore
+
+extension LegacyImporter {
+  /// A stored document with the key or row ID of one to import.
+  private struct Existing {
+    let rowID: Int64
+    let type: String?
+    let digest: ContentChecksum.Digest
+  }
+
+  /// Writes the pending documents.
+  func writeDocuments() throws {
+    guard let name = pending.collection, !pending.entries.isEmpty else { return }
+    let position = position(of: name)
+    let collection = store[name]
+    let entries = withoutEarlierVersions()
+    let existing = try existing(entries, in: collection)
+    var new: [PendingRecords.Entry] = []
+    for entry in entries {
+      if let found = Self.identity(of: entry).flatMap({ existing[$0] }) {
+        if try shouldInsert(entry, instead: found, of: collection, position) { new.append(entry) }
+      } else {
+        new.append(entry)
+      }
+    }
+    try insert(new, into: collection, position)
+  }
+
+  private static func identity(of entry: PendingRecords.Entry) -> Identity? {
+    entry.key.map(Identity.key) ?? entry.rowID.map(Identity.rowID)
+  }
+
+  /// Returns the entries, of those with the same key only the last one.
+  private func withoutEarlierVersions() -> [PendingRecords.Entry] {
+    var last: [DocumentKey: Int] = [:]
+    for (index, entry) in pending.entries.enumerated() {
+      guard let key = entry.key else { continue }
+      if last.updateValue(index, forKey: key) != nil {
+        change(entry.origin.className, nil) { $0.add(.duplicateKey) }
+      }
+    }
+    guard last.count < pending.entries.count else { return pending.entries }
+    var rows: Set<Int64> = []
+    return pending.entries.enumerated().compactMap { index, entry in
+      if let key = entry.key { return last[key] == index ? entry : nil }
+      guard let rowID = entry.rowID, !rows.insert(rowID).inserted else { return entry }
+      skip(entry, Self.sameRow)
+      return nil
+    }
+  }
+
+  private func existing(
+    _ entries: [PendingRecords.Entry], in collection: DocumentCollection
+  ) throws -> [Identity: Existing] {
+    let keys = entries.compactMap(\.key?.description)
+    let rows = entries.filter { $0.key == nil }.compactMap(\.rowID)
+    var found: [Identity: Existing] = [:]
+    func add(_ condition: Condition, isByRowID: Bool) throws {
+      try collection.find(condition).showStored { stored in
+        let identity: Identity? =
+          isByRowID ? Identity.rowID(stored.rowID) : stored.key.map(Identity.key)
+        guard let identity else { return true }
+        found[identity] = Existing(
+          rowID: stored.rowID, type: stored.type,
+          digest: ContentChecksum.digest(of: stored, isByRowID: isByRowID))
+        return true
+      }
+    }
+    if !keys.isEmpty { try add(.key(in: keys), isByRowID: false) }
+    if !rows.isEmpty {
+      try add(
+        .membership(.attribute(.rowID), rows.map { .value(.int($0)) }), isByRowID: true)
+    }
+    return found
+  }
+
+  /// Decides what happens to a document whose key or row ID exists. Returns whether it must be
+  /// inserted.
+  private func shouldInsert(
+    _ entry: PendingRecords.Entry, instead found: Existing, of collection: DocumentCollection,
+    _ position: Int
+  ) throws -> Bool {
+    let state = checkpoint.collections[position]
+    if let key = entry.key, found.rowID > state.last {
+      // An earlier row of the old store with the same key.
+      checkpoint.collections[position].checksum.remove(found.digest)
+      change(found.type ?? NanoStoreSource.plainClass, nil) { $0.imported -= 1 }
+      change(entry.origin.className, nil) { $0.add(.duplicateKey) }
+      try collection.delete(key.description)
+      return true
+    }
+    if entry.key == nil, state.wasEmpty {
+      skip(entry, Self.sameRow)
+      return false
+    }
+    switch options.existing {
+    case .fail: throw Self.exists(entry, collection.name)
+    case .skip: skip(entry, "the target has a document with the same key or row ID")
+    case .replace: try replace(entry, found.rowID, in: collection)
+    }
+    return false
+  }
+
+  private static let sameRow = "another record has the same row ID"
+
+  private static func exists(_ entry: PendingRecords.Entry, _ collection: String) -> StoreError {
+    let error = StoreError(
+      .duplicateKey, "The target has a document with the key or row ID of an imported one",
+      [
+        .collection: collection,
+        .hint: "replace or skip existing documents, or use an empty target",
+      ])
+    guard let key = entry.key else { return error.adding(.rowID, "\(entry.rowID ?? 0)") }
+    return error.adding(.key, key.description)
+  }
+
+  private func replace(
+    _ entry: PendingRecords.Entry, _ rowID: Int64, in collection: DocumentCollection
+  ) throws {
+    do {
+      let document = pending.withBody(of: entry) { body in
+        Document(
+          Document.Header(
+            collection: collection.name, rowID: rowID, key: entry.key, type: entry.type,
+            version: entry.version, added: entry.added), copying: body)
+      }
+      try collection.replace(document)
+      change(entry.origin.className, nil) { $0.imported += 1 }
+    } catch let error as StoreError where error.isOfRecord {
+      skip(entry, error.reason)
+    }
+  }
+
+  private func insert(
+    _ entries: [PendingRecords.Entry], into collection: DocumentCollection, _ position: Int
+  ) throws {
+    guard !entries.isEmpty else { return }
+    do {
+      try insertTogether(entries, into: collection, position)
+    } catch let error as StoreError where error.isOfRecord || error.code == .uniqueViolation {
+      guard entries.count > 1 else { return try reject(entries[0], error, collection.name) }
+      // The batch was rolled back as a whole; find the documents that fail.
+      for entry in entries { try insert([entry], into: collection, position) }
+    }
+  }
+
+  private func insertTogether(
+    _ entries: [PendingRecords.Entry], into collection: DocumentCollection, _ position: Int
+  ) throws {
+    var entries = entries
+    for index in entries.indices where entries[index].key == nil && entries[index].rowID == nil {
+      entries[index].key = try DocumentKey(UUID().uuidString.lowercased())
+    }
+    _ = try collection.writeBatch(.insert, capacity: entries.count) { batch, writer in
+      for entry in entries {
+        pending.withBody(of: entry) { writer.raw($0) }
+        try batch.add(
+          &writer, key: entry.key, type: entry.type, version: entry.version, added: entry.added,
+          rowID: entry.rowID)
+      }
+    }
+    for entry in entries {
+      checkpoint.collections[position].checksum.add(pending.digest(of: entry))
+      change(entry.origin.className, collection.name) { $0.imported += 1 }
+    }
+  }
+
+  private func reject(
+    _ entry: PendingRecords.Entry, _ error: StoreError, _ collection: String
+  ) throws {
+    guard error.code != .uniqueViolation || options.existing == .skip else {
+      throw error.removing(.position).adding(.collection, collection)
+    }
+    skip(entry, error.reason)
+  }
+
+  private func skip(_ entry: PendingRecords.Entry, _ reason: String) {
+    skip(
+      entry.origin.className, pending.collection,
+      LegacyImportReport.Skipped(
+        position: entry.origin.position, key: entry.key?.description, reason: reason))
+  }
+}
+
+extension LegacyImportReport.Class {
+  mutating func add(_ kind: LegacyConversion) { conversions[kind, default: 0] += 1 }
+}
+
+extension StoreError {
+  /// Whether the error concerns only one document, so that others may still be stored.
+  fileprivate var isOfRecord: Bool {
+    switch code {
+    case .invalidJSON, .invalidKey, .invalidName, .invalidArgument, .valueNotStorable,
+      .documentTooLarge, .typeMismatch, .corruptDocument:
+      true
+    default: false
+    }
+  }
+}

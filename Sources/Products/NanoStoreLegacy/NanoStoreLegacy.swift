@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+
+@_exported import NanoLegacy
+@_exported import NanoStore

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreLegacy
+import NanoStoreModels
+import NanoTestSupport
+import Testing
+
+@testable import NanoLegacy
+
+@Model final class Song {
+  var title: String?
+  var seconds: Int
+
+  init(_ title: String, seconds: Int) {
+    self.title = title
+    self.seconds = seconds
+  }
+}
+
+@Model final class Playlist {
+  var title: String?
+  @Relationship var songs: [Song] = []
+
+  init(_ title: String) { self.title = title }
+}
+
+@Suite("Import of BNRPersistence")
+struct BNRImportTests {
+  private let folder = try! Scratch()
+  private let library = LegacyFixtures.url("bnr/library.bnrtc")
+
+  private static func schema() throws -> BNRSchema {
+    try BNRSchema(
+      json: """
+        {
+          "classes": {
+            "Song": {
+              "fields": [{"name": "title", "type": "text"}, {"name": "seconds", "type": "uint32"}],
+              "textIndexes": ["title"]
+            },
+            "Playlist": {
+              "fields": [
+                {"name": "title", "type": "text"}, {"name": "songs", "type": "array", "class": "Song"}
+              ]
+            }
+          },
+          "namedBuffers": {
+            "Favorite:*": {"fields": [{"name": "song", "type": "reference", "class": "Song"}]},
+            "*": {"fields": [{"name": "text", "type": "text"}]}
+          }
+        }
+        """)
+  }
+
+  @Test("A folder of the original is imported with row IDs, relationships and named buffers")
+  func fixture() throws {
+    let expected = try LegacyFixtures.description("bnr/bnr.json")["library.bnrtc"]?.object ?? [:]
+    let store = try Store(.memory)
+    let report = try store.importLegacy(
+      from: library, options: LegacyImportOptions(schema: Self.schema()))
+
+    let context = ObjectContext(store)
+    let songs = try context.find(Song.self).fetch()
+    let described = (expected["Song"]?.array ?? []).compactMap(\.object)
+    #expect(songs.map { $0.objectID?.rowID } == described.map { $0["rowID"]?.int64 })
+    // The original stored an empty title like a missing one.
+    #expect(songs.map { $0.title ?? "" } == described.map { $0["title"]?.string })
+    #expect(songs.map(\.seconds) == described.map { $0["seconds"]?.int })
+    let playlists = try context.find(Playlist.self).fetch()
+    let lists = (expected["Playlist"]?.array ?? []).compactMap(\.object)
+    #expect(playlists.map(\.title) == lists.map { $0["title"]?.string })
+    for (playlist, list) in zip(playlists, lists) {
+      #expect(
+        playlist.songs.map { $0.objectID?.rowID } == list["songs"]?.array?.map(\.int64))
+    }
+    #expect(playlists[2].songs[0] === playlists[2].songs[1])
+    #expect(try context.object(named: "Favorite:0", as: Song.self)?.objectID?.rowID == 4)
+    #expect(
+      try context.value(named: "nazwa ółń") == ["text": "a named string – zażółć"])
+    // The text index is rebuilt, and the row ID of the deleted song is not used again.
+    let query = FullTextQuery.field("title", FullTextQuery(bnrExpression: "choice && pets"))
+    #expect(try context.search(Song.self, query).count() == 1)
+    #expect(try store["Song"].insert(["seconds": 1]).rowID == 11)
+    #expect(report.metadata == 2)
+    #expect(report.skipped == 0)
+    #expect(report.classes.map(\.name) == ["Playlist", "Song"])
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Records of every type, archived objects and references to any class are imported")
+  func everything() throws {
+    let schema = try BNRSchema(
+      classes: [
+        .init(
+          "Everything",
+          [
+            .init("text", .text), .init("data", .data), .init("date", .date),
+            .init("single", .float32), .init("double", .float64), .init("word", .uint32),
+            .init("byte", .uint8), .init("archive", .archive),
+            .init("song", .reference(to: "Song")), .init("any", .anyReference),
+            .init("songs", .array(of: "Song")), .init("mixed", .mixedArray),
+          ]),
+        .init("Song", [.init("title", .text), .init("seconds", .uint32)]),
+      ])
+    let store = try Store(.memory)
+    let report = try store.importLegacy(
+      from: LegacyFixtures.url("bnr/alltypes.bnrtc"), options: LegacyImportOptions(schema: schema))
+
+    let full = try #require(try store["Everything"].get(rowID: 2))
+    #expect(
+      full["archive"].map(\.sortedByName) == [
+        "date": .date(Date(timeIntervalSinceReferenceDate: 1_000.5)), "k": [1, "two", 3.5],
+      ])
+    #expect(full["song"] == 3)
+    #expect(full["any"] == ["collection": "Playlist", "id": 2])
+    #expect(try store["Everything"].get(rowID: 3)?.object()["song"] == nil)
+    // A class without a description is imported as data.
+    #expect(try store["Playlist"].find().fetch().allSatisfy { $0["data"]?.data != nil })
+    #expect(report["Playlist"]?.conversions[.rawData] == report["Playlist"]?.imported)
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Inspecting a folder counts the records of its classes")
+  func inspection() throws {
+    let summary = try LegacyStore.inspect(library)
+    #expect(summary.kind == .bnrPersistence)
+    #expect(summary.classes.map(\.name) == ["NamedBuffers", "Playlist", "Song"])
+    #expect(summary.classes.map(\.records) == [2, 4, 8])
+    #expect(summary.notes.count == 1)
+    #expect(
+      try LegacyStore.inspect(library, options: LegacyImportOptions(schema: Self.schema())).notes
+        == [])
+  }
+
+  @Test("Without a schema nothing is lost")
+  func raw() throws {
+    let store = try Store(.memory)
+    let report = try store.importLegacy(from: library)
+    #expect(report.imported == 12)
+    #expect(try store["Song"].get(rowID: 2)?["data"]?.data?.suffix(4) == Data([60, 0, 0, 0]))
+    #expect(try store.metadata("Favorite:0") == .data(Data([4, 0, 0, 0])))
+    #expect(report["NamedBuffers"]?.conversions == [.rawData: 2])
+  }
+
+  /// Writes a folder with encrypted songs, of which every third one is plain.
+  private func encrypted() throws -> URL {
+    var writer = HashDatabaseWriter()
+    let salt = BNRSalt(word0: 0x1122_3344, word1: 0x5566_7788)
+    writer.put([1, 0, 0, 0], [9, 0, 0, 0, 1, 0] + salt.bytes)
+    for row in UInt8(2)...9 {
+      let content: [UInt8] = [0, 3, 0, 0, 0] + Array("abc".utf8) + [row, 0, 0, 0]
+      let cipher = BNRCipher(passphrase: "howdy", salt: salt)!
+      let record =
+        row % 3 == 0 ? content : try cipher.encrypt(content, rowID: UInt32(row))
+      writer.put([row, 0, 0, 0], record)
+    }
+    let store = folder.file("encrypted")
+    try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+    try Data(writer.bytes).write(to: URL(filePath: store + "/Song"))
+    return URL(filePath: store)
+  }
+
+  @Test(
+    "Encrypted records are decrypted; a wrong or missing passphrase is an error and stores nothing")
+  func encryption() throws {
+    let url = try encrypted()
+    let store = try Store(.memory)
+    for (schema, isDescribed) in [(try Self.schema(), true), (nil, false)] {
+      let options = LegacyImportOptions(schema: schema, passphrase: "wrong")
+      let failure = try #require(throws: StoreError.self) {
+        try store.importLegacy(from: url, options: options)
+      }
+      #expect(failure.code == .wrongKey, "\(isDescribed)")
+    }
+    #expect(try store.collections().isEmpty)
+
+    let report = try store.importLegacy(
+      from: url, options: LegacyImportOptions(schema: Self.schema(), passphrase: "howdy"))
+    #expect(report.imported == 8)
+    #expect(try store["Song"].find().fetch().map { $0["seconds"]?.int } == Array(2...9))
+  }
+
+  @Test("A folder with any byte of its records changed is imported without a crash")
+  func damage() throws {
+    var writer = HashDatabaseWriter()
+    writer.put([1, 0, 0, 0], [9, 0, 0, 0, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8])
+    for row in UInt8(2)...5 {
+      writer.put([row, 0, 0, 0], [0, 1, 0, 0, 0, 0x61, row, 0, 0, 0])
+    }
+    let bytes = writer.bytes
+    let store = folder.file("damaged")
+    try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+    let first = try #require(bytes.lastIndex { $0 != 0 }) - 160
+    for position in max(0, first)..<bytes.count {
+      var damaged = bytes
+      damaged[position] ^= 0xFF
+      try Data(damaged).write(to: URL(filePath: store + "/Song"))
+      let target = try Store(.memory)
+      do {
+        let report = try target.importLegacy(
+          from: URL(filePath: store), options: LegacyImportOptions(schema: Self.schema()))
+        #expect(report.imported <= 4)
+      } catch let error as StoreError {
+        #expect([.wrongKey, .notADatabase, .corruptFile].contains(error.code))
+      }
+    }
+  }
+
+  @Test("The folder stays as it is")
+  func untouched() throws {
+    let before = try FileManager.default.subpathsOfDirectory(atPath: library.path).sorted()
+    try Store(.memory).importLegacy(from: library)
+    #expect(try FileManager.default.subpathsOfDirectory(atPath: library.path).sorted() == before)
+  }
+}
