@@ -30,7 +30,7 @@ package final class SQLiteTables {
 
     /// Returns the position of a column, ignoring the case of ASCII letters.
     package func column(_ name: String) -> Int? {
-      columns.firstIndex { $0.foldingASCII.isSame(as: name.foldingASCII) }
+      columns.firstIndex { $0.foldingASCII.hasSameBytes(as: name.foldingASCII) }
     }
   }
 
@@ -144,7 +144,7 @@ package final class SQLiteTables {
     case "table":
       guard let sql else { return }
       let columns = TableDefinition(sql).columns
-      guard !tables.contains(where: { $0.name.isSame(as: name) }) else { return }
+      guard !tables.contains(where: { $0.name.hasSameBytes(as: name) }) else { return }
       tables.append(
         Table(
           name: name, columns: columns.map(\.name),
@@ -158,7 +158,7 @@ package final class SQLiteTables {
 
   /// Returns the table with this name, ignoring the case of ASCII letters.
   package func table(_ name: String) -> Table? {
-    tables.first { $0.name.foldingASCII.isSame(as: name.foldingASCII) }
+    tables.first { $0.name.foldingASCII.hasSameBytes(as: name.foldingASCII) }
   }
 }
 

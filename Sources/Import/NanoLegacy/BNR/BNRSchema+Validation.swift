@@ -78,7 +78,7 @@ extension BNRSchema {
     _ description: ClassDescription, _ path: String
   ) throws(StoreError) {
     for (index, name) in description.textIndexes.enumerated() {
-      let fields = description.fields.filter { $0.name.isSame(as: name) }
+      let fields = description.fields.filter { $0.name.hasSameBytes(as: name) }
       guard !fields.isEmpty, fields.allSatisfy({ $0.type == .text }) else {
         throw error(
           "A text index of the schema requires a field of type text", "\(path)[\(index)]",

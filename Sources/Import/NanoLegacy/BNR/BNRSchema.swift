@@ -170,13 +170,13 @@ public struct BNRSchema: Sendable, Hashable {
 extension BNRSchema {
   /// Returns the description of a class, or `nil` if there is none.
   func classDescription(_ name: String) -> ClassDescription? {
-    classes.first { $0.name.isSame(as: name) }
+    classes.first { $0.name.hasSameBytes(as: name) }
   }
 
   /// Returns the description of a named buffer: the one with its name, or else the one with the longest
   /// prefix of it.
   func bufferDescription(_ name: String) -> BufferDescription? {
-    if let exact = namedBuffers.first(where: { $0.name.isSame(as: name) }) { return exact }
+    if let exact = namedBuffers.first(where: { $0.name.hasSameBytes(as: name) }) { return exact }
     return namedBuffers.filter { description in
       description.name.hasSuffix("*") && name.utf8.starts(with: description.name.utf8.dropLast())
     }.max { $0.name.utf8.count < $1.name.utf8.count }

@@ -13,7 +13,7 @@ struct SchemaNode {
 
   /// - Throws: ``StoreError/Code/invalidArgument`` if the object has other members.
   func allowMembers(_ names: [String]) throws(StoreError) {
-    for (name, node) in try members() where !names.contains(where: { $0.isSame(as: name) }) {
+    for (name, node) in try members() where !names.contains(where: { $0.hasSameBytes(as: name) }) {
       throw node.error("Unknown member of the schema", expected: names.joined(separator: ", "))
     }
   }
@@ -53,7 +53,7 @@ struct SchemaNode {
   /// Returns the value of the choice whose name is the string.
   func choice<Value>(_ choices: [(name: String, value: Value)]) throws(StoreError) -> Value {
     let text = try string()
-    if let choice = choices.first(where: { $0.name.isSame(as: text) }) { return choice.value }
+    if let choice = choices.first(where: { $0.name.hasSameBytes(as: text) }) { return choice.value }
     throw error(
       "Unknown name in the schema", expected: choices.map(\.name).joined(separator: ", ")
     ).adding(.actual, text)

@@ -77,7 +77,7 @@ struct BNRClass {
     collectionsByID = names.byID
     var collection = LegacyCollection(
       name: names.collection(of: file.name), identity: .rowID, className: file.name)
-    if !collection.name.isSame(as: file.name) { collection.notes.add(.renamedCollection) }
+    if !collection.name.hasSameBytes(as: file.name) { collection.notes.add(.renamedCollection) }
     collection.textIndexes = (description?.textIndexes ?? []).map { FieldPath(components: [$0]) }
     if case .success(let metadata) = file.metadata {
       collection.highestRowID = Int64(metadata.lastRowID)

@@ -41,7 +41,7 @@ final class BNRSource: LegacySource {
     var named: BNRNamedBuffers?
     for url in Self.files(of: folder) where try HashDatabase.isDatabase(url) {
       do throws(StoreError) {
-        if url.lastPathComponent.isSame(as: BNRNamedBuffers.fileName) {
+        if url.lastPathComponent.hasSameBytes(as: BNRNamedBuffers.fileName) {
           named = try BNRNamedBuffers(url)
         } else {
           files.append(try BNRClassFile(url))
@@ -67,7 +67,7 @@ final class BNRSource: LegacySource {
       if one.mayBeEncrypted { found.append("\(one.name): the records may be encrypted") }
     }
     for description in options.schema?.classes ?? []
-    where !classes.contains(where: { $0.name.isSame(as: description.name) }) {
+    where !classes.contains(where: { $0.name.hasSameBytes(as: description.name) }) {
       found.append("\(description.name): the schema describes it, but the store has no such class")
     }
   }

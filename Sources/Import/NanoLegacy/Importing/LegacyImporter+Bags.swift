@@ -82,7 +82,7 @@ extension LegacyImporter {
     var found: [DocumentKey: BagMember] = [:]
     let condition = Condition.key(in: keys.map(\.description))
     for collection in source.collections {
-      try store[collection.name].find(condition).showStored { stored in
+      try store[collection.name].find(condition).visitStored { stored in
         if let key = stored.key { found[key] = BagMember(collection.name, .key(key)) }
         return true
       }
@@ -106,7 +106,7 @@ extension LegacyImporter {
     var last: Int64 = 0
     let query = Query(
       orderings: [Ordering(.attribute(.rowID), descending: true)], limit: 1)
-    try store[InternalCollection.bags.rawValue].find(query).showStored { stored in
+    try store[InternalCollection.bags.rawValue].find(query).visitStored { stored in
       last = stored.rowID
       return false
     }

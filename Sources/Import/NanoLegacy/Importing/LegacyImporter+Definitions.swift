@@ -66,7 +66,7 @@ extension LegacyImporter {
     guard state.wasEmpty else { return }
     var stored = ContentChecksum()
     let isByRowID = definition.identity == .rowID
-    try store[definition.name].find().showStored { document in
+    try store[definition.name].find().visitStored { document in
       stored.add(ContentChecksum.digest(of: document, isByRowID: isByRowID))
       return true
     }
@@ -88,7 +88,7 @@ extension LegacyImporter {
     for index in definition.indexes { try create(index, definition, in: collection) }
     for field in definition.textIndexes {
       try defining(definition) {
-        try collection.createTextIndex(field.description, tokens: .substrings)
+        try collection.createFullTextIndex(field.description, tokens: .substrings)
       }
     }
     try reserveRowIDs(of: definition, in: collection)

@@ -62,7 +62,7 @@ extension LegacyImporter {
     let rows = entries.filter { $0.key == nil }.compactMap(\.rowID)
     var found: [Identity: Existing] = [:]
     func add(_ condition: Condition, isByRowID: Bool) throws {
-      try collection.find(condition).showStored { stored in
+      try collection.find(condition).visitStored { stored in
         let identity: Identity? =
           isByRowID ? Identity.rowID(stored.rowID) : stored.key.map(Identity.key)
         guard let identity else { return true }
@@ -142,7 +142,7 @@ extension LegacyImporter {
   ) throws {
     guard !entries.isEmpty else { return }
     do {
-      try insertTogether(entries, into: collection, position)
+      try insertBatch(entries, into: collection, position)
     } catch let error as StoreError where error.isOfRecord || error.code == .uniqueViolation {
       guard entries.count > 1 else { return try reject(entries[0], error, collection.name) }
       // The batch was rolled back as a whole; find the documents that fail.
@@ -150,7 +150,7 @@ extension LegacyImporter {
     }
   }
 
-  private func insertTogether(
+  private func insertBatch(
     _ entries: [PendingRecords.Entry], into collection: DocumentCollection, _ position: Int
   ) throws {
     var entries = entries

@@ -41,7 +41,7 @@ final class LegacyImporter {
 
   private func resume(from value: DocumentValue) throws {
     guard options.isResumable, let stored = ImportCheckpoint(value),
-      stored.source.isSame(as: source.fingerprint)
+      stored.source.hasSameBytes(as: source.fingerprint)
     else {
       throw StoreError(
         .alreadyExists, "The target has an unfinished import of a different or changed store",

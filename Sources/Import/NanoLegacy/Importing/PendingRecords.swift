@@ -35,7 +35,7 @@ struct PendingRecords {
   var byteCount: Int { bytes.count + bagBytes }
 
   /// Whether documents of a collection may be added.
-  func isOf(_ collection: String) -> Bool { self.collection?.isSame(as: collection) ?? true }
+  func isOf(_ collection: String) -> Bool { self.collection?.hasSameBytes(as: collection) ?? true }
 
   /// Encodes a document.
   ///

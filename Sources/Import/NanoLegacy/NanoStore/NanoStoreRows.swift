@@ -32,7 +32,7 @@ struct NanoStoreRow {
   /// Whether the row may be a bag, without decoding it. The names of fields are stored as plain
   /// text.
   var mayBeBag: Bool {
-    if className?.isSame(as: NanoStoreSource.bagClass) == true { return true }
+    if className?.hasSameBytes(as: NanoStoreSource.bagClass) == true { return true }
     return value.bytes?.firstRange(of: Array(StoredBag.membersField.utf8)) != nil
   }
 }

@@ -66,7 +66,7 @@ final class NanoStoreSource: LegacySource {
       classes: counts.sorted { $0.key < $1.key }.map { name, count in
         LegacySummary.Class(
           name: name.text, records: count,
-          collection: name.text.isSame(as: Self.bagClass) ? nil : options.collection)
+          collection: name.text.hasSameBytes(as: Self.bagClass) ? nil : options.collection)
       }, notes: notes)
   }
 }
@@ -75,7 +75,7 @@ extension NanoStoreSource {
   private func record(_ row: NanoStoreRow) -> LegacyRecord {
     let name = row.className ?? Self.plainClass
     return LegacyRecord(
-      className: name, collection: name.isSame(as: Self.bagClass) ? nil : options.collection,
+      className: name, collection: name.hasSameBytes(as: Self.bagClass) ? nil : options.collection,
       position: row.position
     ) { () throws(LegacyFailure) in try self.content(row) }
   }
@@ -93,7 +93,7 @@ extension NanoStoreSource {
     let key = key(of: row, &content.notes)
     let added = row.saved.flatMap { CivilDate.microseconds(ofSave: $0, calendar) }
     if added == nil { content.notes.add(.unknownDate) }
-    let isPlain = row.className.map { $0.isSame(as: Self.plainClass) } ?? true
+    let isPlain = row.className.map { $0.hasSameBytes(as: Self.plainClass) } ?? true
     content.document = LegacyDocument(
       key: key, type: isPlain ? nil : row.className, added: added, object: decoded.object)
     return content
@@ -154,7 +154,7 @@ struct StoredBag {
 
   /// Returns nil for a document.
   init?(_ row: NanoStoreRow, _ object: DocumentObject) {
-    let isBag = row.className?.isSame(as: NanoStoreSource.bagClass) ?? false
+    let isBag = row.className?.hasSameBytes(as: NanoStoreSource.bagClass) ?? false
     let members = object[Self.membersField]?.array
     guard isBag || members != nil else { return nil }
     let keys = [row.key, object[Self.keyField]?.string]
