@@ -22,7 +22,9 @@ func indexes(_ recipes: DocumentCollection) async throws {
   print(try await recipes.indexing())
   try await recipes.rebuildIndexes()
   try await recipes.rebuildIndexes { print($0) }
-  try await recipes.dropIndexes()
+  let dropped = try await recipes.dropIndexes()
+  try await recipes.restoreIndexes(dropped)
+  try await recipes.restoreIndexes(dropped) { print($0) }
   try await recipes.drop()
 }
 
