@@ -134,7 +134,8 @@ struct SearchTests {
       let json = #"{"column": "value", "match": "equalTo", "value": \#(value)}"#
       let predicate = try DocumentObject(json: json).decoded(as: SearchPredicate.self)
       #expect(try predicate == .value(.equalTo, DocumentValue(json: value)))
-      #expect(try DocumentObject(encoding: predicate).decoded(as: SearchPredicate.self) == predicate)
+      #expect(
+        try DocumentObject(encoding: predicate).decoded(as: SearchPredicate.self) == predicate)
     }
   }
 

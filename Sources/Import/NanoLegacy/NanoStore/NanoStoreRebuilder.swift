@@ -49,7 +49,8 @@ final class NanoStoreRebuilder {
     case .blob(let bytes): return .data(Data(bytes))
     case .invalidText(let bytes): return .data(Data(bytes))
     case .text(let text):
-      guard datatype == "URL", let url = URL(string: text), url.relativeString.hasSameBytes(as: text)
+      guard datatype == "URL", let url = URL(string: text),
+        url.relativeString.hasSameBytes(as: text)
       else {
         return .string(text)
       }

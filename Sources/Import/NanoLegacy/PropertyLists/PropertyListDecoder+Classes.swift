@@ -172,7 +172,8 @@ extension PropertyListDecoder {
       }
     }
     // Foundation would encode characters that URLs do not permit, which changes the value.
-    guard let url = URL(string: text, relativeTo: base), url.relativeString.hasSameBytes(as: text) else {
+    guard let url = URL(string: text, relativeTo: base), url.relativeString.hasSameBytes(as: text)
+    else {
       return notes.urlAsText(text)
     }
     return .url(url)

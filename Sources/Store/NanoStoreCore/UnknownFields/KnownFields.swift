@@ -91,8 +91,10 @@ struct KnownFields: Sendable {
       if let found = distance.distance(from: "\(known)", limit: limit) { best = (known, found) }
     }
     if let best { return best.path }
-    return observed.filter { $0.components.last.map(path.components.last!.hasSameBytes(as:)) ?? false }
-      .min { $0.components.count < $1.components.count }
+    return observed.filter {
+      $0.components.last.map(path.components.last!.hasSameBytes(as:)) ?? false
+    }
+    .min { $0.components.count < $1.components.count }
   }
 }
 
