@@ -204,10 +204,20 @@ struct ContractCheckingTests {
   }
 
   #if DEBUG
-    @Test("In debug builds, a violation traps, and a SQLite connection used by another thread too")
-    func traps() async {
-      await #expect(processExitsWith: .failure) {
+    @Test(
+      "In debug builds, a violation is printed once, and a SQLite connection used by another thread traps"
+    )
+    func debugBuilds() async {
+      let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
         let engine = ReferenceEngine().checkedInDebugBuilds
+        let reader = try engine.read(.call, nil) { $0 }
+        _ = try reader.count(Query(), in: "c")
+        _ = try reader.count(Query(), in: "c")
+      }
+      let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      #expect(printed.split(separator: "Engine contract: ReferenceEngine.count").count == 2)
+      await #expect(processExitsWith: .failure) {
+        let engine = ContractCheckingEngine(ReferenceEngine())
         let reader = try engine.read(.call, nil) { $0 }
         _ = try reader.count(Query(), in: "c")
       }

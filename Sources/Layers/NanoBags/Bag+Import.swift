@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 package import NanoDocument
+package import NanoStoreCore
 
 // For imports, which know the keys of bags and of their members.
 extension Bag {

@@ -174,7 +174,7 @@ extension Engine {
   package var checkedInDebugBuilds: any Engine {
     #if DEBUG
       self is ContractCheckingEngine
-        ? self : ContractCheckingEngine(self, onViolation: ContractViolation.trapUnlessDamage)
+        ? self : ContractCheckingEngine(self, onViolation: ContractViolation.print)
     #else
       self
     #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
+import Synchronization
+
 /// A violation of the engine contract, by an engine or by its caller. Contains no user data.
 package struct ContractViolation: Sendable, Hashable, CustomStringConvertible {
   /// The type of the engine.
@@ -59,8 +62,16 @@ extension ContractViolation {
   /// Ends the process with a description of the violation.
   package static let trap: Handler = { fatalError("Engine contract: \($0)") }
 
-  /// Ends the process, except for rules that a damaged file can break: a file must not end a program.
-  package static let trapUnlessDamage: Handler = { if !$0.rule.dependsOnStoredData { trap($0) } }
+  /// Prints each violation once to the standard error, except of rules that a damaged file can break.
+  ///
+  /// The tests of this package fail if they print one. A program is not ended: the call has its result or its error.
+  package static let print: Handler = { violation in
+    guard !violation.rule.dependsOnStoredData,
+      printed.withLock({ $0.insert(violation).inserted })
+    else { return }
+    FileHandle.standardError.write(Data("Engine contract: \(violation)\n".utf8))
+  }
+  private static let printed = Mutex<Set<ContractViolation>>([])
 }
 
 extension ContractViolation.Rule {

@@ -8,11 +8,13 @@ package import NanoDocument
 /// ``ContractCheckingEngine`` rejects every other code. A test compares the tables with the documentation of the
 /// calls, whose `Throws` sections do not repeat ``environment``.
 package enum DeclaredErrors {
-  /// The codes of every call: the database or its environment failed, a limit of the database was exceeded, or the
-  /// call was interrupted. After such a failure, the later calls of a transaction may repeat it.
+  /// The codes of every call: the database or its environment failed, a limit of the database was exceeded, the
+  /// call was interrupted, or made where it is not allowed, as from a progress closure (``StoreError/Code/invalidArgument``).
+  /// After such a failure, the later calls of a transaction may repeat it.
   package static let environment: Set<StoreError.Code> = [
     .cannotOpen, .closed, .connectionLost, .corruptFile, .database, .documentTooLarge,
-    .fileReplaced, .full, .inputOutput, .interrupted, .locked, .newerFormat, .notADatabase,
+    .fileReplaced, .full, .inputOutput, .interrupted,
+    .invalidArgument, .locked, .newerFormat, .notADatabase,
     .notPermitted, .outOfMemory, .readOnly, .wrongKey,
   ]
 
@@ -70,7 +72,7 @@ package enum DeclaredErrors {
     "committedState()": [],
   ]
   package static let catalogReader: [String: Set<StoreError.Code>] = [
-    "collections()": [], "identity(of:)": [], "indexes(in:)": [], "textIndexes(in:)": [],
+    "collections()": [], "identity(of:)": [], "indexes(in:)": [], "fullTextIndexes(in:)": [],
     "indexing(in:)": [], "types(in:)": [], "settings(of:)": [], "observedPaths(in:)": [],
     "metadata(_:)": [], "metadataNames()": [],
   ]

@@ -74,13 +74,8 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   }
 
   func createCollection(_ description: CollectionDescription) throws {
+    try StoredNames.validate(description)
     let name = description.name
-    let isReserved = ["nano_", "sqlite_"].contains { name.foldingASCII.hasExactPrefix($0) }
-    let isInternal = description.isInternal && InternalCollection(named: name) != nil
-    guard !name.isEmpty, !name.utf8.contains(0), !isReserved || isInternal else {
-      throw StoreError(
-        .invalidName, "A collection cannot have this name", [.collection: name])
-    }
     guard let existing = state[name] else {
       state[name] = ReferenceCollection(description: description)
       return
@@ -105,6 +100,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   }
 
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
+    try StoredNames.validate(.index, name: index.name)
     try index.validate()
     var found = try collectionForWriting(collection)
     if let existing = found.indexes.first(where: { $0.name.hasSameBytes(as: index.name) }) {
@@ -126,6 +122,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   }
 
   func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+    try StoredNames.validate(.index, name: index.name)
     try index.validate()
     var found = try collectionForWriting(collection)
     if found.fullTextIndexes.contains(index) { return }
@@ -173,6 +170,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   }
 
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {
+    try StoredNames.validate(nil, name: name)
     state.metadata[ExactName(name)] = value
   }
 

@@ -51,7 +51,7 @@ struct DamageSamples {
       try Self.fillMore(store)
     }
     if kind == .journal {
-      try Self.copy(building, to: file(kind).path, during: store)
+      try Self.copy(building, to: file(kind).path, afterRollbackOf: store)
     } else if kind == .logged {
       try Self.copy(building, to: file(kind).path)
     }
@@ -69,16 +69,16 @@ struct DamageSamples {
     unlink(target + "-shm")
   }
 
-  /// Copies the file during a transaction that has already written pages.
-  private static func copy(_ source: String, to target: String, during store: Store) throws {
+  /// Copies the file after a transaction was rolled back.
+  private static func copy(_ source: String, to target: String, afterRollbackOf store: Store) throws
+  {
     struct Undo: Error {}
     do {
       try store.write {
         try store["people"].find(Field("age") > 20).update(set: ["age": 1])
-        // SQLite keeps changed pages in memory until there are too many.
-        try store.engine().write(nil) { _ in }
+        throw Undo()
       }
-    } catch {}
+    } catch is Undo {}
     try copy(source, to: target)
   }
 }
