@@ -162,7 +162,7 @@ struct TableFormatTests {
     #expect(outcome.output.hasPrefix("imported 2 documents into p in "))
     let again = try command.run(
       "import", "db", "p", "--from-sqlite", "other.db", "--table", "people", "--key", "id")
-    #expect(again.diagnostics.hasPrefix("error: row 1: A document with this key exists already"))
+    #expect(again.diagnostics.hasPrefix("error: row 1: A document with this key already exists"))
     try command.run(
       "import", "db", "p", "--from-sqlite", "other.db", "--query",
       "SELECT id + 10 AS __key__, name FROM people", "--empty", "null")

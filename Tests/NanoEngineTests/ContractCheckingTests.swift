@@ -215,7 +215,7 @@ struct ContractCheckingTests {
         _ = try reader.count(Query(), in: "c")
       }
       let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-      #expect(printed.split(separator: "Engine contract: ReferenceEngine.count").count == 2)
+      #expect(printed.components(separatedBy: "Engine contract: ReferenceEngine.count").count == 2)
       await #expect(processExitsWith: .failure) {
         let engine = ContractCheckingEngine(ReferenceEngine())
         let reader = try engine.read(.call, nil) { $0 }

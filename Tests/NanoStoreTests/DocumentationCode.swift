@@ -20,7 +20,7 @@ func expectCode(ofGuide name: String, in file: String = #filePath) throws {
   for line in document.components(separatedBy: "\n") {
     if line.hasPrefix("```") {
       isCode = line == "```swift"
-    } else if isCode {
+    } else if isCode, !line.isEmpty {
       count += 1
       #expect(lines.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
     }

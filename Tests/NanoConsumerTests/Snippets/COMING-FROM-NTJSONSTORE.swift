@@ -1,3 +1,5 @@
-import NanoStore
+import Foundation
+import NanoStoreLegacy
 
 let folder = "."
+let oldFile = URL(filePath: "NTJsonStore.db")

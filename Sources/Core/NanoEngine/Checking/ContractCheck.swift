@@ -71,6 +71,7 @@ final class ContractCheck {
 
   private func check(_ error: any Error) {
     if let thrown {
+      if let error = error as? StoreError, Self.preventsRollback.contains(error.code) { return }
       return require(Self.isSame(error, as: thrown), .changedError)
     }
     if error is CancellationError { return }
@@ -81,6 +82,12 @@ final class ContractCheck {
       return report(.undeclaredError, error.code.rawValue)
     }
   }
+
+  /// The failures that also prevent the rollback after the closure's error, and take precedence over it: the
+  /// transaction cannot go on.
+  private static let preventsRollback: Set<StoreError.Code> = [
+    .closed, .connectionLost, .full, .inputOutput, .outOfMemory,
+  ]
 
   /// Returns whether an error is the one that a closure threw. An engine may add details to a `StoreError`, such
   /// as the collection. Errors of other types cannot be compared by value.
