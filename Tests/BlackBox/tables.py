@@ -13,9 +13,10 @@ PIECES = [
     "a", "é", "日本", "😀", " ", ",", ";", "\t", '"', '""', "\n", "\r\n", "\r", "1", "0", "007", "-0", "1.5", "1.50", "1e5", "true", "null", "NaN",
     "2026-11-20T21:17:00Z", "\ufeff", "$", "=1+1", "\\", "\x01", "x" * 300,
 ]
+# With QUOTE_MINIMAL, Python quotes only the characters of the line terminator, so that a lone \r would end a row.
 DIALECTS = [
     dict(delimiter=",", quoting=csv.QUOTE_MINIMAL, lineterminator="\r\n"), dict(delimiter=";", quoting=csv.QUOTE_ALL, lineterminator="\n"),
-    dict(delimiter="\t", quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n"), dict(delimiter="|", quoting=csv.QUOTE_MINIMAL, lineterminator="\n"),
+    dict(delimiter="\t", quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n"), dict(delimiter="|", quoting=csv.QUOTE_MINIMAL, lineterminator="\r\n"),
 ]
 
 
