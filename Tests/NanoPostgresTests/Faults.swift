@@ -46,7 +46,7 @@ enum Faults {
 
   /// Limits a wait by time and by attempts, because on a busy machine minutes may pass between two attempts.
   private struct WaitLimit {
-    private let end = ContinuousClock.now + .seconds(60)
+    private let end = ContinuousClock.now + .seconds(300)
     private var attempts = 0
 
     mutating func isExhausted() -> Bool {
