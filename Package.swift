@@ -27,6 +27,13 @@ let package = Package(
     .library(name: "NanoStoreLegacy", targets: ["NanoStoreLegacy"]),
     .executable(name: "nanostore", targets: ["NanoCommand"]),
   ] + forFuzzing,
+  traits: [
+    .trait(
+      name: "LegacyImport",
+      description:
+        "The nanostore tool imports the stores of older libraries, which needs swift-crypto."),
+    .default(enabledTraits: ["LegacyImport"]),
+  ],
   dependencies: [
     // Public API of 7.0 only, so that an app may use the version it wants.
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
@@ -154,7 +161,8 @@ let package = Package(
     .target(
       name: "NanoCLI",
       dependencies: [
-        "NanoStore", "NanoStorePostgres", "NanoStoreLegacy",
+        "NanoStore", "NanoStorePostgres",
+        .target(name: "NanoStoreLegacy", condition: .when(traits: ["LegacyImport"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/Tools/NanoCLI", swiftSettings: strict),

@@ -28,6 +28,22 @@ package struct ThreadOwner: ~Copyable, Sendable {
   @inline(__always)
   package func release() { thread.store(0, ordering: .relaxed) }
 
+  /// ``take()`` where only assertions read the record, which release builds do not have.
+  @inline(__always)
+  package func takeForAssertions() {
+    #if DEBUG
+      take()
+    #endif
+  }
+
+  /// ``release()`` where only assertions read the record.
+  @inline(__always)
+  package func releaseForAssertions() {
+    #if DEBUG
+      release()
+    #endif
+  }
+
   /// Whether the current thread holds the object.
   @inline(__always)
   package var isCurrent: Bool { thread.load(ordering: .relaxed) == Self.current }

@@ -12,7 +12,4 @@ extension Bag {
 
   /// Adds a document or a bag that is in the store. Saving fails with ``StoreError/Code/notFound`` if it is not.
   package func add(_ member: BagMember) { change { $0.add(member, .stored) } }
-
-  /// Returns the member that a bag with this key is.
-  package static func member(_ key: DocumentKey) -> BagMember { .bag(key) }
 }

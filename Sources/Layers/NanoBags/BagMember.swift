@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
+package import NanoDocument
 package import NanoEngine
 import NanoQuery
 
@@ -29,7 +29,8 @@ public struct BagMember: Sendable {
   /// Whether the member is a bag rather than a document.
   public var isBag: Bool { folded == InternalCollection.bags.rawValue }
 
-  static func bag(_ key: DocumentKey) -> BagMember {
+  /// The bag with a key, as a member.
+  package static func bag(_ key: DocumentKey) -> BagMember {
     BagMember(InternalCollection.bags.rawValue, .key(key))
   }
 }

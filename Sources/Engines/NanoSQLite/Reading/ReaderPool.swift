@@ -80,7 +80,7 @@ final class ReaderPool: Sendable {
 
   func take() throws -> Reader {
     let reader = try takeOrOpen()
-    reader.connection.owner.take()
+    reader.connection.owner.takeForAssertions()
     return reader
   }
 
@@ -112,7 +112,7 @@ final class ReaderPool: Sendable {
   }
 
   func putBack(_ reader: Reader) {
-    reader.connection.owner.release()
+    reader.connection.owner.releaseForAssertions()
     free { $0.idle.append(reader) }
   }
 

@@ -89,7 +89,7 @@ extension LegacyImporter {
     }
     for bag in try store.bags(keys: keys.map(\.description)) {
       let key = try DocumentKey(bag.key)
-      found[key] = Bag.member(key)
+      found[key] = BagMember.bag(key)
     }
     return found
   }

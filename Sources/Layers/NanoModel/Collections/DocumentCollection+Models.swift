@@ -17,7 +17,7 @@ extension DocumentCollection {
   /// - Throws: The errors of ``ModelCollection/insert(_:key:)``. Nothing was stored.
   @discardableResult
   public func insert<M: Model>(_ value: M, key: String? = nil) throws -> Document {
-    try models(M.self).write(.insert, value, given: key)
+    try models(M.self).write(.insert, value, given: key).document
   }
   /// The asynchronous form of `insert(_:key:)`, which does not block the calling thread.
   @discardableResult
@@ -35,7 +35,7 @@ extension DocumentCollection {
     if key == nil, try value.documentKey == nil {
       throw StoreError.savedWithoutKey.adding(.collection, name)
     }
-    return try models(M.self).write(.save, value, given: key)
+    return try models(M.self).write(.save, value, given: key).document
   }
   /// The asynchronous form of `save(_:key:)`, which does not block the calling thread.
   @discardableResult

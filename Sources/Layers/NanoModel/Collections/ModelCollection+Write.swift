@@ -108,19 +108,22 @@ extension ModelCollection {
   }
 
   /// Writes a value under the given key, or its own, or a generated one.
-  func write(_ mode: WriteMode, _ value: M, given key: String?) throws -> Document {
+  ///
+  /// - Returns: The document, and whether the value has a key of its own.
+  func write(
+    _ mode: WriteMode, _ value: M, given key: String?
+  ) throws -> (document: Document, hasOwnKey: Bool) {
     try prepareIfNeeded()
     let own = try value.documentKey
     let given = try key.map { (key) throws(StoreError) in try DocumentKey(key) }
     if let own, let given, own != given { throw Self.keyMismatch(name) }
-    return try write(mode, value, given ?? own)
+    return (try write(mode, value, given ?? own), own != nil)
   }
 
   private func write(_ mode: WriteMode, _ value: M, _ key: String?) throws -> Stored<M> {
-    let own = try value.documentKey
-    let document = try write(mode, value, given: key)
+    let (document, hasOwnKey) = try write(mode, value, given: key)
     // A value that had no key receives the generated one.
-    let value = own == nil && M.fieldTable.hasKey ? try decoder.value(document) : value
+    let value = !hasOwnKey && M.fieldTable.hasKey ? try decoder.value(document) : value
     var header = document.header
     // The first revision of a document is 1.
     if mode == .insert { header.revision = 1 }
