@@ -224,7 +224,7 @@ let package = Package(
       name: "NanoFuzzTargets",
       dependencies: [
         "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoBags", "NanoSQLite",
-        "NanoTesting", "NanoCLI",
+        "NanoTesting", "NanoCLI", "NanoLegacy", "NanoStoreLegacy",
       ],
       path: "Tests/FuzzTargets", swiftSettings: strict),
     .testTarget(

@@ -25,7 +25,7 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
 
   public static let all = [
     json, extendedJSON, storedForm, query, textQuery, setup, path, arguments, records, csv,
-    terminal,
+    terminal, archive, oldFile, oldFolder,
   ]
 
   public static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

@@ -56,7 +56,7 @@ struct BNRImportTests {
   @Test("A folder of the original is imported with row IDs, relationships and named buffers")
   func fixture() throws {
     let expected = try LegacyFixtures.description("bnr/bnr.json")["library.bnrtc"]?.object ?? [:]
-    let store = try Store(.memory)
+    let store = try anyStore()
     let report = try store.importLegacy(
       from: library, options: LegacyImportOptions(schema: Self.schema()))
 
@@ -103,7 +103,7 @@ struct BNRImportTests {
           ]),
         .init("Song", [.init("title", .text), .init("seconds", .uint32)]),
       ])
-    let store = try Store(.memory)
+    let store = try anyStore()
     let report = try store.importLegacy(
       from: LegacyFixtures.url("bnr/alltypes.bnrtc"), options: LegacyImportOptions(schema: schema))
 
@@ -135,7 +135,7 @@ struct BNRImportTests {
 
   @Test("Without a schema nothing is lost")
   func raw() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let report = try store.importLegacy(from: library)
     #expect(report.imported == 12)
     #expect(try store["Song"].get(rowID: 2)?["data"]?.data?.suffix(4) == Data([60, 0, 0, 0]))
@@ -165,7 +165,7 @@ struct BNRImportTests {
     "Encrypted records are decrypted; a wrong or missing passphrase is an error and stores nothing")
   func encryption() throws {
     let url = try encrypted()
-    let store = try Store(.memory)
+    let store = try anyStore()
     for (schema, isDescribed) in [(try Self.schema(), true), (nil, false)] {
       let options = LegacyImportOptions(schema: schema, passphrase: "wrong")
       let failure = try #require(throws: StoreError.self) {
@@ -210,7 +210,7 @@ struct BNRImportTests {
   @Test("The folder stays as it is")
   func untouched() throws {
     let before = try FileManager.default.subpathsOfDirectory(atPath: library.path).sorted()
-    try Store(.memory).importLegacy(from: library)
+    try anyStore().importLegacy(from: library)
     #expect(try FileManager.default.subpathsOfDirectory(atPath: library.path).sorted() == before)
   }
 }

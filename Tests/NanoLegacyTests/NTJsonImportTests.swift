@@ -17,7 +17,7 @@ struct NTJsonImportTests {
   @Test("A file of the original is imported with row IDs, indexes, defaults, aliases and metadata")
   func fixture() throws {
     let expected = try LegacyFixtures.description("ntjsonstore/nt-small.json")
-    let store = try Store(.memory)
+    let store = try anyStore()
     let report = try store.importLegacy(from: LegacyFixtures.ntJsonStore)
 
     for described in try #require(expected["collections"]?.object) {
@@ -84,7 +84,7 @@ struct NTJsonImportTests {
     try old.run("INSERT INTO [a b](__rowid__, __json__) VALUES (4, '{\"Z\":2}')")
     old.close()
 
-    let store = try Store(.memory)
+    let store = try anyStore()
     let report = try store.importLegacy(from: url)
     let objects = store["a b"]
     #expect(
@@ -116,7 +116,7 @@ struct NTJsonImportTests {
     )
     old.close()
 
-    let store = try Store(.memory)
+    let store = try anyStore()
     let report = try store.importLegacy(from: url)
     #expect(try store["c"].indexes().map(\.isUnique) == [false])
     #expect(report["c"]?.conversions == [.indexNotUnique: 1])
@@ -137,7 +137,7 @@ struct NTJsonImportTests {
     try old.run("INSERT INTO nano_x(__json__) VALUES ('{}')")
     old.close()
 
-    let store = try Store(.memory)
+    let store = try anyStore()
     let report = try store.importLegacy(from: url)
     #expect(try store.metadata("app") == ["v": 2])
     #expect(try store.metadata("gone/aliases") == ["a": "b"])
@@ -157,7 +157,7 @@ struct NTJsonImportTests {
     }
     old.close()
 
-    let store = try Store(.memory)
+    let store = try anyStore()
     try store.importLegacy(from: url)
     #expect(try store["c"].find().fetch().map(\.rowID) == ids)
     #expect(try store.verify().isEmpty)

@@ -16,7 +16,7 @@ struct NanoStoreImportTests {
   @Test("A file of the original is imported with every document, class, date and bag")
   func fixture() throws {
     let expected = try LegacyFixtures.description("nanostore/nano-small.json")
-    let store = try Store(.memory)
+    let store = try anyStore()
     let report = try store.importLegacy(from: LegacyFixtures.nanoStore, options: Self.utc)
 
     let objects = store["objects"]
@@ -72,7 +72,7 @@ struct NanoStoreImportTests {
       ]))
     old.close()
 
-    let store = try Store(.memory)
+    let store = try anyStore()
     let report = try store.importLegacy(from: url, options: Self.utc)
     let document = try #require(try store["objects"].get("all"))
     #expect(
@@ -111,7 +111,7 @@ struct NanoStoreImportTests {
     try old.add("empty", content: .text(""))
     old.close()
 
-    let store = try Store(.memory)
+    let store = try anyStore()
     let report = try store.importLegacy(from: url, options: Self.utc)
     #expect(
       try store["objects"].get("xml")?.object() == [
@@ -146,7 +146,7 @@ struct NanoStoreImportTests {
         """))
     old.close()
 
-    let store = try Store(.memory)
+    let store = try anyStore()
     try store.importLegacy(from: url)
     #expect(
       try store["objects"].get("binary")?.object() == [
@@ -167,7 +167,7 @@ struct NanoStoreImportTests {
     try old.addBag("custom", named: "Mine", ["a"], class: "MyBag")
     old.close()
 
-    let store = try Store(.memory)
+    let store = try anyStore()
     let report = try store.importLegacy(from: url)
     let outer = try #require(try store.bag(key: "outer"))
     #expect(try outer.saved.members().map(\.key) == ["b", "inner", "a", "outer"])
@@ -195,7 +195,7 @@ struct NanoStoreImportTests {
     try old.addBag("bag", named: "last", ["other2", "same"])
     old.close()
 
-    let store = try Store(.memory)
+    let store = try anyStore()
     var options = Self.utc
     options.batchDocuments = batch
     let report = try store.importLegacy(from: url, options: options)
@@ -223,7 +223,7 @@ struct NanoStoreImportTests {
     try old.add("good", .dictionary([("n", .int(2))]))
     old.close()
 
-    let store = try Store(.memory)
+    let store = try anyStore()
     let report = try store.importLegacy(from: url)
     let result = try #require(report["NSFNanoObject"])
     #expect(try store["objects"].find(Field("n") == 1).first()?.type == nil)
@@ -249,8 +249,8 @@ struct NanoStoreImportTests {
     }
     old.close()
 
-    #expect(try Store(.memory).importLegacy(from: url).skipped == 1)
-    let store = try Store(.memory)
+    #expect(try anyStore().importLegacy(from: url).skipped == 1)
+    let store = try anyStore()
     let report = try store.importLegacy(
       from: url, options: LegacyImportOptions(rebuildsFromIndex: true))
     #expect(
@@ -271,7 +271,7 @@ struct NanoStoreImportTests {
     old.close()
 
     func added(_ key: String, _ options: LegacyImportOptions) throws -> Date? {
-      let store = try Store(.memory)
+      let store = try anyStore()
       try store.importLegacy(from: url, options: options)
       return try store["objects"].get(key)?.added
     }
@@ -302,7 +302,7 @@ struct NanoStoreImportTests {
     }
     old.close()
 
-    let store = try Store(.memory)
+    let store = try anyStore()
     try store.importLegacy(from: url)
     #expect(try store["objects"].count() == 500)
     #expect(try store["objects"].get("ключ 499")?.object() == ["n": 499])

@@ -3,6 +3,7 @@
 import BenchmarkKit
 import Foundation
 import GRDB
+import NanoStore
 
 /// The table of the GRDB records.
 struct RecordTable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import GRDBSQLite
+import NanoStore
 
 /// A SQLite connection with only the C API.
 final class RawConnection {

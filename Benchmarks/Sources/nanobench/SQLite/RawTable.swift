@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import BenchmarkKit
+import NanoStore
 
 /// The table of documents in raw SQLite: the one that NanoStore creates, as far as these scenarios require it.
 struct RawTable {

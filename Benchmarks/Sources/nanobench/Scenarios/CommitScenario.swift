@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 
 import BenchmarkKit
+import NanoStore
 
 /// Inserts documents into a new file, each in a separate transaction. The result is the number inserted.
 struct CommitScenario: Scenario {
   let workload: Workload
   let durability: Durability
 
-  var name: String { "commit-\(durability.rawValue.lowercased())" }
-  var work: String { "one document per commit, synchronous \(durability.rawValue)" }
+  var name: String { "commit-\(durability.rawValue)" }
+  var work: String { "one document per commit, synchronous \(durability.rawValue.uppercased())" }
   let unit = "commit"
   var operations: Int { workload.commits }
 

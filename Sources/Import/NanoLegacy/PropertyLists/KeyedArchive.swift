@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import NanoDocument
+package import NanoDocument
 
 /// Decodes property lists, and the archives of `NSKeyedArchiver` in them, to document values.
-enum KeyedArchive {
+package enum KeyedArchive {
   /// The levels of nesting that a document may have. It also ends a list that contains itself.
   static let maximumDepth = DocumentValue.maximumDepth
 
@@ -32,6 +32,9 @@ enum KeyedArchive {
     }
     return try value(of: try XMLPropertyList(bytes), size: bytes.count)
   }
+
+  /// Returns the decoded value; nil if the bytes are not a readable property list or archive.
+  package static func decoded(_ bytes: [UInt8]) -> DocumentValue? { try? value(bytes).value }
 
   private static func value(
     of list: some PropertyList, size: Int
