@@ -8,7 +8,7 @@ extension FuzzTarget {
   /// Decodes a property list or keyed archive. The value must be one that a document can hold.
   static let archive = FuzzTarget("archive", maximumLength: 1_200) { bytes in
     guard let value = KeyedArchive.decoded(Array(bytes)) else { return }
-    let text = try DocumentObject([("value", value)]).jsonString()
+    let text = DocumentObject([("value", value)]).jsonString()
     _ = try DocumentObject(json: text)
   }
 

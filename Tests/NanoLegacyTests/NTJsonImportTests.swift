@@ -148,7 +148,7 @@ struct NTJsonImportTests {
     #expect(try store["collection_2"].count() == 1)
   }
 
-  @Test("Row IDs of the whole range are kept")
+  @Test("Row IDs of the whole range are kept; PostgreSQL skips the largest one")
   func extremeRowIDs() throws {
     let old = try LegacyDatabase(url, setup: collection("c"))
     let ids: [Int64] = [.min, -5, 0, 1, .max]
@@ -158,8 +158,13 @@ struct NTJsonImportTests {
     old.close()
 
     let store = try anyStore()
-    try store.importLegacy(from: url)
-    #expect(try store["c"].find().fetch().map(\.rowID) == ids)
+    let report = try store.importLegacy(from: url)
+    let found = try store["c"].find().fetch().map(\.rowID)
+    // On PostgreSQL, the largest row ID would leave none for the next document.
+    #expect(found == (TestEngine.isServer ? ids.dropLast() : ids))
+    #expect(
+      report["c"]?.skippedRecords.map(\.position)
+        == (TestEngine.isServer ? ["row \(Int64.max)"] : []))
     #expect(try store.verify().isEmpty)
   }
 }

@@ -61,8 +61,9 @@ extension ConditionTranslator {
     var rest: [Condition] = []
     for conjunct in condition.conjuncts {
       if case .constant(true) = conjunct { continue }
-      let stored = defaults.map(conjunct.asStored) ?? conjunct
-      let translation = stored.flatMap(translate)
+      let stored =
+        if let defaults { conjunct.asStored(defaults) } else { Condition?.some(conjunct) }
+      let translation = if let stored { translate(stored) } else { Translation?.none }
       if let translation { translations.append(translation) }
       if translation?.isExact != true || checksEverything { rest.append(conjunct) }
     }

@@ -14,18 +14,39 @@ enum FieldExpression {
     literal(path).map { "json_extract(\(column),\($0))" }
   }
 
-  /// Returns the path as a literal: `'$."a"."b"'`.
+  /// Returns the path as a literal: `'$."a"."b"'`. A leading `$` of a name is doubled, so that no field is mistaken for
+  /// the stored form of a value that JSON lacks.
+  ///
+  /// Written byte by byte, because every query translates its fields.
   static func literal(_ path: FieldPath) -> String? {
     guard path.components.allSatisfy(isPlain) else { return nil }
-    let names = path.components.map { ".\"" + storedName($0) + "\"" }
-    return SQLName.literal("$" + names.joined())
+    let capacity = path.components.reduce(3) { $0 + 2 * $1.utf8.count + 3 }
+    return String(unsafeUninitializedCapacity: capacity) { buffer in
+      var count = 0
+      func append(_ byte: UInt8) {
+        buffer[count] = byte
+        count += 1
+      }
+      append(quote)
+      append(dollar)
+      for name in path.components {
+        append(UInt8(ascii: "."))
+        append(doubleQuote)
+        if name.utf8.first == dollar { append(dollar) }
+        for byte in name.utf8 {
+          append(byte)
+          if byte == quote { append(byte) }
+        }
+        append(doubleQuote)
+      }
+      append(quote)
+      return count
+    }
   }
 
-  /// Returns the stored form of a name. A leading `$` is doubled, so that no field is mistaken for the stored form of
-  /// a value that JSON lacks.
-  static func storedName(_ name: String) -> String {
-    name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
-  }
+  private static let dollar = UInt8(ascii: "$")
+  private static let quote = UInt8(ascii: "'")
+  private static let doubleQuote = UInt8(ascii: "\"")
 
   private static func isPlain(_ name: String) -> Bool {
     !name.isEmpty && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }
