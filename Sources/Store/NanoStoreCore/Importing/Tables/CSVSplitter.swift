@@ -173,13 +173,35 @@ extension CSVSplitter {
   /// Advances to a separator or line end.
   @inline(__always)
   private func skipToEnd(_ bytes: UnsafeBufferPointer<UInt8>, _ at: inout Int) {
-    let count = bytes.count
-    let separator = separator
-    while at < count {
+    let raw = UnsafeRawBufferPointer(bytes)
+    let separators = UInt64(separator) &* Self.ones
+    while raw.count - at >= 8 {
+      let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+      let found =
+        Self.zeroBytes(word ^ separators) | Self.zeroBytes(word ^ Self.lineFeeds)
+        | Self.zeroBytes(word ^ Self.carriageReturns)
+      guard found == 0 else {
+        at &+= found.trailingZeroBitCount >> 3
+        return
+      }
+      at &+= 8
+    }
+    while at < bytes.count {
       let byte = bytes[at]
       if byte == separator || byte == Self.lineFeed || byte == Self.carriageReturn { return }
       at &+= 1
     }
+  }
+
+  private static let ones: UInt64 = 0x0101_0101_0101_0101
+  private static let lineFeeds = UInt64(lineFeed) &* ones
+  private static let carriageReturns = UInt64(carriageReturn) &* ones
+
+  /// Returns a mask with the high bit of each byte that is zero. The lowest set bit is exact; higher ones may be false
+  /// positives caused by borrows.
+  @inline(__always)
+  private static func zeroBytes(_ word: UInt64) -> UInt64 {
+    (word &- ones) & ~word & 0x8080_8080_8080_8080
   }
 
   /// Adds a field in quotes; returns false if it is incomplete.
