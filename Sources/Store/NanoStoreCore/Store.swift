@@ -250,9 +250,17 @@ extension Store {
     try await onReader { try self.metadata(name) }
   }
 
-  /// Sets or removes a metadata value. Nil removes it.
+  /// Sets or removes a metadata value. Nil and a null value remove it.
+  ///
+  /// A null value is never stored, because Swift reads the `nil` of an expression such as
+  /// `isOn ? nil : value` as the literal of a null ``/NanoDocument/DocumentValue``.
+  ///
+  /// ```swift
+  /// try store.setMetadata("dark", "theme")
+  /// try store.setMetadata(usesDefault ? nil : theme, "theme")  // removes it if usesDefault is true
+  /// ```
   public func setMetadata(_ value: DocumentValue?, _ name: String) throws {
-    try writing { try $0.setMetadata(value, name) }
+    try writing { try $0.setMetadata(value == .null ? nil : value, name) }
   }
   /// The asynchronous form of `setMetadata(_:_:)`, which does not block the calling thread.
   public func setMetadata(_ value: DocumentValue?, _ name: String) async throws {
