@@ -222,7 +222,65 @@ struct BagTests {
     new.undo()
     #expect(new.name == "new")
     #expect(try sizes(new) == [0, 0, 0])
+    #expect(!new.hasUnsavedChanges)
+  }
+
+  @Test("A new bag whose changes are undone is written only after it is changed again")
+  func undoneNewBag() throws {
+    let new = Bag(in: store)
+    try new.add(Document([:], key: "x"), in: "people")
+    new.undo()
+    #expect(try new.count() == 0)
+    #expect(!new.hasUnsavedChanges)
+    #expect(try new.jsonDescription().contains(#""hasUnsavedChanges":false"#))
+    try new.save()
+    #expect(try store.bags().isEmpty && people.count() == 0)
+
+    new.name = "named"
     #expect(new.hasUnsavedChanges)
+    new.undo()
+    #expect(!new.hasUnsavedChanges)
+    try new.add(Document([:], key: "x"), in: "people")
+    #expect(new.hasUnsavedChanges)
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try store.write {
+        try new.save()
+        throw Stop()
+      }
+    }
+    #expect(new.hasUnsavedChanges)
+    try new.save()
+    #expect(!new.hasUnsavedChanges)
+    #expect(try store.bag(key: new.key)?.keys == ["x"])
+
+    try new.delete()
+    #expect(new.hasUnsavedChanges)
+    new.undo()
+    #expect(!new.hasUnsavedChanges)
+    #expect(try new.count() == 0)
+  }
+
+  @Test("A new bag whose changes are undone is written with a bag that contains it")
+  func undoneInnerBag() throws {
+    let (outer, inner) = (Bag(name: "outer", in: store), Bag(name: "inner", in: store))
+    inner.undo()
+    try outer.add(inner)
+    try outer.save()
+    #expect(!inner.hasUnsavedChanges)
+    #expect(try store.bag(named: "outer").bags().map(\.name) == ["inner"])
+    #expect(try store.bag(key: inner.key) != nil)
+  }
+
+  @Test(
+    "Undoing the changes of an unsaved copy leaves it unsaved, with the members of the original")
+  func undoneCopy() throws {
+    let copy = try saved().copy()
+    try copy.remove(key: "a")
+    copy.undo()
+    #expect(copy.hasUnsavedChanges)
+    try copy.save()
+    #expect(try store.bag(key: copy.key)?.keys == ["a", "b", "c"])
   }
 
   @Test("A changed name is stored when the bag is saved, not before")
