@@ -104,9 +104,17 @@ public final class Store: Sendable {
   /// Returns the collection with this name.
   ///
   /// Nothing is looked up or created until the collection is used. Reading a collection that does
-  /// not exist finds no documents; the first write creates it.
+  /// not exist finds no documents; the first write creates it. Every use of an internal collection,
+  /// such as `nano_bags`, throws ``StoreError/Code/invalidName``.
   public subscript(name: String) -> DocumentCollection {
-    DocumentCollection(store: self, name: name)
+    let collection = DocumentCollection(store: self, name: name)
+    guard let reserved = InternalCollection(named: name) else { return collection }
+    return collection.failing(with: reserved.refusal)
+  }
+
+  /// Returns an internal collection, which layers read. Writes through it are refused as well.
+  package func internalCollection(_ collection: InternalCollection) -> DocumentCollection {
+    DocumentCollection(store: self, name: collection.rawValue)
   }
 
   /// Unavailable: collections are addressed by name. The diagnostic names the alternatives.
