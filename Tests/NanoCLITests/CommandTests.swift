@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import NanoStore
 import Testing
 
 @Suite("nanostore document commands")
@@ -18,6 +19,34 @@ struct CommandTests {
 
     #expect(found.status == 0)
     #expect(found.output == "[\n{\"title\":\"Alien\",\"year\":1979}\n]\n")
+  }
+
+  @Test("Commands refuse the store's internal collections, which SQL can read")
+  func internalCollections() throws {
+    let store = try Store(.file(command.folder.appending(path: "library.db").path))
+    try store.save(Bag(name: "favorites"))
+    try store.close()
+    for name in ["nano_bags", "NANO_BAGS"] {
+      for arguments in [
+        ["find", "library.db", name], ["find", "library.db", name, "[name] = 'favorites'"],
+        ["get", "library.db", name, "k"], ["count", "library.db", name],
+        ["export", "library.db", name], ["explain", "library.db", name, "[name] = 'x'"],
+        ["aggregate", "library.db", name, "--group", "name"], ["schema", "library.db", name],
+        ["index", "list", "library.db", name], ["index", "library.db", name, "name"],
+        ["put", "library.db", name, "k", "{}"], ["delete", "library.db", name, "--all"],
+        ["watch", "library.db", name],
+      ] {
+        let outcome = try command.run(arguments)
+        #expect(outcome.status == 1, "\(arguments)")
+        #expect(outcome.output.isEmpty, "\(arguments)")
+        #expect(
+          outcome.diagnostics.contains("error: The collection is internal to the store"),
+          "\(arguments): \(outcome.diagnostics)")
+      }
+    }
+    let read = try command.run("sql", "library.db", "SELECT body FROM nano_bags", "--csv")
+    #expect(read.output.contains("favorites"))
+    #expect(try command.run("count", "library.db", "films").status == 0)
   }
 
   @Test("Output defaults to NDJSON when it is not a terminal")

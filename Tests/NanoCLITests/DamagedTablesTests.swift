@@ -49,8 +49,11 @@ struct DamagedTablesTests {
       }
       let outcome = try command.run(arguments, environment: ["SWIFT_BACKTRACE": "enable=no"])
       outcomes[arguments[0]] = outcome
-      #expect([0, 1].contains(outcome.status), "\(damage): \(arguments): \(outcome.diagnostics)")
-      if outcome.status == 1 {
+      // Noise can change the name of the collection or the key. `get` then finds no document.
+      let accepted: [Int32] = arguments[0] == "get" ? [0, 1, 2] : [0, 1]
+      #expect(
+        accepted.contains(outcome.status), "\(damage): \(arguments): \(outcome.diagnostics)")
+      if outcome.status != 0 {
         #expect(outcome.diagnostics.contains("error: "), "\(damage): \(arguments)")
       }
     }

@@ -48,6 +48,8 @@ struct EncryptedStoreTests {
     try expectNothing()
     let again = try file.open()
     #expect(try again["people"].find(Field("SecretField") == "SecretValue7").count() == 1)
+    let bags = again.findBags(Field("name").hasPrefix("Secret")).sorted(by: "name")
+    #expect(try bags.fetch().map { $0["name"] } == ["SecretBag"])
     #expect(try again.metadata("SecretEntry") == "SecretMetadata")
     #expect(try again.bag(named: "SecretBag").count() == 1)
     #expect(try again["people"].find(Field("SecretDefault") == "SecretDefaultValue").count() == 49)

@@ -22,6 +22,11 @@ struct NamedTests {
     #expect(try context.names() == ["window"])
     context.rollback()
     #expect(try context.value(named: "number") == 7)
+    let isOff = try context.names().contains("number")
+    context.setValue(isOff ? nil : 7 as DocumentValue, named: "number")
+    #expect(try context.value(named: "number") == nil)
+    try context.save()
+    #expect(try store.metadataNames() == ["window"])
   }
 
   @Test("A new named object is found before and after the save, a deleted one is not")

@@ -32,8 +32,9 @@ struct TextSearchExamplesTests {
   }
 
   private static func matches(_ document: String, _ kind: String, _ text: String) throws -> Bool {
-    let scope = FullTextScope(["t", "u.v"], tokens: kind == "words" ? .words : .substrings)
-    let query = kind == "expression" ? FullTextQuery(bnrExpression: text) : FullTextQuery(text)
+    let scope = FullTextScope(["t", "u.v"], tokens: kind.hasSuffix("words") ? .words : .substrings)
+    let query =
+      kind.hasPrefix("expression") ? FullTextQuery(bnrExpression: text) : FullTextQuery(text)
     let subject = DocumentSubject(try DocumentObject(json: document))
     return FullTextMatcher(query, in: scope).matches { subject.texts(at: $0) }
   }

@@ -93,7 +93,10 @@ private struct ManifestTarget {
     else { return nil }
     self.name = String(name.1)
     self.path = String(path.1)
-    let list = declaration.firstMatch(of: #/dependencies: \[([^\]]*)\]/#).map { String($0.1) } ?? ""
+    let unconditional = declaration.replacing(
+      #/, condition: \.when\(traits: \[[^\]]*\]\)/#, with: "")
+    let list =
+      unconditional.firstMatch(of: #/dependencies: \[([^\]]*)\]/#).map { String($0.1) } ?? ""
     let packages = list.matches(of: #/package: "([^"]+)"/#).map { String($0.1) }
     let targets = list.replacing(#/\.product\([^)]*\)/#, with: "")
       .matches(of: #/"([^"]+)"/#).map { String($0.1) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoStore
 import NanoTestSupport
 import Testing
@@ -222,7 +223,65 @@ struct BagTests {
     new.undo()
     #expect(new.name == "new")
     #expect(try sizes(new) == [0, 0, 0])
+    #expect(!new.hasUnsavedChanges)
+  }
+
+  @Test("A new bag whose changes are undone is written only after it is changed again")
+  func undoneNewBag() throws {
+    let new = Bag(in: store)
+    try new.add(Document([:], key: "x"), in: "people")
+    new.undo()
+    #expect(try new.count() == 0)
+    #expect(!new.hasUnsavedChanges)
+    #expect(try new.jsonDescription().contains(#""hasUnsavedChanges":false"#))
+    try new.save()
+    #expect(try store.bags().isEmpty && people.count() == 0)
+
+    new.name = "named"
     #expect(new.hasUnsavedChanges)
+    new.undo()
+    #expect(!new.hasUnsavedChanges)
+    try new.add(Document([:], key: "x"), in: "people")
+    #expect(new.hasUnsavedChanges)
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try store.write {
+        try new.save()
+        throw Stop()
+      }
+    }
+    #expect(new.hasUnsavedChanges)
+    try new.save()
+    #expect(!new.hasUnsavedChanges)
+    #expect(try store.bag(key: new.key)?.keys == ["x"])
+
+    try new.delete()
+    #expect(new.hasUnsavedChanges)
+    new.undo()
+    #expect(!new.hasUnsavedChanges)
+    #expect(try new.count() == 0)
+  }
+
+  @Test("A new bag whose changes are undone is written with a bag that contains it")
+  func undoneInnerBag() throws {
+    let (outer, inner) = (Bag(name: "outer", in: store), Bag(name: "inner", in: store))
+    inner.undo()
+    try outer.add(inner)
+    try outer.save()
+    #expect(!inner.hasUnsavedChanges)
+    #expect(try store.bag(named: "outer").bags().map(\.name) == ["inner"])
+    #expect(try store.bag(key: inner.key) != nil)
+  }
+
+  @Test(
+    "Undoing the changes of an unsaved copy leaves it unsaved, with the members of the original")
+  func undoneCopy() throws {
+    let copy = try saved().copy()
+    try copy.remove(key: "a")
+    copy.undo()
+    #expect(copy.hasUnsavedChanges)
+    try copy.save()
+    #expect(try store.bag(key: copy.key)?.keys == ["a", "b", "c"])
   }
 
   @Test("A changed name is stored when the bag is saved, not before")
@@ -469,10 +528,49 @@ struct BagTests {
       #expect(code { try bad.setIndexing(.everything) } == .invalidName)
       #expect(code { try store.createCollection(name) } == .invalidName)
       #expect(code { try Bag(in: store).add(Document(["n": 1]), in: name) } == .invalidName)
+
+      #expect(code { _ = try bad.get("k") } == .invalidName)
+      #expect(code { _ = try bad.get(rowID: 1) } == .invalidName)
+      #expect(code { _ = try bad.get(keys: ["k"]) } == .invalidName)
+      #expect(code { _ = try bad.count() } == .invalidName)
+      #expect(code { _ = try bad.find("[name] = 'team'").fetch() } == .invalidName)
+      #expect(code { _ = try bad.find().keys() } == .invalidName)
+      #expect(code { _ = try bad.find().page(1) } == .invalidName)
+      #expect(code { _ = try bad.find().explain() } == .invalidName)
+      #expect(code { _ = try bad.find().aggregate([.count]) } == .invalidName)
+      #expect(code { try bad.find().each { _ in } } == .invalidName)
+      #expect(code { _ = try bad.documents(sql: "SELECT id FROM nano_bags") } == .invalidName)
+      #expect(code { _ = try bad.indexes() } == .invalidName)
+      #expect(code { _ = try bad.observedPaths() } == .invalidName)
+      #expect(code { _ = try bad.types() } == .invalidName)
+      #expect(code { _ = try Search(value: "team").keys(in: bad) } == .invalidName)
+      #expect(code { try bad.apply(CollectionSetup(indexes: ["n"])) } == .invalidName)
+      #expect(code { try store.read { _ = try bad.get("k") } } == .invalidName)
+      #expect(code { try store.write { _ = try bad.get("k") } } == .invalidName)
+      #expect(code { _ = try store.bag(named: "team").find(in: name).fetch() } == .invalidName)
     }
+    let hint = error { _ = try store["nano_bags"].count() }?[.hint] ?? ""
+    #expect(hint.contains("findBags"))
+    #expect(error { _ = try store["nano_operations"].count() }?.code == .invalidName)
     #expect(try store.collections().map(\.name) == ["people"])
     #expect(try store.statistics().collections.map(\.name) == ["people"])
     #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Streams, live queries, change feeds, imports and exports refuse the internal collections")
+  func internalSequences() async throws {
+    try await Bag(name: "team", in: store).save()
+    let bad = store["nano_bags"]
+    #expect(await asyncCode { for try await _ in bad.find().stream() {} } == .invalidName)
+    #expect(await asyncCode { for try await _ in bad.find().updates() {} } == .invalidName)
+    #expect(await asyncCode { for try await _ in bad.changes() {} } == .invalidName)
+    #expect(await asyncCode { _ = try await bad.get("k") } == .invalidName)
+    #expect(await asyncCode { _ = try await bad.enqueue { try $0.count() }.value } == .invalidName)
+    var exported = 0
+    #expect(
+      code { _ = try bad.find().export { exported += $0.count } } == .invalidName)
+    #expect(exported == 0)
+    #expect(code { _ = try bad.importDocuments(from: URL(filePath: #filePath)) } == .invalidName)
   }
 }
 

@@ -177,4 +177,57 @@ struct NamesAndLimitsTests {
     #expect(error?[.position] == "document 3 of the batch")
     #expect(try store["a"].count() == 0)
   }
+
+  @Test("A store that rejects periods rejects them in keys, and in field names at every level")
+  func periods() throws {
+    let objects = store["objects"]
+    try objects.save(["n": 1], key: "old.key")
+    try objects.save(["n": ["o.p": 1]], key: "old")
+    store.allowsPeriodsInNames = false
+
+    let rejected: [(DocumentObject, String, StoreError.Code)] = [
+      (["n": 1], "a.b", .invalidKey), (["n": 1], ".", .invalidKey),
+      (["a.b": 1], "k", .invalidName), (["a": [["b.c": 1]]], "k", .invalidName),
+    ]
+    for (fields, key, expected) in rejected {
+      #expect(code { try objects.save(fields, key: key) } == expected)
+      #expect(code { try objects.insert(fields, key: key) } == expected)
+      #expect(code { try objects.insert([Document(fields, key: key)]) } == expected)
+      #expect(code { try objects.apply([.save(fields, key: key)]) } == expected)
+    }
+    #expect(code { try objects.replace(Document(["n": 2], key: "old.key")) } == .invalidKey)
+    #expect(code { try objects.update("old.key", set: ["n": 2]) } == .invalidKey)
+    #expect(code { try objects.update("old", set: ["m": 2]) } == .invalidName)
+    #expect(
+      code { try objects.find(.key(.equalTo, "old.key")).update(set: ["n": 2]) } == .invalidKey)
+    let bag = Bag(in: store)
+    try bag.add(Document(["n": 1], key: "a.b"), in: "objects")
+    #expect(code { try bag.save() } == .invalidKey)
+    store.saveInterval = 10
+    #expect(code { try objects.save(["n": 1], key: "a.b") } == .invalidKey)
+    store.saveInterval = 1
+
+    #expect(try objects.get("old.key")?["n"] == 1)
+    #expect(try objects.fetch().map(\.key) == ["old.key", "old"])
+    #expect(try objects.insert(["n": 1]).key != nil)
+    #expect(try objects.delete("old.key"))
+    store.allowsPeriodsInNames = true
+    try objects.save(["a.b": 1], key: "a.b")
+  }
+
+  @Test("A nil that Swift reads as a null value removes metadata, like any other nil")
+  func removedMetadata() throws {
+    let value: DocumentValue = "dark"
+    for isOff in [false, true] {
+      try store.setMetadata(isOff ? nil : value, "theme")
+      #expect(try store.metadata("theme") == (isOff ? .none : .some(value)))
+      #expect(try store.metadataNames() == (isOff ? [] : ["theme"]))
+    }
+    try store.setMetadata(value, "theme")
+    try store.setMetadata(.null, "theme")
+    #expect(try store.metadataNames().isEmpty)
+    try store.setMetadata(["inner": .null], "theme")
+    try store.setMetadata(nil, "theme")
+    #expect(try store.metadata("theme") == nil)
+  }
 }

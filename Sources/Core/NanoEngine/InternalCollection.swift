@@ -25,10 +25,24 @@ package enum InternalCollection: String, Sendable, CaseIterable {
   ///
   /// - Throws: ``StoreError/Code/invalidName``.
   package static func refuse(_ name: String) throws(StoreError) {
-    guard InternalCollection(named: name) != nil else { return }
-    throw StoreError(
-      .invalidName, "The collection name is reserved",
-      [.hint: "names that begin with nano_ and sqlite_ are reserved", .collection: name])
+    guard let collection = InternalCollection(named: name) else { return }
+    throw collection.refusal
+  }
+
+  /// The error of a program's call that names the collection.
+  package var refusal: StoreError {
+    StoreError(
+      .invalidName, "The collection is internal to the store",
+      [.hint: hint, .collection: rawValue])
+  }
+
+  private var hint: String {
+    switch self {
+    case .bags:
+      "use findBags(_:), bag(named:) and deleteBags(keys:) of the store, or SQL to read it"
+    case .bagMembers: "use members() of a bag, bags(containing:) of the store, or SQL to read it"
+    case .operations: "use deleteOperationIDs(before:) of the store, or SQL to read it"
+    }
   }
 
   package var identity: CollectionIdentity { self == .bagMembers ? .rowID : .key }

@@ -173,8 +173,11 @@ extension Bag {
   /// The asynchronous form of `removeAll()`, which does not block the calling thread.
   public func removeAll() async throws { try await onReader { try self.removeAll() } }
 
-  /// Reverts all unsaved changes, including a change of name. A bag that was never saved becomes
-  /// empty, or reverts to the bag that it is a copy of.
+  /// Reverts all unsaved changes, including a change of name.
+  ///
+  /// A new bag becomes empty and has no unsaved changes: saving it writes nothing until it is
+  /// changed again. An unsaved copy reverts to the members of the bag that it is a copy of, and
+  /// remains unsaved.
   public func undo() { change { $0.undo() } }
 }
 

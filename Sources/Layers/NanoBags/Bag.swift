@@ -73,7 +73,8 @@ public final class Bag: Sendable {
   }
 
   /// Whether ``save()-()`` has changes of this bag to write: it is new or renamed, or members were
-  /// added or removed. The changes of bags in it are not included.
+  /// added or removed. False for a new bag after ``undo()``. The changes of bags in it are not
+  /// included.
   public var hasUnsavedChanges: Bool { snapshot.hasUnsavedChanges }
 
   /// Returns whether both bags have the same saved, unsaved and removed members, in any order.

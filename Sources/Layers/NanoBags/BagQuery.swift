@@ -74,7 +74,8 @@ extension Bag {
   ///
   /// - Parameters:
   ///   - condition: The condition.
-  ///   - collection: The only collection to search; nil for all.
+  ///   - collection: The only collection to search; nil for all. With that of bags, `nano_bags`, the
+  ///     query throws ``StoreError/Code/invalidName``: use ``bags()-()`` instead.
   public func find(
     _ condition: Condition = .constant(true), in collection: String? = nil
   ) -> BagQuery {
@@ -156,6 +157,7 @@ extension BagQuery {
 
   private func searching<Result>(_ work: (BagSearch) throws -> Result) throws -> Result {
     try query.validate()
+    if let collection { try InternalCollection.refuse(collection) }
     return try bag.reading { reader, state in
       // An unsaved copy has no saved members.
       let saved = state.base.isStored ? reader : try BagReader(nil, bag.documentKey, .none)

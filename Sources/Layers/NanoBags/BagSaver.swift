@@ -30,7 +30,8 @@ struct BagSaver {
       throw Bag.otherStore
     }
     var plans = bags.map { Plan(bag: $0, changes: BagChanges($0.snapshot)) }
-      .filter(\.changes.state.hasUnsavedChanges)
+      // An empty bag whose changes were undone is written if another bag contains it.
+      .filter { $0.changes.state.hasUnsavedChanges || !$0.changes.state.base.isStored }
     try createCollections()
     // All bags before any memberships, since they may contain each other.
     for index in plans.indices { try writeBag(&plans[index]) }

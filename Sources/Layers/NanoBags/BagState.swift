@@ -13,6 +13,8 @@ struct BagState: Sendable {
   /// The stored name, or the name that a new bag was created with.
   var savedName: String?
   var base: Base
+  /// Whether all changes of a bag that is not stored were undone, so that there is nothing to save.
+  private var isEmptied = false
   private(set) var unsaved: [BagMember: Entry] = [:]
   private(set) var removed: [BagMember: Entry] = [:]
   /// The number of the change that removed all members; nil if there was none since the last save.
@@ -69,8 +71,9 @@ struct BagState: Sendable {
   }
 
   var hasUnsavedChanges: Bool {
-    !base.isStored || isRenamed || isCleared || !unsaved.isEmpty || !removed.isEmpty
+    isNew || isRenamed || isCleared || !unsaved.isEmpty || !removed.isEmpty
   }
+  private var isNew: Bool { !base.isStored && !isEmptied }
   /// Compared by bytes: String treats canonically equivalent names as equal.
   var isRenamed: Bool {
     guard let name, let savedName else { return (name == nil) != (savedName == nil) }
@@ -120,6 +123,8 @@ extension BagState {
     removed = [:]
     cleared = nil
     name = savedName
+    // A copy has the members of its original again, which are not stored as its members.
+    if case .none = base { isEmptied = true }
   }
 }
 
@@ -168,6 +173,7 @@ extension BagState {
   mutating func finish(_ changes: BagChanges, on store: Store) {
     self.store = store
     base = .stored
+    isEmptied = false
     savedName = changes.state.name
     for entry in changes.unsaved {
       if let bag = entry.content.bag { nested[entry.member] = WeakBag(bag: bag) }
@@ -185,6 +191,7 @@ extension BagState {
   mutating func restore(_ changes: BagChanges) {
     store = changes.state.store
     base = changes.state.base
+    isEmptied = changes.state.isEmptied
     savedName = changes.state.savedName
     cleared = cleared ?? changes.state.cleared
     dangling.formUnion(changes.state.dangling)
@@ -201,6 +208,7 @@ extension BagState {
   /// kept.
   mutating func detach() {
     base = .none
+    isEmptied = false
     removed = [:]
     cleared = nil
     inflated = nil

@@ -2,7 +2,7 @@
 
 public import NanoDocument
 import NanoEngine
-import NanoQuery
+public import NanoQuery
 public import NanoStoreCore
 
 extension Store {
@@ -34,6 +34,22 @@ extension Store {
   public func bags() throws -> [Bag] { try bags(.constant(true)) }
   /// The asynchronous form of `bags()`, which does not block the calling thread.
   public func bags() async throws -> [Bag] { try await onReader { try self.bags() } }
+
+  /// Returns a query for the saved bags that match the condition; without one, for all of them.
+  ///
+  /// ```swift
+  /// let query = store.findBags(Field("name").hasPrefix("2026-")).sorted(by: "-name").limit(20)
+  /// let bags = try store.bags(keys: query.keys())             // the bags, in this order
+  /// let count = try store.findBags(.key(.beginsWith, "imported-")).count()
+  /// ```
+  ///
+  /// A result is a document with the key of a bag and the field `name`; it has no members. A
+  /// condition on the name uses an index. Renaming a bag changes the results once it is saved.
+  /// Writing calls, such as `delete()`, throw ``StoreError/Code/invalidName``: use
+  /// ``deleteBags(keys:)-([String])``.
+  public func findBags(_ condition: Condition = .constant(true)) -> DocumentQuery {
+    internalCollection(.bags).find(condition).withoutFieldCheck
+  }
 
   /// Returns the bags with exactly this name.
   public func bags(named name: String) throws -> [Bag] { try bags(Field("name") == name) }

@@ -75,9 +75,9 @@ public macro Indexed() = #externalMacro(module: "NanoMacros", type: "PropertyMar
 public macro Unique() = #externalMacro(module: "NanoMacros", type: "PropertyMarker")
 
 /// Marks a property for full-text search; see ``ModelCollection/search(_:)-(String)``. All marked
-/// properties share one full-text index.
+/// properties share one full-text index, of words.
 ///
-/// The property is a string, an array of strings, or a value of another ``TextIndexable`` type;
+/// Searches ignore case and the accents of Latin letters: `creme` finds "Crème". The property is a string, an array of strings, or a value of another ``TextIndexable`` type;
 /// other types do not compile.
 @attached(peer)
 public macro TextIndexed() = #externalMacro(module: "NanoMacros", type: "PropertyMarker")

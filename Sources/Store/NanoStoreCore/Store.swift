@@ -104,9 +104,17 @@ public final class Store: Sendable {
   /// Returns the collection with this name.
   ///
   /// Nothing is looked up or created until the collection is used. Reading a collection that does
-  /// not exist finds no documents; the first write creates it.
+  /// not exist finds no documents; the first write creates it. Every use of an internal collection,
+  /// such as `nano_bags`, throws ``StoreError/Code/invalidName``.
   public subscript(name: String) -> DocumentCollection {
-    DocumentCollection(store: self, name: name)
+    let collection = DocumentCollection(store: self, name: name)
+    guard let reserved = InternalCollection(named: name) else { return collection }
+    return collection.failing(with: reserved.refusal)
+  }
+
+  /// Returns an internal collection, which layers read. Writes through it are refused as well.
+  package func internalCollection(_ collection: InternalCollection) -> DocumentCollection {
+    DocumentCollection(store: self, name: collection.rawValue)
   }
 
   /// Unavailable: collections are addressed by name. The diagnostic names the alternatives.
@@ -250,9 +258,17 @@ extension Store {
     try await onReader { try self.metadata(name) }
   }
 
-  /// Sets or removes a metadata value. Nil removes it.
+  /// Sets or removes a metadata value. Nil and a null value remove it.
+  ///
+  /// A null value is never stored, because Swift reads the `nil` of an expression such as
+  /// `isOn ? nil : value` as the literal of a null ``/NanoDocument/DocumentValue``.
+  ///
+  /// ```swift
+  /// try store.setMetadata("dark", "theme")
+  /// try store.setMetadata(usesDefault ? nil : theme, "theme")  // removes it if usesDefault is true
+  /// ```
   public func setMetadata(_ value: DocumentValue?, _ name: String) throws {
-    try writing { try $0.setMetadata(value, name) }
+    try writing { try $0.setMetadata(value == .null ? nil : value, name) }
   }
   /// The asynchronous form of `setMetadata(_:_:)`, which does not block the calling thread.
   public func setMetadata(_ value: DocumentValue?, _ name: String) async throws {

@@ -23,9 +23,11 @@ public struct StoreError: Error, Sendable, Hashable {
     case invalidQuery
     /// An argument is out of range, missing or of the wrong kind.
     case invalidArgument
-    /// A key is empty, contains a NUL character or is too long.
+    /// A key is empty, contains a NUL character or is too long, or contains a period, which the store
+    /// was configured to reject.
     case invalidKey
-    /// The name of a collection, index or metadata entry is not valid.
+    /// The name of a collection, index or metadata entry is not valid or reserved, or that of a field
+    /// contains a period, which the store was configured to reject.
     case invalidName
     /// A value has no stored form, such as an integer that does not fit in 64 bits.
     case valueNotStorable

@@ -4,7 +4,8 @@ extension FullTextQuery {
   /// Parses a search expression in the syntax of BNRPersistence.
   ///
   /// Words match anywhere in a text, so a substring index serves these queries best. With any other
-  /// index they are evaluated on the texts themselves.
+  /// index they are evaluated on the texts themselves. Accents are ignored with an index of words, as
+  /// in BNRPersistence, but not with one of substrings.
   ///
   /// ```
   /// gin              anywhere, also in ginger

@@ -50,5 +50,6 @@ public enum Tokenizer: String, Sendable, Hashable, CaseIterable {
   /// Words: runs of letters and digits. Matching ignores case, and diacritics of Latin letters.
   case words
   /// Trigrams: every run of three characters, case-insensitive, so that any substring can be found.
+  /// Accents are significant: `creme` does not find "crème", as it does with ``words``.
   case substrings
 }

@@ -97,7 +97,7 @@ extension LegacyImporter {
   /// Returns the stored bag with a key, and whether this import created it.
   private func bag(_ key: DocumentKey) throws -> (bag: Bag, isOurs: Bool)? {
     guard let bag = try store.bag(key: key.description) else { return nil }
-    let rowID = try store[InternalCollection.bags.rawValue].get(key.description)?.rowID ?? 0
+    let rowID = try store.internalCollection(.bags).get(key.description)?.rowID ?? 0
     return (bag, rowID > checkpoint.lastBag)
   }
 
@@ -106,7 +106,7 @@ extension LegacyImporter {
     var last: Int64 = 0
     let query = Query(
       orderings: [Ordering(.attribute(.rowID), descending: true)], limit: 1)
-    try store[InternalCollection.bags.rawValue].find(query).visitStored { stored in
+    try store.internalCollection(.bags).find(query).visitStored { stored in
       last = stored.rowID
       return false
     }

@@ -17,9 +17,10 @@ extension ObjectContext {
     }
   }
 
-  /// Sets the value with this name; nil removes it.
+  /// Sets the value with this name; nil and a null value remove it, as in
+  /// ``Store/setMetadata(_:_:)-(_,String)``.
   public func setValue(_ value: DocumentValue?, named name: String) {
-    namedChanges[ExactName(name)] = .value(value)
+    namedChanges[ExactName(name)] = .value(value == .null ? nil : value)
   }
 
   /// Returns the object with this name, or nil if there is none or it was deleted.

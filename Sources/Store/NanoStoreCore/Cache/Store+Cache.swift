@@ -51,7 +51,8 @@ extension Store {
       let cache = cache[collection],
       let known = cache.withContents({ $0.version(of: document, rowID) })
     else { return false }
-    let found = try? self[collection].reading(.snapshot) { reader in
+    let found = try? DocumentCollection(store: self, name: collection).reading(.snapshot) {
+      reader in
       // The state is available once something was read.
       (
         version: try reader.version(ofRow: rowID, in: collection),

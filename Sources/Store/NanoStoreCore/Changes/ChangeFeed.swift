@@ -46,7 +46,7 @@ public struct CollectionChangeFeed: LiveSequence {
 
   /// Returns an iterator, which receives all commits from now on.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(FeedReader(collection.store, collection.name), collection.name)
+    Iterator(FeedReader(collection.store, collection), collection.name)
   }
 
   /// Iterates over the changes of a collection.
@@ -60,7 +60,8 @@ public struct CollectionChangeFeed: LiveSequence {
 
     /// Returns the next change, or nil when the store is closed.
     ///
-    /// - Throws: The errors of ``ChangeFeed/Iterator/next()``.
+    /// - Throws: The errors of ``ChangeFeed/Iterator/next()``; ``StoreError/Code/invalidName`` for an
+    ///   internal collection.
     public mutating func next() async throws -> Change? {
       try await reader.next()?.change(in: name)
     }
@@ -90,10 +91,13 @@ private final class FeedReader {
   private let buffer: FeedBuffer
   private var failure: (any Error)?
 
-  init(_ store: Store, _ collection: String?) {
+  init(_ store: Store, _ collection: DocumentCollection?) {
     self.store = store
-    buffer = FeedBuffer(collection)
-    do { try store.hub.add(buffer, on: store.engine()) } catch { failure = error }
+    buffer = FeedBuffer(collection?.name)
+    do {
+      try collection?.checkFailure()
+      try store.hub.add(buffer, on: store.engine())
+    } catch { failure = error }
   }
 
   deinit { store.hub.remove(buffer) }

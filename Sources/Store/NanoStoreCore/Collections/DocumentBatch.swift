@@ -82,7 +82,7 @@ import NanoEngine
     if let failure { throw failure }
     // A rejected document must not precede the next one in the buffer.
     defer { writer.removeAll() }
-    try store.checkNames(writer.bytes)
+    try store.checkNames(writer.bytes, key: key)
     try writer.checkStorable(limit: maximumSize)
     let document = NewDocument(
       key: key ?? keys?.next(at: UInt64(added) / 1_000), type: type, version: version,
@@ -105,7 +105,7 @@ import NanoEngine
   ) throws -> Bool {
     if let failure { throw failure }
     defer { writer.removeAll() }
-    try store.checkNames(writer.bytes)
+    try store.checkNames(writer.bytes, key: nil)
     try writer.checkStorable(limit: maximumSize)
     return try engine.replace(
       .rowID(rowID),

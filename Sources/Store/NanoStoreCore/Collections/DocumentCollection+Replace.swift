@@ -66,7 +66,7 @@ extension DocumentCollection {
     }
     var writer = JSONWriter(capacity: 512)
     try document.write(to: &writer)
-    try store.checkNames(writer.bytes)
+    try store.checkNames(writer.bytes, key: header.key)
     try writer.checkStorable(limit: store.maximumDocumentSize)
     let body = writer.bytes
     try writing { engine in

@@ -133,6 +133,7 @@ extension DocumentCollection {
     object[DocumentObject.rowIDName] = field
     var writer = JSONWriter(capacity: 512)
     writer.object(object)
+    try store.checkNames(writer.bytes, key: found.header.key)
     try writer.checkStorable(limit: store.maximumDocumentSize)
     var header = found.header
     let document = NewDocument(

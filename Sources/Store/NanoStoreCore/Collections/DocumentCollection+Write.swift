@@ -244,7 +244,7 @@ extension DocumentCollection {
     _ mode: WriteMode, _ given: Document.Header, _ writer: inout JSONWriter
   ) throws -> Document {
     try InternalCollection.refuse(name)
-    try store.checkNames(writer.bytes)
+    try store.checkNames(writer.bytes, key: given.key)
     try writer.checkStorable(limit: store.maximumDocumentSize)
     var header = given
     // A document from another store keeps the insertion time that it had there.

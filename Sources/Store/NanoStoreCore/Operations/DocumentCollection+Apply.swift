@@ -122,7 +122,7 @@ struct PreparedWrite {
     guard let object else { return }
     var writer = JSONWriter()
     writer.object(object.withoutRowID)
-    try store.checkNames(writer.bytes)
+    try store.checkNames(writer.bytes, key: key)
     try writer.checkStorable(limit: store.maximumDocumentSize)
     body = Array(writer.bytes)
   }

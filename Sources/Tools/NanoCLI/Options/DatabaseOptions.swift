@@ -73,6 +73,8 @@ struct CollectionOptions: ParsableArguments {
   }
 
   private static func missing(_ name: String, in store: Store) throws -> String? {
+    // The store's error names the calls to use instead.
+    guard InternalCollection(named: name) == nil else { return nil }
     let names = try store.collections().map(\.name)
     // Collection names, like SQLite's table names, are case-insensitive for ASCII letters.
     guard !names.contains(where: { $0.folded == name.folded }) else { return nil }
