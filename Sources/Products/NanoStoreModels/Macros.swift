@@ -77,8 +77,9 @@ public macro Unique() = #externalMacro(module: "NanoMacros", type: "PropertyMark
 /// Marks a property for full-text search; see ``ModelCollection/search(_:)-(String)``. All marked
 /// properties share one full-text index, of words.
 ///
-/// Searches ignore case and the accents of Latin letters: `creme` finds "Crème". The property is a string, an array of strings, or a value of another ``TextIndexable`` type;
-/// other types do not compile.
+/// Searches ignore case and the accents of Latin letters: `creme` finds "Crème". The property is a
+/// string, an array of strings, or a value of another ``TextIndexable`` type; other types do not
+/// compile.
 @attached(peer)
 public macro TextIndexed() = #externalMacro(module: "NanoMacros", type: "PropertyMarker")
 
