@@ -187,7 +187,11 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "NanoTestSupport",
-      dependencies: ["NanoStore", "NanoStorePostgres", "NanoServerSupport"],
+      dependencies: [
+        "NanoStore", "NanoStorePostgres", "NanoServerSupport",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+      ],
       path: "Tests/Support", swiftSettings: strict),
     .target(
       name: "NanoServerSupport", path: "Tests/ServerSupport", swiftSettings: strict),
@@ -215,8 +219,6 @@ let package = Package(
       dependencies: [
         "NanoStoreLegacy", "NanoLegacy", "NanoStore", "NanoStoreModels", "NanoStoreCore",
         "NanoSQLite", "NanoDocument", "NanoEngine", "NanoTestSupport",
-        .product(name: "Crypto", package: "swift-crypto"),
-        .product(name: "CryptoExtras", package: "swift-crypto"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       exclude: ["Fixtures"], swiftSettings: strict),
@@ -268,7 +270,7 @@ let package = Package(
       name: "NanoGraphTests",
       dependencies: [
         "NanoStoreModels", "NanoStoreEncryption", "NanoStore", "NanoStoreCore", "NanoEngine",
-        "NanoSQLite", "NanoGraph", "NanoTesting", "NanoTestSupport",
+        "NanoSQLite", "NanoGraph", "NanoLegacy", "NanoTesting", "NanoTestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

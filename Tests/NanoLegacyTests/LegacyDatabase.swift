@@ -2,6 +2,7 @@
 
 import Foundation
 import GRDBSQLite
+import NanoTestSupport
 import Testing
 
 /// A SQLite file that a test writes as an old library did.

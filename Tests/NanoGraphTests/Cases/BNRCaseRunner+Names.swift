@@ -11,9 +11,14 @@ extension BNRCaseRunner {
     case "getNamed":
       if (step["types"]?.array?.first?.string ?? "").hasPrefix("reference") {
         let found = try context.object(named: name, as: Original.Song.self)
-        return ["items": [.string(found.flatMap { self.name(of: $0) } ?? "")]]
+        return [
+          "items": [found.flatMap { self.name(of: $0) }.map { .string($0) } ?? .null],
+          "isNil": .bool(found == nil),
+        ]
       }
-      guard let value = try context.value(named: name) else { return ["isNil": true] }
+      guard let value = try context.value(named: name) else {
+        return ["isNil": true, "items": .null]
+      }
       return ["items": value, "isNil": false]
     case "deleteNamed":
       guard try context.value(named: name) != nil else { return ["error": "notFound"] }

@@ -21,6 +21,19 @@ extension BNRCaseRunner {
         }
         try context.insert(list)
       }
+    case "insertTitles":
+      let titles = (step["titles"] ?? step["items"] ?? step["values"])?.array?.compactMap(\.string)
+      guard let titles else { throw failure("the step names no titles") }
+      for (number, title) in titles.enumerated() {
+        try context.insert(song(title, number))
+      }
+      return ["count": .int(Int64(titles.count))]
+    case "updateEveryThird":
+      let songs = try context.all(Original.Song.self)
+      let changed = stride(from: 0, to: songs.count, by: 3).map { songs[$0] }
+      for song in changed { song.title = step["title"]?.string ?? "New Song Title" }
+      let count = DocumentValue.int(Int64(changed.count))
+      return ["count": count, "updated": count, "value": count]
     case "graph":
       try makeGraph(step)
       return [

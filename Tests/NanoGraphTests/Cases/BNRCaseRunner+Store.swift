@@ -9,26 +9,22 @@ extension BNRCaseRunner {
     switch op {
     case "reopen":
       try close()
+      if let isVersioned = step["versioning"]?.bool { old.isVersioned = isVersioned }
       // The original did not persist the passphrase either. A missing one is detected when something is read.
       passphrase = ""
       register((step["classes"]?.array ?? []).compactMap(\.string))
     case "storeExists":
       let isThere = FileManager.default.fileExists(atPath: try store.file ?? "")
       return ["value": .bool(isThere)]
+    case "files":
+      let files = DocumentValue.array(try files().map { .string($0) })
+      return ["set": files, "count": .int(Int64(files.array?.count ?? 0))]
     case "openBackend": return try openStore(in: step["path"]?.string ?? "")
     case "transactionSave":
       return try saveTogether((step["classes"]?.array ?? []).compactMap(\.string))
     case "disableTextIndex":
       isTextIndexed = false
       for collection in try store.collections() { try store[collection.name].dropIndexes() }
-    case "rawMetadata":
-      let name = try type(step).collectionName
-      guard try store.collections().contains(where: { $0.name == name }) else {
-        return ["present": false]
-      }
-      // One less than the next row ID, which the cases count from 2.
-      let last = try store.write { try store[name].nextRowID() }
-      return ["present": true, "lastRowID": .int(last)]
     case "dissolve": return try releaseCycles()
     case "documentSaveAs": return try saveAs()
     case "delegateLog":
@@ -41,6 +37,9 @@ extension BNRCaseRunner {
   /// Opens a store in a folder. A store is a file here, so the folder is created, and a case that requires a file
   /// gets one.
   private func openStore(in path: String) throws -> DocumentObject {
+    guard path.hasPrefix("<temp>/") else {
+      throw failure("\(path) is outside the folder of the case")
+    }
     if path.hasSuffix("/file") { _ = try folder.write([1, 2, 3], "file") }
     let path = path.replacing("<temp>", with: folder.path)
     do {
@@ -51,6 +50,18 @@ extension BNRCaseRunner {
       return ["ok": false, "error": isThere && !isFolder.boolValue ? "isFile" : "cannotOpen"]
     }
     return ["ok": true]
+  }
+
+  /// Returns the original's files. Here a store is one file: a collection replaces the file of a class, metadata
+  /// replace the file of named buffers, and an index replaces its folder.
+  func files() throws -> [String] {
+    let collections = try store.collections().map(\.name)
+    let indexes = try collections.flatMap { name in
+      try store[name].fullTextIndexes().flatMap { index in
+        index.fields.map { "\(name)-\($0).tindx" }
+      }
+    }
+    return try collections + indexes + (context.names().isEmpty ? [] : ["NamedBuffers"])
   }
 
   /// Checks that objects of several classes are saved atomically.

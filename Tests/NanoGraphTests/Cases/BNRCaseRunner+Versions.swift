@@ -3,6 +3,8 @@
 import NanoStoreModels
 import NanoTestSupport
 
+@testable import NanoLegacy
+
 /// Schema evolution: classes that gain fields.
 extension BNRCaseRunner {
   func performVersions(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
@@ -11,7 +13,13 @@ extension BNRCaseRunner {
       let name = step["name"]?.string ?? ""
       // A different class for the same collection requires a new context.
       try close()
-      classes[name] = Original.classes[name]?[Int(step["version"]?.int ?? 1) - 1]
+      let version = Int(step["version"]?.int ?? 1)
+      guard let versions = Original.classes[name], versions.indices.contains(version - 1) else {
+        throw failure("there is no class \(name) of that version")
+      }
+      register([name])
+      classes[name] = versions[version - 1]
+      old.fields[name] = try (step["fields"]?.array ?? []).map { try field($0.array ?? []) }
     case "recordVersions":
       return ["sorted": .array(try versions(type(step), in: store).sorted().map { .int($0) })]
     case "upgradeAll":
@@ -19,6 +27,9 @@ extension BNRCaseRunner {
         if step["class"] == nil { try context.upgradeAll() } else {
           try context.upgrade(type(step))
         }
+      for type in try step["class"] == nil ? Array(classes.values) : [type(step)] {
+        old.upgraded[type.collectionName] = UInt8(clamping: type.modelVersion)
+      }
       return ["ok": true, "count": .int(Int64(count))]
     case "upgradeNeeded":
       return try upgrade(
@@ -26,6 +37,16 @@ extension BNRCaseRunner {
     default: return nil
     }
     return ["ok": true]
+  }
+
+  /// Decodes a field of a class, such as `["fax", "string", "since 2"]`.
+  private func field(_ parts: [DocumentValue]) throws -> BNRSchema.Field {
+    let parts = parts.map { $0.string ?? "" } + ["", ""]
+    let since = parts[2].isEmpty ? nil : UInt8(parts[2].filter(\.isNumber))
+    guard parts[2].isEmpty || (parts[2].hasPrefix("since ") && since != nil) else {
+      throw failure("the runner does not know \"\(parts[2])\"")
+    }
+    return BNRSchema.Field(parts[0], try fieldType(parts[1]), since: since)
   }
 
   private func versions(_ type: any CaseObject.Type, in store: Store) throws -> [Int64] {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-import Crypto
-import CryptoExtras
 import Foundation
 import NanoDocument
+import NanoTestSupport
 import Testing
 
 @testable import NanoLegacy
@@ -11,10 +10,7 @@ import Testing
 extension BNRCipher {
   /// Encrypts a record as BNRPersistence does.
   func encrypt(_ record: [UInt8], rowID: UInt32) throws -> [UInt8] {
-    [UInt8](
-      try AES._CBC.encrypt(
-        salt.ofRow(rowID).bytes + record, using: SymmetricKey(data: key(rowID: rowID)),
-        iv: AES._CBC.IV(ivBytes: [UInt8](repeating: 0, count: 16))))
+    try BNRBufferWriter.encrypt(record, salt: salt.ofRow(rowID).bytes, passphrase: passphrase)
   }
 }
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoDocument
+import NanoTestSupport
 import Testing
 
 @testable import NanoLegacy

@@ -2,30 +2,10 @@
 
 import Foundation
 import NanoDocument
+import NanoTestSupport
 import Testing
 
 @testable import NanoLegacy
-
-/// Writes data buffers as BNRPersistence does.
-struct BNRBufferWriter {
-  var bytes: [UInt8] = []
-
-  mutating func uint8(_ value: UInt8) { bytes.append(value) }
-  mutating func uint32(_ value: UInt32) {
-    bytes += withUnsafeBytes(of: value.littleEndian) { Array($0) }
-  }
-  mutating func float32(_ value: Float) {
-    bytes += withUnsafeBytes(of: value.bitPattern.bigEndian) { Array($0) }
-  }
-  mutating func float64(_ value: Double) {
-    bytes += withUnsafeBytes(of: value.bitPattern.bigEndian) { Array($0) }
-  }
-  mutating func data(_ value: some Collection<UInt8>) {
-    uint32(UInt32(value.count))
-    bytes += value
-  }
-  mutating func text(_ value: String) { data(value.utf8) }
-}
 
 @Suite("Records of BNRPersistence")
 struct BNRRecordTests {

@@ -59,8 +59,13 @@ extension NTJsonStoreCaseRunner {
 
   func item(_ step: DocumentObject) throws -> Document {
     let name = step["item"]?.string ?? ""
-    guard let document = documents[name] else { throw failure("no document named \(name)") }
-    return document
+    if let document = documents[name] { return document }
+    // A copy of a value is the value; a mutable copy in the original was a new dictionary.
+    let copy = "copy of "
+    guard let found = name.firstRange(of: copy),
+      let document = documents[String(name[found.upperBound...])]
+    else { throw failure("no document named \(name)") }
+    return found.lowerBound == name.startIndex ? document : try Document(document.object())
   }
 
   private func bind(_ step: DocumentObject, _ document: Document?) {
@@ -116,7 +121,15 @@ extension NTJsonStoreCaseRunner {
 
   /// Returns the fields of a document under the names that steps expect.
   private func result(_ document: Document?, _ step: DocumentObject) throws -> DocumentObject {
-    guard let document else { return ["isNil": true, "error": .null] }
+    // Expectations name fields, which a document may lack.
+    let wanted = step["expect"]?.object?.names ?? []
+    let lacking = DocumentObject(
+      wanted.filter { !["ok", "error", "isNil"].contains($0) }.map { ($0, DocumentValue.null) })
+    guard let document else {
+      var result = lacking
+      result["isNil"] = true
+      return result
+    }
     var fields = try document.object()
     let names = fields.names
     fields[DocumentObject.rowIDName] = document[DocumentObject.rowIDName]
@@ -124,6 +137,7 @@ extension NTJsonStoreCaseRunner {
     fields["error"] = .null
     fields["json"] = .object(try document.object())
     fields["absent"] = .array(names.map { .string($0) })
+    for (name, value) in lacking where fields[name] == nil { fields[name] = value }
     return fields
   }
 }

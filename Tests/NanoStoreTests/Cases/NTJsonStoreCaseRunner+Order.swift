@@ -6,6 +6,72 @@ import NanoStore
 import Synchronization
 
 extension NTJsonStoreCaseRunner {
+  /// Returns the operations of a step: `n` insertions, or a list of operations, or of their names.
+  func sequence(_ step: DocumentObject) throws -> [DocumentObject] {
+    if let count = step["n"]?.int64 {
+      return (0..<count).map { ["op": "insert", "json": ["n": .int($0)]] }
+    }
+    let steps = ["steps", "operations", "ops", "calls"].lazy.compactMap { step[$0]?.array }.first
+    guard let steps, !steps.isEmpty else { throw failure("the step has no operations") }
+    return try steps.map { step in
+      if let name = step.string { return ["op": .string(name), "json": [:]] }
+      guard let object = step.object else { throw failure("an operation is no object") }
+      return object
+    }
+  }
+
+  /// Starts the asynchronous operations without waiting for them, and runs those marked synchronous in
+  /// place. Returns each operation's result and the order of completion.
+  func queued(_ steps: [DocumentObject], _ outer: DocumentObject) throws -> DocumentObject {
+    let journal = Mutex<[(number: Int64, result: DocumentObject, failure: CaseFailure?)]>([])
+    let names = try steps.map { try collection(merged($0, outer)).name }
+    for (number, step) in steps.enumerated() {
+      var step = merged(step, outer)
+      let isPlain = step["async"] == false || step["sync"] == true
+      if let op = step["op"]?.string, op.hasPrefix("async"), let first = op.dropFirst(5).first {
+        step["op"] = .string(first.lowercased() + op.dropFirst(6))
+      }
+      let runAndRecord: @Sendable () -> Void = { [step] in
+        // Operations run one at a time, even on different collections.
+        journal.withLock { journal in
+          do {
+            journal.append((Int64(number), try self.result(of: step), nil))
+          } catch {
+            journal.append((Int64(number), [:], error as? CaseFailure))
+          }
+        }
+      }
+      if isPlain {
+        try store().finishQueued()
+        runAndRecord()
+      } else {
+        try collection(step).enqueue { _ in runAndRecord() }
+      }
+    }
+    try store().finishQueued(names)
+    let ended = journal.withLock { $0 }
+    if let failure = ended.lazy.compactMap(\.failure).first { throw failure }
+    let order = ended.map(\.number)
+    let results = ended.sorted { $0.number < $1.number }.map(\.result)
+    let isOrdered = DocumentValue.bool(order == order.sorted())
+    let isComplete = DocumentValue.bool(ended.count == steps.count)
+    return [
+      "ok": true, "results": .array(results.map { .object($0) }),
+      "order": .array(order.map { .int($0) }), "ordered": isOrdered, "inOrder": isOrdered,
+      "rowids": .array(results.map { $0["rowid"] ?? .null }),
+      "values": .array(results.map { $0["value"] ?? .null }),
+      "completed": isComplete, "called": isComplete, "handlerCalled": isComplete,
+      "allFinished": isComplete,
+      "count": .int(Int64(try collection(outer).count())),
+    ]
+  }
+
+  private func merged(_ step: DocumentObject, _ outer: DocumentObject) -> DocumentObject {
+    var step = step
+    if step["collection"] == nil { step["collection"] = outer["collection"] ?? "c" }
+    return step
+  }
+
   /// Performs an operation on queued calls; returns nil for operations of other kinds.
   func performOrder(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
     switch op {

@@ -25,7 +25,10 @@ extension NTJsonStoreCaseRunner {
     case "storeEnsureSchema":
       _ = try store()
       let count = try retryFailedIndexes(nil).count
-      return ["ok": .bool(count == 0), "errors": .int(Int64(count)), "isNil": .bool(count == 0)]
+      return [
+        "ok": .bool(count == 0), "errors": .int(Int64(count)), "isNil": .bool(count == 0),
+        "value": .int(Int64(count)),
+      ]
     case "indexes":
       let indexes = try collection(step).indexes()
       return ["set": .array(indexes.map { [.string($0.keys), .bool($0.isUnique)] })]

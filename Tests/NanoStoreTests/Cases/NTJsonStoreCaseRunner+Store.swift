@@ -44,6 +44,9 @@ extension NTJsonStoreCaseRunner {
       ]
       return ["value": .string(names[op] ?? "")]
     case "applyConfig": return try apply(object(step["config"]), step)
+    case "applyConfigPath"
+    where step["content"] == nil && step["path"] != nil || step["storePath"] != nil:
+      return try applyPath(text(step["storePath"] ?? step["path"]) ?? "")
     case "applyConfigFile", "applyConfigPath":
       let path = try text(step["path"]) ?? ""
       if let content = step["content"]?.string {
@@ -58,6 +61,35 @@ extension NTJsonStoreCaseRunner {
       }
     default: return nil
     }
+  }
+
+  /// Applies a setup that names a folder: a path, or `CACHES`, `TEMP` or `DOCS`. Opens nothing.
+  private func applyPath(_ path: String) throws -> DocumentObject {
+    var ignored: [StoreError] = []
+    let configured = StoreSetup(["storePath": .string(path)], ignored: &ignored)
+    _ = try changeFile(StoreSetup(path: configured.path, name: setup.name))
+    let folder = URL(filePath: setup.file).deletingLastPathComponent().path
+    let value = DocumentValue.string(Self.withoutEnd(folder))
+    return ["ok": true, "directory": value, "value": value, "path": value, "storePath": value]
+  }
+
+  /// Replaces the names of the system's folders in a text of a case.
+  static func folders(in text: String) -> String {
+    func folder(_ kind: FileManager.SearchPathDirectory) -> String {
+      FileManager.default.urls(for: kind, in: .userDomainMask).first?.path ?? NSTemporaryDirectory()
+    }
+    let folders = [
+      ("<caches directory>", folder(.cachesDirectory)),
+      ("<documents directory>", folder(.documentDirectory)),
+      ("<temporary directory>", NSTemporaryDirectory()),
+    ]
+    return folders.reduce(text) { text, folder in
+      text.replacing(folder.0, with: withoutEnd(folder.1))
+    }
+  }
+
+  private static func withoutEnd(_ path: String) -> String {
+    path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
   }
 
   private func text(_ raw: DocumentValue?) throws -> String? { try value(raw ?? .null).string }

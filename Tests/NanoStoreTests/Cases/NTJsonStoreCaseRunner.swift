@@ -58,9 +58,9 @@ final class NTJsonStoreCaseRunner: @unchecked Sendable {
 }
 
 extension NTJsonStoreCaseRunner {
-  private func result(of step: DocumentObject) throws -> DocumentObject {
+  func result(of step: DocumentObject) throws -> DocumentObject {
     do {
-      return try perform(step["op"]?.string ?? "", step)
+      return try perform(step["op"]?.string ?? "", step).asResult
     } catch let error as StoreError {
       return [
         "ok": false, "error": .string(Self.kind(error)), "isNil": true, "rowid": 0, "value": -1,
@@ -75,57 +75,17 @@ extension NTJsonStoreCaseRunner {
     {
       return result
     }
-    if let steps = ["steps", "operations", "ops", "calls"].lazy.compactMap({ step[$0]?.array })
-      .first
-    {
-      return try queued(steps.compactMap(\.object), step)
-    }
-    // An asynchronous operation; the next step sees its effect.
     guard op.hasPrefix("async"), let first = op.dropFirst(5).first else {
-      throw failure("unsupported operation \"\(op)\"")
+      throw CaseFailure(testCase, unknownOperation: op)
     }
+    if op == "asyncSequence" { return try queued(sequence(step), step) }
+    // An asynchronous operation; the next step sees its effect.
     var plain = step
     plain["op"] = .string(first.lowercased() + op.dropFirst(6))
-    return try queued([plain], step)["results"]?.array?.first?.object ?? [:]
-  }
-
-  /// Starts the asynchronous operations without waiting for them, and runs those marked synchronous in
-  /// place. Returns each operation's result and the order of completion.
-  private func queued(
-    _ steps: [DocumentObject], _ outer: DocumentObject
-  ) throws -> DocumentObject {
-    let journal = Mutex<[(number: Int64, result: DocumentObject)]>([])
-    let names = try steps.map { try collection(merged($0, outer)).name }
-    for (number, step) in steps.enumerated() {
-      let step = merged(step, outer)
-      let runAndRecord: @Sendable () -> Void = {
-        // Operations run one at a time, even on different collections.
-        journal.withLock { journal in
-          let result = Result { try self.result(of: step) }
-          journal.append((Int64(number), (try? result.get()) ?? ["error": "failure"]))
-        }
-      }
-      if step["async"] == false || step["sync"] == true {
-        try store().finishQueued()
-        runAndRecord()
-      } else {
-        try collection(step).enqueue { _ in runAndRecord() }
-      }
-    }
-    try store().finishQueued(names)
-    let ended = journal.withLock { $0 }
-    let order = ended.map(\.number)
-    let results = ended.sorted { $0.number < $1.number }.map { DocumentValue.object($0.result) }
-    return [
-      "ok": true, "results": .array(results), "order": .array(order.map { .int($0) }),
-      "ordered": .bool(order == order.sorted()), "inOrder": .bool(order == order.sorted()),
-    ]
-  }
-
-  private func merged(_ step: DocumentObject, _ outer: DocumentObject) -> DocumentObject {
-    var step = step
-    if step["collection"] == nil { step["collection"] = outer["collection"] ?? "c" }
-    return step
+    var result = try queued([plain], step)
+    let outcome = result["results"]?.array?.first?.object ?? [:]
+    for (name, value) in outcome { result[name] = value }
+    return result
   }
 
   /// Maps a store error to the error kind that the cases use.
@@ -145,14 +105,8 @@ extension NTJsonStoreCaseRunner {
   private static let storeOpen = "The setup names a different file than that of the open store"
 
   private func check(_ step: DocumentObject, _ actual: DocumentObject) throws {
-    for (field, expected) in step["expect"]?.object ?? [:] {
-      let found = actual[field] ?? .null
-      let wanted = try value(expected)
-      guard isSame(field, wanted, found) else {
-        throw failure(
-          "\(step.jsonString(dialect: .plain)): \(field) is \(found.jsonString()), expected "
-            + "\(wanted.jsonString()); all: \(actual.jsonString())")
-      }
+    try testCase.check(step, number, actual) { field, wanted, found in
+      try isSame(field, value(wanted), found)
     }
   }
 
@@ -161,16 +115,28 @@ extension NTJsonStoreCaseRunner {
     if field == "absent", let names = wanted.array, let present = found.array {
       return names.allSatisfy { !present.contains($0) }
     }
+    if field == "results", let wanted = wanted.array, let found = found.array {
+      return wanted.count == found.count && zip(wanted, found).allSatisfy(Self.isResult)
+    }
     guard field == "set" || field == "errors", wanted.array != nil else {
       return wanted.matches(found)
     }
     return DocumentValue.isSameSet(wanted, found)
   }
 
-  /// Decodes a value of the case file: data and dates, which JSON lacks, and the folder of the case.
+  /// Returns whether a result has the expected values; a value that is no object is the result's main value.
+  private static func isResult(_ wanted: DocumentValue, _ found: DocumentValue) -> Bool {
+    if wanted.object != nil { return wanted.isPart(of: found) }
+    return ["value", "rowid", "count", "error"].contains { name in
+      found[FieldPath(components: [name])].map { wanted.matches($0) } ?? false
+    }
+  }
+
+  /// Decodes a value of the case file: data and dates, which JSON lacks, and folders.
   func value(_ raw: DocumentValue) throws -> DocumentValue {
     switch raw {
-    case .string(let text): return .string(text.replacing("<temp>", with: folder.path))
+    case .string(let text):
+      return .string(Self.folders(in: text.replacing("<temp>", with: folder.path)))
     case .array(let array): return .array(try array.map { try value($0) })
     case .object(let object):
       switch object.first?.name {

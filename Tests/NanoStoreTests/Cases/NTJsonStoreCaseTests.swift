@@ -24,6 +24,33 @@ struct NTJsonStoreCaseTests {
     try NTJsonStoreCaseRunner(testCase).run()
   }
 
+  @Test("The runner knows every operation of the conventions")
+  func operations() throws {
+    for operation in try AcceptanceCase.operations(of: "NTJsonStore") {
+      do {
+        try NTJsonStoreCaseRunner(.probe(operation)).run()
+      } catch let failure as CaseFailure {
+        #expect(!failure.isUnknownOperation, "\(operation)")
+      }
+    }
+  }
+
+  @Test(
+    "An unknown operation, an unknown expectation and a wrong one fail",
+    arguments: [
+      #"{"op": "fly"}"#, #"{"op": "asyncFly"}"#, #"{"op": "count", "expect": {"altitude": null}}"#,
+      #"{"op": "count", "expect": {"value": 1}}"#,
+      #"{"op": "asyncInsert", "json": {"n": 1}, "expect": {"rowid": 2}}"#,
+      #"{"op": "asyncSequence", "steps": [{"op": "fly"}]}"#,
+      #"{"op": "findOne", "expect": {"n": 1}}"#,
+    ])
+  func failures(step: String) throws {
+    let step = try DocumentObject(json: step, dialect: .plain)
+    let one = AcceptanceCase(id: "wrong", title: "", fields: ["steps": [.object(step)]])
+    #expect(Self.exclusion(one) == nil)
+    #expect(throws: CaseFailure.self) { try NTJsonStoreCaseRunner(one).run() }
+  }
+
   @Test("Nearly all cases run")
   func coverage() throws {
     let all = try AcceptanceCase.all(of: "NTJsonStore")

@@ -17,16 +17,20 @@ extension NanoStoreCaseRunner {
       return ["ok": true]
     case "bagEqual":
       guard let a = bags[step["a"]?.string ?? ""], let b = bags[step["b"]?.string ?? ""] else {
-        return ["value": false]
+        throw failure("there is no such bag")
       }
       return ["value": .bool(try a.isEqual(to: b))]
     default: break
     }
-    guard let bag = bags[step["bag"]?.string ?? ""] else {
-      throw CaseFailure(description: "\(testCase.id): no such bag")
-    }
+    guard Self.bagChanges.contains(op) else { throw CaseFailure(testCase, unknownOperation: op) }
+    guard let bag = bags[step["bag"]?.string ?? ""] else { throw failure("there is no such bag") }
     return try change(bag, op, step)
   }
+
+  private static let bagChanges: Set = [
+    "bagAdd", "bagRemove", "bagRemoveKeys", "bagRemoveAll", "bagSetName", "bagSave", "bagReload",
+    "bagUndo", "bagDeflate", "bagInflate", "bagState", "bagGetSaved", "bagCopy",
+  ]
 
   private func lookUp(_ op: String, _ step: DocumentObject) throws -> DocumentObject {
     let found: [Bag]
@@ -41,6 +45,7 @@ extension NanoStoreCaseRunner {
     if let bind = step["bindLast"]?.string ?? step["bind"]?.string { bags[bind] = found.last }
     return [
       "count": .int(Int64(found.count)), "found": .bool(!found.isEmpty),
+      "isNil": .bool(found.isEmpty),
       "name": found.first?.name.map { .string($0) } ?? .null,
       "keys": .array(found.map { .string(names[$0.key] ?? $0.key) }),
     ]
@@ -57,6 +62,8 @@ extension NanoStoreCaseRunner {
           try bag.remove(inner)
         } else if let document = documents[name] {
           try bag.remove(document)
+        } else {
+          throw failure("there is no \(name)")
         }
       }
     case "bagRemoveKeys":
@@ -72,12 +79,15 @@ extension NanoStoreCaseRunner {
     case "bagGetSaved":
       let found = try bag.saved.document(value(step["key"] ?? .null).string ?? "")
       if let bind = step["bind"]?.string { documents[bind] = found }
-      return ["present": .bool(found != nil)]
+      return [
+        "present": .bool(found != nil), "isNil": .bool(found == nil),
+        "info": .object(try found?.object() ?? [:]),
+      ]
     case "bagCopy":
       let copy = try bag.copy()
       bags[step["bind"]?.string ?? ""] = copy
       names[copy.key] = step["bind"]?.string
-    default: throw CaseFailure(description: "\(testCase.id): unsupported operation \"\(op)\"")
+    default: throw CaseFailure(testCase, unknownOperation: op)
     }
     return ["ok": true]
   }

@@ -13,7 +13,7 @@ extension NanoStoreCaseRunner {
   func search(from step: DocumentObject) throws -> Search {
     var search = Search()
     search.attribute = step["attribute"]?.string
-    search.match = step["match"]?.string.flatMap(Match.init) ?? .contains
+    search.match = try match(step["match"])
     if let given = step["value"] {
       search.value = given["$null"] == true ? .null : try value(given)
     }
@@ -26,6 +26,14 @@ extension NanoStoreCaseRunner {
     search.groupsValues = step["distinctValues"] == true
     search.fields = strings(step["attributesToReturn"])
     return search
+  }
+
+  func match(_ raw: DocumentValue?) throws -> Match {
+    guard let name = raw?.string else { return .contains }
+    guard let match = Match(rawValue: name) else {
+      throw failure("the runner does not know the match \(name)")
+    }
+    return match
   }
 
   func expression(_ raw: DocumentValue) throws -> SearchExpression {
@@ -42,13 +50,13 @@ extension NanoStoreCaseRunner {
 
   private func predicate(_ raw: DocumentValue) throws -> SearchPredicate {
     let given = raw["value"] ?? .null
-    let match = raw["match"]?.string.flatMap(Match.init) ?? .contains
+    let match = try match(raw["match"])
     let value = given["$null"] == true ? .null : try value(given)
     switch raw["column"]?.string {
     case "value", nil: return .value(match, value)
     case "key": return .key(match, try text(value))
     case "attribute": return .attribute(match, try text(value))
-    case let column?: throw CaseFailure(description: "\(testCase.id): unknown column \(column)")
+    case let column?: throw failure("the runner does not know the column \(column)")
     }
   }
 
@@ -61,44 +69,48 @@ extension NanoStoreCaseRunner {
   }
 
   func search(_ step: DocumentObject) throws -> DocumentObject {
-    let search = try search(from: step)
-    var found: [Document]
-    if let name = step["bag"]?.string, let bag = bags[name] {
+    try run(search(from: step), step)
+  }
+
+  func addedSearch(_ step: DocumentObject) throws -> DocumentObject {
+    guard let relation = AddedDateMatch.Relation(rawValue: step["when"]?.string ?? "") else {
+      throw failure("the runner does not know when")
+    }
+    var search = Search(type: step["filterClass"]?.string)
+    let moment = Date().addingTimeInterval(step["secondsFromNow"]?.double ?? 0)
+    search.added = AddedDateMatch(relation, moment)
+    return try run(search, step)
+  }
+
+  /// Returns the documents, and their keys by a second search if the step asks for keys.
+  private func run(_ search: Search, _ step: DocumentObject) throws -> DocumentObject {
+    let found: [Document]
+    let keys: [String]
+    if let name = step["bag"]?.string {
+      guard let bag = bags[name] else { throw failure("there is no such bag") }
       found = try search.documents(in: bag)
+      keys = try search.keys(in: bag)
     } else {
       found = try search.documents(in: objects)
+      keys = try search.keys(in: objects)
     }
-    if step["returns"] == "keys" {
-      let keys = try search.keys(in: objects)
-      if step["bag"] == nil {
-        guard keys == found.compactMap(\.key) else {
-          throw CaseFailure(description: "\(testCase.id): keys and documents differ")
-        }
-      }
-    }
+    guard keys == found.compactMap(\.key) else { throw failure("keys and documents differ") }
     if let bind = step["bindLast"]?.string { documents[bind] = found.last }
     return try result(found, step)
   }
 
-  private func result(_ found: [Document], _ step: DocumentObject) throws -> DocumentObject {
+  func result(_ found: [Document], _ step: DocumentObject) throws -> DocumentObject {
     let field = step["project"]?.string
+    let projected = DocumentValue.array(
+      found.map { field.flatMap { $0.isEmpty ? nil : $0 }.flatMap($0.subscriptPath) ?? .null })
     return [
-      "count": .int(Int64(found.count)),
+      "count": .int(Int64(found.count)), "isNil": false,
       "keys": .array(found.compactMap(\.key).map { .string(names[$0] ?? $0) }),
       // Results are always lists; the original returned a dictionary for unsorted results.
       "isList": .bool(step["returns"] == "keys" || step["sort"] != nil),
-      "ordered": .array(
-        found.map { field.flatMap { $0.isEmpty ? nil : $0 }.flatMap($0.subscriptPath) ?? .null }),
+      "ordered": projected, "projected": projected,
       "infos": .array(try found.map { .object(try $0.object()) }),
     ]
-  }
-
-  func addedSearch(_ step: DocumentObject) throws -> DocumentObject {
-    var search = Search(type: step["filterClass"]?.string)
-    let moment = Date().addingTimeInterval(step["secondsFromNow"]?.double ?? 0)
-    search.added = AddedDateMatch(
-      step["when"]?.string.flatMap(AddedDateMatch.Relation.init) ?? .before, moment)
-    return try result(search.documents(in: objects), step)
   }
 
   func aggregate(_ step: DocumentObject) throws -> DocumentObject {
@@ -109,12 +121,17 @@ extension NanoStoreCaseRunner {
       case "count": .countOf(path)
       case "max": .max(path)
       case "min": .min(path)
-      default: .sum(path)
+      case "total": .sum(path)
+      default: throw failure("the runner does not know the function")
       }
-    let search = try search(from: step["where"]?.object ?? [:])
-    let value = try search.aggregate([aggregate], in: objects)[0]
+    let condition = step["where"]?.object ?? [:]
+    let search = try search(from: condition)
+    let bag = (condition["bag"] ?? step["bag"])?.string.flatMap { bags[$0] }
+    let value =
+      try bag.map { try search.aggregate([aggregate], in: $0) }
+      ?? search.aggregate([aggregate], in: objects)
     // The original always returns a number, 0 if there is no value.
-    return ["value": .double(value.double ?? 0)]
+    return ["value": .double(value[0].double ?? 0)]
   }
 }
 

@@ -38,8 +38,7 @@ extension NanoStoreCaseRunner {
       case .file: return ["value": testCase.fields["store"]?["path"] ?? .null]
       }
     case "describe":
-      let bag = bags[step["target"]?.string ?? ""]
-      return ["nonEmpty": .bool(!(bag.map(String.init(describing:)) ?? "\(store!)").isEmpty)]
+      return ["nonEmpty": .bool(try !description(of: step["target"]?.string ?? "").isEmpty)]
     case "setSaveInterval":
       store.saveInterval = Int(step["value"]?.int ?? 1)
       return ["ok": true]
@@ -55,6 +54,8 @@ extension NanoStoreCaseRunner {
           try store.deleteBag(key: bag.key)
         } else if let document = documents[name] {
           try objects.delete(document)
+        } else {
+          throw failure("there is no \(name)")
         }
       }
       return ["ok": true]
@@ -83,24 +84,25 @@ extension NanoStoreCaseRunner {
       return ["ok": .bool(store.isInTransaction)]
     case "fetchKeys":
       let keys = try (step["keys"]?.array ?? []).compactMap { try value($0).string }
+      let found = try objects.get(keys: keys).compactMap(\.key) + store.bags(keys: keys).map(\.key)
       return [
-        "count": .int(Int64(try objects.get(keys: keys).count + store.bags(keys: keys).count))
+        "count": .int(Int64(found.count)), "isList": true,
+        "keys": .array(found.map { .string(names[$0] ?? $0) }),
       ]
     case "fetchClass": return try fetchClass(step)
     case "allClasses":
-      var types = try objects.types()
-      if try !store.bags().isEmpty { types.append("bag") }
-      return ["classes": .array(types.map { .string($0) })]
+      // Documents of the cases have the class "plain", bags have none.
+      let types = try objects.types() + (store.findBags().exists() ? ["bag"] : [])
+      let classes = DocumentValue.array(types.map { .string($0) })
+      return ["classes": classes, "set": classes, "count": .int(Int64(types.count))]
     case "countClass":
       let type = step["class"]?.string ?? ""
       let count = try type == "bag" ? store.bags().count : objects.find(type: type).count()
       return ["value": .int(Int64(count))]
-    case "rebuildIndexes", "compact":
-      if op == "compact" { try store.compact() }
-      return ["ok": true]
+    case "compact":
+      try store.compact()
+      return [:]
     case "integrityCheck": return ["ok": .bool(try store.verify().isEmpty)]
-    case "rowCount": return ["value": .int(Int64(try rowCount(step["table"]?.string ?? "")))]
-    case "attributeRows": return try attributeRows(step)
     case "backup":
       if step["compact"] == true { try store.compact() }
       try store.backup(to: path(step["path"]), replacing: true)
@@ -109,7 +111,11 @@ extension NanoStoreCaseRunner {
       let copy = try Store(.file(path(step["path"])))
       let (documents, bags) = (try copy[Self.collection].count(), try copy.bags().count)
       return ["documents": .int(Int64(documents + bags)), "bags": .int(Int64(bags))]
-    default: throw CaseFailure(description: "\(testCase.id): unsupported operation \"\(op)\"")
+    default:
+      guard let result = try performTables(op, step) else {
+        throw CaseFailure(testCase, unknownOperation: op)
+      }
+      return result
     }
   }
 
@@ -120,8 +126,11 @@ extension NanoStoreCaseRunner {
     guard !items.isEmpty else { return ["ok": false, "error": "error"] }
     for name in items { if let bag = bags[name] { try store.save(bag) } }
     let names = items.filter { documents[$0] != nil }
-    // A single call with several documents is a batch.
-    if op == "add", names.count > 1 {
+    if let name = items.first(where: { documents[$0] == nil && bags[$0] == nil }) {
+      throw failure("there is no \(name)")
+    }
+    // A single call with several documents is a batch, unless the original buffered them.
+    if op == "add", names.count > 1, names.count >= store.saveInterval || store.isInTransaction {
       let ids = try objects.save(names.compactMap { documents[$0] })
       for (name, id) in zip(names, ids) { documents[name] = try objects.get(rowID: id) }
     } else {
@@ -130,63 +139,45 @@ extension NanoStoreCaseRunner {
     return ["ok": true]
   }
 
+  private func description(of target: String) throws -> String {
+    if let bag = bags[target] { return "\(bag)" }
+    if let document = documents[target] { return "\(document)" }
+    switch target {
+    case "store": return "\(store!)"
+    case "search": return Search().json
+    case "match": return Match.equalTo.words
+    default: throw failure("there is no \(target) to describe")
+    }
+  }
+
   private func fetchClass(_ step: DocumentObject) throws -> DocumentObject {
     let orderings = try self.orderings(step)
     let field = step["project"]?.string ?? ""
     let type = step["class"]?.string ?? ""
-    let found: [DocumentObject]
+    let found: [(key: String, object: DocumentObject)]
     if type == "bag" {
       let bags = try store.bags().map {
-        ["name": $0.name.map { .string($0) } ?? .null] as DocumentObject
+        ($0.key, ["name": $0.name.map { .string($0) } ?? .null, "key": .string($0.key)])
+          as (String, DocumentObject)
       }
-      found = bags.sorted { ValueOrder.compare($0["name"] ?? .null, $1["name"] ?? .null) < 0 }
+      found = bags.sorted { a, b in
+        for ordering in orderings {
+          let order = ValueOrder.compare(
+            a.1[ordering.attribute] ?? .null, b.1[ordering.attribute] ?? .null)
+          if order != 0 { return (order < 0) == ordering.ascending }
+        }
+        return false
+      }
     } else {
       var search = Search(type: type)
       search.orderings = orderings
-      found = try search.documents(in: objects).map { try $0.object() }
+      found = try search.documents(in: objects).map { ($0.key ?? "", try $0.object()) }
     }
+    let values = DocumentValue.array(found.map { $0.object[field] ?? .null })
     return [
-      "count": .int(Int64(found.count)), "ordered": .array(found.map { $0[field] ?? .null }),
-    ]
-  }
-
-  /// Returns the number of written rows, ignoring pending saves.
-  private func rowCount(_ table: String) throws -> Int {
-    let bags = try store.engine().read(.call, nil) { try $0.count(Query(), in: "nano_bags") }
-    guard table == "documents" else {
-      return try objects.fetch().reduce(0) { try $0 + leaves($1.object()).count }
-    }
-    let documents: Int
-    if store.isInTransaction {
-      documents = try objects.count()
-    } else {
-      documents = try store.engine().read(.call, nil) {
-        try $0.count(Query(), in: Self.collection)
-      }
-    }
-    return documents + bags
-  }
-
-  private func leaves(_ object: DocumentObject) -> [Leaf] { Leaves.all(in: .object(object)) }
-
-  private func attributeRows(_ step: DocumentObject) throws -> DocumentObject {
-    let key = try value(step["key"] ?? .null).string ?? ""
-    let rows: [Leaf]
-    if let bag = try store.bag(key: key) {
-      // The original stored a bag as a document with these attributes.
-      let representation = try bag.representation()
-      rows = leaves(representation).map { leaf in
-        let names = ["name": "Name", "key": "NSFKey", "members": "NSFObjectKeys"]
-        let name = names[leaf.path.components[0]] ?? leaf.path.description
-        return Leaf(path: FieldPath("NSF_Private_NSFNanoBag_\(name)"), value: leaf.value)
-      }
-    } else {
-      rows = leaves(try objects.get(key)?.object() ?? [:])
-    }
-    return [
-      "count": .int(Int64(rows.count)),
-      "attributes": .array(rows.map { .string($0.path.description) }),
-      "datatypes": .array(rows.map { .string(SQLDatatype(of: $0.value).rawValue) }),
+      "count": .int(Int64(found.count)), "isList": true, "ordered": values, "projected": values,
+      "keys": .array(found.map { .string(names[$0.key] ?? $0.key) }),
+      "infos": .array(found.map { .object($0.object) }),
     ]
   }
 }

@@ -5,49 +5,62 @@ import Testing
 
 @Suite("Acceptance cases of NanoStore")
 struct NanoStoreCaseTests {
-  /// Returns the reason for skipping a case, or nil. The reason depends on what the case requires, never
-  /// on its ID.
-  static func exclusion(_ testCase: AcceptanceCase) -> String? {
-    for step in testCase.steps {
-      let op = step["op"]?.string ?? ""
-      let target = step["target"]?.string ?? ""
-      if op == "indexes" || op == "clearIndexes" {
-        return "this store has neither the original's tables nor their six indexes"
-      }
-      if op == "global", step["name"]?.string == "uuid" {
-        return "keys are lowercase version 7 UUIDs, which sort by time"
-      }
-      let isNil =
-        ["statement", "predicate", "store"].contains { step[$0] == .null }
-        || (target == "sortDescriptor.init" && step["attribute"] == .null)
-        || step["items"]?.array?.contains(.null) == true
-      if isNil || step["items"] == .null {
-        return "Swift's types do not accept nil here"
-      }
-    }
-    let objects = testCase.fields["objects"]?.object ?? [:]
-    if objects.contains(where: { ($0.value["invalid"] ?? .null) != .null }) {
-      return "Swift's types do not accept such an object"
-    }
-    return nil
-  }
-
   @Test(
     "The behavior in the original's tests and documentation holds",
     arguments: try AcceptanceCase.all(of: "NanoStore"))
   func holds(testCase: AcceptanceCase) throws {
-    if Self.exclusion(testCase) != nil { return }
+    if NanoStoreDifferences.exclusion(testCase) != nil { return }
     try NanoStoreCaseRunner(testCase).run()
+  }
+
+  @Test("The runner knows every operation of the conventions")
+  func operations() throws {
+    for operation in try AcceptanceCase.operations(of: "NanoStore") {
+      do {
+        try NanoStoreCaseRunner(.probe(operation)).run()
+      } catch let failure as CaseFailure {
+        #expect(!failure.isUnknownOperation, "\(operation)")
+      }
+    }
+  }
+
+  @Test(
+    "An unknown operation, an unknown expectation and a wrong one fail",
+    arguments: [
+      #"{"op": "fly"}"#, #"{"op": "bagFly", "bag": "b"}"#,
+      #"{"op": "search", "expect": {"altitude": null}}"#,
+      #"{"op": "search", "expect": {"count": 1}}"#,
+      #"{"op": "maxRowId", "table": "documents", "expect": {"value": 1}}"#,
+      #"{"op": "close", "expect": {"error": "closed"}}"#,
+    ])
+  func failures(step: String) throws {
+    let step = try DocumentObject(json: step, dialect: .plain)
+    let one = AcceptanceCase(
+      id: "wrong", title: "", fields: ["steps": [.object(step)], "bags": ["b": [:]]])
+    #expect(NanoStoreDifferences.exclusion(one) == nil)
+    #expect(throws: CaseFailure.self) { try NanoStoreCaseRunner(one).run() }
   }
 
   @Test("Nearly all cases run")
   func coverage() throws {
     let all = try AcceptanceCase.all(of: "NanoStore")
-    let excluded = all.compactMap { testCase in Self.exclusion(testCase).map { (testCase.id, $0) } }
+    let excluded = all.compactMap { testCase in
+      NanoStoreDifferences.exclusion(testCase).map { (testCase.id, $0) }
+    }
     for (reason, cases) in Dictionary(grouping: excluded, by: \.1).sorted(by: { $0.key < $1.key }) {
       print("skipped \(cases.count): \(reason): \(cases.map(\.0).joined(separator: " "))")
     }
-    print("NanoStore cases: \(all.count - excluded.count) run, \(excluded.count) skipped")
+    let played = all.filter { NanoStoreDifferences.exclusion($0) == nil }
+    let parts = played.flatMap { testCase in
+      Set(testCase.steps.compactMap { NanoStoreDifferences.reason($0, testCase) })
+        .map { (testCase.id, $0) }
+    }
+    for (reason, cases) in Dictionary(grouping: parts, by: \.1).sorted(by: { $0.key < $1.key }) {
+      print(
+        "run without some steps, \(cases.count): \(reason): "
+          + cases.map(\.0).joined(separator: " "))
+    }
+    print("NanoStore cases: \(played.count) run, \(excluded.count) skipped")
     #expect(excluded.count * 5 <= all.count || all.count < 20)
   }
 }

@@ -40,6 +40,15 @@ struct BNRRecordDecoder {
   ///   valid and consume the whole record; or the error of the archive decoder.
   func decode(_ content: [UInt8], hasVersion: Bool) throws(StoreError) -> BNRDecodedRecord {
     var buffer = BNRDataBuffer(content)
+    let record = try read(&buffer, hasVersion: hasVersion)
+    try buffer.finish()
+    return record
+  }
+
+  /// Reads the fields from a buffer that may contain more.
+  func read(
+    _ buffer: inout BNRDataBuffer, hasVersion: Bool
+  ) throws(StoreError) -> BNRDecodedRecord {
     var record = BNRDecodedRecord()
     if hasVersion { record.version = try buffer.uint8() }
     for field in fields where field.exists(inVersion: record.version ?? 0) {
@@ -49,7 +58,6 @@ struct BNRRecordDecoder {
         throw error.adding(.field, field.name)
       }
     }
-    try buffer.finish()
     return record
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// An object as `NSKeyedArchiver` archives it.
-indirect enum Archived: Sendable {
+package indirect enum Archived: Sendable {
   case text(String)
   case int(Int64)
   case real(Double)
@@ -12,22 +12,24 @@ indirect enum Archived: Sendable {
   /// An instance of a class, with plain values and references to other objects.
   case instance([String], [(String, ListValue)], [(String, Archived)])
 
-  static func date(_ seconds: Double) -> Archived {
+  package static func date(_ seconds: Double) -> Archived {
     .instance(["NSDate", "NSObject"], [("NS.time", .real(seconds))], [])
   }
-  static let null = Archived.instance(["NSNull", "NSObject"], [], [])
-  static func url(_ text: String, base: Archived? = nil) -> Archived {
+  package static let null = Archived.instance(["NSNull", "NSObject"], [], [])
+  package static func url(_ text: String, base: Archived? = nil) -> Archived {
     .instance(
       ["NSURL", "NSObject"], base == nil ? [("NS.base", .uid(0))] : [],
       [("NS.relative", .text(text))] + (base.map { [("NS.base", $0)] } ?? []))
   }
-  static func mutableText(_ text: String) -> Archived {
+  package static func mutableText(_ text: String) -> Archived {
     .instance(["NSMutableString", "NSString", "NSObject"], [("NS.string", .text(text))], [])
   }
-  static func mutableData(_ bytes: [UInt8]) -> Archived {
+  package static func mutableData(_ bytes: [UInt8]) -> Archived {
     .instance(["NSMutableData", "NSData", "NSObject"], [("NS.data", .data(bytes))], [])
   }
-  static func decimal(_ mantissa: UInt64, exponent: Int64, isNegative: Bool = false) -> Archived {
+  package static func decimal(_ mantissa: UInt64, exponent: Int64, isNegative: Bool = false)
+    -> Archived
+  {
     let bytes = (0..<16).map { $0 < 8 ? UInt8(truncatingIfNeeded: mantissa >> UInt64(8 * $0)) : 0 }
     return .instance(
       ["NSDecimalNumber", "NSNumber", "NSValue", "NSObject"],
@@ -40,13 +42,13 @@ indirect enum Archived: Sendable {
 }
 
 /// Writes keyed archives, with each object of the table once.
-struct KeyedArchiveWriter {
+package struct KeyedArchiveWriter {
   private var objects: [ListValue] = [.text("$null")]
   private var classes: [String: Int] = [:]
 
-  static func archive(_ root: Archived) -> [UInt8] { PropertyListWriter.binary(list(root)) }
+  package static func archive(_ root: Archived) -> [UInt8] { PropertyListWriter.binary(list(root)) }
 
-  static func list(_ root: Archived) -> ListValue {
+  package static func list(_ root: Archived) -> ListValue {
     var writer = KeyedArchiveWriter()
     let uid = writer.add(root)
     return .dictionary([
@@ -96,7 +98,7 @@ struct KeyedArchiveWriter {
 }
 
 /// A value of a property list.
-indirect enum ListValue: Sendable {
+package indirect enum ListValue: Sendable {
   case null
   case bool(Bool)
   case int(Int64)
@@ -113,17 +115,17 @@ indirect enum ListValue: Sendable {
 }
 
 /// Writes binary property lists.
-struct PropertyListWriter {
+package struct PropertyListWriter {
   private var objects: [[UInt8]] = []
 
-  static func binary(_ root: ListValue) -> [UInt8] {
+  package static func binary(_ root: ListValue) -> [UInt8] {
     var writer = PropertyListWriter()
     let number = writer.add(root)
     return writer.file(root: number)
   }
 
   /// Writes a list of objects that are encoded already.
-  static func binary(objects: [[UInt8]], root: Int) -> [UInt8] {
+  package static func binary(objects: [[UInt8]], root: Int) -> [UInt8] {
     var writer = PropertyListWriter()
     writer.objects = objects
     return writer.file(root: root)
