@@ -30,7 +30,7 @@ help:
 setup:
 	@scripts/setup
 
-# Without the trait LegacyImport, which is enabled by default: it needs swift-crypto, which doubles the build time.
+# Without the trait LegacyImport, which is enabled by default: it needs swift-crypto, a third of the build time.
 demo: setup
 	swift build $(SWIFT_FLAGS) -c release --disable-default-traits --product nanostore
 	@Examples/demo.sh $(PRODUCT)

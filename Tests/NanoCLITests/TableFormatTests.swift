@@ -144,6 +144,19 @@ struct TableFormatTests {
     #expect(try command.run("find", "db", "m", "--keys").lines == ["1"])
   }
 
+  @Test("A new database that an import filled has a write-ahead log, as any other")
+  func journal() throws {
+    // The version in the header: 1 without a write-ahead log, 2 with one.
+    func version() throws -> UInt8? {
+      try Data(contentsOf: command.folder.appending(path: "db")).dropFirst(18).first
+    }
+    for count in 1...2 {
+      try command.run("import", "db", "p", "-", "--csv", input: "name\nAda\n")
+      #expect(try version() == 2)
+      #expect(try command.run("count", "db", "p").output == "\(count)\n")
+    }
+  }
+
   @Test("Rows of another SQLite file are imported; a wrong name creates no database")
   func sqlite() throws {
     let other = try Store(.file(command.folder.appending(path: "other.db").path))

@@ -125,7 +125,12 @@ struct DatabaseSetup {
     let actual = try connection.first(SQLFragment("PRAGMA journal_mode = \(requested)")) {
       $0.text(0)
     }
-    guard isFile, actual != requested else { return }
+    guard isFile, actual != requested else {
+      // A log is opened by the first read after the switch to it. It is deleted on closing only if this connection
+      // opened it, because those that only read must not.
+      if isFile, configuration.journalMode == .wal { _ = try number("PRAGMA schema_version") }
+      return
+    }
     throw StoreError(
       .readOnly, "The journal mode of the file cannot be set",
       [.expected: requested, .actual: (actual ?? nil) ?? ""])

@@ -103,7 +103,7 @@ struct ImportCommand: ParsableCommand {
   private func importing(
     _ line: ProgressLine, _ work: (DocumentCollection) throws -> ImportReport
   ) throws -> ImportReport {
-    try target.database.withStore(.creating) { store in
+    try target.database.withStore(.loading) { store in
       defer { line.clear() }
       return try work(store[target.collection])
     }

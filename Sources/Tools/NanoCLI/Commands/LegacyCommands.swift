@@ -164,7 +164,9 @@
       // Inspected before the database is opened, so that a wrong file does not create an empty database.
       _ = try LegacyStore.inspect(LegacyPath.url(path), options: options)
       let line = ProgressLine()
-      let report = try StoreLocation.withStore(at: database, .creating) { store in
+      let report = try StoreLocation.withStore(
+        at: database, resumable ? .creating : .loading
+      ) { store in
         defer { line.clear() }
         return try store.importLegacy(from: LegacyPath.url(path), options: options) { progress in
           let name = progress.className.map { "\($0), " } ?? ""

@@ -3,8 +3,8 @@
 #if !LegacyImport
   import ArgumentParser
 
-  // `make demo` builds the tool without the trait LegacyImport: swift-crypto, which decrypts old records, takes more
-  // than half of the build time.
+  // `make demo` builds the tool without the trait LegacyImport: swift-crypto, which decrypts old records, takes a third
+  // of the build time.
 
   struct InspectLegacyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

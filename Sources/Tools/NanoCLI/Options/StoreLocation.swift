@@ -13,6 +13,10 @@ enum StoreLocation {
     case changing
     /// The database is created if it does not exist.
     case creating
+    /// The same, for a command that writes one large transaction.
+    case loading
+
+    var createsDatabase: Bool { self == .creating || self == .loading }
   }
 
   /// The functions that open databases by URL scheme, in lowercase.
@@ -40,11 +44,13 @@ enum StoreLocation {
     at location: String, _ access: Access,
     configure: (inout SQLiteConfiguration) -> Void = { _ in }, _ work: (Store) throws -> Result
   ) throws -> Result {
-    let isNew = access == .creating && isFile(location) && !exists(location)
+    let isNew = access.createsDatabase && isFile(location) && !exists(location)
     let store = try openStore(at: location, access, configure: configure)
     do {
       let result = try work(store)
       try store.close()
+      // Switches to a write-ahead log. If that fails, the next command that writes does.
+      if isNew, access == .loading { try? openStore(at: location, .creating).close() }
       return result
     } catch {
       if isNew { try? store.discardIfUnused() }
@@ -109,7 +115,8 @@ enum StoreLocation {
   private static func openFile(
     _ file: String, _ access: Access, _ configure: (inout SQLiteConfiguration) -> Void
   ) throws -> Store {
-    guard access == .creating || exists(file) else {
+    let exists = exists(file)
+    guard access.createsDatabase || exists else {
       throw CommandFailure(
         message: TerminalText.text(
           "There is no database at \(file) (nanostore import and nanostore put create one)"))
@@ -117,6 +124,9 @@ enum StoreLocation {
     var engine = SQLiteConfiguration()
     engine.isReadOnly = access == .reading
     engine.mappedSize = mappedSize
+    // A write-ahead log would contain the whole transaction, so that everything would be written twice. The pages of a
+    // new file need no copies in a journal.
+    if access == .loading, !exists { engine.journalMode = .delete }
     configure(&engine)
     return try Store(.file(file), configuration: configuration, engine: engine)
   }
