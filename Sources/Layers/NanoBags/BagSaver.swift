@@ -180,8 +180,12 @@ extension BagSaver {
     let isInflated = changes.state.inflated != nil
     let loaded = isInflated ? loaded(changes) : [:]
     let rollbackActions = store.rollbackActions
+    let owner = rollbackActions.map { ObjectIdentifier($0) }
     bag.change { state in
       state.finish(changes, on: store)
+      // This save includes the changes of other transactions' saves, and has waited for their rows. On a server, such a
+      // transaction has ended although it has not reported it here yet, and must not restore changes that are saved.
+      state.uncommitted.removeAll { $0.owner != owner }
       if let rollbackActions {
         state.uncommitted.append(UncommittedSave(changes: changes, by: rollbackActions))
       }
@@ -189,8 +193,11 @@ extension BagSaver {
       state.inflated?.merge(loaded) { $1 }
     }
     guard let rollbackActions else { return }
-    rollbackActions.append { bag.change { $0.restore(changes) } }
-    let owner = ObjectIdentifier(rollbackActions)
+    rollbackActions.append {
+      bag.change { state in
+        if state.uncommitted.contains(where: { $0.owner == owner }) { state.restore(changes) }
+      }
+    }
     rollbackActions.onEnd { bag.change { $0.uncommitted.removeAll { $0.owner == owner } } }
   }
 
