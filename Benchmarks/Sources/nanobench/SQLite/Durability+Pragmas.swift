@@ -13,7 +13,8 @@ extension Durability {
       case .full: "FULL"
       }
     return [
-      "PRAGMA synchronous=\(synchronous)", "PRAGMA cache_size=-16384", "PRAGMA mmap_size=1073741824",
+      "PRAGMA synchronous=\(synchronous)", "PRAGMA cache_size=-16384",
+      "PRAGMA mmap_size=1073741824",
     ]
   }
 }
