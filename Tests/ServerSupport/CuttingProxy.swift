@@ -68,7 +68,7 @@ public final class CuttingProxy: Sendable {
     traffic.state.withLock { $0.delays[direction] = time }
   }
 
-  /// Returns the number of bytes forwarded since the proxy was created.
+  /// Returns the number of bytes forwarded since the proxy was created. A byte that has arrived is counted.
   public func bytes(_ direction: Direction) -> Int {
     traffic.state.withLock { $0.bytes[direction] ?? 0 }
   }

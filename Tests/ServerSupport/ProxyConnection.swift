@@ -75,12 +75,14 @@ final class ProxyConnection: Sendable {
         return
       }
       let (allowed, isLast) = traffic.allowance(direction, for: count)
-      guard send(buffer[..<allowed], to: target, direction) else { return }
+      // Counted first, so that whoever has received the bytes finds them counted.
+      traffic.passed(direction, allowed)
+      guard send(buffer[..<allowed], to: target) else { return }
       if isLast { return cut(.finished) }
     }
   }
 
-  private func send(_ bytes: ArraySlice<UInt8>, to target: Int32, _ direction: Direction) -> Bool {
+  private func send(_ bytes: ArraySlice<UInt8>, to target: Int32) -> Bool {
     #if canImport(Darwin)
       let flags: Int32 = 0
     #else
@@ -90,7 +92,6 @@ final class ProxyConnection: Sendable {
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Foundation.send(target, $0.baseAddress, $0.count, flags) }
       if count > 0 {
-        traffic.passed(direction, count)
         rest = rest.dropFirst(count)
       } else if errno == EAGAIN {
         guard wait(for: target, POLLOUT) else { return false }
