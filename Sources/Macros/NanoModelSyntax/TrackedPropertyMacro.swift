@@ -28,7 +28,8 @@ extension TrackedPropertyImplementation {
   private static func property(_ declaration: some DeclSyntaxProtocol) -> StoredProperty? {
     guard let variable = declaration.as(VariableDeclSyntax.self) else { return nil }
     var problems = Problems()
-    let property = PropertyParser(variable, isInClass: true).properties(&problems).stored.first
+    let parser = PropertyParser(variable, isInClass: true)
+    let property = parser.properties(&problems).stored.first ?? parser.transient
     return problems.hasErrors ? nil : property
   }
 }

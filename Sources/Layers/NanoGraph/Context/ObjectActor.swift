@@ -26,7 +26,7 @@ public actor ObjectActor {
   ///
   /// - Parameter undoLevels: See ``ObjectContext/init(_:undoLevels:)``.
   public init(_ store: Store, undoLevels: Int = 0) {
-    context = ObjectContext(store, undoLevels: undoLevels)
+    context = ObjectContext(store, undoLevels: undoLevels, isLive: false)
   }
 
   /// The executor of the actor's queue.

@@ -21,6 +21,7 @@ extension ObjectContext {
   /// ``Store/setMetadata(_:_:)-(_,String)``.
   public func setValue(_ value: DocumentValue?, named name: String) {
     namedChanges[ExactName(name)] = .value(value == .null ? nil : value)
+    noteStatus()
   }
 
   /// Returns the object with this name, or nil if there is none or it was deleted.
@@ -31,7 +32,7 @@ extension ObjectContext {
   ) throws -> Object? {
     if case .object(let object) = namedChanges[ExactName(name)] {
       guard let found = object as? Object else { throw Self.notAnObject(type) }
-      return found.isDeleted ? nil : found
+      return found._$object.isDeleted ? nil : found
     }
     guard let value = try value(named: name) else { return nil }
     guard value.object?["collection"]?.string == type.collectionName,
@@ -53,6 +54,7 @@ extension ObjectContext {
   /// - Throws: The errors of ``insert(_:)``.
   public func setObject(_ object: some GraphObject, named name: String) throws {
     namedChanges[ExactName(name)] = .object(try insert(object))
+    noteStatus()
   }
 
   /// Returns the names of all values and objects, including unsaved changes.
@@ -69,7 +71,7 @@ extension ObjectContext {
       switch change {
       case .value(let value): try store.setMetadata(value, name.text)
       case .object(let object):
-        try store.setMetadata(object.isDeleted ? nil : Self.reference(to: object), name.text)
+        try store.setMetadata(object._$object.isDeleted ? nil : Self.reference(to: object), name.text)
       }
     }
   }

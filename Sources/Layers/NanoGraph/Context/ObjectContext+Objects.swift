@@ -15,10 +15,14 @@ extension ObjectContext {
   ///   in this context.
   @discardableResult
   public func insert<Object: GraphObject>(_ object: Object) throws -> Object {
+    try updating { try inserted(object) }
+  }
+
+  private func inserted<Object: GraphObject>(_ object: Object) throws -> Object {
     let table = table(Object.self)
     if let current = object._$object.table {
       guard current === table else { throw Self.otherContext(Object.collectionName) }
-      if object.isDeleted {
+      if object._$object.isDeleted {
         inverseEpoch += 1
         if object._$object.flags.contains(.removed) {
           guard !object.isFault else { throw Self.noContent(Object.collectionName) }
@@ -82,12 +86,16 @@ extension ObjectContext {
   ///   that the method made to other objects.
   public func delete(_ object: some GraphObject) throws {
     guard let table = object._$object.table, table.context === self else {
-      if object.isDeleted { return }
+      if object._$object.isDeleted { return }
       throw StoreError(
         .invalidArgument, "An object that does not belong to the context cannot be deleted",
         [.collection: type(of: object).collectionName])
     }
-    guard !object.isDeleted else { return }
+    guard !object._$object.isDeleted else { return }
+    try updating { try delete(object, table) }
+  }
+
+  private func delete(_ object: some GraphObject, _ table: ObjectTable) throws {
     guard try table.documentExists(object) else {
       // The document is already deleted; the save removes it from the relationships of other
       // objects.
@@ -123,7 +131,7 @@ extension ObjectContext {
     var denials: [(name: String, owner: any GraphObject, others: [any GraphObject])] = []
     var pending = [object]
     while let next = pending.popLast() {
-      guard !next.isDeleted, seen.insert(ObjectIdentifier(next)).inserted,
+      guard !next._$object.isDeleted, seen.insert(ObjectIdentifier(next)).inserted,
         let table = next._$object.table, try table.documentExists(next)
       else { continue }
       all.append(next)
@@ -157,11 +165,11 @@ extension ObjectContext {
       ($0.name, $0.rule, $0.targets(of: object, in: self).filter(documentExists))
     }
       + table.inverses.filter { $0.rule != .nullify }.map {
-        ($0.name, $0.rule, owners(of: object, by: $0.name).filter { !$0.isDeleted })
+        ($0.name, $0.rule, owners(of: object, by: $0.name).filter { !$0._$object.isDeleted })
       }
   }
 
   private func documentExists(_ object: any GraphObject) -> Bool {
-    !object.isDeleted && (try? object._$object.table?.documentExists(object)) ?? true
+    !object._$object.isDeleted && (try? object._$object.table?.documentExists(object)) ?? true
   }
 }

@@ -34,6 +34,11 @@ extension ObjectContext {
         .invalidArgument, "A context cannot be saved within a transaction",
         [.hint: "write related documents in the block of save(with:)"])
     }
+    try updating { try saveAll(with: work) }
+    notifySaved()
+  }
+
+  private func saveAll(with work: (Store) throws -> Void) throws {
     let save = ObjectSave(self)
     do {
       try store.write {
@@ -55,7 +60,6 @@ extension ObjectContext {
     restoredReferenceToDeleted = false
     namedChanges = [:]
     undoLog.didSave()
-    notifySaved()
   }
 
   /// Inserts the objects without a context that new and changed objects relate to.
@@ -84,14 +88,14 @@ extension ObjectContext {
   }
 
   private func insertTargets(of object: any GraphObject, _ table: ObjectTable) throws {
-    guard !object.isDeleted else { return }
+    guard !object._$object.isDeleted else { return }
     for relationship in table.relationships {
       var new: [any GraphObject] = []
       var foreignTable: ObjectTable?
       relationship.forEachResolved(of: object) { target in
         if let targetTable = target._$object.table {
           if targetTable.context !== self { foreignTable = targetTable }
-        } else if !target.isDeleted {
+        } else if !target._$object.isDeleted {
           new.append(target)
         }
       }
@@ -109,28 +113,35 @@ extension ObjectContext {
   /// Discards all changes since the last save. Changed objects are reloaded from the store, deleted
   /// objects are restored, and new objects leave the context.
   public func rollback() {
-    for table in allTables { table.rollback() }
-    pendingDeletions = 0
-    restoredReferenceToDeleted = false
-    namedChanges = [:]
-    isInUndoGroup = false
-    undoLog.rollback()
-    inverseEpoch += 1
-  }
-
-  /// Discards the content of an object without unsaved changes. The next access reloads it.
-  public func refresh(_ object: some GraphObject) {
-    object._$object.table?.makeFault(object)
-    inverseEpoch += 1
-  }
-
-  /// Discards the content of all objects without unsaved changes, for example after large changes
-  /// by other connections.
-  public func refreshAll() {
-    for table in allTables {
-      for object in table.allLive() { table.makeFault(object) }
+    updating {
+      for table in allTables { table.rollback() }
+      pendingDeletions = 0
+      restoredReferenceToDeleted = false
+      namedChanges = [:]
+      isInUndoGroup = false
+      undoLog.rollback()
+      inverseEpoch += 1
     }
-    inverseEpoch += 1
+  }
+
+  /// Discards the content of an object without unsaved changes. The next access reloads it, and this call does if it
+  /// has observers, who are notified of what is different.
+  public func refresh(_ object: some GraphObject) {
+    updating {
+      object._$object.table?.makeFault(object)
+      inverseEpoch += 1
+    }
+  }
+
+  /// Discards the content of all objects without unsaved changes, as ``refresh(_:)`` does, for example after large
+  /// changes by other connections in a context that does not follow the store.
+  public func refreshAll() {
+    updating {
+      for table in allTables {
+        for object in table.allLive() { table.makeFault(object) }
+      }
+      inverseEpoch += 1
+    }
   }
 }
 
@@ -138,8 +149,16 @@ extension ObjectTable {
   /// Discards the content of an object without unsaved changes.
   func makeFault(_ object: any GraphObject) {
     guard object._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted]) else { return }
-    for relationship in relationships { relationship.dissolve(object) }
-    object._$object.flags = [.fault, .watched]
+    if object._$object.isObserved {
+      // Reloaded once the operation is finished.
+      context.updating {
+        object._$object.flags = [.fault, .watched]
+        context.updates.discarded.append(object)
+      }
+    } else {
+      for relationship in relationships { relationship.dissolve(object) }
+      object._$object.flags = [.fault, .watched]
+    }
   }
 
   func rollback() {
@@ -161,6 +180,7 @@ extension ObjectTable {
     deleted = []
     counts = PendingCounts()
     for object in former {
+      if object._$object.isDeleted { noteDeletion(of: object) }
       object._$object.flags = []
       makeFault(object)
     }

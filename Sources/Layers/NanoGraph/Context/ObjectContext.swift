@@ -59,15 +59,34 @@ public final class ObjectContext {
   var streams = ObjectEventStreams()
   /// Whether an observer or an event stream was ever added.
   @exclusivity(unchecked) var isObserved = false
+  /// Whether properties can be observed, and the context follows the store.
+  @usableFromInline let isLive: Bool
+  @exclusivity(unchecked) var sensor = TrackingSensor()
+  @exclusivity(unchecked) var updates = ContextUpdates()
+  var observers: ContextObservers?
+  var follower: Task<Void, Never>?
+  var startFollowing: AsyncStream<CommitSubscription>.Continuation?
 
   /// Creates a context.
   ///
-  /// - Parameter undoLevels: The number of groups of changes that can be undone. 0 disables undo,
-  ///   which saves time and memory for imports.
-  public init(_ store: Store, undoLevels: Int = 100) {
+  /// A context that is created on an actor, such as the main actor, follows the store: objects without unsaved changes
+  /// receive what other contexts, collection methods and processes commit. A context that is created elsewhere does
+  /// not, since nothing could call it back there; use ``refreshAll()``.
+  ///
+  /// - Parameters:
+  ///   - undoLevels: The number of groups of changes that can be undone. 0 disables undo, which saves time and memory
+  ///     for imports.
+  ///   - isLive: Whether properties of the objects can be observed, and the context follows the store. Without,
+  ///     reading a property takes less time, since it is not reported.
+  public init(
+    _ store: Store, undoLevels: Int = 100, isLive: Bool = true,
+    isolation: isolated (any Actor)? = #isolation
+  ) {
     self.store = store
     isSuccessor = false
+    self.isLive = isLive
     undoLog = UndoLog(levels: max(0, undoLevels))
+    if isLive, isolation != nil { follow(isolation) }
   }
 
   /// Creates a successor that serves the objects of a deallocated context.
@@ -76,6 +95,7 @@ public final class ObjectContext {
     loadFailureHandler = context.loadFailureHandler
     undoLog = UndoLog(levels: 0)
     isSuccessor = true
+    isLive = context.isLive
     (tables, tablesByName, allTables) = (context.tables, context.tablesByName, context.allTables)
     inverseEpoch = context.inverseEpoch + 1
   }
@@ -84,13 +104,19 @@ public final class ObjectContext {
   /// readable: an internal successor context serves them until the last one is deallocated.
   deinit {
     guard !isSuccessor else { return }
+    follower?.cancel()
+    // The context is not there for observers to read from.
+    updates.begin(inverseEpoch: inverseEpoch)
     releaseUnsaved()
     guard allTables.contains(where: { $0.map.count > 0 }) else { return }
     let successor = ObjectContext(succeeding: self)
+    // Nobody is notified that caches are emptied.
+    successor.updates.begin(inverseEpoch: 0)
     for table in allTables {
       table.context = successor
       table.dissolveAll()
     }
+    successor.updates = ContextUpdates()
     successor.retainedSelf = successor
     successor.releaseSuccessorIfUnused()
   }
@@ -159,6 +185,7 @@ extension ObjectContext {
     tables[ObjectIdentifier(type)] = table
     tablesByName[ExactName(type.collectionName)] = table
     allTables.append(table)
+    beginFollowing()
     // Registers the classes that can relate to this one, which deletions must update.
     for relationship in table.relationships {
       if let target = relationship.target { _ = self.table(for: target) }
@@ -167,18 +194,13 @@ extension ObjectContext {
     return table
   }
 
-  /// Whether there are unsaved changes.
-  public var hasUnsavedChanges: Bool {
-    !namedChanges.isEmpty || allTables.contains { !$0.counts.isEmpty }
-  }
-
   /// The new objects that are not saved yet.
   public var insertedObjects: [any GraphObject] {
-    allTables.flatMap { $0.inserted.filter { !$0.isDeleted } }
+    allTables.flatMap { $0.inserted.filter { !$0._$object.isDeleted } }
   }
   /// The stored objects with unsaved changes.
   public var changedObjects: [any GraphObject] {
-    allTables.flatMap { $0.changed.filter { !$0.isDeleted } }
+    allTables.flatMap { $0.changed.filter { !$0._$object.isDeleted } }
   }
   /// The stored objects that the next save deletes.
   public var deletedObjects: [any GraphObject] { allTables.flatMap(\.deleted) }
@@ -190,6 +212,13 @@ extension ObjectContext {
   /// Objects keep their loaded content, but no longer refer to the context or to each other, which
   /// breaks reference cycles. Deallocating a context breaks these cycles too.
   public func close() {
+    follower?.cancel()
+    updating { detachAll() }
+    observers = nil
+    streams.finish()
+  }
+
+  private func detachAll() {
     for table in allTables {
       for object in table.allLive() + table.inserted + table.changed + table.deleted {
         table.release(object)
@@ -199,7 +228,6 @@ extension ObjectContext {
     undoLog.removeAll()
     namedChanges = [:]
     pendingDeletions = 0
-    streams.finish()
   }
 }
 
@@ -216,6 +244,7 @@ extension ObjectTable {
     // An object whose deletion was undone is registered by its row ID.
     if isInMap(object) { map.remove(object._$object.rowID) }
     object._$object.table = nil
+    object._$object.observers?.move(to: nil)
   }
 
   /// Replaces the objects in relationships by their row IDs.

@@ -42,7 +42,7 @@ extension ObjectQuery {
     guard let object = try context.table(Object.self).materialize(document, as: Object.self) else {
       return nil
     }
-    return object.isDeleted ? nil : object
+    return object._$object.isDeleted ? nil : object
   }
 
   /// The asynchronous form of ``first()``, which does not block the calling thread.
@@ -55,7 +55,7 @@ extension ObjectQuery {
     let models = models
     let ids = try await models.rowIDs()
     let table = context.table(Object.self)
-    return ids.map { table.existingObject($0, as: Object.self) }.filter { !$0.isDeleted }
+    return ids.map { table.existingObject($0, as: Object.self) }.filter { !$0._$object.isDeleted }
   }
 
   /// The asynchronous form of ``objectIDs()``, which does not block the calling thread.
@@ -93,12 +93,12 @@ extension ObjectContext {
     if let live = table.live(id.rowID),
       live._$object.flags.isDisjoint(with: [.fault, .failed])
     {
-      return live.isDeleted ? nil : ObjectTable.downcast(live)
+      return live._$object.isDeleted ? nil : ObjectTable.downcast(live)
     }
     let documents = table.documents
     guard let document = try await documents.get(rowID: id.rowID) else { return nil }
     guard let object = try table.materialize(document, as: Object.self) else { return nil }
-    return object.isDeleted ? nil : object
+    return object._$object.isDeleted ? nil : object
   }
 
   /// The asynchronous form of ``get(_:key:)``, which does not block the calling thread.

@@ -89,7 +89,7 @@ public struct ObjectQuery<Object: GraphObject> {
     let table = context.table(Object.self)
     try models.documentQuery().visitStored { stored in
       let object = try table.materialize(stored, as: Object.self)
-      if _slowPath(object.isDeleted) { return true }
+      if _slowPath(object._$object.isDeleted) { return true }
       return try body(object)
     }
   }
@@ -111,7 +111,7 @@ public struct ObjectQuery<Object: GraphObject> {
     try models.documentQuery().visitStored { stored in
       do {
         let object = try table.materialize(stored, as: Object.self)
-        if !object.isDeleted { values.append(object) }
+        if !object._$object.isDeleted { values.append(object) }
       } catch {
         skipped.append(SkippedDocument(stored, error))
       }
@@ -124,7 +124,7 @@ public struct ObjectQuery<Object: GraphObject> {
   public func faults() throws -> [Object] {
     let table = context.table(Object.self)
     return try models.rowIDs().map { table.existingObject($0, as: Object.self) }.filter {
-      !$0.isDeleted
+      !$0._$object.isDeleted
     }
   }
 
@@ -185,13 +185,13 @@ extension ObjectContext {
     if let live = table.live(id.rowID),
       live._$object.flags.isDisjoint(with: [.fault, .failed])
     {
-      return live.isDeleted ? nil : ObjectTable.downcast(live)
+      return live._$object.isDeleted ? nil : ObjectTable.downcast(live)
     }
     var found: Object?
     try table.documents.visit(rowID: id.rowID) {
       found = try table.materialize($0, as: Object.self)
     }
-    return found.flatMap { $0.isDeleted ? nil : $0 }
+    return found.flatMap { $0._$object.isDeleted ? nil : $0 }
   }
 
   /// Returns the object whose document has this key, or nil if there is none or it is deleted.

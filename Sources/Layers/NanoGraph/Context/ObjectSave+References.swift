@@ -27,7 +27,7 @@ extension ObjectSave {
   ) {
     let kept = kept
     func isGone(_ target: any GraphObject) -> Bool {
-      target.isDeleted && !kept.contains(ObjectIdentifier(target))
+      target._$object.isDeleted && !kept.contains(ObjectIdentifier(target))
     }
     var containsDeleted = false
     relationship.forEachResolved(of: owner) { if isGone($0) { containsDeleted = true } }
@@ -51,7 +51,7 @@ extension ObjectSave {
         $0._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted])
       }
       try owners.load(clean.map { $0._$object.rowID })
-      for owner in alive where !owner.isDeleted {
+      for owner in alive where !owner._$object.isDeleted {
         _ = relationship.targets(of: owner, in: context)
         removeDeleted(from: owner, relationship, owners)
       }

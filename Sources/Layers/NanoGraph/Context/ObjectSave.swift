@@ -76,7 +76,7 @@ final class ObjectSave {
   private func writeUpdates(_ table: ObjectTable) throws {
     let hasKey = table.hasKey
     _ = try table.documents.writeBatch(.save, atomic: false) { batch, _ in
-      for object in table.changed where !object.isDeleted {
+      for object in table.changed where !object._$object.isDeleted {
         do {
           guard !object._$object.flags.contains(.failed) else {
             try resolveUnloaded(object, table)
@@ -212,7 +212,7 @@ final class ObjectSave {
     _ = try collection.writeBatch(
       .insert, capacity: table.counts.inserted, atomic: false
     ) { batch, writer in
-      for object in table.inserted where !object.isDeleted {
+      for object in table.inserted where !object._$object.isDeleted {
         do {
           object.writeDocument(to: &writer)
           try batch.add(

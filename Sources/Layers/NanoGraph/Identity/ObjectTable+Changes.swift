@@ -8,6 +8,8 @@ extension ObjectTable {
   /// Adds a new object to the context.
   func insert(_ object: any GraphObject) {
     object._$object.table = self
+    object._$object.observable = observable
+    object._$object.observers?.move(to: self)
     inserted.append(object)
     object._$object.rowID = number(at: inserted.count - 1)
     object._$object.flags = .inserted
@@ -44,6 +46,7 @@ extension ObjectTable {
       context.undoLog.note(.updated, object, in: self)
     }
     noteChanged(object)
+    context.noteStatus()
     context.notify(.willUpdate, object, self)
   }
 
@@ -88,6 +91,7 @@ extension ObjectTable {
     object._$object.flags.insert(.deleted)
     object._$object.flags.remove(.watched)
     context.pendingDeletions += 1
+    noteDeletion(of: object)
   }
 
   /// Removes an object whose document was deleted by others. Relationships no longer contain it.
@@ -101,6 +105,7 @@ extension ObjectTable {
       savedRevisions[id] = nil
     }
     context.hasLostObjects = true
+    noteDeletion(of: object)
   }
 
   /// Reverts ``noteDeleted(_:)`` before it is saved.
@@ -108,6 +113,7 @@ extension ObjectTable {
     object._$object.flags.remove(.deleted)
     object._$object.flags.insert(.watched)
     context.pendingDeletions -= 1
+    noteDeletion(of: object)
     if object._$object.flags.contains(.inserted) {
       counts.inserted += 1
     } else {
@@ -132,6 +138,7 @@ extension ObjectTable {
           object._$object.flags = []
           object._$object.revision = -1
           noteChanged(object)
+          noteDeletion(of: object)
         } else {
           reinsert(object)
         }
@@ -156,6 +163,7 @@ extension ObjectTable {
     object._$object.revision = 0
     inserted.append(object)
     counts.inserted += 1
+    noteDeletion(of: object)
   }
 
   /// Fills an object with the content of a snapshot.
@@ -168,19 +176,19 @@ extension ObjectTable {
     object._$object.flags.remove([.fault, .failed])
     // Resolved immediately, since the numbers of new objects are only valid now.
     for relationship in relationships
-    where relationship.targets(of: object, in: context).contains(where: { $0.isDeleted }) {
+    where relationship.targets(of: object, in: context).contains(where: { $0._$object.isDeleted }) {
       context.restoredReferenceToDeleted = true
     }
   }
 
   /// The new and changed objects that are not deleted.
   var unsaved: [any GraphObject] {
-    inserted.filter { !$0.isDeleted } + changed.filter { !$0.isDeleted }
+    inserted.filter { !$0._$object.isDeleted } + changed.filter { !$0._$object.isDeleted }
   }
 
   /// Requests a notification before the next change of each unsaved object.
   func watchUnsaved() {
-    for object in inserted where !object.isDeleted { object._$object.flags.insert(.watched) }
-    for object in changed where !object.isDeleted { object._$object.flags.insert(.watched) }
+    for object in inserted where !object._$object.isDeleted { object._$object.flags.insert(.watched) }
+    for object in changed where !object._$object.isDeleted { object._$object.flags.insert(.watched) }
   }
 }

@@ -65,6 +65,11 @@ extension ObjectTable {
 
   @usableFromInline
   func refresh<Object: GraphObject>(_ object: Object, _ stored: StoredDocument) throws {
+    guard object._$object.isObserved else { return try refill(object, stored) }
+    try context.updating { try refill(object, stored) }
+  }
+
+  private func refill<Object: GraphObject>(_ object: Object, _ stored: StoredDocument) throws {
     let flags = object._$object.flags
     // Another context may have restored a removed object.
     guard flags.contains(.removed) || flags.isDisjoint(with: [.changed, .deleted, .inserted]) else {
@@ -75,9 +80,10 @@ extension ObjectTable {
     try fill(object, stored)
     object._$object.flags = .watched
     removed.remove(stored.rowID)
+    if flags.contains(.removed) { noteDeletion(of: object) }
     // The relationships of the object may have changed in the store.
     if !flags.contains(.fault), relationships.contains(where: { $0.inverse != nil }) {
-      context.inverseEpoch += 1
+      context.updating { context.inverseEpoch += 1 }
     }
   }
 

@@ -72,7 +72,7 @@ extension ObjectTable {
   /// Assigns row IDs to new objects, so that documents can refer to them.
   func assignRowIDs() throws {
     var next = try documents.nextRowID()
-    for object in inserted where object._$object.rowID < 0 && !object.isDeleted {
+    for object in inserted where object._$object.rowID < 0 && !object._$object.isDeleted {
       // A fault can exist for an id without a document; it must not become this document's object.
       while map[next] != nil { next += 1 }
       object._$object.rowID = next
@@ -105,7 +105,7 @@ extension ObjectTable {
       }
     }
     open(self.type)
-    for object in changed where !object.isDeleted { object._$object.flags = .watched }
+    for object in changed where !object._$object.isDeleted { object._$object.flags = .watched }
     insertedBefore += count
     raisedRevisions = 0
     changed = []
@@ -115,7 +115,7 @@ extension ObjectTable {
 
   private func finishInserted<Object: GraphObject>(_ object: inout Object) {
     let isInMap = isInMap(object)
-    if object.isDeleted {
+    if object._$object.isDeleted {
       object._$object.flags = [.deleted, .removed]
       // An object that is not in the map would not be detached when the context is deallocated.
       if !isInMap { object._$object.table = nil }
@@ -141,8 +141,8 @@ extension ObjectTable {
     // While undo is disabled, numbers are not recorded.
     while rowIDsOfInserted.count < insertedBefore { rowIDsOfInserted.append(0) }
     for object in inserted {
-      rowIDsOfInserted.append(object.isDeleted ? 0 : object._$object.rowID)
-      if object.isDeleted { formerNew[object._$object.rowID] = WeakObject(object) }
+      rowIDsOfInserted.append(object._$object.isDeleted ? 0 : object._$object.rowID)
+      if object._$object.isDeleted { formerNew[object._$object.rowID] = WeakObject(object) }
     }
   }
 }

@@ -18,6 +18,10 @@ final class ObjectTable {
   let hasKey: Bool
   let relationships: [StoredRelationship]
   let inverses: [InverseRelationship]
+  /// 1 if reads of objects are reported to observers, or else 0.
+  @usableFromInline let observable: UInt8
+  /// The observers of objects, by their own identity.
+  @exclusivity(unchecked) var observers: [ObjectIdentifier: ObjectObservers.Unowned] = [:]
 
   // Exclusivity checks are disabled here and below: nothing that runs during a modification
   // accesses the same property, and the checks took a tenth of the time of inserting objects.
@@ -52,6 +56,7 @@ final class ObjectTable {
   init<Object: GraphObject>(_ context: ObjectContext, _ type: Object.Type) {
     self.context = context
     self.type = type
+    observable = context.isLive ? 1 : 0
     version = Int64(type.modelVersion)
     hasKey = type.modelFields.contains { $0.traits.contains(.key) }
     relationships = type._$relationships.map(\.erased)
@@ -118,6 +123,8 @@ extension ObjectTable {
   func add<Object: GraphObject>(_ object: Object, _ id: Int64, _ flags: ObjectState.Flags) {
     object._$object.table = self
     object._$object.rowID = id
+    object._$object.observable = observable
+    if _slowPath(object._$object.isObserved) { object._$object.observers?.move(to: self) }
     object._$object.flags = flags
     map.insert(id, object.address)
   }

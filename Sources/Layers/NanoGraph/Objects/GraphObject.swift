@@ -3,6 +3,7 @@
 public import NanoDocument
 public import NanoModel
 import NanoStoreCore
+public import Observation
 
 /// An object of a graph: an instance of a final class marked as a model.
 ///
@@ -26,7 +27,7 @@ import NanoStoreCore
 ///
 /// An object must be used where its context is used. To refer to it from another task, send its
 /// ``ObjectID``.
-public protocol GraphObject: Model, AnyObject {
+public protocol GraphObject: Model, Observable, AnyObject {
   /// The state of the object in its context.
   var _$object: ObjectState { get set }
   /// The relationships that are stored in the object's document.
@@ -72,16 +73,20 @@ extension GraphObject {
   }
   /// The object's identity across contexts and processes; nil until it is saved for the first time.
   public var objectID: ObjectID<Self>? {
-    _$object.rowID > 0 ? ObjectID(rowID: _$object.rowID) : nil
+    willRead(\.objectID)
+    return _$object.rowID > 0 ? ObjectID(rowID: _$object.rowID) : nil
   }
   /// Whether the content is not loaded yet. Accessing a property loads it.
   public var isFault: Bool { _$object.isFault }
   /// Whether the object is deleted, saved or not.
-  @inlinable
-  public var isDeleted: Bool { _$object.flags.contains(.deleted) }
+  public var isDeleted: Bool {
+    willRead(\.isDeleted)
+    return _$object.isDeleted
+  }
   /// Whether the object is new or changed, and not saved.
   public var hasChanges: Bool {
-    !isDeleted && !_$object.flags.isDisjoint(with: [.inserted, .changed])
+    willRead(\.hasChanges)
+    return _$object.flags.hasChanges
   }
 
   /// Loads the content if it is not loaded yet.

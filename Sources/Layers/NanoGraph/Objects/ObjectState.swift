@@ -34,19 +34,45 @@ public struct ObjectState: ~Copyable {
   @usableFromInline var rowID: Int64 = 0
   /// The revision of the loaded content; 0 if unknown.
   @usableFromInline var revision: Int64 = 0
-  @usableFromInline var flags: Flags = []
+  @usableFromInline var storedFlags: Flags = []
+  /// 1 if reads of properties are reported to observers, or else 0: a number, so that a getter tests it together with
+  /// the flag for faults.
+  @usableFromInline var observable: UInt8 = 1
+  /// Nil unless a property was read for an observer.
+  @usableFromInline var observers: ObjectObservers?
 
   /// Creates the state of an object without a context.
   @inlinable
   public init() { table = nil }
 
   @inlinable
-  deinit { if let table { table.forget(rowID) } }
+  deinit {
+    if let observers { observers.end() }
+    if let table { table.forget(rowID) }
+  }
+
+  @inlinable
+  var flags: Flags {
+    get { storedFlags }
+    set {
+      let old = storedFlags
+      storedFlags = newValue
+      if let observers { observers.flagsChanged(from: old, to: newValue) }
+    }
+  }
 
   /// Whether the content must be loaded before it is accessed.
   @inlinable @inline(__always)
-  public var isFault: Bool { flags.rawValue & 1 != 0 }
+  public var isFault: Bool { storedFlags.rawValue & 1 != 0 }
   /// Whether the context must be notified before the content changes.
   @inlinable @inline(__always)
-  public var isWatched: Bool { flags.rawValue & 2 != 0 }
+  public var isWatched: Bool { storedFlags.rawValue & 2 != 0 }
+  /// Whether a read must load the content first, or may have an observer.
+  @inlinable @inline(__always)
+  public var interceptsReads: Bool { storedFlags.rawValue & 1 | observable != 0 }
+  /// Whether a property was read for an observer.
+  @inlinable @inline(__always)
+  public var isObserved: Bool { observers != nil }
+  @inlinable
+  var isDeleted: Bool { storedFlags.contains(.deleted) }
 }

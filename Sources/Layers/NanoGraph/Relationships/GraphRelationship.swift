@@ -33,6 +33,8 @@ final class StoredRelationship {
   private let removeTargets: (any GraphObject, (any GraphObject) -> Bool) -> Void
   private let appendTarget: (any GraphObject, any GraphObject) -> Void
   let dissolve: (any GraphObject) -> Void
+  /// Notifies the observers of an owner's relationship.
+  let notify: (any GraphObject) -> Void
   /// Returns whether an object has row IDs in the relationship that are not resolved to objects.
   let hasRowIDs: (any GraphObject) -> Bool
   /// Returns a closure that restores the current relationship of an owner.
@@ -54,6 +56,7 @@ final class StoredRelationship {
     forEachTarget = { at($0)[keyPath: path].forEach($1) }
     removeTargets = { at($0)[keyPath: path].remove(where: $1) }
     appendTarget = { at($0)[keyPath: path].add($1) }
+    notify = { at($0)._$notify(path) }
     dissolve = { at($0)[keyPath: path].dissolve() }
     hasRowIDs = { at($0)[keyPath: path].hasRowIDs }
     restoring = { object in
@@ -89,9 +92,12 @@ final class StoredRelationship {
     from owner: any GraphObject, in context: ObjectContext,
     where isGone: (any GraphObject) -> Bool
   ) {
-    guard targets(of: owner, in: context).contains(where: isGone) else { return }
+    let gone = targets(of: owner, in: context).filter(isGone)
+    guard !gone.isEmpty else { return }
     if owner._$object.isWatched { owner._$willChange() }
     removeTargets(owner, isGone)
+    // Observers have been notified of the deletion of objects.
+    if !gone.allSatisfy({ $0._$object.isDeleted }) { notify(owner) }
   }
 
   /// Appends an object to an owner's relationship, as a change of the owner.
@@ -100,5 +106,6 @@ final class StoredRelationship {
     resolve(owner, context)
     if owner._$object.isWatched { owner._$willChange() }
     appendTarget(owner, target)
+    notify(owner)
   }
 }

@@ -16,6 +16,15 @@ public protocol InverseStorage {
   mutating func replace(with owners: [any GraphObject])
 }
 
+extension InverseStorage {
+  /// Whether another storage has the same owners that are not deleted. Called by generated property accessors.
+  public func isSame(as other: Self) -> Bool {
+    let some = owners.filter { !$0._$object.isDeleted }
+    let others = other.owners.filter { !$0._$object.isDeleted }
+    return some.count == others.count && zip(some, others).allSatisfy { $0 === $1 }
+  }
+}
+
 /// The objects that relate to this one, ordered by row ID.
 public struct InverseMany<Owner: GraphObject>: InverseStorage {
   /// The cached owners.
@@ -45,13 +54,13 @@ public struct InverseMany<Owner: GraphObject>: InverseStorage {
       return context.owners(of: target, by: name).compactMap { $0 as? Owner }
     }
     load(target, name)
-    return _objects.filter { !$0.isDeleted }
+    return _objects.filter { !$0._$object.isDeleted }
   }
 
   /// Prepares the owners for a change in place. Called by generated property accessors.
   public mutating func beginChange(of target: some GraphObject, _ name: String) -> [Owner] {
     load(target, name)
-    _objects.removeAll { $0.isDeleted }
+    _objects.removeAll { $0._$object.isDeleted }
     return _objects
   }
 
@@ -95,7 +104,7 @@ public struct InverseOne<Owner: GraphObject>: InverseStorage {
       replace(with: owners)
       loadedAt = context.inverseEpoch
     }
-    guard let owner = _object, !owner.isDeleted else { return nil }
+    guard let owner = _object, !owner._$object.isDeleted else { return nil }
     return owner
   }
 
@@ -128,6 +137,8 @@ final class InverseRelationship {
   let isToMany: Bool
   private let get: (any GraphObject) -> any InverseStorage
   private let change: (any GraphObject, (inout any InverseStorage) -> Void) -> Void
+  /// Notifies the observers of a target's inverse relationship.
+  let notify: (any GraphObject) -> Void
 
   init<Target: GraphObject, Storage: InverseStorage>(
     _ name: String, _ path: ReferenceWritableKeyPath<Target, Storage>, _ rule: DeleteRule
@@ -139,10 +150,14 @@ final class InverseRelationship {
     // The table that calls this holds objects of the declaring class.
     func at(_ object: any GraphObject) -> Target { ObjectTable.downcast(object) }
     get = { at($0)[keyPath: path] }
+    notify = { at($0)._$notify(path) }
     change = { object, change in
-      var storage: any InverseStorage = at(object)[keyPath: path]
+      let before = at(object)[keyPath: path]
+      var storage: any InverseStorage = before
       change(&storage)
-      if let storage = storage as? Storage { at(object)[keyPath: path] = storage }
+      guard let storage = storage as? Storage else { return }
+      at(object)[keyPath: path] = storage
+      if object._$object.isObserved, !storage.isSame(as: before) { at(object)._$notify(path) }
     }
   }
 
@@ -157,7 +172,7 @@ final class InverseRelationship {
     guard get(target).loadedAt == context.inverseEpoch else {
       return context.owners(of: target, by: name)
     }
-    return cachedOwners(of: target).filter { !$0.isDeleted }
+    return cachedOwners(of: target).filter { !$0._$object.isDeleted }
   }
 
   func set(
@@ -167,6 +182,12 @@ final class InverseRelationship {
       storage.replace(with: owners)
       storage.loadedAt = context.inverseEpoch
     }
+  }
+
+  /// Reads the owners again if they have been read before.
+  func reload(_ target: any GraphObject, in context: ObjectContext) {
+    guard get(target).loadedAt != 0 else { return }
+    set(context.owners(of: target, by: name), of: target, in: context)
   }
 
   /// Adds an owner to the cache.

@@ -3,9 +3,13 @@
 import NanoDocument
 
 /// A stored reference to an object of any class: `{"collection":"Song","id":7}`.
-struct MixedReference: FieldCodable {
+struct MixedReference: FieldCodable, Equatable {
   let collection: String
   let id: Int64
+
+  static func == (a: MixedReference, b: MixedReference) -> Bool {
+    a.id == b.id && a.collection.hasSameBytes(as: b.collection)
+  }
 
   init(_ object: any GraphObject) {
     collection = type(of: object).collectionName

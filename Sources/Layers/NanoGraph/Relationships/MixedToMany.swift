@@ -32,7 +32,7 @@ public struct MixedToMany: RelationshipStorage {
       return references.compactMap { $0.object(in: context) as? Element }
     }
     resolve(in: context)
-    return _objects.compactMap { $0.isDeleted ? nil : $0 as? Element }
+    return _objects.compactMap { $0._$object.isDeleted ? nil : $0 as? Element }
   }
 
   /// Replaces the objects. Called by generated property accessors.
@@ -56,6 +56,18 @@ public struct MixedToMany: RelationshipStorage {
   }
   /// Appends an object.
   public mutating func add(_ object: any GraphObject) { _objects.append(object) }
+
+  /// Whether another storage refers to the same objects in the same order.
+  public func isSame(as other: MixedToMany) -> Bool {
+    if references.isEmpty, other.references.isEmpty {
+      return _objects.count == other._objects.count
+        && zip(_objects, other._objects).allSatisfy { $0 === $1 }
+    }
+    func all(_ storage: MixedToMany) -> [MixedReference] {
+      storage.references + storage._objects.map { MixedReference($0) }
+    }
+    return all(self) == all(other)
+  }
 
   /// Replaces the objects by references, so that they are not retained.
   public mutating func dissolve() {
@@ -108,7 +120,7 @@ public struct MixedToOne: RelationshipStorage {
       if context.isSuccessor { return reference?.object(in: context) as? Object }
       resolve(in: context)
     }
-    guard let object, !object.isDeleted else { return nil }
+    guard let object, !object._$object.isDeleted else { return nil }
     return object as? Object
   }
 
@@ -133,6 +145,13 @@ public struct MixedToOne: RelationshipStorage {
   }
   /// Replaces the object.
   public mutating func add(_ object: any GraphObject) { self.object = object }
+
+  /// Whether another storage refers to the same object.
+  public func isSame(as other: MixedToOne) -> Bool {
+    if let object, let other = other.object { return object === other }
+    return object.map { MixedReference($0) } ?? reference
+      == other.object.map { MixedReference($0) } ?? other.reference
+  }
 
   /// Replaces the object by a reference, so that it is not retained.
   public mutating func dissolve() {

@@ -28,7 +28,7 @@ extension ObjectContext {
   /// belongs to another context, which the save reports.
   private func adopt(_ object: any GraphObject) -> ObjectTable? {
     let table = table(for: type(of: object))
-    if object._$object.table == nil, !object.isDeleted {
+    if object._$object.table == nil, !object._$object.isDeleted {
       // The save reports an object that cannot be inserted.
       guard (try? table.requireInsertable(object)) != nil else { return nil }
       insertNew(object, table)
@@ -147,8 +147,11 @@ extension GraphObject {
       let relationship = table.relationships.first(where: { $0.property == property })
     else { return }
     let change = RelationshipDifference(from: before, to: after)
-    for target in change.removed { table.context.unlink(self, relationship, target) }
-    for target in change.added { table.context.link(self, relationship, target) }
+    guard !change.isEmpty else { return }
+    table.context.updating {
+      for target in change.removed { table.context.unlink(self, relationship, target) }
+      for target in change.added { table.context.link(self, relationship, target) }
+    }
   }
 
   /// Updates owners after an inverse has changed. Called by generated property accessors.
@@ -160,24 +163,35 @@ extension GraphObject {
     guard let inverse = table.inverses.first(where: { $0.name == name }),
       let relationship = context.relationship(inverse, context.table(Owner.self))
     else { return }
-    for owner in before where !after.contains(where: { $0 === owner }) {
-      relationship.remove(from: owner, in: context) { $0 === self }
-    }
-    for owner in after where !before.contains(where: { $0 === owner }) {
-      if owner.isDeleted { continue }
-      if owner._$object.table == nil {
-        let owners = context.table(Owner.self)
-        guard (try? owners.requireInsertable(owner)) != nil else { continue }
-        context.insertNew(owner, owners)
+    context.updating {
+      for owner in before where !after.contains(where: { $0 === owner }) {
+        relationship.remove(from: owner, in: context) { $0 === self }
       }
-      if relationship.contains(self, of: owner, in: context) { continue }
-      if !relationship.isToMany {
-        for former in relationship.targets(of: owner, in: context) {
-          context.unlink(owner, relationship, former)
-        }
+      for owner in after where !before.contains(where: { $0 === owner }) {
+        context.relate(owner, to: self, by: relationship)
       }
-      relationship.add(self, to: owner, in: context)
     }
+  }
+}
+
+extension ObjectContext {
+  /// Adds an object to a relationship of an owner, which an inverse has gained.
+  fileprivate func relate<Owner: GraphObject>(
+    _ owner: Owner, to target: any GraphObject, by relationship: StoredRelationship
+  ) {
+    if owner._$object.isDeleted { return }
+    if owner._$object.table == nil {
+      let owners = table(Owner.self)
+      guard (try? owners.requireInsertable(owner)) != nil else { return }
+      insertNew(owner, owners)
+    }
+    if relationship.contains(target, of: owner, in: self) { return }
+    if !relationship.isToMany {
+      for former in relationship.targets(of: owner, in: self) {
+        unlink(owner, relationship, former)
+      }
+    }
+    relationship.add(target, to: owner, in: self)
   }
 }
 
@@ -186,6 +200,8 @@ extension GraphObject {
 struct RelationshipDifference<Target: GraphObject> {
   private(set) var removed: [Target] = []
   private(set) var added: [Target] = []
+
+  var isEmpty: Bool { removed.isEmpty && added.isEmpty }
 
   init(from before: [Target], to after: [Target]) {
     let common = min(before.count, after.count)

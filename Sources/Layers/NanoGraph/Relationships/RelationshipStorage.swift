@@ -21,6 +21,8 @@ public protocol RelationshipStorage: FieldCodable {
   mutating func remove(where isGone: (any GraphObject) -> Bool)
   /// Appends an object, or replaces the object of a to-one relationship.
   mutating func add(_ object: any GraphObject)
+  /// Whether another storage refers to the same objects in the same order.
+  func isSame(as other: Self) -> Bool
   /// Writes the row IDs.
   ///
   /// - Parameter isDocument: Whether a reference to an object that is not stored is an error.

@@ -42,7 +42,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
       if table.context.isSuccessor { return resolved(in: table.context)._objects }
       resolve(in: table.context)
     }
-    if _slowPath(table.context.mayContainDeleted) { return _objects.filter { !$0.isDeleted } }
+    if _slowPath(table.context.mayContainDeleted) { return _objects.filter { !$0._$object.isDeleted } }
     return _objects
   }
 
@@ -61,7 +61,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
       return []
     }
     if !isResolved { resolve(in: table.context) }
-    if table.context.mayContainDeleted { _objects.removeAll { $0.isDeleted } }
+    if table.context.mayContainDeleted { _objects.removeAll { $0._$object.isDeleted } }
     return _objects
   }
 
@@ -94,6 +94,19 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
   /// Appends an object of the target class; ignores other objects.
   public mutating func add(_ object: any GraphObject) {
     if let object = object as? Target { _objects.append(object) }
+  }
+
+  /// Whether another storage refers to the same objects in the same order.
+  @inlinable
+  public func isSame(as other: ToMany) -> Bool {
+    if isResolved, other.isResolved {
+      return _objects.count == other._objects.count
+        && zip(_objects, other._objects).allSatisfy { $0 === $1 }
+    }
+    func ids(_ storage: ToMany) -> [Int64] {
+      storage.isResolved ? storage._objects.map(\.referenceID) : storage.ids
+    }
+    return ids(self) == ids(other)
   }
 
   /// Replaces the objects by row IDs, so that they are not retained.

@@ -41,7 +41,7 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
       }
       resolve(in: table.context)
     }
-    if let object = _object, object.isDeleted { return nil }
+    if let object = _object, object._$object.isDeleted { return nil }
     return _object
   }
 
@@ -78,6 +78,15 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
   /// Replaces the object by an object of the target class; ignores other objects.
   public mutating func add(_ object: any GraphObject) {
     if let object = object as? Target { _object = object }
+  }
+
+  /// Whether another storage refers to the same object.
+  @inlinable
+  public func isSame(as other: ToOne) -> Bool {
+    if let object = _object, let other = other._object { return object === other }
+    // A new object may have no row ID yet.
+    return isMissing == other.isMissing
+      && (_object?.referenceID ?? id) == (other._object?.referenceID ?? other.id)
   }
 
   /// Replaces the object by its row ID, so that it is not retained.

@@ -23,6 +23,7 @@ extension ObjectContext {
     named name: String? = nil, _ work: () throws -> Result
   ) throws -> Result {
     guard !isInUndoGroup else { return try work() }
+    defer { noteStatus() }
     try closeUndoGroup()
     isInUndoGroup = true
     defer { isInUndoGroup = false }
@@ -41,18 +42,8 @@ extension ObjectContext {
     guard !undoLog.open.records.isEmpty else { return }
     undoLog.close()
     for table in allTables { table.watchUnsaved() }
+    noteStatus()
   }
-
-  /// Whether there are changes to undo.
-  public var canUndo: Bool { !undoLog.open.records.isEmpty || !undoLog.done.isEmpty }
-  /// Whether there are changes to redo.
-  public var canRedo: Bool { undoLog.open.records.isEmpty && !undoLog.undone.isEmpty }
-  /// The name of the group that would be undone.
-  public var undoName: String? {
-    undoLog.open.records.isEmpty ? undoLog.done.last?.name : undoLog.open.name
-  }
-  /// The name of the group that would be redone.
-  public var redoName: String? { canRedo ? undoLog.undone.last?.name : nil }
 
   /// Undoes the last group of changes, and returns whether there was one.
   ///
@@ -63,15 +54,17 @@ extension ObjectContext {
   ///   before the error are redone.
   @discardableResult
   public func undo() throws -> Bool {
-    try closeUndoGroup()
-    guard let group = undoLog.lastDone() else { return false }
-    do {
-      undoLog.push(undone: try revert(group))
-    } catch {
-      undoLog.push(done: group)
-      throw error
+    try updating {
+      try closeUndoGroup()
+      guard let group = undoLog.lastDone() else { return false }
+      do {
+        undoLog.push(undone: try revert(group))
+      } catch {
+        undoLog.push(done: group)
+        throw error
+      }
+      return true
     }
-    return true
   }
 
   /// Redoes the last group of changes that was undone, and returns whether there was one.
@@ -79,15 +72,17 @@ extension ObjectContext {
   /// - Throws: The errors of ``undo()``.
   @discardableResult
   public func redo() throws -> Bool {
-    try closeUndoGroup()
-    guard let group = undoLog.lastUndone() else { return false }
-    do {
-      undoLog.push(done: try revert(group))
-    } catch {
-      undoLog.push(undone: group)
-      throw error
+    try updating {
+      try closeUndoGroup()
+      guard let group = undoLog.lastUndone() else { return false }
+      do {
+        undoLog.push(done: try revert(group))
+      } catch {
+        undoLog.push(undone: group)
+        throw error
+      }
+      return true
     }
-    return true
   }
 
   /// Discards the undo and redo history.
@@ -95,6 +90,7 @@ extension ObjectContext {
     try closeUndoGroup()
     undoLog.removeAll()
     for table in allTables { table.forgetNumbers() }
+    noteStatus()
   }
 
   /// Reverts the changes of a group.
@@ -141,7 +137,7 @@ extension ObjectContext {
       try group.withSnapshot(at: index) { try table.fill(object, snapshot: $0, $1) }
     case .deleted:
       let object: any GraphObject
-      if let existing = table.live(record.id), existing._$object.table != nil, existing.isDeleted,
+      if let existing = table.live(record.id), existing._$object.table != nil, existing._$object.isDeleted,
         !existing._$object.flags.contains(.removed)
       {
         table.noteRestored(existing)

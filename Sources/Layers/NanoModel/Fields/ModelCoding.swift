@@ -7,6 +7,13 @@ public import NanoDocument
 /// The overloads prefer a type's ``FieldCodable`` conformance to its raw value, and its raw value
 /// to `Codable`. The compiler resolves the overload once for each property.
 public enum ModelCoding {
+  /// Returns whether a property keeps its value, so that its observers need not be notified. Called by generated code.
+  @inlinable @inline(__always)
+  public static func isSame<V: Equatable>(_ value: V?, _ other: V?) -> Bool { value == other }
+  /// Returns false, since the values cannot be compared. Called by generated code.
+  @inlinable @_disfavoredOverload
+  public static func isSame<V>(_ value: V?, _ other: V?) -> Bool { false }
+
   /// Writes a value with its own codec. Called by generated code.
   @inlinable @inline(__always)
   public static func write<V: FieldCodable>(_ value: V, _ writer: inout JSONWriter) {

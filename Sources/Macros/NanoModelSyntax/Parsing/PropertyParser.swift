@@ -50,8 +50,33 @@ struct PropertyParser {
 
   /// Whether the property is a relationship, which only classes support.
   var isRelationship: Bool { mark("Relationship") != nil || mark("Inverse") != nil }
-  /// Whether the property loads its object on first access.
-  var isTracked: Bool { isStored && !isRelationship && mark("Transient") == nil }
+  /// Whether the property has accessors that load its object on first access and notify observers.
+  var isTracked: Bool {
+    isStored && !isRelationship && (mark("Transient") == nil || transient != nil)
+  }
+
+  /// The property if it is transient and can have accessors. They need its type; where only the compiler knows it, and
+  /// for a wrapped, lazy or weak property, the property cannot be observed.
+  var transient: StoredProperty? {
+    guard mark("Transient") != nil, isStored, otherAttributes.isEmpty,
+      variable.bindings.count == 1, let binding = variable.bindings.first,
+      binding.accessorBlock == nil,
+      variable.bindingSpecifier.tokenKind == .keyword(.var),
+      let pattern = binding.pattern.as(IdentifierPatternSyntax.self)
+    else { return nil }
+    let unobservable: [TokenKind] = [.keyword(.lazy), .keyword(.weak), .keyword(.unowned)]
+    guard !variable.modifiers.contains(where: { unobservable.contains($0.name.tokenKind) }) else {
+      return nil
+    }
+    let value = binding.initializer?.value
+    let type =
+      binding.typeAnnotation.map { PropertyType($0.type) } ?? value.flatMap { PropertyType(of: $0) }
+    guard let type, value != nil || type.isOptional else { return nil }
+    return StoredProperty(
+      name: pattern.identifier.text, declaration: Syntax(pattern), type: type, initialValue: value,
+      isLet: false, storedName: pattern.identifier.text, formerNames: [], marks: marks,
+      nameNode: Syntax(pattern), removals: [], isTracked: true, isTransient: true)
+  }
 
   private func relationship(_ problems: inout Problems) -> [StoredProperty] {
     let others = marks.filter { !RelationshipDeclaration.markNames.contains($0.shortName) }

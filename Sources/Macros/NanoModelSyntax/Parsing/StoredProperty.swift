@@ -21,6 +21,8 @@ struct StoredProperty {
   let removals: [Fix]
   /// Whether the property belongs to an object, whose value is in a storage property.
   var isTracked = false
+  /// Whether the property of an object is not stored. It is only parsed for its accessors.
+  var isTransient = false
   /// The relationship, if the property refers to other objects.
   var relationship: RelationshipDeclaration?
 

@@ -5,14 +5,28 @@ import SwiftSyntaxBuilder
 
 /// Renders the accessors and storage of properties of objects.
 enum AccessorRenderer {
-  private static let load = "if _$object.isFault { _$load() }"
-  private static let notify = "if _$object.isWatched { _$willChange() }"
+  private static let willChange = "if _$object.isWatched { _$willChange() }"
+
+  /// Returns code that loads the object if necessary, and reports the read.
+  private static func willRead(_ storage: String, _ function: String = "_$willRead") -> String {
+    "if _$object.interceptsReads { \(function)(\\.\(storage)) }"
+  }
+
+  /// Returns code around a change of a relationship, which notifies the observers of the relationship.
+  private static func observed(_ storage: String) -> String {
+    """
+    let _$former = _$object.isObserved ? \(storage) : nil
+    defer { if let _$former, !_$former.isSame(as: \(storage)) { _$notify(\\.\(storage)) } }
+    """
+  }
 
   // MARK: Values
 
   static func accessors(of property: StoredProperty) -> [AccessorDeclSyntax] {
     let storage = property.storageName
     let value = property.type.isOptional ? storage : "\(storage)!"
+    let willRead = willRead(storage, property.isTransient ? "_$willReadUnstored" : "_$willRead")
+    let willChange = property.isTransient ? "" : willChange
     return [
       """
       @storageRestrictions(initializes: \(raw: storage))
@@ -20,19 +34,25 @@ enum AccessorRenderer {
       """,
       """
       get {
-      \(raw: load)
+      \(raw: willRead)
       return \(raw: value)
       }
       """,
       """
       set {
-      \(raw: notify)
+      \(raw: willChange)
+      let _$isSame = _$object.isObserved && NanoStoreModels.ModelCoding.isSame(\(raw: storage), newValue)
       \(raw: storage) = newValue
+      if _$object.isObserved, !_$isSame { _$notify(\\.\(raw: storage)) }
       }
       """,
       """
       _modify {
-      \(raw: notify)
+      \(raw: willChange)
+      let _$former = _$object.isObserved ? \(raw: storage) : nil
+      defer {
+      if _$object.isObserved, !NanoStoreModels.ModelCoding.isSame(\(raw: storage), _$former) { _$notify(\\.\(raw: storage)) }
+      }
       yield &\(raw: value)
       }
       """,
@@ -73,8 +93,9 @@ enum AccessorRenderer {
     let (begin, end) = change(relationship, "\(storage)._objects")
     let modify: AccessorDeclSyntax = """
       _modify {
-      \(raw: notify)
+      \(raw: willChange)
       \(raw: begin)
+      \(raw: observed(storage))
       \(raw: end)
       yield &\(raw: storage)._objects
       }
@@ -95,14 +116,15 @@ enum AccessorRenderer {
     [
       """
       get {
-      \(raw: load)
+      \(raw: willRead(storage))
       return \(raw: storage).\(raw: content)(of: self)
       }
       """,
       """
       set {
-      \(raw: notify)
+      \(raw: willChange)
       \(raw: begin)
+      \(raw: observed(storage))
       \(raw: end)
       \(raw: storage)._\(raw: content) = newValue
       }
@@ -129,13 +151,14 @@ enum AccessorRenderer {
     return [
       """
       get {
-      \(raw: load)
+      \(raw: willRead(storage))
       return \(raw: storage).\(raw: getter)(of: self, as: (\(raw: relationship.target)).self)
       }
       """,
       """
       set {
-      \(raw: notify)
+      \(raw: willChange)
+      \(raw: observed(storage))
       \(raw: storage).replace(with: newValue, of: self)
       }
       """,
@@ -152,10 +175,16 @@ enum AccessorRenderer {
     let end = "defer { _$didChangeInverse(\(name), since: _$before, to: \(after)) }"
     let getter = relationship.isToMany ? "objects" : "object"
     var accessors: [AccessorDeclSyntax] = [
-      "get { \(raw: storage).\(raw: getter)(of: self, \(raw: name)) }",
+      """
+      get {
+      \(raw: willRead(storage, "_$willReadUnstored"))
+      return \(raw: storage).\(raw: getter)(of: self, \(raw: name))
+      }
+      """,
       """
       set {
       \(raw: begin)
+      \(raw: observed(storage))
       \(raw: end)
       \(raw: storage).\(raw: value) = newValue
       }
@@ -166,6 +195,7 @@ enum AccessorRenderer {
         """
         _modify {
         \(raw: begin)
+        \(raw: observed(storage))
         \(raw: end)
         yield &\(raw: storage)._objects
         }

@@ -22,6 +22,9 @@ struct ObjectRenderer {
       "private init(_$fault: Swift.Void) { Swift.fatalError() }",
       "private func _$load() {}",
       "private func _$willChange() {}",
+      "private func _$willRead(_ path: Swift.AnyKeyPath) {}",
+      "private func _$willReadUnstored(_ path: Swift.AnyKeyPath) {}",
+      "private func _$notify(_ path: Swift.AnyKeyPath) {}",
     ]
   }
 
@@ -45,16 +48,47 @@ struct ObjectRenderer {
       \(raw: access)func _$fill(_ _$reader: inout NanoStoreModels.JSONReader, _ _$key: NanoStoreModels.BorrowedKey) \
       throws(NanoStoreModels.StoreError) {
       let _$read = try Self._$read(&_$reader, _$key)
+      if _$object.isObserved { return _$replace(with: _$read) }
       \(raw: read.joined(separator: "\n"))
       self._$unknownFields = _$read.\(raw: model.properties.count)
       }
       """,
+      replacement,
       """
       \(raw: access)func _$fillWithFirstValues() {
       \(raw: model.properties.map(initialize).joined(separator: "\n"))
+      guard _$object.isObserved else { return }
+      \(raw: model.properties.map { "_$notify(\\.\($0.storageName))" }.joined(separator: "\n"))
       }
       """,
     ]
+  }
+
+  /// The function that replaces the content of an object with observers, who are notified of what is different once all
+  /// of it is in place. Relationships to the same objects remain resolved.
+  private var replacement: DeclSyntax {
+    let names = model.properties.enumerated().map { (index: $0, storage: $1.storageName, property: $1) }
+    let compare = names.map { index, storage, property in
+      property.relationship == nil
+        ? "NanoStoreModels.ModelCoding.isSame(self.\(storage), _$read.\(index))"
+        : "self.\(storage).isSame(as: _$read.\(index))"
+    }
+    let assign = names.map { index, storage, property in
+      let assignment = "self.\(storage) = _$read.\(index)"
+      return property.relationship == nil ? assignment : "if !_$isSame[\(index)] { \(assignment) }"
+    }
+    let notify = names.map { index, storage, _ in
+      "if !_$isSame[\(index)] { _$notify(\\.\(storage)) }"
+    }
+    return """
+      @inline(never)
+      private func _$replace(with _$read: \(raw: ReaderRenderer(model).result)) {
+      let _$isSame: [Swift.Bool] = [\(raw: compare.joined(separator: ", "))]
+      \(raw: assign.joined(separator: "\n"))
+      self._$unknownFields = _$read.\(raw: model.properties.count)
+      \(raw: notify.joined(separator: "\n"))
+      }
+      """
   }
 
   private func initialize(_ property: StoredProperty) -> String {

@@ -100,7 +100,7 @@ struct ReaderRenderer {
   }
 
   /// The result type: the model itself, or a tuple of property values if it has no memberwise initializer.
-  private var result: String {
+  var result: String {
     if model.hasMemberwiseInitializer { return "Self" }
     let types = model.properties.map(\.type.text) + ["NanoStoreModels.UnknownFields"]
     return "(\(types.joined(separator: ", ")))"

@@ -67,6 +67,14 @@ final class FeedBuffer: Sendable {
     }
   }
 
+  /// Returns the commits that are waiting, without waiting for more.
+  func takeWaiting() -> [Commit] {
+    state.withLock { state in
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+  }
+
   /// The error that ended the feed; nil if the store was closed.
   var failure: StoreError? { state.withLock { $0.failure } }
 

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoStoreCore
+
+/// Following the store: objects without unsaved changes receive what others commit.
+extension ObjectContext {
+  /// Prepares to follow the store, on the actor of the context.
+  func follow(_ isolation: isolated (any Actor)?) {
+    let (subscriptions, start) = AsyncStream.makeStream(of: CommitSubscription.self)
+    startFollowing = start
+    follower = Task { [weak self] in
+      // The task runs on the actor because it captures it.
+      _ = isolation
+      for await subscription in subscriptions {
+        while let commit = await subscription.next() {
+          do {
+            try await self?.merge(commit)
+            try await Task.sleep(for: Self.interval)
+          } catch is CancellationError {
+            return
+          } catch {
+            // The documents cannot be read. If the error persists, the next call of the context reports it.
+          }
+        }
+      }
+    }
+  }
+
+  /// The interval between two updates: that of a screen with 60 frames per second.
+  private static let interval = Duration.milliseconds(16)
+
+  /// Begins to follow the store when the first class is used, before any object is read, so that no commit is missed.
+  func beginFollowing() {
+    guard let startFollowing else { return }
+    self.startFollowing = nil
+    // A store that is closed, or whose engine reports no commits, is not followed.
+    if let subscription = try? CommitSubscription(store) { startFollowing.yield(subscription) }
+    startFollowing.finish()
+  }
+
+  /// Refreshes the loaded objects that a commit has changed. Their documents are read outside of the actor.
+  private func merge(
+    _ commit: Commit, isolation: isolated (any Actor)? = #isolation
+  ) async throws {
+    let followed = allTables.compactMap { FollowedRows($0, commit) }
+    guard !followed.isEmpty else { return }
+    let store = store
+    let found = try await store.onReader {
+      try store.read { try followed.map { try $0.changedRows() } }
+    }
+    updating {
+      var mayChangeInverses = false
+      for (rows, found) in zip(followed, found) {
+        guard let table = table(named: rows.collection) else { continue }
+        for row in found { table.merge(row, known: rows.revisions[row.id] ?? 0) }
+        if rows.includesOthers || !found.isEmpty,
+          table.relationships.contains(where: { $0.inverse != nil })
+        {
+          mayChangeInverses = true
+        }
+      }
+      if mayChangeInverses { inverseEpoch += 1 }
+    }
+  }
+}
+
+/// The rows of a class that a commit may have changed.
+private struct FollowedRows: Sendable {
+  let documents: DocumentCollection
+  /// The revisions of loaded objects without unsaved changes.
+  let revisions: [Int64: Int64]
+  /// Whether the commit may have changed documents whose objects are not loaded.
+  let includesOthers: Bool
+
+  var collection: String { documents.name }
+
+  struct Row: Sendable {
+    let id: Int64
+    /// Nil if the document was deleted.
+    let document: Document?
+  }
+
+  init?(_ table: ObjectTable, _ commit: Commit) {
+    guard let change = commit.change(in: table.documents.name) else { return nil }
+    documents = table.documents
+    var revisions: [Int64: Int64] = [:]
+    var includesOthers = change.rows == nil
+    for id in change.rows.map({ Array($0.keys) }) ?? table.map.rowIDs() {
+      guard let object = table.live(id) else {
+        includesOthers = true
+        continue
+      }
+      if object._$object.isClean {
+        revisions[id] = object._$object.revision
+      } else if object._$object.isFault {
+        includesOthers = true
+      }
+    }
+    self.revisions = revisions
+    self.includesOthers = includesOthers
+  }
+
+  /// Returns the rows whose revision is different, from a single snapshot.
+  func changedRows() throws -> [Row] {
+    var rows: [Row] = []
+    for (id, known) in revisions {
+      let revision = try documents.contentVersion(rowID: id)?.revision
+      if let revision, revision == known { continue }
+      rows.append(Row(id: id, document: try documents.get(rowID: id)))
+    }
+    return rows
+  }
+}
+
+extension ObjectTable {
+  /// Refreshes an object with its document, unless the object has changed since its revision was noted.
+  fileprivate func merge(_ row: FollowedRows.Row, known revision: Int64) {
+    guard let object = live(row.id), object._$object.isClean,
+      object._$object.revision == revision
+    else { return }
+    guard let document = row.document else {
+      return noteDeletedByOthers(object, isLoaded: true)
+    }
+    func open<Object: GraphObject>(_ type: Object.Type) throws {
+      _ = try materialize(document, as: type) as Object?
+    }
+    do {
+      try open(self.type)
+    } catch {
+      // The next read of a property reports the error.
+      makeFault(object)
+    }
+  }
+}
+
+extension ObjectState {
+  /// Whether the content is that of a stored document.
+  fileprivate var isClean: Bool {
+    table != nil && rowID > 0
+      && flags.isDisjoint(with: [.fault, .failed, .inserted, .changed, .deleted, .removed])
+  }
+}
