@@ -41,7 +41,8 @@ struct FollowingTests {
     try other.save()
   }
 
-  @Test("A commit of another context refreshes the objects, and wakes the observers of what it changed")
+  @Test(
+    "A commit of another context refreshes the objects, and wakes the observers of what it changed")
   func otherContext() async throws {
     let title = Watch { song.title }
     let seconds = Watch { song.seconds }

@@ -71,7 +71,8 @@ extension ObjectContext {
       switch change {
       case .value(let value): try store.setMetadata(value, name.text)
       case .object(let object):
-        try store.setMetadata(object._$object.isDeleted ? nil : Self.reference(to: object), name.text)
+        try store.setMetadata(
+          object._$object.isDeleted ? nil : Self.reference(to: object), name.text)
       }
     }
   }

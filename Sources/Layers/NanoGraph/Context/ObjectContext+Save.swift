@@ -180,7 +180,7 @@ extension ObjectTable {
     deleted = []
     counts = PendingCounts()
     for object in former {
-      if object._$object.isDeleted { noteDeletion(of: object) }
+      if object._$object.isDeleted { context.updates.noteDeletion(of: object, wasDeleted: true) }
       object._$object.flags = []
       makeFault(object)
     }

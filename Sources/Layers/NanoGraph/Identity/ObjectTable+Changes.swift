@@ -91,12 +91,13 @@ extension ObjectTable {
     object._$object.flags.insert(.deleted)
     object._$object.flags.remove(.watched)
     context.pendingDeletions += 1
-    noteDeletion(of: object)
+    context.updates.noteDeletion(of: object, wasDeleted: false)
   }
 
   /// Removes an object whose document was deleted by others. Relationships no longer contain it.
   func noteDeletedByOthers(_ object: any GraphObject, isLoaded: Bool) {
     let id = object._$object.rowID
+    let wasDeleted = object._$object.isDeleted
     for relationship in relationships { relationship.dissolve(object) }
     // An object without content cannot be inserted again.
     object._$object.flags = isLoaded ? [.deleted, .removed] : [.fault, .deleted, .removed]
@@ -105,7 +106,7 @@ extension ObjectTable {
       savedRevisions[id] = nil
     }
     context.hasLostObjects = true
-    noteDeletion(of: object)
+    context.updates.noteDeletion(of: object, wasDeleted: wasDeleted)
   }
 
   /// Reverts ``noteDeleted(_:)`` before it is saved.
@@ -113,7 +114,7 @@ extension ObjectTable {
     object._$object.flags.remove(.deleted)
     object._$object.flags.insert(.watched)
     context.pendingDeletions -= 1
-    noteDeletion(of: object)
+    context.updates.noteDeletion(of: object, wasDeleted: true)
     if object._$object.flags.contains(.inserted) {
       counts.inserted += 1
     } else {
@@ -138,7 +139,7 @@ extension ObjectTable {
           object._$object.flags = []
           object._$object.revision = -1
           noteChanged(object)
-          noteDeletion(of: object)
+          context.updates.noteDeletion(of: object, wasDeleted: true)
         } else {
           reinsert(object)
         }
@@ -163,7 +164,7 @@ extension ObjectTable {
     object._$object.revision = 0
     inserted.append(object)
     counts.inserted += 1
-    noteDeletion(of: object)
+    context.updates.noteDeletion(of: object, wasDeleted: true)
   }
 
   /// Fills an object with the content of a snapshot.
@@ -188,7 +189,11 @@ extension ObjectTable {
 
   /// Requests a notification before the next change of each unsaved object.
   func watchUnsaved() {
-    for object in inserted where !object._$object.isDeleted { object._$object.flags.insert(.watched) }
-    for object in changed where !object._$object.isDeleted { object._$object.flags.insert(.watched) }
+    for object in inserted where !object._$object.isDeleted {
+      object._$object.flags.insert(.watched)
+    }
+    for object in changed where !object._$object.isDeleted {
+      object._$object.flags.insert(.watched)
+    }
   }
 }

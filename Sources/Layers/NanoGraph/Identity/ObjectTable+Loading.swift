@@ -65,7 +65,9 @@ extension ObjectTable {
 
   @usableFromInline
   func refresh<Object: GraphObject>(_ object: Object, _ stored: StoredDocument) throws {
-    guard object._$object.isObserved else { return try refill(object, stored) }
+    guard object._$object.isObserved || object._$object.flags.contains(.removed) else {
+      return try refill(object, stored)
+    }
     try context.updating { try refill(object, stored) }
   }
 
@@ -80,7 +82,7 @@ extension ObjectTable {
     try fill(object, stored)
     object._$object.flags = .watched
     removed.remove(stored.rowID)
-    if flags.contains(.removed) { noteDeletion(of: object) }
+    if flags.contains(.removed) { context.updates.noteDeletion(of: object, wasDeleted: true) }
     // The relationships of the object may have changed in the store.
     if !flags.contains(.fault), relationships.contains(where: { $0.inverse != nil }) {
       context.updating { context.inverseEpoch += 1 }

@@ -51,6 +51,14 @@ final class ObjectObservers {
   /// Notifies the observers of what the flags of the object mean.
   @usableFromInline
   func flagsChanged(from old: ObjectState.Flags, to new: ObjectState.Flags) {
+    if let context = table?.context, context.updates.isActive {
+      context.updates.note(self, flags: old)
+    } else {
+      notifyOfFlags(from: old, to: new)
+    }
+  }
+
+  func notifyOfFlags(from old: ObjectState.Flags, to new: ObjectState.Flags) {
     let status = ObjectStatus.shared
     if old.isDeleted != new.isDeleted { notify(status, \.isDeleted) }
     if old.hasChanges != new.hasChanges { notify(status, \.hasChanges) }

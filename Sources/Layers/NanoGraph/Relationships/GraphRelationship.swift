@@ -19,8 +19,9 @@ public struct GraphRelationship<Owner: GraphObject> {
 }
 
 /// A type-erased relationship.
-final class StoredRelationship {
+final class StoredRelationship: RelationshipEnd {
   let name: String
+  let path: AnyKeyPath
   let property: String
   /// The target class; nil for objects of any class.
   let target: (any GraphObject.Type)?
@@ -33,8 +34,7 @@ final class StoredRelationship {
   private let removeTargets: (any GraphObject, (any GraphObject) -> Bool) -> Void
   private let appendTarget: (any GraphObject, any GraphObject) -> Void
   let dissolve: (any GraphObject) -> Void
-  /// Notifies the observers of an owner's relationship.
-  let notify: (any GraphObject) -> Void
+  private let notifyObservers: (any GraphObject) -> Void
   /// Returns whether an object has row IDs in the relationship that are not resolved to objects.
   let hasRowIDs: (any GraphObject) -> Bool
   /// Returns a closure that restores the current relationship of an owner.
@@ -45,6 +45,7 @@ final class StoredRelationship {
     _ inverse: String?, _ rule: DeleteRule
   ) {
     self.name = name
+    self.path = path
     self.property = property
     target = Storage.target
     self.inverse = inverse
@@ -56,7 +57,7 @@ final class StoredRelationship {
     forEachTarget = { at($0)[keyPath: path].forEach($1) }
     removeTargets = { at($0)[keyPath: path].remove(where: $1) }
     appendTarget = { at($0)[keyPath: path].add($1) }
-    notify = { at($0)._$notify(path) }
+    notifyObservers = { at($0)._$notify(path) }
     dissolve = { at($0)[keyPath: path].dissolve() }
     hasRowIDs = { at($0)[keyPath: path].hasRowIDs }
     restoring = { object in
@@ -92,12 +93,12 @@ final class StoredRelationship {
     from owner: any GraphObject, in context: ObjectContext,
     where isGone: (any GraphObject) -> Bool
   ) {
-    let gone = targets(of: owner, in: context).filter(isGone)
-    guard !gone.isEmpty else { return }
+    guard targets(of: owner, in: context).contains(where: isGone) else { return }
     if owner._$object.isWatched { owner._$willChange() }
-    removeTargets(owner, isGone)
-    // Observers have been notified of the deletion of objects.
-    if !gone.allSatisfy({ $0._$object.isDeleted }) { notify(owner) }
+    context.updating {
+      context.updates.note(self, of: owner)
+      removeTargets(owner, isGone)
+    }
   }
 
   /// Appends an object to an owner's relationship, as a change of the owner.
@@ -105,7 +106,19 @@ final class StoredRelationship {
     if owner.isFault { owner._$load() }
     resolve(owner, context)
     if owner._$object.isWatched { owner._$willChange() }
-    appendTarget(owner, target)
-    notify(owner)
+    context.updating {
+      context.updates.note(self, of: owner)
+      appendTarget(owner, target)
+    }
+  }
+
+  /// Notifies the observers of an owner's relationship.
+  func notify(_ owner: any GraphObject) { notifyObservers(owner) }
+
+  func members(of owner: any GraphObject) -> [any GraphObject] {
+    if let context = owner._$object.table?.context, !owner.isFault { resolve(owner, context) }
+    var targets: [any GraphObject] = []
+    forEachTarget(owner) { targets.append($0) }
+    return targets
   }
 }

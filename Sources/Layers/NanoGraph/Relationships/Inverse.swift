@@ -18,7 +18,7 @@ public protocol InverseStorage {
 
 extension InverseStorage {
   /// Whether another storage has the same owners that are not deleted. Called by generated property accessors.
-  public func isSame(as other: Self) -> Bool {
+  public func hasSameObjects(as other: Self) -> Bool {
     let some = owners.filter { !$0._$object.isDeleted }
     let others = other.owners.filter { !$0._$object.isDeleted }
     return some.count == others.count && zip(some, others).allSatisfy { $0 === $1 }
@@ -130,36 +130,52 @@ public struct GraphInverse<Target: GraphObject> {
 }
 
 /// A type-erased inverse relationship.
-final class InverseRelationship {
+final class InverseRelationship: RelationshipEnd {
   let name: String
+  let path: AnyKeyPath
   let owner: any GraphObject.Type
   let rule: DeleteRule
   let isToMany: Bool
   private let get: (any GraphObject) -> any InverseStorage
-  private let change: (any GraphObject, (inout any InverseStorage) -> Void) -> Void
-  /// Notifies the observers of a target's inverse relationship.
-  let notify: (any GraphObject) -> Void
+  private let put: (any InverseStorage, any GraphObject) -> Void
+  private let notifyObservers: (any GraphObject) -> Void
 
   init<Target: GraphObject, Storage: InverseStorage>(
     _ name: String, _ path: ReferenceWritableKeyPath<Target, Storage>, _ rule: DeleteRule
   ) {
     self.name = name
+    self.path = path
     self.rule = rule
     owner = Storage.owner
     isToMany = Storage.isToMany
     // The table that calls this holds objects of the declaring class.
     func at(_ object: any GraphObject) -> Target { ObjectTable.downcast(object) }
     get = { at($0)[keyPath: path] }
-    notify = { at($0)._$notify(path) }
-    change = { object, change in
-      let before = at(object)[keyPath: path]
-      var storage: any InverseStorage = before
-      change(&storage)
-      guard let storage = storage as? Storage else { return }
-      at(object)[keyPath: path] = storage
-      if object._$object.isObserved, !storage.isSame(as: before) { at(object)._$notify(path) }
+    put = { storage, object in
+      if let storage = storage as? Storage { at(object)[keyPath: path] = storage }
+    }
+    notifyObservers = { at($0)._$notify(path) }
+  }
+
+  /// Changes the cached owners, and notifies observers if they are others.
+  private func change(
+    _ target: any GraphObject, _ change: (inout any InverseStorage) -> Void
+  ) {
+    var storage = get(target)
+    change(&storage)
+    guard target._$object.isObserved, let context = target._$object.table?.context else {
+      return put(storage, target)
+    }
+    context.updating {
+      context.updates.note(self, of: target)
+      put(storage, target)
     }
   }
+
+  /// Notifies the observers of a target's inverse relationship.
+  func notify(_ target: any GraphObject) { notifyObservers(target) }
+
+  func members(of target: any GraphObject) -> [any GraphObject] { get(target).owners }
 
   /// Returns the cached owners, which can be out of date.
   func cachedOwners(of target: any GraphObject) -> [any GraphObject] { get(target).owners }

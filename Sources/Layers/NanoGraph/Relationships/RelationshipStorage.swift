@@ -64,3 +64,18 @@ extension GraphObject {
   @inlinable
   var referenceID: Int64 { _$object.rowID }
 }
+
+extension RelationshipStorage {
+  /// Whether another storage has the same objects that are not deleted, in the same order. Called by generated property
+  /// accessors.
+  public func hasSameObjects(as other: Self) -> Bool {
+    if isSame(as: other) { return true }
+    guard !hasRowIDs, !other.hasRowIDs else { return false }
+    func ids(_ storage: Self) -> [ObjectIdentifier] {
+      var ids: [ObjectIdentifier] = []
+      storage.forEach { if !$0._$object.isDeleted { ids.append(ObjectIdentifier($0)) } }
+      return ids
+    }
+    return ids(self) == ids(other)
+  }
+}

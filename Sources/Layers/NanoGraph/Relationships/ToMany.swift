@@ -42,7 +42,9 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
       if table.context.isSuccessor { return resolved(in: table.context)._objects }
       resolve(in: table.context)
     }
-    if _slowPath(table.context.mayContainDeleted) { return _objects.filter { !$0._$object.isDeleted } }
+    if _slowPath(table.context.mayContainDeleted) {
+      return _objects.filter { !$0._$object.isDeleted }
+    }
     return _objects
   }
 

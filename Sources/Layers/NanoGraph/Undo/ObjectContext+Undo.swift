@@ -137,7 +137,8 @@ extension ObjectContext {
       try group.withSnapshot(at: index) { try table.fill(object, snapshot: $0, $1) }
     case .deleted:
       let object: any GraphObject
-      if let existing = table.live(record.id), existing._$object.table != nil, existing._$object.isDeleted,
+      if let existing = table.live(record.id), existing._$object.table != nil,
+        existing._$object.isDeleted,
         !existing._$object.flags.contains(.removed)
       {
         table.noteRestored(existing)

@@ -16,7 +16,7 @@ enum AccessorRenderer {
   private static func observed(_ storage: String) -> String {
     """
     let _$former = _$object.isObserved ? \(storage) : nil
-    defer { if let _$former, !_$former.isSame(as: \(storage)) { _$notify(\\.\(storage)) } }
+    defer { if let _$former, !_$former.hasSameObjects(as: \(storage)) { _$notify(\\.\(storage)) } }
     """
   }
 

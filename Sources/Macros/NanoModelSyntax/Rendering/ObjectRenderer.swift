@@ -67,7 +67,9 @@ struct ObjectRenderer {
   /// The function that replaces the content of an object with observers, who are notified of what is different once all
   /// of it is in place. Relationships to the same objects remain resolved.
   private var replacement: DeclSyntax {
-    let names = model.properties.enumerated().map { (index: $0, storage: $1.storageName, property: $1) }
+    let names = model.properties.enumerated().map {
+      (index: $0, storage: $1.storageName, property: $1)
+    }
     let compare = names.map { index, storage, property in
       property.relationship == nil
         ? "NanoStoreModels.ModelCoding.isSame(self.\(storage), _$read.\(index))"
@@ -75,9 +77,11 @@ struct ObjectRenderer {
     }
     let assign = names.map { index, storage, property in
       let assignment = "self.\(storage) = _$read.\(index)"
-      return property.relationship == nil ? assignment : "if !_$isSame[\(index)] { \(assignment) }"
+      let willReplace = "_$willReplace(\\.\(storage))"
+      return property.relationship == nil
+        ? assignment : "if !_$isSame[\(index)] { \(willReplace); \(assignment) }"
     }
-    let notify = names.map { index, storage, _ in
+    let notify = names.filter { $0.property.relationship == nil }.map { index, storage, _ in
       "if !_$isSame[\(index)] { _$notify(\\.\(storage)) }"
     }
     return """
