@@ -247,12 +247,29 @@ struct ExpansionTests {
 
         func _$fill(_ _$reader: inout NanoStoreModels.JSONReader, _ _$key: NanoStoreModels.BorrowedKey) throws(NanoStoreModels.StoreError) {
           let _$read = try Self._$read(&_$reader, _$key)
+          if _$object.isObserved {
+            return _$replace(with: _$read)
+          }
           self._$f_name = _$read.0
           self._$unknownFields = _$read.1
         }
 
+        @inline(never)
+        private func _$replace(with _$read: (String, NanoStoreModels.UnknownFields)) {
+          let _$isSame: [Swift.Bool] = [NanoStoreModels.ModelCoding.isSame(self._$f_name, _$read.0)]
+          self._$f_name = _$read.0
+          self._$unknownFields = _$read.1
+          if !_$isSame[0] {
+            _$notify(\._$f_name)
+          }
+        }
+
         func _$fillWithFirstValues() {
           self._$f_name = "nobody" as String
+          guard _$object.isObserved else {
+            return
+          }
+          _$notify(\._$f_name)
         }
 
         @inline(__always)
