@@ -142,7 +142,7 @@ struct CallDiagnosticsTests {
     #expect(try messages(program("@MainActor func run")) == [])
     #expect(!(try messages(program("func run")).isEmpty))
     try expect(
-      "LiveResults",
+      "risks causing data races",
       """
       func run(_ results: LiveResults<Document>) {
         Task.detached { print(results.count) }
