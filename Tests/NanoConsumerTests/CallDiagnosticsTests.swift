@@ -134,6 +134,22 @@ struct CallDiagnosticsTests {
         """) == [])
   }
 
+  @Test("Live results belong to an actor, and creating them elsewhere is an error")
+  func liveResults() throws {
+    func program(_ function: String) -> String {
+      "\(function)(_ films: DocumentCollection) { print(LiveResults(films.find()).count) }"
+    }
+    #expect(try messages(program("@MainActor func run")) == [])
+    #expect(!(try messages(program("func run")).isEmpty))
+    try expect(
+      "risks causing data races",
+      """
+      func run(_ results: LiveResults<Document>) {
+        Task.detached { print(results.count) }
+      }
+      """)
+  }
+
   @Test("A closure passed to Task uses the async form only if it contains await")
   func tasks() throws {
     // The compiler infers a closure without `await` as synchronous; the article says so.

@@ -215,6 +215,27 @@ struct EncryptedStoreTests {
     #expect(counts == [0, 1, 2])
   }
 
+  @Test("Live results show decrypted documents, and equal writes leave them unchanged")
+  @MainActor func liveResults() async throws {
+    let people = try file.open()["people"]
+    try await people.save(["age": 40], key: "ada")
+    let results = LiveResults(
+      people.find(Field("age") > 30), loading: .immediately, interval: .zero)
+    #expect(results.elements.map(\.key) == ["ada"])
+    var (numbers, last) = ([Int](), 1)
+
+    try await people.save(["age": 40], key: "ada")
+    try await people.save(["age": 50], key: "bob")
+    for _ in 0..<2_000 where results.count != 2 {
+      try await Task.sleep(for: .milliseconds(5))
+      if results.count != last { numbers.append(results.count) }
+      last = results.count
+    }
+
+    #expect(numbers == [2])
+    #expect(results.difference.inserted.count == 1 && results.difference.changed.isEmpty)
+  }
+
   @Test("A recovered store opens with its key, even if the file header was destroyed")
   func recover() throws {
     let scratch = try Scratch()

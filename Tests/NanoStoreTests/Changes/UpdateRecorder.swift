@@ -56,7 +56,7 @@ final class UpdateRecorder<Updates: LiveSequence>: Sendable {
 /// hanging.
 func eventually(
   _ condition: String, _ location: SourceLocation = #_sourceLocation,
-  _ isDone: () throws -> Bool
+  isolation: isolated (any Actor)? = #isolation, _ isDone: () throws -> Bool
 ) async throws {
   for _ in 0..<6_000 {
     if try isDone() { return }

@@ -93,7 +93,7 @@ extension DocumentQuery {
   /// - Throws: During iteration, also the errors of `decoded(as:)`.
   public func updates<M: Model & Sendable>(as type: M.Type) -> DocumentUpdates<M> {
     let decoder = ModelDecoder<M>(collection.name)
-    return updates { try decoder.value($0) }
+    return decodedUpdates { try decoder.value($0) }
   }
 
   /// Passes the content of each result to a closure that decodes it.

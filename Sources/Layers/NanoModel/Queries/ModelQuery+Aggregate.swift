@@ -84,11 +84,17 @@ extension ModelQuery {
   /// Returns whether a document stores one of the fields in an older form or lacks it. In that
   /// case, aggregates are computed on decoded values, which is slower.
   func hasVariants(of locations: [PropertyLocation]) throws -> Bool {
+    guard let condition = Self.conditionOfVariants(of: locations) else { return false }
+    return try collection.documents.find(condition).withoutFieldCheck.exists()
+  }
+
+  /// Returns the condition that a document stores one of the fields in an older form or lacks it;
+  /// nil if no field has older forms.
+  static func conditionOfVariants(of locations: [PropertyLocation]) -> Condition? {
     let conditions = locations.filter { $0.hasVariants || $0.hasComputedDefault }.map { location in
       location.isList ? Condition.not(.exists(location.path)) : .isNull(.field(location.path))
     }
-    guard !conditions.isEmpty else { return false }
-    return try collection.documents.find(.any(conditions)).withoutFieldCheck.exists()
+    return conditions.isEmpty ? nil : .any(conditions)
   }
 
   /// Returns the average of a numeric property, or nil if there are no values. Lists contribute all

@@ -120,7 +120,7 @@ extension ModelQuery {
 }
 
 extension AggregateRow {
-  fileprivate func values<M: Model, each Result: Sendable>(
+  func values<M: Model, each Result: Sendable>(
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> (repeat each Result) {
     var values = values[...]
@@ -132,7 +132,7 @@ extension Model {
   /// Returns the location of a property that has a single value per document.
   ///
   /// - Throws: ``StoreError/Code/unsupported`` for a list.
-  fileprivate static func singleValueLocation(
+  static func singleValueLocation(
     of keyPath: any AnyKeyPath & Sendable
   ) throws(StoreError) -> PropertyLocation {
     let location = try aggregatedLocation(of: keyPath)

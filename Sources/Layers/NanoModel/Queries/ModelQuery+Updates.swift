@@ -22,7 +22,19 @@ extension ModelQuery where M: Sendable {
   ///   loop.
   public func updates() -> DocumentUpdates<M> {
     let decoder = collection.decoder
-    return liveQuery.updates { try decoder.value($0) }
+    return liveQuery.decodedUpdates { try decoder.value($0) }
+  }
+
+  /// Returns a live view of the first result, or nil if there is none.
+  ///
+  /// ```swift
+  /// for try await oldest in people.find().sorted(by: .reverse(\.age)).firstUpdates() { … }
+  /// ```
+  ///
+  /// - Throws: During iteration, the errors of ``updates()``. An error ends the loop.
+  public func firstUpdates() -> ValueUpdates<M?> {
+    let decoder = collection.decoder
+    return liveQuery.firstUpdates { try decoder.value($0) }
   }
 }
 
@@ -204,4 +216,27 @@ extension ModelCollection {
     var reader = JSONReader(writer.bytes)
     return try reader.object()
   }
+}
+
+extension LiveResults where Element: Model & Sendable {
+  /// Creates live results of a query over a model.
+  ///
+  /// ```swift
+  /// let adults = LiveResults(people.find(\.age > 30).sorted(by: \.lastName))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - loading: When the query is first evaluated.
+  ///   - interval: The minimum time between two evaluations, at most a day.
+  ///   - isolation: The actor that the results belong to.
+  public convenience init(
+    _ query: ModelQuery<Element>, loading: LiveLoading = .inBackground,
+    interval: Duration = .milliseconds(16), isolation: isolated any Actor = #isolation
+  ) {
+    self.init(query.updates(), loading: loading, interval: interval, isolation: isolation)
+  }
+
+  /// Changes the query; the elements remain until those of the new query exist.
+  public func change(to query: ModelQuery<Element>) { change(to: query.updates()) }
 }

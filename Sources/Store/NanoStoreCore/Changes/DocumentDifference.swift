@@ -44,22 +44,37 @@ public struct DocumentDifference: Sendable, Hashable {
   }
 
   init(from old: [DocumentFingerprint], to new: [DocumentFingerprint]) {
+    self.init(from: old.map(\.rowID), to: new.map(\.rowID)) { from, to in
+      !new[to].isUnchanged(since: old[from])
+    }
+  }
+
+  /// Creates the difference between two lists of distinct identities.
+  ///
+  /// - Parameter isChanged: Whether the element at a position of the old list differs from the same
+  ///   element at a position of the new one.
+  init<ID: Hashable>(from old: [ID], to new: [ID], isChanged: (Int, Int) -> Bool) {
     let oldPositions = Dictionary(
-      old.enumerated().map { ($1.rowID, $0) }, uniquingKeysWith: { first, _ in first })
+      old.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     var stays = Array(repeating: false, count: old.count)
     var kept: [Step] = []
-    for (to, fingerprint) in new.enumerated() {
-      guard let from = oldPositions[fingerprint.rowID] else {
+    for (to, id) in new.enumerated() {
+      guard let from = oldPositions[id] else {
         inserted.append(to)
         continue
       }
       stays[from] = true
       kept.append(Step(from: from, to: to))
-      if !fingerprint.isUnchanged(since: old[from]) { changed.append(kept[kept.count - 1]) }
+      if isChanged(from, to) { changed.append(kept[kept.count - 1]) }
     }
     removed = stays.indices.filter { !stays[$0] }
     let unmoved = Self.longestAscent(kept.map(\.from))
     moved = kept.filter { !unmoved.contains($0.from) }
+  }
+
+  /// Creates the difference between lists without common elements.
+  init(replacing old: Int, with new: Int) {
+    (removed, inserted) = (Array(0..<old), Array(0..<new))
   }
 
   /// Transforms the old list into the new one.

@@ -21,7 +21,7 @@ extension DocumentQuery {
   /// - Throws: During iteration, ``StoreError``, including ``StoreError/Code/closed`` if the store
   ///   was closed when the loop began and ``StoreError/Code/unsupported`` if the engine does not
   ///   report commits. An error ends the loop.
-  public func updates() -> DocumentUpdates<Document> { updates { $0 } }
+  public func updates() -> DocumentUpdates<Document> { decodedUpdates { $0 } }
 
   /// Returns a live query whose results are decoded to a type; see ``updates()``.
   ///
@@ -31,28 +31,43 @@ extension DocumentQuery {
   public func updates<Value: Decodable & Sendable>(
     as type: Value.Type
   ) -> DocumentUpdates<Value> {
-    updates { try $0.decoded(as: type) }
+    decodedUpdates { try $0.decoded(as: type) }
   }
 
   /// Returns a live query whose results are decoded by the type's own codec; see ``updates()``.
   public func updates<Value: DocumentRepresentable & Sendable>(
     as type: Value.Type
   ) -> DocumentUpdates<Value> {
-    updates { try $0.decoded(as: type) }
+    decodedUpdates { try $0.decoded(as: type) }
   }
 
   /// Returns a live query whose results are transformed by a closure; see ``updates()``.
   public func updates<Value: Sendable>(
     _ make: @escaping @Sendable (Document) throws -> Value
   ) -> DocumentUpdates<Value> {
-    DocumentUpdates(evaluator: evaluator { documents in try documents.map(make) })
+    DocumentUpdates(evaluator: evaluator(isCustom: true) { try $0.map(make) })
+  }
+
+  /// Returns a live query whose results are decoded by a closure that depends on their type alone.
+  package func decodedUpdates<Value: Sendable>(
+    _ decode: @escaping @Sendable (Document) throws -> Value
+  ) -> DocumentUpdates<Value> {
+    DocumentUpdates(evaluator: evaluator(isCustom: false) { try $0.map(decode) })
   }
 
   /// Returns a live query of the first matching document, or nil if there is none.
   ///
   /// It returns the document now, and again after each commit that changes it.
-  public func firstUpdates() -> ValueUpdates<Document?> {
-    ValueUpdates(evaluator: limit(Swift.min(1, query.limit ?? 1)).evaluator { $0.first })
+  public func firstUpdates() -> ValueUpdates<Document?> { firstUpdates { $0 } }
+
+  /// Returns a live query of the first matching document, decoded by a closure that depends on its
+  /// type alone.
+  package func firstUpdates<Value: Sendable>(
+    _ decode: @escaping @Sendable (Document) throws -> Value
+  ) -> ValueUpdates<Value?> {
+    let first = limit(Swift.min(1, query.limit ?? 1))
+    return ValueUpdates(
+      evaluator: first.evaluator(isCustom: false) { try $0.first.map(decode) })
   }
 
   /// Returns a live query of the number of matching documents.
@@ -97,11 +112,12 @@ extension DocumentQuery {
 
 extension DocumentQuery {
   private func evaluator<Value: Sendable>(
-    _ query: Query, _ fields: [FieldPath],
+    _ query: Query, _ fields: [FieldPath], isCustom: Bool = false,
     _ read: @escaping @Sendable (any EngineReader) throws -> LiveResult<Value>
   ) -> LiveQueryEvaluator<Value> {
-    LiveQueryEvaluator(store: collection.store, collection: collection.name, query: query) {
-      [self] reader in
+    LiveQueryEvaluator(
+      store: collection.store, collection: collection.name, query: query, isCustom: isCustom
+    ) { [self] reader in
       try collection.checkFailure()
       try logUnknown(fields, reader)
       return try read(reader)
@@ -110,9 +126,9 @@ extension DocumentQuery {
 
   /// Creates an evaluator that reads the documents and transforms them.
   private func evaluator<Value: Sendable>(
-    _ make: @escaping @Sendable ([Document]) throws -> Value
+    isCustom: Bool, _ make: @escaping @Sendable ([Document]) throws -> Value
   ) -> LiveQueryEvaluator<Value> {
-    evaluator(query, query.usedFields) { [self] reader in
+    evaluator(query, query.usedFields, isCustom: isCustom) { [self] reader in
       var documents: [Document] = []
       var fingerprints: [DocumentFingerprint] = []
       try reader.find(query, in: collection.name) { stored in

@@ -12,7 +12,7 @@
 public struct DocumentUpdates<Document: Sendable>: LiveSequence {
   /// The complete results of the query.
   public typealias Element = [Document]
-  let evaluator: LiveQueryEvaluator<[Document]>
+  package let evaluator: LiveQueryEvaluator<[Document]>
 
   /// Returns an iterator, which executes the query with its first call.
   public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(evaluator)) }
@@ -36,7 +36,9 @@ public struct DocumentUpdates<Document: Sendable>: LiveSequence {
 public struct ValueUpdates<Value: Sendable>: LiveSequence {
   /// The value computed from the results.
   public typealias Element = Value
-  let evaluator: LiveQueryEvaluator<Value>
+  package let evaluator: LiveQueryEvaluator<Value>
+
+  package init(evaluator: LiveQueryEvaluator<Value>) { self.evaluator = evaluator }
 
   /// Returns an iterator, which executes the query with its first call.
   public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(evaluator)) }

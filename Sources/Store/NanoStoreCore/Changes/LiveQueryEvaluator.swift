@@ -1,34 +1,62 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
-import NanoEngine
-import NanoQuery
+package import NanoDocument
+package import NanoEngine
+package import NanoQuery
 
 /// Evaluates the query of a live sequence, initially and whenever its result may have changed.
-struct LiveQueryEvaluator<Value: Sendable>: Sendable {
+package struct LiveQueryEvaluator<Value: Sendable>: Sendable {
   let store: Store
   let collection: String
   let query: Query
+  /// Whether a closure of the caller makes the values, so that two queries can make different values
+  /// of equal documents.
+  let isCustom: Bool
   /// Reads the result from a snapshot. Values are created outside of it.
   let read: @Sendable (any EngineReader) throws -> LiveResult<Value>
 
+  /// - Parameter query: Determines which commits can change the result.
+  package init(
+    store: Store, collection: String, query: Query, isCustom: Bool = false,
+    read: @escaping @Sendable (any EngineReader) throws -> LiveResult<Value>
+  ) {
+    self.store = store
+    self.collection = collection
+    self.query = query
+    self.isCustom = isCustom
+    self.read = read
+  }
+
   /// Evaluates the query on the committed state, without buffered saves.
   func evaluate() async throws -> LiveResult<Value> {
-    try await store.scheduler.read { [self] in
-      try store.engine().read(.call, Interruption.current, read).finished()
+    try await store.scheduler.read { [self] in try evaluateNow() }
+  }
+
+  /// Evaluates the query like ``evaluate()``, on this thread.
+  func evaluateNow() throws -> LiveResult<Value> {
+    try store.engine().read(.call, Interruption.current, read).finished()
+  }
+
+  /// The same evaluator without the type of its value.
+  var erased: LiveQueryEvaluator<any Sendable> {
+    LiveQueryEvaluator<any Sendable>(
+      store: store, collection: collection, query: query, isCustom: isCustom
+    ) { reader in
+      let result = try read(reader)
+      return LiveResult(result.fingerprint) { try result.make() }
     }
   }
 }
 
 /// A query result with its fingerprint.
-struct LiveResult<Value: Sendable>: Sendable {
+package struct LiveResult<Value: Sendable>: Sendable {
   var fingerprint: ResultFingerprint
   /// Creates the value after the read, since it may call a custom decoder that uses the store.
   let make: @Sendable () throws -> Value
   /// The created value.
   private(set) var value: Value?
 
-  init(_ fingerprint: ResultFingerprint, _ make: @escaping @Sendable () throws -> Value) {
+  package init(_ fingerprint: ResultFingerprint, _ make: @escaping @Sendable () throws -> Value) {
     self.fingerprint = fingerprint
     self.make = make
   }
@@ -41,12 +69,12 @@ struct LiveResult<Value: Sendable>: Sendable {
 }
 
 /// A fingerprint that distinguishes results without retaining them.
-enum ResultFingerprint: Sendable {
+package enum ResultFingerprint: Sendable {
   case documents([DocumentFingerprint])
   case values([UInt8])
 
   /// Values as stored JSON, since NaN is not equal to itself.
-  static func values(of rows: [AggregateRow]) throws(StoreError) -> ResultFingerprint {
+  package static func values(of rows: [AggregateRow]) throws(StoreError) -> ResultFingerprint {
     var writer = JSONWriter()
     writer.value(.array(rows.map { .array([.array($0.group), .array($0.values)]) }))
     if let failure = writer.failure { throw failure }
@@ -64,6 +92,15 @@ enum ResultFingerprint: Sendable {
     }
   }
 
+  /// Whether the result has the same content as an older one, however often it was written.
+  func hasSameContent(as old: ResultFingerprint) -> Bool {
+    guard case .documents(let fingerprints) = self, case .documents(let old) = old else {
+      return isUnchanged(since: old)
+    }
+    return fingerprints.count == old.count
+      && zip(fingerprints, old).allSatisfy { $0.hasSameContent(as: $1) }
+  }
+
   var documents: [DocumentFingerprint] {
     if case .documents(let fingerprints) = self { fingerprints } else { [] }
   }
@@ -76,13 +113,13 @@ enum ResultFingerprint: Sendable {
 }
 
 /// The identity and digest of a document.
-struct DocumentFingerprint: Sendable {
+package struct DocumentFingerprint: Sendable {
   let rowID: Int64
   private let digest: Int
   /// Nil if another program wrote the document last, or if the number of writes is irrelevant.
   private let revision: Int64?
 
-  init(_ document: StoredDocument) {
+  package init(_ document: StoredDocument) {
     // A document without a stored form is never adopted.
     self =
       (try? document.inStoredForm { DocumentFingerprint(hashing: $0) })
@@ -118,7 +155,11 @@ struct DocumentFingerprint: Sendable {
   /// Whether the document is unchanged. A revision assigned when a writer adopted the row is not a
   /// change.
   func isUnchanged(since old: DocumentFingerprint) -> Bool {
+    hasSameContent(as: old) && (revision == old.revision || old.revision == nil)
+  }
+
+  /// Whether it is the same document with equal content, however often it was written.
+  func hasSameContent(as old: DocumentFingerprint) -> Bool {
     rowID == old.rowID && digest == old.digest
-      && (revision == old.revision || old.revision == nil)
   }
 }

@@ -38,6 +38,10 @@ func updates(_ store: Store, _ notes: DocumentCollection) async throws {
   for try await change in notes.changes() { print(change) }
   for try await pages in store[Page.self].find().updates() { print(pages.count) }
   for try await pages in notes.find().updates(as: Page.self) { print(pages.count) }
+  for try await page in store[Page.self].find().firstUpdates() { print(page as Any) }
+  let pages = store[Page.self].find()
+  for try await count in pages.aggregateUpdates(.count) { print(count) }
+  for try await groups in pages.groupedUpdates(by: \.text, .count) { print(groups) }
   for try await count in store[Sheet.self].find().countUpdates() { print(count) }
 }
 

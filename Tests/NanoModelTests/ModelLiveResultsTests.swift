@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+import NanoTestSupport
+import Testing
+
+@Suite("Live results of models")
+@MainActor struct ModelLiveResultsTests {
+  @Model struct Runner: Equatable {
+    @Key var id: String
+    var city: String
+    var age: Int
+    var laps: Int? = 1
+  }
+
+  private func runners() throws -> ModelCollection<Runner> {
+    let runners = try anyStore()[Runner.self]
+    try runners.insert([
+      Runner(id: "ada", city: "London", age: 36), Runner(id: "bo", city: "Rome", age: 20),
+    ])
+    return runners
+  }
+
+  @Test("Live results take a query over a model, and change to another one")
+  func results() throws {
+    let runners = try runners()
+    let results = LiveResults(
+      runners.find(\.age > 30).sorted(by: \.city), loading: .immediately)
+    #expect(results.elements.map(\.id) == ["ada"])
+
+    results.change(to: runners.find().sorted(by: \.age))
+    #expect(results.elements.map(\.id) == ["ada"] && results.isLoading)
+    try results.load()
+
+    #expect(results.elements.map(\.id) == ["bo", "ada"])
+    #expect(results.difference.inserted == [0] && results.difference.changed.isEmpty)
+    #expect(results.sections(by: \.city).map(\.id) == ["Rome", "London"])
+  }
+
+  @Test("A property that is not stored is an error of the results")
+  func failure() throws {
+    let results = LiveResults(try runners().find(\.city.count > 3), loading: .immediately)
+    #expect((results.error as? StoreError)?.code == .invalidArgument)
+    #expect(results.elements.isEmpty)
+  }
+
+  @Test("Live values take the first value, aggregates and groups of models")
+  func values() throws {
+    let runners = try runners()
+    let first = LiveValue(runners.find().sorted(by: \.age).firstUpdates(), loading: .immediately)
+    let ages = LiveValue(
+      runners.find().aggregateUpdates(.count, .max(\.age)), loading: .immediately)
+    let cities = LiveValue(
+      runners.find().groupedUpdates(by: \.city, .sum(\.age)), loading: .immediately)
+    #expect(first.value?.id == "bo")
+    #expect(ages.value?.0 == 2 && ages.value?.1 == 36)
+
+    try runners.insert(Runner(id: "cy", city: "Rome", age: 10))
+    try first.load()
+    try ages.load()
+    try cities.load()
+
+    #expect(first.value?.id == "cy")
+    #expect(ages.value?.0 == 3)
+    #expect(cities.value?.map(\.group) == ["London", "Rome"])
+    #expect(cities.value?.map(\.values) == [36, 30])
+  }
+
+  @Test("Live aggregates count the default of a document that lacks the property")
+  func variants() throws {
+    let runners = try runners()
+    try runners.documents.insert(["city": "Oslo", "age": 1])
+    let laps = LiveValue(runners.find().aggregateUpdates(.sum(\.laps)), loading: .immediately)
+
+    #expect(laps.error == nil)
+    #expect(laps.value == (try runners.find().sum(\.laps)))
+  }
+}
