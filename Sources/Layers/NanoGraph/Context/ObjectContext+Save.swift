@@ -55,6 +55,7 @@ extension ObjectContext {
     restoredReferenceToDeleted = false
     namedChanges = [:]
     undoLog.didSave()
+    saveCount += 1
     notifySaved()
   }
 
