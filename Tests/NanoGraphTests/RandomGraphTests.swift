@@ -65,20 +65,14 @@ private final class GraphModel {
     (0..<pick(4)).compactMap { _ in pickKey(graph.songs) }
   }
 
-  // Queries do not find unsaved objects, so search both.
-  func all<Object: GraphObject>(_ type: Object.Type) throws -> [Object] {
-    let unsaved = context.insertedObjects.compactMap { $0 as? Object }
-    let stored = try context.all(type)
-    return unsaved + stored.filter { object in !unsaved.contains { $0 === object } }
-  }
   func song(_ number: Int) throws -> Song {
-    try #require(try all(Song.self).first { $0.seconds == number })
+    try #require(try context.all(Song.self).first { $0.seconds == number })
   }
   func list(_ number: Int) throws -> Playlist {
-    try #require(try all(Playlist.self).first { $0.title == "\(number)" })
+    try #require(try context.all(Playlist.self).first { $0.title == "\(number)" })
   }
   func album(_ number: Int) throws -> Album {
-    try #require(try all(Album.self).first { $0.title == "\(number)" })
+    try #require(try context.all(Album.self).first { $0.title == "\(number)" })
   }
 
   /// Performs one undo group of one to three changes.
@@ -208,17 +202,13 @@ private final class GraphModel {
   }
 
   /// Returns the content of a context, including its unsaved changes.
-  func contents(_ context: ObjectContext, _ unsaved: [any GraphObject]) throws -> Graph {
+  func contents(_ context: ObjectContext) throws -> Graph {
     var contents = Graph()
-    func all<Object: GraphObject>(_ type: Object.Type) throws -> [Object] {
-      let new = unsaved.compactMap { $0 as? Object }
-      return try new + context.all(type).filter { object in !new.contains { $0 === object } }
-    }
-    for song in try all(Song.self) { contents.songs[song.seconds] = song.title }
-    for list in try all(Playlist.self) {
+    for song in try context.all(Song.self) { contents.songs[song.seconds] = song.title }
+    for list in try context.all(Playlist.self) {
       contents.lists[Int(list.title) ?? 0] = list.songs.map(\.seconds)
     }
-    for album in try all(Album.self) {
+    for album in try context.all(Album.self) {
       contents.albums[Int(album.title) ?? 0] = album.tracks.map(\.seconds)
     }
     return contents
@@ -226,7 +216,7 @@ private final class GraphModel {
 
   /// Expects both ends of every relationship to be consistent.
   func expectInverses() throws {
-    for song in try all(Song.self) {
+    for song in try context.all(Song.self) {
       let lists = graph.lists.filter { $0.value.contains(song.seconds) }.keys.sorted()
       #expect(song.playlists.compactMap { Int($0.title) }.sorted() == lists, "\(log)")
       let album = graph.albums.first { $0.value.contains(song.seconds) }?.key
@@ -235,8 +225,8 @@ private final class GraphModel {
   }
 
   func check() throws -> Bool {
-    let contents = try contents(context, context.insertedObjects)
-    let stored = try self.contents(ObjectContext(store), [])
+    let contents = try contents(context)
+    let stored = try self.contents(ObjectContext(store))
     #expect(contents == graph, "\(log)")
     #expect(stored == saved, "\(log)")
     if pick(2) == 0 { try expectInverses() }

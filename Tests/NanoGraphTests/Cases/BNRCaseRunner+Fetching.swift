@@ -59,7 +59,8 @@ extension BNRCaseRunner {
   func stored(_ type: any CaseObject.Type) throws -> [any CaseObject] {
     func open<Object: CaseObject>(_ type: Object.Type) throws -> [any CaseObject] {
       let deleted = try context.deletedObjects.compactMap { $0 as? Object }
-      return (try context.all(type) + deleted).sorted {
+      let stored = try context.all(type).filter { $0.objectID != nil }
+      return (stored + deleted).sorted {
         ($0.objectID?.rowID ?? 0) < ($1.objectID?.rowID ?? 0)
       }
     }
@@ -142,6 +143,8 @@ extension BNRCaseRunner {
     var isAllOfClass = true
     func open<Object: CaseObject>(_ type: Object.Type) throws {
       try context.find(type).each { object in
+        // The original enumerates stored objects.
+        guard object.objectID != nil else { return true }
         invocations += 1
         isAllOfClass = isAllOfClass && Swift.type(of: object) == type && !object.isFault
         for action in actions { try perform(action, on: object) }

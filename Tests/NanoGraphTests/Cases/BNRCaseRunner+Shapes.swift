@@ -54,7 +54,7 @@ extension BNRCaseRunner {
 
   /// Counts stored and new objects, without deleted ones.
   private func count<Object: CaseObject>(_ type: Object.Type) throws -> Int {
-    try context.all(type).count + context.insertedObjects.count { $0 is Object }
+    try context.find(type).count()
   }
 
   private func makeGraph(_ step: DocumentObject) throws {

@@ -60,6 +60,7 @@ extension ObjectContext {
     restoredReferenceToDeleted = false
     namedChanges = [:]
     undoLog.didSave()
+    saveCount += 1
   }
 
   /// Inserts the objects without a context that new and changed objects relate to.

@@ -4,8 +4,10 @@ import NanoModel
 public import NanoQuery
 
 extension ObjectContext {
-  /// Returns a full-text search over the objects of a class, ranked by relevance; see
+  /// Returns a full-text search over the stored objects of a class, ranked by relevance; see
   /// ``ModelCollection/search(_:in:)``.
+  ///
+  /// Unsaved changes are not searched, since ranks depend on the text index of the store.
   ///
   /// ```swift
   /// let query = FullTextQuery.field("title", FullTextQuery(bnrExpression: "[[gin*]]"))

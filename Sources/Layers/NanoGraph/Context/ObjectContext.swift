@@ -56,6 +56,8 @@ public final class ObjectContext {
   /// New objects whose inverse relationships are not updated yet.
   var linkQueue: [(any GraphObject, ObjectTable)] = []
   var namedChanges: [ExactName: NamedChange] = [:]
+  /// The number of completed saves, for queries that are suspended while a save completes.
+  var saveCount = 0
   var streams = ObjectEventStreams()
   /// Whether an observer or an event stream was ever added.
   @exclusivity(unchecked) var isObserved = false

@@ -3,9 +3,11 @@
 import NanoDocument
 public import NanoModel
 
-/// Aggregates over stored objects, like those of ``ModelQuery``. Unsaved changes are not included.
+/// Aggregates over stored objects, like those of ``ModelQuery``.
 extension ObjectQuery {
   /// Computes an aggregate over the results.
+  ///
+  /// Unsaved changes are not included, since the store computes the aggregate.
   ///
   /// ```swift
   /// let (count, average) = try context.find(\Song.seconds > 60).aggregate(.count, .average(\.seconds))
@@ -15,17 +17,23 @@ extension ObjectQuery {
   ) throws -> A { try models.aggregate(a) }
 
   /// Computes two aggregates over the results.
+  ///
+  /// Unsaved changes are not included, since the store computes the aggregates.
   public func aggregate<A: Sendable, B: Sendable>(
     _ a: ModelAggregate<Object, A>, _ b: ModelAggregate<Object, B>
   ) throws -> (A, B) { try models.aggregate(a, b) }
 
   /// Computes aggregates over the results, each with its own result type.
+  ///
+  /// Unsaved changes are not included, since the store computes the aggregates.
   public func aggregate<each Result: Sendable>(
     _ aggregates: repeat ModelAggregate<Object, each Result>
   ) throws -> (repeat each Result) { try models.aggregate(repeat each aggregates) }
 
   /// Computes aggregates over groups of results with the same value of a property, ordered by the
   /// stored values.
+  ///
+  /// Unsaved changes are not included, since the store computes the groups.
   ///
   /// ```swift
   /// for (title, count) in try context.find(Song.self).grouped(by: \.title, .count) { … }
@@ -42,6 +50,8 @@ extension ObjectQuery {
 
   /// Computes aggregates over groups by the elements of a list, with a group of nil for objects
   /// without elements.
+  ///
+  /// Unsaved changes are not included, since the store computes the groups.
   public func grouped<List: ListQueryValue & Sendable, each Result: Sendable>(
     by keyPath: any KeyPath<Object, List> & Sendable,
     _ aggregates: repeat ModelAggregate<Object, each Result>
@@ -50,6 +60,8 @@ extension ObjectQuery {
   }
 
   /// Computes aggregates over groups of results with the same values of two properties.
+  ///
+  /// Unsaved changes are not included, since the store computes the groups.
   public func grouped<First: Sendable, Second: Sendable, each Result: Sendable>(
     by first: any KeyPath<Object, First> & Sendable,
     _ second: any KeyPath<Object, Second> & Sendable,
@@ -59,11 +71,15 @@ extension ObjectQuery {
   }
 
   /// Returns the average of a numeric property, or nil if there are no values.
+  ///
+  /// Unsaved changes are not included, since the store computes the average.
   public func average(
     _ keyPath: any KeyPath<Object, some NumericQueryValue> & Sendable
   ) throws -> Double? { try models.average(keyPath) }
 
   /// Returns the sum of a numeric property, or 0 if there are no values.
+  ///
+  /// Unsaved changes are not included, since the store computes the sum.
   ///
   /// - Throws: ``StoreError/Code/typeMismatch`` if the sum overflows the property's type.
   public func sum<Value: NumericQueryValue>(
@@ -71,21 +87,29 @@ extension ObjectQuery {
   ) throws -> Value.Number { try models.sum(keyPath) }
 
   /// Returns the smallest value of a property, or nil if there is none.
+  ///
+  /// Unsaved changes are not included, since the store computes the minimum.
   public func min<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<Object, Value> & Sendable
   ) throws -> Value.Unwrapped? { try models.min(keyPath) }
 
   /// Returns the largest value of a property, or nil if there is none.
+  ///
+  /// Unsaved changes are not included, since the store computes the maximum.
   public func max<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<Object, Value> & Sendable
   ) throws -> Value.Unwrapped? { try models.max(keyPath) }
 
   /// Returns the distinct values of a property, ordered by their stored form. Nil is omitted.
+  ///
+  /// Unsaved changes are not included, since the store computes the values.
   public func distinct<Value: Sendable>(
     _ keyPath: any KeyPath<Object, Value> & Sendable
   ) throws -> [Value] { try models.distinct(keyPath) }
 
   /// Returns the distinct elements of a list, ordered by their stored form.
+  ///
+  /// Unsaved changes are not included, since the store computes the elements.
   public func distinct<List: ListQueryValue & Sendable>(
     _ keyPath: any KeyPath<Object, List> & Sendable
   ) throws -> [List.ListElement] { try models.distinct(keyPath) }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
+import NanoEngine
 public import NanoModel
 public import NanoStoreCore
 
 /// Asynchronous forms: the store is read on its own threads, and the objects are created in the
-/// isolation of the context. Canceling the task interrupts the query.
+/// isolation of the context. Results include the unsaved changes at the time of the return. Canceling
+/// the task interrupts the query.
 extension ObjectQuery {
   /// The asynchronous form of ``fetch()``, which does not block the calling thread.
   public func fetch(isolation: isolated (any Actor)? = #isolation) async throws -> [Object] {
-    try await documents().compactMap { try object($0) }
+    try await contents().compactMap { try object($0) }
   }
 
   /// The asynchronous form of ``fetchSkippingFailures()``, which does not block the calling thread.
@@ -17,24 +19,21 @@ extension ObjectQuery {
     isolation: isolated (any Actor)? = #isolation
   ) async throws -> (values: [Object], skipped: [SkippedDocument]) {
     var (values, skipped): ([Object], [SkippedDocument]) = ([], [])
-    for document in try await documents() {
-      do {
-        if let object = try object(document) { values.append(object) }
-      } catch {
-        skipped.append(
-          SkippedDocument(key: document.key, rowID: document.rowID ?? 0, error: error))
-      }
-    }
+    for content in try await contents() { appendOrSkip(content, &values, &skipped) }
     return (values, skipped)
   }
 
-  private func documents(
+  private func contents(
     isolation: isolated (any Actor)? = #isolation
-  ) async throws -> [Document] {
+  ) async throws -> [UnsavedMatch<Object>.Content] {
     let models = models
-    return try await models.collection.documents.onReader {
-      try models.documentQuery().fetch()
+    if try !considersUnsavedChanges() {
+      let found = try await models.collection.documents.onReader {
+        try models.documentQuery().fetch()
+      }
+      if try !considersUnsavedChanges() { return found.map { .document($0) } }
     }
+    return try await mergedContents()
   }
 
   /// Returns the object of a document, or nil if the object is deleted.
@@ -53,9 +52,14 @@ extension ObjectQuery {
   /// The asynchronous form of ``faults()``, which does not block the calling thread.
   public func faults(isolation: isolated (any Actor)? = #isolation) async throws -> [Object] {
     let models = models
-    let ids = try await models.rowIDs()
-    let table = context.table(Object.self)
-    return ids.map { table.existingObject($0, as: Object.self) }.filter { !$0._$object.isDeleted }
+    if try !considersUnsavedChanges() {
+      let ids = try await models.rowIDs()
+      let table = context.table(Object.self)
+      if try !considersUnsavedChanges() {
+        return ids.map { table.existingObject($0, as: Object.self) }.filter { !$0._$object.isDeleted }
+      }
+    }
+    return try await mergedContents().compactMap { fault($0) }
   }
 
   /// The asynchronous form of ``objectIDs()``, which does not block the calling thread.
@@ -63,19 +67,32 @@ extension ObjectQuery {
     isolation: isolated (any Actor)? = #isolation
   ) async throws -> [ObjectID<Object>] {
     let models = models
-    return try await models.rowIDs().map { ObjectID(rowID: $0) }
+    if try !considersUnsavedChanges() {
+      let ids = try await models.rowIDs()
+      if try !considersUnsavedChanges() { return ids.map { ObjectID(rowID: $0) } }
+    }
+    return try await mergedContents().compactMap { rowID($0).map { ObjectID(rowID: $0) } }
   }
 
   /// The asynchronous form of ``count()``, which does not block the calling thread.
   public func count(isolation: isolated (any Actor)? = #isolation) async throws -> Int {
     let models = models
-    return try await models.count()
+    if try !considersUnsavedChanges() {
+      let count = try await models.count()
+      if try !considersUnsavedChanges() { return count }
+    }
+    return try await mergedCount(isolation: isolation)
   }
 
   /// The asynchronous form of ``exists()``, which does not block the calling thread.
   public func exists(isolation: isolated (any Actor)? = #isolation) async throws -> Bool {
     let models = models
-    return try await models.exists()
+    if try !considersUnsavedChanges() {
+      let exists = try await models.exists()
+      if try !considersUnsavedChanges() { return exists }
+    }
+    return try await limit(Swift.min(1, models.documentQuery().query.limit ?? 1))
+      .mergedCount(isolation: isolation) > 0
   }
 }
 

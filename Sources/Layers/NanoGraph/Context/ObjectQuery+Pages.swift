@@ -13,7 +13,8 @@ public struct ObjectPage<Object: GraphObject> {
 }
 
 extension ObjectQuery {
-  /// Returns only results after a position that `page(_:)` returned.
+  /// Returns only results after a position that `page(_:)` returned. The query then uses stored
+  /// values, since a position refers to a stored document.
   public func after(_ position: PagePosition?) -> ObjectQuery { changed(models.after(position)) }
 
   /// Returns the next page of results after the query's position.
@@ -25,8 +26,9 @@ extension ObjectQuery {
   /// ```
   ///
   /// Like `page(_:)` of ``ModelQuery``, paging neither repeats nor omits objects when others are
-  /// saved in between. Objects with an unsaved deletion are omitted, so that a page can have fewer
-  /// objects.
+  /// saved in between. Pages use stored values, since a position refers to a stored document: new
+  /// objects are omitted, and changed ones are evaluated by their stored values. Objects with an
+  /// unsaved deletion are omitted too, so that a page can have fewer objects.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if the size is below 1, or for a full-text
   ///   search without a sort order.

@@ -32,7 +32,8 @@ public struct ObjectSearchResult<Object: GraphObject> {
 }
 
 extension ObjectQuery {
-  /// Returns the results of a full-text search in order, with ranks and snippets.
+  /// Returns the results of a full-text search in order, with ranks and snippets. Unsaved changes
+  /// are not searched, since ranks depend on the text index of the store.
   ///
   /// ```swift
   /// for result in try context.search(Song.self, "gin").results() {

@@ -6,15 +6,24 @@ public import NanoEngine
 public import NanoModel
 public import NanoStoreCore
 
-/// A query over the stored objects of a class, whose results are objects of a context.
+/// A query over the objects of a class, stored and new, whose results are objects of a context.
 ///
 /// ```swift
 /// let long = try context.find(\Song.seconds > 600).sorted(by: \.title).limit(20).fetch()
 /// ```
 ///
-/// Conditions are evaluated on stored values: new objects are found once they are saved, and
-/// changed objects by their stored values. Objects in memory keep their unsaved changes. Objects
-/// with an unsaved deletion are omitted.
+/// Results include unsaved changes, as if the context had been saved before: new objects are found,
+/// changed objects are evaluated and sorted by their current values, and deleted objects are
+/// omitted. Without a sort order, objects are in the order of their row IDs, followed by new objects
+/// in insertion order.
+///
+/// A query encodes each unsaved object of the class, so that its cost grows with their number; a
+/// program that inserts many objects and queries in between should save regularly. If the class has
+/// no unsaved objects, a query costs the same as one over documents. An unsaved object that cannot
+/// be stored makes the query throw the error of a save, with the collection and the row ID, or with
+/// its position among the unsaved objects of the class.
+///
+/// ``page(_:)-(Int)``, aggregates, `grouped`, `distinct` and full-text searches use stored values.
 public struct ObjectQuery<Object: GraphObject> {
   @usableFromInline let context: ObjectContext
   /// The same query with plain values as results.
@@ -56,8 +65,16 @@ public struct ObjectQuery<Object: GraphObject> {
 
   /// Returns the results in order.
   ///
+  /// ```swift
+  /// let gin = try context.insert(Song("Gin", seconds: 700))
+  /// try context.find(\Song.seconds > 600).fetch()         // contains gin, which is not saved
+  /// ```
+  ///
   /// - Throws: ``StoreError``, such as ``StoreError/Code/typeMismatch`` with the collection, the
-  ///   document and the field, and the errors of upgrades.
+  ///   document and the field, and the errors of upgrades. ``StoreError/Code/valueNotStorable`` if
+  ///   an unsaved object of the class contains a value that cannot be stored, and
+  ///   ``StoreError/Code/invalidArgument`` if one was changed although its content could not be
+  ///   loaded.
   @inlinable
   public func fetch() throws -> [Object] {
     var objects: [Object] = []
@@ -71,7 +88,11 @@ public struct ObjectQuery<Object: GraphObject> {
   /// Returns the first result, or nil if there is none.
   public func first() throws -> Object? { try limit(1).fetch().first }
 
-  /// Passes the results to a closure one by one until it returns false, in constant memory.
+  /// Passes the results to a closure one by one until it returns false, without keeping stored
+  /// results in memory.
+  ///
+  /// Unsaved objects are evaluated before the first call of the closure; its own changes do not
+  /// affect the results, except that objects that it deletes are omitted.
   ///
   /// ```swift
   /// try context.find(Song.self).each { song in
@@ -86,6 +107,7 @@ public struct ObjectQuery<Object: GraphObject> {
 
   @inlinable
   func eachStored(_ body: (Object) throws -> Bool) throws {
+    if _slowPath(try considersUnsavedChanges()) { return try eachMerged(body) }
     let table = context.table(Object.self)
     try models.documentQuery().visitStored { stored in
       let object = try table.materialize(stored, as: Object.self)
@@ -108,6 +130,22 @@ public struct ObjectQuery<Object: GraphObject> {
   ) {
     let table = context.table(Object.self)
     var (values, skipped): ([Object], [SkippedDocument]) = ([], [])
+    if try considersUnsavedChanges() {
+      try eachMergedResult { result in
+        switch result {
+        case .stored(let stored):
+          do {
+            let object = try table.materialize(stored, as: Object.self)
+            if !object._$object.isDeleted { values.append(object) }
+          } catch {
+            skipped.append(SkippedDocument(stored, error))
+          }
+        case .unsaved(let content): appendOrSkip(content, &values, &skipped)
+        }
+        return true
+      }
+      return (values, skipped)
+    }
     try models.documentQuery().visitStored { stored in
       do {
         let object = try table.materialize(stored, as: Object.self)
@@ -120,23 +158,44 @@ public struct ObjectQuery<Object: GraphObject> {
     return (values, skipped)
   }
 
-  /// Returns the results as faults. Only row IDs are read, from an index if it covers the query.
+  func appendOrSkip(
+    _ content: UnsavedMatch<Object>.Content, _ values: inout [Object],
+    _ skipped: inout [SkippedDocument]
+  ) {
+    do {
+      if let object = try object(content) { values.append(object) }
+    } catch {
+      guard case .document(let document) = content else { return }
+      skipped.append(SkippedDocument(key: document.key, rowID: document.rowID ?? 0, error: error))
+    }
+  }
+
+  /// Returns the results as faults, and unsaved objects as they are. Only row IDs are read, from an
+  /// index if it covers the query; with unsaved objects of the class, documents are read.
   public func faults() throws -> [Object] {
+    if try considersUnsavedChanges() { return try mergedFaults() }
     let table = context.table(Object.self)
     return try models.rowIDs().map { table.existingObject($0, as: Object.self) }.filter {
       !$0._$object.isDeleted
     }
   }
 
-  /// Returns the ids of the results in order.
+  /// Returns the ids of the results in order. New objects have no id and are omitted, so that there
+  /// can be fewer ids than the limit.
   public func objectIDs() throws -> [ObjectID<Object>] {
-    try models.rowIDs().map { ObjectID(rowID: $0) }
+    if try considersUnsavedChanges() { return try mergedIDs() }
+    return try models.rowIDs().map { ObjectID(rowID: $0) }
   }
 
-  /// Returns the number of stored results.
-  public func count() throws -> Int { try models.count() }
-  /// Returns whether there are any stored results.
-  public func exists() throws -> Bool { try models.exists() }
+  /// Returns the number of results, up to the limit if there is one.
+  public func count() throws -> Int {
+    try considersUnsavedChanges() ? try mergedCount() : try models.count()
+  }
+  /// Returns whether there are any results.
+  public func exists() throws -> Bool {
+    guard try considersUnsavedChanges() else { return try models.exists() }
+    return try limit(Swift.min(1, models.documentQuery().query.limit ?? 1)).mergedCount() > 0
+  }
 }
 
 extension ObjectContext {
@@ -164,13 +223,15 @@ extension ObjectContext {
     ObjectQuery(self, models(Object.self).find(predicate))
   }
 
-  /// Returns a full-text search over the objects of a class, ranked by relevance; see
+  /// Returns a full-text search over the stored objects of a class, ranked by relevance; see
   /// ``ModelCollection/search(_:)-(String)``.
+  ///
+  /// Unsaved changes are not searched, since ranks depend on the text index of the store.
   public func search<Object: GraphObject>(
     _ type: Object.Type, _ text: String
   ) -> ObjectQuery<Object> { ObjectQuery(self, models(Object.self).search(text)) }
 
-  /// Returns all stored objects of a class, ordered by row ID.
+  /// Returns all objects of a class, ordered by row ID, followed by new objects in insertion order.
   @inlinable
   public func all<Object: GraphObject>(_ type: Object.Type) throws -> [Object] {
     try find(type).fetch()

@@ -260,5 +260,5 @@ final class ObjectSave {
 
 extension GraphObject {
   /// The version to store the document with: a newer version is kept.
-  fileprivate var storedVersion: Int64? { _$unknownFields.version(Self.storedVersion) }
+  var storedVersion: Int64? { _$unknownFields.version(Self.storedVersion) }
 }

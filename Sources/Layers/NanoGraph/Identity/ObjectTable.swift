@@ -22,6 +22,8 @@ final class ObjectTable {
   @usableFromInline let observable: UInt8
   /// The observers of objects, by their own identity.
   @exclusivity(unchecked) var observers: [ObjectIdentifier: ObjectObservers.Unowned] = [:]
+  /// Whether a relationship without an inverse can contain objects that are not inserted yet.
+  let hasUnlinkedTargets: Bool
 
   // Exclusivity checks are disabled here and below: nothing that runs during a modification
   // accesses the same property, and the checks took a tenth of the time of inserting objects.
@@ -61,6 +63,7 @@ final class ObjectTable {
     hasKey = type.modelFields.contains { $0.traits.contains(.key) }
     relationships = type._$relationships.map(\.erased)
     inverses = type._$inverses.map(\.erased)
+    hasUnlinkedTargets = relationships.contains { $0.inverse == nil }
     let documents = context.store.documents(of: type)
     self.documents =
       GraphDefinitions.problem(of: type).map { documents.failing(with: $0) } ?? documents

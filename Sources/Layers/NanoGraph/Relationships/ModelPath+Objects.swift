@@ -11,7 +11,8 @@ extension ModelPath where Root: GraphObject {
   /// try context.find(Playlist.self) { $0.songs.contains(song) }.fetch()
   /// ```
   ///
-  /// No stored object relates to an object that is not stored yet.
+  /// The condition refers to the object as it is when the condition is created: if the object is new
+  /// then, the condition finds unsaved objects that relate to it, and none after the next save.
   public func contains<Target: GraphObject>(_ object: Target) -> ModelCondition<Root>
   where Value == [Target] { relates(to: object._$object.rowID) }
 
