@@ -176,6 +176,7 @@ extension ObjectTable {
       rowIDsOfInserted[index] = 0
     }
     let former = changed + deleted
+    noted = []
     inserted = []
     changed = []
     deleted = []

@@ -66,6 +66,7 @@ public final class ObjectContext {
   @exclusivity(unchecked) var sensor = TrackingSensor()
   @exclusivity(unchecked) var updates = ContextUpdates()
   var observers: ContextObservers?
+  @exclusivity(unchecked) var liveQueries = LiveQueries()
   var follower: Task<Void, Never>?
   var startFollowing: AsyncStream<CommitSubscription>.Continuation?
 
@@ -267,6 +268,7 @@ extension ObjectTable {
     inserted = []
     changed = []
     deleted = []
+    noted = []
     counts = PendingCounts()
     insertedBefore = 0
     forgetNumbers()

@@ -6,7 +6,7 @@ import NanoStoreCore
 
 /// Merging with unsaved changes while the store is read on its own threads.
 extension ObjectQuery {
-  private typealias Content = UnsavedMatch<Object>.Content
+  typealias Content = UnsavedMatch<Object>.Content
 
   /// The number of reads before the query blocks the context to finish. Arbitrary: each is repeated
   /// only if the context was saved or changed in ways that the read did not cover.
@@ -36,7 +36,7 @@ extension ObjectQuery {
     return try blockingContents()
   }
 
-  private func merge(
+  func merge(
     _ changes: UnsavedChanges<Object>, _ inputs: UnsavedInputs, _ stored: [Document]
   ) throws -> [Content] {
     var contents: [Content] = []

@@ -40,12 +40,13 @@ extension ObjectTable {
       return
     }
     // Changes of a deleted object are not tracked.
-    guard !object._$object.flags.contains(.deleted) else { return }
+    guard !object._$object.flags.contains(.deleted), !isNoted(object) else { return }
     // Without loaded content there is nothing to restore. The save reports the object.
     if !object._$object.flags.contains(.failed) {
       context.undoLog.note(.updated, object, in: self)
     }
     noteChanged(object)
+    keepWatching(object)
     context.noteStatus()
     context.notify(.willUpdate, object, self)
   }
@@ -189,6 +190,7 @@ extension ObjectTable {
 
   /// Requests a notification before the next change of each unsaved object.
   func watchUnsaved() {
+    noted = []
     for object in inserted where !object._$object.isDeleted {
       object._$object.flags.insert(.watched)
     }

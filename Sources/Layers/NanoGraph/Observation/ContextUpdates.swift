@@ -143,6 +143,7 @@ extension ObjectContext {
     guard !updates.isActive else { return }
     for notify in updates.takeNotifications() { notify() }
     noteStatus()
+    invalidateLiveQueries()
   }
 
   /// Whether any object of the context is observed.

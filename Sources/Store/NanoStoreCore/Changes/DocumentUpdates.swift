@@ -74,7 +74,7 @@ extension DocumentUpdates {
 public struct DifferenceUpdates<Document: Sendable>: LiveSequence {
   /// The complete results, with their difference from the previous ones.
   public typealias Element = DocumentsUpdate<Document>
-  let evaluator: LiveQueryEvaluator<[Document]>
+  package let evaluator: LiveQueryEvaluator<[Document]>
 
   /// Returns an iterator, which executes the query with its first call.
   public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(evaluator)) }

@@ -13,7 +13,17 @@ package struct LiveQueryEvaluator<Value: Sendable>: Sendable {
   /// of equal documents.
   let isCustom: Bool
   /// Reads the result from a snapshot. Values are created outside of it.
-  let read: @Sendable (any EngineReader) throws -> LiveResult<Value>
+  package let read: @Sendable (any EngineReader) throws -> LiveResult<Value>
+
+  /// Creates an evaluator that reads something else whenever the result of another one may have changed.
+  package init<Other: Sendable>(
+    _ other: LiveQueryEvaluator<Other>,
+    read: @escaping @Sendable (any EngineReader) throws -> LiveResult<Value>
+  ) {
+    self.init(
+      store: other.store, collection: other.collection, query: other.query,
+      isCustom: other.isCustom, read: read)
+  }
 
   /// - Parameter query: Determines which commits can change the result.
   package init(
@@ -50,9 +60,9 @@ package struct LiveQueryEvaluator<Value: Sendable>: Sendable {
 
 /// A query result with its fingerprint.
 package struct LiveResult<Value: Sendable>: Sendable {
-  var fingerprint: ResultFingerprint
+  package var fingerprint: ResultFingerprint
   /// Creates the value after the read, since it may call a custom decoder that uses the store.
-  let make: @Sendable () throws -> Value
+  package let make: @Sendable () throws -> Value
   /// The created value.
   private(set) var value: Value?
 

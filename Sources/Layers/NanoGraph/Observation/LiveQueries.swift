@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreCore
+
+/// The live results of a context, which unsaved changes can affect.
+struct LiveQueries {
+  private struct Query {
+    weak var table: ObjectTable?
+    weak var results: AnyObject?
+    /// Evaluates the query again.
+    let invalidate: () -> Void
+  }
+
+  private var queries: [ObjectIdentifier: Query] = [:]
+  /// Whether the context had unsaved changes at the last notification.
+  var hadUnsavedChanges = false
+
+  var isEmpty: Bool { queries.isEmpty }
+
+  mutating func add<Object: GraphObject>(_ results: LiveResults<Object>, _ table: ObjectTable) {
+    prune()
+    queries[ObjectIdentifier(results)] = Query(table: table, results: results) {
+      [weak results] in results?.invalidate()
+    }
+    table.watchEachChange()
+  }
+
+  /// Called when objects of a class change, or of any class. Whatever a query depends on may have changed, also that of
+  /// another class to which its objects refer.
+  func invalidate() { for query in queries.values { query.invalidate() } }
+
+  private mutating func prune() {
+    queries = queries.filter { $0.value.results != nil && $0.value.table != nil }
+  }
+}
+
+extension ObjectTable {
+  /// Makes each change of an unsaved object notify the context, not only the first one since the last save or group of
+  /// changes.
+  func watchEachChange() {
+    for object in unsaved where !object._$object.isWatched {
+      noted.insert(ObjectIdentifier(object))
+      object._$object.flags.insert(.watched)
+    }
+  }
+
+  /// Called before a change of an object of a class with live results.
+  ///
+  /// - Returns: Whether the change has been recorded already.
+  func isNoted(_ object: any GraphObject) -> Bool {
+    guard !context.liveQueries.isEmpty else { return false }
+    context.liveQueries.invalidate()
+    return noted.contains(ObjectIdentifier(object))
+  }
+
+  /// Called after a change was recorded.
+  func keepWatching(_ object: any GraphObject) {
+    guard !context.liveQueries.isEmpty else { return }
+    noted.insert(ObjectIdentifier(object))
+    object._$object.flags.insert(.watched)
+  }
+}
+
+extension ObjectContext {
+  /// Evaluates the live results again after an operation of the context, unless it has no unsaved changes.
+  func invalidateLiveQueries() {
+    guard !liveQueries.isEmpty else { return }
+    let hasChanges = allTables.contains { !$0.counts.isEmpty }
+    if hasChanges || liveQueries.hadUnsavedChanges { liveQueries.invalidate() }
+    liveQueries.hadUnsavedChanges = hasChanges
+  }
+}
