@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 
+import Dispatch
 import NanoStore
 import NanoStoreCore
 import NanoTestSupport
 import NanoTesting
+import Synchronization
 import Testing
 
 @Suite("Live results of changing queries", .timeLimit(.minutes(2)))
@@ -46,6 +48,31 @@ import Testing
     try await eventually("an insertion") { results.count == 10 }
 
     #expect(elements.values == [9, 10])
+  }
+
+  @Test("A result of the former query that was read during the change does not arrive")
+  func late() async throws {
+    let numbers = try numbers(0..<1)
+    let gate = DispatchSemaphore(value: 0)
+    let isReading = Atomic(false)
+    let results = LiveResults(
+      numbers.find().updates { _ in
+        isReading.store(true, ordering: .sequentiallyConsistent)
+        gate.wait()
+        return "old"
+      }, interval: .zero)
+    let elements = ObservationCounter { results.elements }
+    let error = ObservationCounter { results.error != nil }
+    try await eventually("a read") { isReading.load(ordering: .sequentiallyConsistent) }
+
+    results.change(to: numbers.find().updates { _ in "new" })
+    gate.signal()
+    try await eventually("the new result") { results.elements == ["new"] }
+    try await numbers.insert(["n": 1])
+    try await eventually("the insertion") { results.count == 2 }
+
+    #expect(elements.values == [["new"], ["new", "new"]])
+    #expect(error.count == 0)
   }
 
   @Test("A new query with an equal answer notifies no observer of the elements")
