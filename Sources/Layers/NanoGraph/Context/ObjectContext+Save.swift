@@ -34,6 +34,7 @@ extension ObjectContext {
         .invalidArgument, "A context cannot be saved within a transaction",
         [.hint: "write related documents in the block of save(with:)"])
     }
+    settleSave()
     let save = ObjectSave(self)
     do {
       try store.write {
@@ -110,6 +111,7 @@ extension ObjectContext {
   /// Discards all changes since the last save. Changed objects are reloaded from the store, deleted
   /// objects are restored, and new objects leave the context.
   public func rollback() {
+    settleSave()
     for table in allTables { table.rollback() }
     pendingDeletions = 0
     restoredReferenceToDeleted = false
