@@ -40,7 +40,7 @@ struct AsyncTests {
   func otherReads() async throws {
     let context = ObjectContext(store)
     let picture = try context.insert(Picture("cover"))
-    try context.save()
+    try await context.save()
     let other = ObjectContext(store)
     other.register(Song.self, Playlist.self, Picture.self)
 
@@ -71,7 +71,7 @@ struct AsyncTests {
     let query = context.find(\Song.seconds == 1)
     let task = Task { @MainActor in try await query.fetch().map(\.title) }
     song.title = "changed"
-    try context.save()
+    try await context.save()
     _ = try await task.value
     #expect(song.title == "changed")
     #expect(!context.hasUnsavedChanges)

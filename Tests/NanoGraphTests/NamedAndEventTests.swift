@@ -89,10 +89,10 @@ struct EventTests {
     let context = ObjectContext(try anyStore())
     let events = context.events()
     let song = try context.insert(Song("a"))
-    try context.save()
+    try await context.save()
     song.title = "b"
     try context.delete(song)
-    try context.save()
+    try await context.save()
     context.close()
     var seen: [ObjectEvent] = []
     for await event in events { seen.append(event) }

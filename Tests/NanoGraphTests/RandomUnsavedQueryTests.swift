@@ -26,13 +26,13 @@ import Testing
 }
 
 /// A context with random unsaved changes, and random queries over it.
-private struct UnsavedChangesModel {
+struct UnsavedChangesModel {
   let context: ObjectContext
   var random: SplitMix
   var log: [String] = []
 
-  init(seed: UInt64) throws {
-    context = ObjectContext(try anyStore())
+  init(seed: UInt64, _ store: Store? = nil) throws {
+    context = ObjectContext(try store ?? anyStore())
     random = SplitMix(seed: seed)
   }
 
@@ -42,10 +42,14 @@ private struct UnsavedChangesModel {
   }
   mutating func word() -> String? { pick(["a", "b", "ab", "B", "", nil]).flatMap { $0 } }
 
-  mutating func change() throws {
+  /// Makes a change that is no save.
+  mutating func changeWithoutSaving() throws { try change(pick(14)) }
+
+  mutating func change() throws { try change(pick(15)) }
+
+  private mutating func change(_ step: Int) throws {
     let boxes = try context.all(Box.self)
     let things = try context.all(Thing.self)
-    let step = pick(15)
     log.append("\(step)")
     switch step {
     case 0, 1, 2:

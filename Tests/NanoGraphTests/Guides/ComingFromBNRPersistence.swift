@@ -66,7 +66,7 @@ struct ComingFromBNRPersistence {
     let road = try context.insert(Playlist("Road"))
     road.songs = [gin, Song("Tonic"), gin]
     let isUnsaved = context.hasUnsavedChanges  // true
-    try context.save()
+    try await context.save()
     gin.title += "!"
     try context.delete(gin)
     let titles = road.songs.map(\.title)  // ["Tonic"]
@@ -133,7 +133,7 @@ struct ComingFromBNRPersistence {
   private func names(_ context: ObjectContext, _ store: Store, _ gin: Song) async throws {
     try context.setObject(gin, named: "Favorite")
     context.setValue(["volume": 11], named: "settings")
-    try context.save()
+    try await context.save()
     let favorite = try context.object(named: "Favorite", as: Song.self)
     let names = try context.names()  // ["Favorite", "settings"]
     try await store.setMetadata(["volume": 12], "settings")  // immediately, without the context

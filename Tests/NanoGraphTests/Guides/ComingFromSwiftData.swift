@@ -78,7 +78,7 @@ struct ComingFromSwiftData {
     let album = Album("Porgy and Bess", year: 1959, artist: ella)
     album.tracks = [Track("Summertime"), Track("It Ain't Necessarily So")]
     try context.insert(album)
-    try context.save()
+    try await context.save()
     let id = album.objectID!
     #expect(ella.albums.first === album)
 
@@ -110,8 +110,8 @@ struct ComingFromSwiftData {
     }
     try await other.get(id)!.year = 1961
     try await mine.get(id)!.title = "Mack the Knife"
-    try other.save()
-    try mine.save()
+    try await other.save()
+    try await mine.save()
     let album = try await mine.get(id)!  // "Mack the Knife", 1961
     #expect(album.title == "Mack the Knife" && album.year == 1961)
   }

@@ -80,7 +80,7 @@ struct FollowingTests {
     #expect(title.values == ["Gin", "Mine"])
     #expect(throws: ObjectConflictError.self) { try context.save() }
     context.conflictPolicy = .overwrite
-    try context.save()
+    try await context.save()
     #expect(try await store["Song"].find("[title] = 'Mine'").count() == 1)
   }
 
@@ -117,7 +117,7 @@ struct FollowingTests {
     let title = Watch { song.title }
     let playlists = Watch { song.playlists.count }
     song.seconds = 61
-    try context.save()
+    try await context.save()
     try other { try $0.find(Playlist.self).first()?.title = "Street" }
     try await wait { list.title == "Street" }
     #expect(title.count == 0)

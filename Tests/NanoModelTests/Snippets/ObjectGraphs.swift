@@ -32,12 +32,12 @@ struct ObjectsSnippets {
     let context = ObjectContext(store)
     let road = try context.insert(Playlist("Road"))
     road.songs = [Song("Gin"), Song("Tonic")]
-    try context.save()
+    try await context.save()
 
     road.songs[0].title = "Gin and Tonic"
     road.songs.swapAt(0, 1)
     print(context.hasUnsavedChanges)  // true
-    try context.save()
+    try await context.save()
     #expect(!context.hasUnsavedChanges)
 
     let found = try await context.find(\Playlist.title == "Road").first()
@@ -63,7 +63,7 @@ struct ObjectsSnippets {
       fields["title"] = conflict.mine?["title"]
       return fields
     }
-    try context.save()
+    try await context.save()
 
     let long = try await context.find(\Song.seconds > 600).sorted(by: \.title).limit(20).fetch()
     let lists = try await context.find(Playlist.self) { $0.songs.contains(road.songs[0]) }.fetch()

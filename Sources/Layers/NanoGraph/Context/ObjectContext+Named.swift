@@ -77,7 +77,7 @@ extension ObjectContext {
     }
   }
 
-  private static func reference(to object: any GraphObject) -> DocumentValue {
+  static func reference(to object: any GraphObject) -> DocumentValue {
     [
       "collection": .string(type(of: object).collectionName), "id": .int(object._$object.rowID),
     ]

@@ -34,6 +34,7 @@ extension ObjectContext {
         .invalidArgument, "A context cannot be saved within a transaction",
         [.hint: "write related documents in the block of save(with:)"])
     }
+    settleSave()
     try updating { try saveAll(with: work) }
     notifySaved()
   }
@@ -114,6 +115,7 @@ extension ObjectContext {
   /// Discards all changes since the last save. Changed objects are reloaded from the store, deleted
   /// objects are restored, and new objects leave the context.
   public func rollback() {
+    settleSave()
     updating {
       for table in allTables { table.rollback() }
       pendingDeletions = 0

@@ -56,6 +56,9 @@ public final class ObjectContext {
   /// New objects whose inverse relationships are not updated yet.
   var linkQueue: [(any GraphObject, ObjectTable)] = []
   var namedChanges: [ExactName: NamedChange] = [:]
+  /// The asynchronous save that is waiting for the store.
+  var suspendedSave: SuspendedSave?
+  var saveTurns = SaveTurns()
   /// The number of completed saves, for queries that are suspended while a save completes.
   var saveCount = 0
   var streams = ObjectEventStreams()
@@ -215,6 +218,7 @@ extension ObjectContext {
   /// Objects keep their loaded content, but no longer refer to the context or to each other, which
   /// breaks reference cycles. Deallocating a context breaks these cycles too.
   public func close() {
+    settleSave()
     follower?.cancel()
     updating { detachAll() }
     observers = nil

@@ -56,7 +56,9 @@ extension ObjectQuery {
       let ids = try await models.rowIDs()
       let table = context.table(Object.self)
       if try !considersUnsavedChanges() {
-        return ids.map { table.existingObject($0, as: Object.self) }.filter { !$0._$object.isDeleted }
+        return ids.map { table.existingObject($0, as: Object.self) }.filter {
+          !$0._$object.isDeleted
+        }
       }
     }
     return try await mergedContents().compactMap { fault($0) }

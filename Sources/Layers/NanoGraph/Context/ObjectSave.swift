@@ -180,10 +180,16 @@ final class ObjectSave {
     deletedByOthers.append((object, isLoaded: !object._$object.flags.contains(.failed)))
   }
 
-  /// Checks that the key of a stored object is unchanged.
   private func checkKey(_ object: any GraphObject, _ table: ObjectTable) throws {
     guard let key = try object.documentKey else { return }
-    try table.documents.visit(rowID: object._$object.rowID) { stored in
+    try Self.checkKey(key, rowID: object._$object.rowID, in: table.documents)
+  }
+
+  /// Checks that the key of a stored object is unchanged.
+  static func checkKey(
+    _ key: DocumentKey, rowID: Int64, in documents: DocumentCollection
+  ) throws {
+    try documents.visit(rowID: rowID) { stored in
       guard stored.key != key else { return }
       throw StoreError(
         .invalidArgument, "The key of a stored object cannot change",

@@ -33,6 +33,8 @@ extension ObjectTable {
     var ids = Set(changed.map { $0._$object.rowID })
     ids.formUnion(deleted.map { $0._$object.rowID })
     ids.formUnion(inserted.map { $0._$object.rowID }.filter { $0 > 0 })
+    // A suspended save may have stored them already.
+    if let suspended = context.suspendedSave { ids.formUnion(suspended.newRowIDs(of: self)) }
     return ids
   }
 }

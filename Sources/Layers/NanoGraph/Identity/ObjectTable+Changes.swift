@@ -53,6 +53,7 @@ extension ObjectTable {
 
   func noteChanged(_ object: any GraphObject) {
     object._$object.flags.remove(.watched)
+    context.suspendedSave?.noteChanged(object)
     guard object._$object.flags.isDisjoint(with: [.inserted, .changed]) else { return }
     object._$object.flags.insert(.changed)
     changed.append(object)

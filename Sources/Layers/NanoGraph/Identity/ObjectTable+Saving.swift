@@ -9,54 +9,32 @@ import NanoStoreCore
 extension ObjectTable {
   /// Creates the collection, and the indexes that the class and its relationships need.
   func prepare() throws {
-    let drops = context.store.droppedDefinitions
-    guard preparedEpoch != drops else { return }
-    let former = try formerRevision()
-    do {
-      // Objects are identified by row ID; keys would add a second index.
-      if !hasKey { try context.store.createCollection(documents.name, identity: .rowID) }
-    } catch let error as StoreError where error.code == .alreadyExists {
-      // The existing collection has keys, which are kept.
-    }
-    func open<Object: GraphObject>(_ type: Object.Type) throws {
-      try ModelCollection<Object>(documents).prepare()
-    }
-    try open(self.type)
-    for relationship in relationships
-    where relationship.inverse != nil && relationship.target != nil {
-      let index = IndexDefinition(
-        columns: [IndexDefinition.Column(FieldPath(components: [relationship.name]))],
-        isUnique: false, kind: relationship.isToMany ? .elements : .fields)
-      do {
-        try documents.createIndex(index)
-      } catch let error as StoreError where error.code == .unsupported {
-        // Encrypted documents do not support the index. Owners are found without it, only more
-        // slowly.
-      }
-    }
-    if let former { try raiseRevisions(since: former) }
-    preparedEpoch = drops
-  }
-
-  private typealias StoredRevision = (rowID: Int64, revision: Int64)
-
-  /// Returns the revision of any document of the class, or nil if no object in memory has a
-  /// revision.
-  private func formerRevision() throws -> StoredRevision? {
-    guard map.count > 0, let id = try documents.find().limit(1).rowIDs().first else { return nil }
-    return try documents.contentVersion(rowID: id).map { (id, $0.revision) }
-  }
-
-  /// Adjusts the revisions in memory after `prepare()`. Creating a blind index on encrypted
-  /// documents rewrites each of them with unchanged content, which must not make loaded objects
-  /// appear outdated.
-  private func raiseRevisions(since former: StoredRevision) throws {
-    let revision = try documents.contentVersion(rowID: former.rowID)?.revision ?? former.revision
-    raisedRevisions = revision - former.revision
+    guard let preparation else { return }
+    raisedRevisions = try preparation.run()
     raiseRevisions(by: raisedRevisions)
+    preparedEpoch = preparation.epoch
   }
 
-  private func raiseRevisions(by difference: Int64) {
+  /// What must be created before the next write; nil if everything exists.
+  var preparation: CollectionPreparation? {
+    let drops = context.store.droppedDefinitions
+    guard preparedEpoch != drops else { return nil }
+    let indexes = relationships.filter { $0.inverse != nil && $0.target != nil }
+      .map { relationship in
+        IndexDefinition(
+          columns: [IndexDefinition.Column(FieldPath(components: [relationship.name]))],
+          isUnique: false, kind: relationship.isToMany ? .elements : .fields)
+      }
+    func open<Object: GraphObject>(_ type: Object.Type) -> CollectionPreparation {
+      let models = ModelCollection<Object>(documents)
+      return CollectionPreparation(
+        documents: documents, hasKey: hasKey, hasLoadedObjects: map.count > 0, indexes: indexes,
+        epoch: drops, prepareModel: { try models.prepare() })
+    }
+    return open(self.type)
+  }
+
+  func raiseRevisions(by difference: Int64) {
     guard difference != 0 else { return }
     for object in allLive() where object._$object.revision != 0 {
       object._$object.revision += difference
@@ -70,8 +48,10 @@ extension ObjectTable {
   }
 
   /// Assigns row IDs to new objects, so that documents can refer to them.
-  func assignRowIDs() throws {
-    var next = try documents.nextRowID()
+  func assignRowIDs() throws { assignRowIDs(from: try documents.nextRowID()) }
+
+  func assignRowIDs(from first: Int64) {
+    var next = first
     for object in inserted where object._$object.rowID < 0 && !object._$object.isDeleted {
       // A fault can exist for an id without a document; it must not become this document's object.
       while map[next] != nil { next += 1 }

@@ -50,6 +50,7 @@ extension ObjectTable {
   func isNoted(_ object: any GraphObject) -> Bool {
     guard !context.liveQueries.isEmpty else { return false }
     context.liveQueries.invalidate()
+    context.suspendedSave?.noteChanged(object)
     return noted.contains(ObjectIdentifier(object))
   }
 

@@ -43,7 +43,12 @@ struct UndoLog {
   mutating func push(done group: UndoGroup) { done.append(group) }
   mutating func push(undone group: UndoGroup) { undone.append(group) }
 
-  mutating func didSave() { saved = (done, undone) }
+  /// The groups that can be undone and redone.
+  var history: (done: [UndoGroup], undone: [UndoGroup]) { (done, undone) }
+
+  mutating func didSave() { didSave(history) }
+  /// Records the history that belongs to the saved state, which may be older than the current one.
+  mutating func didSave(_ history: (done: [UndoGroup], undone: [UndoGroup])) { saved = history }
   mutating func rollback() {
     open = UndoGroup()
     (done, undone) = saved

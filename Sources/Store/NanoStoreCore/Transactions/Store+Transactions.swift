@@ -161,6 +161,14 @@ extension Store {
     return try await scheduler.read(work)
   }
 
+  /// Runs a block on the store's writing thread, which begins and ends its own transaction.
+  package func onWriterAlone<Result: Sendable>(
+    _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await waitForQueued()
+    return try await scheduler.write(on: self, repeatable: false, work)
+  }
+
   /// Runs a write on the scheduler, in one transaction with other waiting writes.
   package func onWriter<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result

@@ -87,7 +87,6 @@ func objects(_ context: ObjectContext, _ shelf: Shelf, _ book: Book) throws {
   context.register(Shelf.self, Book.self)
   try context.insert(shelf)
   try context.delete(book)
-  try context.save()
   try context.save { try $0["log"].insert(["saved": true]) }
   try context.find(Shelf.self).each { $0.title != "Fiction" }
   try context.undoGroup(named: "Move") {

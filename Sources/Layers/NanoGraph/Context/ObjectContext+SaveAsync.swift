@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoStoreCore
+
+/// Saving without blocking.
+extension ObjectContext {
+  /// The asynchronous form of ``save()``, which does not block the calling thread while it waits
+  /// for other writes, writes and syncs.
+  ///
+  /// ```swift
+  /// song.title = "Gin"
+  /// try await context.save()                 // the actor runs other tasks in the meantime
+  /// ```
+  ///
+  /// The save stores the objects as they are when the writes are prepared. Objects that are changed
+  /// or deleted while the save is suspended have unsaved changes afterward, which the next save
+  /// stores. A second save starts after the first. ``rollback()``, ``close()`` and a synchronous
+  /// save during the suspension take the place of a save that has not begun to write, and wait for
+  /// one that has.
+  ///
+  /// The following saves block like ``save()``, because they evaluate objects in memory while they
+  /// write: those with deletions, with inserted objects whose deletion was saved before, with
+  /// objects whose content could not be loaded, and those that encounter a conflict.
+  ///
+  /// Canceling the task interrupts the save: nothing is stored, and the context is unchanged. A
+  /// save that fails can leave the collections and indexes that its new objects need.
+  ///
+  /// - Throws: The errors of ``save()``; `CancellationError` or ``StoreError/Code/interrupted`` if
+  ///   the task was canceled before the commit.
+  public func save(isolation: isolated (any Actor)? = #isolation) async throws {
+    await enterSave()
+    defer { leaveSave() }
+    for attempt in 0... {
+      try Task.checkCancellation()
+      // A synchronous save or a rollback took the place of the earlier attempt.
+      if attempt > 0, !hasUnsavedChanges { return }
+      try insertReachable()
+      guard attempt < Self.attempts, !requiresBlockingSave else { return try saveBlocking() }
+      let next = try await prepareCollections()
+      guard !requiresBlockingSave else { continue }
+      undoLog.close()
+      let suspended: SuspendedSave
+      do {
+        suspended = try SuspendedSave(self, next: next)
+      } catch is SavePlan.Outdated {
+        // A class received its first new object in the meantime.
+        continue
+      }
+      if try await run(suspended) { return }
+    }
+  }
+
+  /// Arbitrary: each attempt after the first follows a change by another writer or by this context.
+  private static var attempts: Int { 3 }
+
+  /// Runs the transaction of a save.
+  ///
+  /// - Returns: False if the save must be prepared again.
+  private func run(
+    _ suspended: SuspendedSave, isolation: isolated (any Actor)? = #isolation
+  ) async throws -> Bool {
+    let (store, plan, progress) = (store, suspended.plan, suspended.progress)
+    suspended.begin()
+    suspendedSave = suspended
+    var failure: (any Error)?
+    do {
+      try await store.onWriterAlone {
+        do {
+          try store.write {
+            try progress.begin()
+            try plan.write(to: store)
+          }
+        } catch {
+          progress.finish(false)
+          throw error
+        }
+        progress.finish(true)
+      }
+    } catch {
+      failure = error
+    }
+    if suspendedSave === suspended { settleSave() }
+    if progress.isCommitted { return true }
+    guard let failure else { return true }
+    guard failure is SavePlan.Outdated else { throw failure }
+    if progress.isWithdrawn { return false }
+    // Resolves the conflict by the policy, whose closure belongs to the actor.
+    try saveBlocking()
+    return true
+  }
+
+  private func saveBlocking() throws { try save() }
+
+  /// Ends a suspended save, so that the context can be saved or rolled back: withdraws it, or
+  /// completes it if it has stored the objects.
+  func settleSave() {
+    guard let suspended = suspendedSave else { return }
+    suspended.progress.settle()
+    suspendedSave = nil
+    if suspended.progress.isCommitted { suspended.complete() } else { suspended.cancel() }
+  }
+
+  /// Whether the save must evaluate objects in memory while it writes.
+  private var requiresBlockingSave: Bool {
+    mayContainDeleted
+      || allTables.contains { table in
+        table.counts.deleted > 0 || table.inserted.contains { $0._$object.rowID > 0 }
+          || table.changed.contains { $0._$object.flags.contains(.failed) }
+      }
+  }
+
+  /// Creates the collections and indexes of new and changed objects, and returns the next row IDs
+  /// of collections with new objects.
+  private func prepareCollections(
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws -> [ExactName: Int64] {
+    let tables = allTables.filter { $0.counts.hasContent }
+    let work = tables.map {
+      (documents: $0.documents, preparation: $0.preparation, isNew: $0.counts.inserted > 0)
+    }
+    guard work.contains(where: { $0.preparation != nil || $0.isNew }) else { return [:] }
+    let store = store
+    let results = try await store.onWriterAlone {
+      try store.write {
+        try work.map { part in
+          (
+            raised: try part.preparation?.run() ?? 0,
+            next: part.isNew ? try part.documents.nextRowID() : nil
+          )
+        }
+      }
+    }
+    var next: [ExactName: Int64] = [:]
+    for index in tables.indices {
+      tables[index].raiseRevisions(by: results[index].raised)
+      if let preparation = work[index].preparation {
+        tables[index].preparedEpoch = preparation.epoch
+      }
+      next[ExactName(tables[index].documents.name)] = results[index].next
+    }
+    return next
+  }
+
+  private func enterSave(isolation: isolated (any Actor)? = #isolation) async {
+    guard saveTurns.isTaken else {
+      saveTurns.isTaken = true
+      return
+    }
+    await withCheckedContinuation(isolation: isolation) { saveTurns.waiting.append($0) }
+  }
+
+  private func leaveSave() {
+    guard !saveTurns.waiting.isEmpty else {
+      saveTurns.isTaken = false
+      return
+    }
+    saveTurns.waiting.removeFirst().resume()
+  }
+}
+
+/// The asynchronous saves of a context, which run one at a time.
+struct SaveTurns {
+  var isTaken = false
+  var waiting: [CheckedContinuation<Void, Never>] = []
+}

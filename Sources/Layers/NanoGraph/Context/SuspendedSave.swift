@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoStoreCore
+
+/// An asynchronous save between its preparation and its completion, with the objects that it
+/// stores. Confined to the context.
+final class SuspendedSave {
+  private struct Part {
+    let table: ObjectTable
+    var updates: [any GraphObject] = []
+    /// The first of the context's new objects, with the row IDs of their documents.
+    var insertions: [(object: any GraphObject, rowID: Int64)] = []
+  }
+
+  private let context: ObjectContext
+  private(set) var plan = SavePlan()
+  let progress = SaveProgress()
+  private var parts: [Part] = []
+  /// The objects that were changed after they were encoded.
+  private var changed: Set<ObjectIdentifier> = []
+  private let named: [ExactName: NamedChange]
+  private let history: (done: [UndoGroup], undone: [UndoGroup])
+
+  /// Encodes all new and changed objects.
+  ///
+  /// - Parameter next: The next row IDs of collections with new objects.
+  /// - Throws: ``SavePlan/Outdated`` if a row ID is missing; ``StoreError`` if an object cannot be
+  ///   stored. The context is unchanged.
+  init(_ context: ObjectContext, next: [ExactName: Int64]) throws {
+    self.context = context
+    named = context.namedChanges
+    history = context.undoLog.history
+    let tables = context.allTables.filter { $0.counts.hasContent }
+    defer { for table in tables { table.revertRowIDs() } }
+    for table in tables where table.counts.inserted > 0 {
+      guard let first = next[ExactName(table.documents.name)] else { throw SavePlan.Outdated() }
+      table.assignRowIDs(from: first)
+    }
+    for table in tables { try add(table) }
+    for (name, change) in named.sorted(by: { $0.key < $1.key }) {
+      switch change {
+      case .value(let value): plan.named.append((name.text, value))
+      case .object(let object):
+        plan.named.append(
+          (name.text, object._$object.isDeleted ? nil : ObjectContext.reference(to: object)))
+      }
+    }
+  }
+
+  private func add(_ table: ObjectTable) throws {
+    var part = Part(table: table)
+    var encoded = SavePlan.Class(documents: table.documents)
+    var writer = JSONWriter(capacity: 512)
+    for object in table.changed {
+      let state = (id: object._$object.rowID, revision: object._$object.revision)
+      do {
+        encoded.updates.append(
+          SavePlan.Update(
+            rowID: state.id, revision: state.revision,
+            key: table.hasKey ? try object.documentKey : nil, version: object.storedVersion,
+            body: try Self.body(of: object, &writer)))
+      } catch let error as StoreError {
+        throw error.adding(.collection, table.documents.name).adding(.rowID, "\(state.id)")
+      }
+      part.updates.append(object)
+    }
+    for object in table.inserted {
+      let id = object._$object.rowID
+      do {
+        encoded.insertions.append(
+          SavePlan.Insertion(
+            rowID: id, key: try object.documentKey, version: object.storedVersion,
+            body: try Self.body(of: object, &writer)))
+      } catch let error as StoreError {
+        throw error.adding(.collection, table.documents.name)
+          .adding(.position, "document \(encoded.insertions.count + 1) of the batch")
+      }
+      part.insertions.append((object, id))
+    }
+    plan.classes.append(encoded)
+    parts.append(part)
+  }
+
+  private static func body(
+    of object: any GraphObject, _ writer: inout JSONWriter
+  ) throws -> [UInt8] {
+    defer { writer.removeAll() }
+    object.writeDocument(to: &writer)
+    if let failure = writer.failure { throw failure }
+    return Array(writer.bytes)
+  }
+
+  /// Tracks changes of the objects from now on. New objects are found by their prospective row IDs,
+  /// so that a query that reads their documents before the completion returns these instances.
+  func begin() {
+    for part in parts {
+      for object in part.updates { object._$object.flags.insert(.watched) }
+      for (object, id) in part.insertions {
+        object._$object.flags.insert(.watched)
+        part.table.map.insert(id, object.address)
+      }
+    }
+  }
+
+  func noteChanged(_ object: any GraphObject) { changed.insert(ObjectIdentifier(object)) }
+
+  func newRowIDs(of table: ObjectTable) -> [Int64] {
+    parts.first { $0.table === table }?.insertions.map(\.rowID) ?? []
+  }
+
+  /// Reverts ``begin()`` after a save that stored nothing.
+  func cancel() {
+    for part in parts {
+      for (_, id) in part.insertions { part.table.map.remove(id) }
+    }
+  }
+
+  /// Updates the objects after the commit. Objects that were changed or deleted in the meantime
+  /// remain so, based on the stored revision.
+  func complete() {
+    context.updating { completeAll() }
+    context.notifySaved()
+  }
+
+  private func completeAll() {
+    for part in parts {
+      for object in part.updates { completeUpdate(object, part.table) }
+      part.table.changed.removeAll { !$0._$object.flags.contains(.changed) }
+      completeInsertions(part)
+    }
+    for (name, change) in named where context.namedChanges[name]?.isSame(as: change) ?? false {
+      context.namedChanges[name] = nil
+    }
+    context.undoLog.didSave(history)
+    context.saveCount += 1
+  }
+
+  private func completeUpdate(_ object: any GraphObject, _ table: ObjectTable) {
+    let id = object._$object.rowID
+    let known = object._$object.revision
+    object._$object.revision =
+      known != 0 ? known + 1 : (try? table.documents.contentVersion(rowID: id)?.revision) ?? 0
+    if context.undoLog.isEnabled { table.savedRevisions[id] = object._$object.revision }
+    let isUnchanged = !changed.contains(ObjectIdentifier(object))
+    if object._$object.isDeleted {
+      // Restoring the object must not count it as changed.
+      if isUnchanged { object._$object.flags.remove(.changed) }
+    } else if isUnchanged {
+      object._$object.flags = .watched
+      table.counts.changed -= 1
+    }
+  }
+
+  private func completeInsertions(_ part: Part) {
+    guard !part.insertions.isEmpty else { return }
+    let table = part.table
+    for (object, id) in part.insertions {
+      object._$object.rowID = id
+      object._$object.revision = 1
+      let flags = object._$object.flags
+      table.removed.remove(id)
+      if flags.contains(.deleted) {
+        table.deleted.append(object)
+        table.counts.deleted += 1
+        let isChanged = changed.contains(ObjectIdentifier(object))
+        object._$object.flags = isChanged ? [.deleted, .changed] : .deleted
+        // Counted as changed if the deletion is undone.
+        if isChanged { table.changed.append(object) }
+        continue
+      }
+      table.counts.inserted -= 1
+      guard changed.contains(ObjectIdentifier(object)) else {
+        object._$object.flags = .watched
+        continue
+      }
+      object._$object.flags = flags.contains(.watched) ? [.changed, .watched] : .changed
+      table.changed.append(object)
+      table.counts.changed += 1
+    }
+    // Numbers are positions among all objects inserted since the context was created.
+    let count = part.insertions.count
+    if context.undoLog.isEnabled {
+      while table.rowIDsOfInserted.count < table.insertedBefore { table.rowIDsOfInserted.append(0) }
+      table.rowIDsOfInserted += part.insertions.map(\.rowID)
+    }
+    table.inserted.removeFirst(count)
+    table.insertedBefore += count
+  }
+}
+
+extension NamedChange {
+  fileprivate func isSame(as other: NamedChange) -> Bool {
+    switch (self, other) {
+    case (.value(let a), .value(let b)): a == b
+    case (.object(let a), .object(let b)): a === b
+    default: false
+    }
+  }
+}
