@@ -13,6 +13,7 @@ extension ObjectTable {
     inserted.append(object)
     object._$object.rowID = number(at: inserted.count - 1)
     object._$object.flags = .inserted
+    keepWatching(object)
     counts.inserted += 1
     for inverse in inverses { inverse.begin(object, in: context) }
   }
@@ -163,6 +164,7 @@ extension ObjectTable {
   /// Reinserts an object whose deletion was saved, with the same row ID.
   func reinsert(_ object: any GraphObject) {
     object._$object.flags = .inserted
+    keepWatching(object)
     object._$object.revision = 0
     inserted.append(object)
     counts.inserted += 1
