@@ -11,6 +11,7 @@ func graphScenarios(_ set: SongSet) -> [any Scenario] {
     SongUpdateScenario(set: set),
     ListInsertScenario(set: set),
     FirstTitleScenario(set: set),
+    PropertyReadScenario(set: set),
     TextIndexScenario(set: set),
     TextSearchScenario(set: set, kind: .words),
     TextSearchScenario(set: set, kind: .substrings),
