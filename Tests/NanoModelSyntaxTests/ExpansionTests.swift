@@ -260,7 +260,7 @@ struct ExpansionTests {
           self._$f_name = _$read.0
           self._$unknownFields = _$read.1
           if !_$isSame[0] {
-            _$notify(\._$f_name)
+            _$notify(\.name)
           }
         }
 
@@ -269,7 +269,7 @@ struct ExpansionTests {
           guard _$object.isObserved else {
             return
           }
-          _$notify(\._$f_name)
+          _$notify(\.name)
         }
 
         @inline(__always)

@@ -23,7 +23,8 @@ extension ModelMacroImplementation {
     let model = ModelDeclaration(declaration, node, context.lexicalContext, &problems)
     if !isReportedByExtension(declaration) { problems.emit(context) }
     guard let model, !problems.hasErrors else {
-      return declaration.is(ClassDeclSyntax.self) ? ObjectRenderer.placeholders : []
+      return declaration.as(ClassDeclSyntax.self)
+        .map { ObjectRenderer.placeholders(in: $0.name.text) } ?? []
     }
     let unknown: DeclSyntax =
       "\(raw: model.access)var _$unknownFields = NanoStoreModels.UnknownFields()"

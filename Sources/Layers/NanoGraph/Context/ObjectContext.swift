@@ -66,7 +66,7 @@ public final class ObjectContext {
   @exclusivity(unchecked) var isObserved = false
   /// Whether properties can be observed, and the context follows the store.
   @usableFromInline let isLive: Bool
-  @exclusivity(unchecked) var sensor = TrackingSensor()
+  let sensor = TrackingSensor()
   @exclusivity(unchecked) var updates = ContextUpdates()
   var observers: ContextObservers?
   @exclusivity(unchecked) var liveQueries = LiveQueries()

@@ -20,6 +20,7 @@ final class ObjectTable {
   let inverses: [InverseRelationship]
   /// 1 if reads of objects are reported to observers, or else 0.
   @usableFromInline let observable: UInt8
+  let sensor: TrackingSensor
   /// The observers of objects, by their own identity.
   @exclusivity(unchecked) var observers: [ObjectIdentifier: ObjectObservers.Unowned] = [:]
   /// Whether a relationship without an inverse can contain objects that are not inserted yet.
@@ -61,6 +62,7 @@ final class ObjectTable {
     self.context = context
     self.type = type
     observable = context.isLive ? 1 : 0
+    sensor = context.sensor
     version = Int64(type.modelVersion)
     hasKey = type.modelFields.contains { $0.traits.contains(.key) }
     relationships = type._$relationships.map(\.erased)

@@ -38,7 +38,7 @@ extension GraphObject {
     guard let table = _$object.table else {
       return TrackingSensor.shared.withLock { $0.isTracking() }
     }
-    return table.context.sensor.isTracking()
+    return table.sensor.isTracking()
   }
 
   @usableFromInline

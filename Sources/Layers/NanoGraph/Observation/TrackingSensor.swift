@@ -7,18 +7,18 @@ import Synchronization
 ///
 /// The Observation module does not say so. But a tracked read retains the key path that it reports, which is seen in
 /// its reference count. So an object needs a registrar, which allocates 200 bytes, only once it is really observed.
-struct TrackingSensor {
+final class TrackingSensor {
   private final class Probe: Observable, Sendable {
     static let shared = Probe()
     subscript(number: Int) -> Int { number }
   }
 
   private let registrar = ObservationRegistrar()
-  private var number = 0
-  private var path = Self.path(0)
+  @exclusivity(unchecked) private var number = 0
+  @exclusivity(unchecked) private var path = TrackingSensor.path(0)
 
   /// Returns whether reads are tracked on this thread.
-  mutating func isTracking() -> Bool {
+  func isTracking() -> Bool {
     registrar.access(Probe.shared, keyPath: path)
     guard !isKnownUniquelyReferenced(&path) else { return false }
     // Equal key paths are retained only once.

@@ -8,8 +8,8 @@ enum AccessorRenderer {
   private static let willChange = "if _$object.isWatched { _$willChange() }"
 
   /// Returns code that loads the object if necessary, and reports the read.
-  private static func willRead(_ storage: String, _ function: String = "_$willRead") -> String {
-    "if _$object.interceptsReads { \(function)(\\.\(storage)) }"
+  private static func willRead(_ path: String, _ function: String = "_$willRead") -> String {
+    "if _$object.interceptsReads { \(function)(\\.\(path)) }"
   }
 
   /// Returns code around a change of a relationship, which notifies the observers of the relationship.
@@ -25,7 +25,9 @@ enum AccessorRenderer {
   static func accessors(of property: StoredProperty) -> [AccessorDeclSyntax] {
     let storage = property.storageName
     let value = property.type.isOptional ? storage : "\(storage)!"
-    let willRead = willRead(storage, property.isTransient ? "_$willReadUnstored" : "_$willRead")
+    // A key path of the storage would make the compiler check each access to it for exclusivity at run time.
+    let path = property.name
+    let willRead = willRead(path, property.isTransient ? "_$willReadUnstored" : "_$willRead")
     let willChange = property.isTransient ? "" : willChange
     return [
       """
@@ -43,7 +45,7 @@ enum AccessorRenderer {
       \(raw: willChange)
       let _$isSame = _$object.isObserved && NanoStoreModels.ModelCoding.isSame(\(raw: storage), newValue)
       \(raw: storage) = newValue
-      if _$object.isObserved, !_$isSame { _$notify(\\.\(raw: storage)) }
+      if _$object.isObserved, !_$isSame { _$notify(\\.\(raw: path)) }
       }
       """,
       """
@@ -51,7 +53,7 @@ enum AccessorRenderer {
       \(raw: willChange)
       let _$former = _$object.isObserved ? \(raw: storage) : nil
       defer {
-      if _$object.isObserved, !NanoStoreModels.ModelCoding.isSame(\(raw: storage), _$former) { _$notify(\\.\(raw: storage)) }
+      if _$object.isObserved, !NanoStoreModels.ModelCoding.isSame(\(raw: storage), _$former) { _$notify(\\.\(raw: path)) }
       }
       yield &\(raw: value)
       }

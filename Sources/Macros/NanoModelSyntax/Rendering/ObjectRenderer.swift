@@ -16,15 +16,15 @@ struct ObjectRenderer {
 
   /// The members that property accessors require, rendered if an error prevents generating the others, so that the
   /// accessors do not cause additional errors.
-  static var placeholders: [DeclSyntax] {
+  static func placeholders(in type: String) -> [DeclSyntax] {
     [
       "private var _$object = NanoStoreModels.ObjectState()",
       "private init(_$fault: Swift.Void) { Swift.fatalError() }",
       "private func _$load() {}",
       "private func _$willChange() {}",
-      "private func _$willRead(_ path: Swift.AnyKeyPath) {}",
-      "private func _$willReadUnstored(_ path: Swift.AnyKeyPath) {}",
-      "private func _$notify(_ path: Swift.AnyKeyPath) {}",
+      "private func _$willRead(_ path: Swift.PartialKeyPath<\(raw: type)>) {}",
+      "private func _$willReadUnstored(_ path: Swift.PartialKeyPath<\(raw: type)>) {}",
+      "private func _$notify(_ path: Swift.PartialKeyPath<\(raw: type)>) {}",
     ]
   }
 
@@ -58,7 +58,7 @@ struct ObjectRenderer {
       \(raw: access)func _$fillWithFirstValues() {
       \(raw: model.properties.map(initialize).joined(separator: "\n"))
       guard _$object.isObserved else { return }
-      \(raw: model.properties.map { "_$notify(\\.\($0.storageName))" }.joined(separator: "\n"))
+      \(raw: model.properties.map { "_$notify(\\.\(Self.path(of: $0)))" }.joined(separator: "\n"))
       }
       """,
     ]
@@ -81,8 +81,8 @@ struct ObjectRenderer {
       return property.relationship == nil
         ? assignment : "if !_$isSame[\(index)] { \(willReplace); \(assignment) }"
     }
-    let notify = names.filter { $0.property.relationship == nil }.map { index, storage, _ in
-      "if !_$isSame[\(index)] { _$notify(\\.\(storage)) }"
+    let notify = names.filter { $0.property.relationship == nil }.map { index, _, property in
+      "if !_$isSame[\(index)] { _$notify(\\.\(Self.path(of: property))) }"
     }
     return """
       @inline(never)
@@ -93,6 +93,11 @@ struct ObjectRenderer {
       \(raw: notify.joined(separator: "\n"))
       }
       """
+  }
+
+  /// The key path that observers of a property read: see `AccessorRenderer`.
+  private static func path(of property: StoredProperty) -> String {
+    property.relationship == nil ? property.name : property.storageName
   }
 
   private func initialize(_ property: StoredProperty) -> String {
