@@ -75,7 +75,7 @@ struct NoteScreenTests {
     #expect(menu.texts == ["-", "Undo Rename", "-"])
   }
 
-  @Test("What another store on the file writes is shown, in the objects that are there")
+  @Test("The existing objects show what another store on the file writes")
   func otherStore() async throws {
     let milk = screen.notes.elements[1]
     let other = ObjectContext(try Store(.file(scratch.file("notes.db"))))
@@ -109,7 +109,7 @@ struct NoteScreenTests {
     #expect(try await store[Note.self].find(\.title == "Mine").count() == 1)
   }
 
-  @Test("A search field changes the query, and the list stays until the new one is there")
+  @Test("A search field changes the query, and the elements remain until the new ones exist")
   func search() async throws {
     let list = Redraws { screen.titles.joined(separator: " ") }
 
@@ -154,7 +154,7 @@ struct NoteScreenTests {
     try await wait { screen.titles == ["Bread", "Tea"] }
   }
 
-  @Test("A deleted note tells the detail view that shows it") func deletion() async throws {
+  @Test("A detail view is notified that its note was deleted, and restored") func deletion() async throws {
     let note = screen.notes.elements[2]
     let detail = Redraws { note.isDeleted ? "deleted" : note.title }
 
