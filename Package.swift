@@ -259,11 +259,15 @@ let package = Package(
     .executableTarget(
       name: "example-objects", dependencies: ["NanoStoreModels"],
       path: "Examples/Objects/Sources/Objects"),
+    .executableTarget(
+      name: "example-live", dependencies: ["NanoStoreModels"],
+      path: "Examples/Live/Sources/Live"),
     .testTarget(
       name: "NanoModelTests",
       dependencies: [
         "NanoStoreModels", "NanoStore", "NanoStoreCore", "NanoModel", "NanoTesting",
         "NanoTestSupport", "example-quickstart", "example-models", "example-objects",
+        "example-live",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -273,6 +277,9 @@ let package = Package(
         "NanoSQLite", "NanoGraph", "NanoLegacy", "NanoTesting", "NanoTestSupport",
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "NanoMainActorTests", dependencies: ["NanoStoreModels", "NanoTestSupport"],
+      swiftSettings: strict + [.defaultIsolation(MainActor.self)]),
     .testTarget(
       name: "NanoModelSyntaxTests",
       dependencies: [

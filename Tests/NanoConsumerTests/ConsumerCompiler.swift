@@ -53,9 +53,13 @@ struct ConsumerCompiler {
   }
 
   static func check(_ files: [URL], features: [Feature] = []) throws -> Outcome {
+    try run(arguments(features) + files.map(\.path))
+  }
+
+  private static func run(_ arguments: [String]) throws -> Outcome {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = arguments(features) + files.map(\.path)
+    process.arguments = arguments
     let output = FileManager.default.temporaryDirectory.appending(
       path: "nanostore-consumer-\(UUID().uuidString)")
     try Data().write(to: output)
@@ -76,6 +80,17 @@ struct ConsumerCompiler {
 
   /// Checks a program of several source texts.
   static func check(_ texts: [String], features: [Feature] = []) throws -> Outcome {
+    try withFiles(texts) { try check($0, features: features) }
+  }
+
+  /// Checks the syntax of a source text, whose modules need not exist.
+  static func parse(_ text: String) throws -> Outcome {
+    try withFiles([text]) { try run(["swiftc", "-frontend", "-parse"] + $0.map(\.path)) }
+  }
+
+  private static func withFiles(
+    _ texts: [String], _ work: ([URL]) throws -> Outcome
+  ) throws -> Outcome {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "nanostore-consumer-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -85,7 +100,7 @@ struct ConsumerCompiler {
       try Data(text.utf8).write(to: file)
       return file
     }
-    return try check(files, features: features)
+    return try work(files)
   }
 
   private static func arguments(_ features: [Feature]) -> [String] {

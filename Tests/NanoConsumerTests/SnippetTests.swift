@@ -39,4 +39,24 @@ struct SnippetTests {
     }
     #expect(outcome.succeeded)
   }
+
+  /// Code for frameworks that exist on Apple platforms only has a code fence of its own.
+  @Test("Only code that imports Apple's frameworks is not compiled, and it parses")
+  func appleCode() throws {
+    var blocks: [String] = []
+    for document in Self.documents {
+      let text = try String(contentsOf: document, encoding: .utf8)
+      for part in text.components(separatedBy: "```swift ").dropFirst() {
+        let lines = part.components(separatedBy: "```")[0].split(separator: "\n")
+        #expect(lines.first == "apple", "\(document.lastPathComponent)")
+        #expect(lines.contains("import SwiftUI") || lines.contains("import UIKit"))
+        blocks.append(lines.dropFirst().joined(separator: "\n"))
+      }
+    }
+    #expect(blocks.count >= 3)
+    for block in blocks {
+      let outcome = try ConsumerCompiler.parse(block)
+      #expect(outcome.succeeded, "\(outcome.diagnostics)")
+    }
+  }
 }

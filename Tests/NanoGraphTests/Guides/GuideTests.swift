@@ -8,6 +8,7 @@ import Testing
 struct GuideTests {
   private static let guides = [
     "docs/COMING-FROM-BNRPERSISTENCE.md", "docs/COMING-FROM-SWIFTDATA.md",
+    "docs/USER-INTERFACES.md",
   ]
 
   @Test("Every Swift block is compiled and run", arguments: guides)

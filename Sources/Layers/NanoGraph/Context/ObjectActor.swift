@@ -17,14 +17,15 @@ public import NanoStoreCore
 ///
 /// Contexts block while they read and save. The actor runs them on its own queue, so that they
 /// block no thread of Swift's cooperative pool. Objects cannot leave the block; return `Sendable`
-/// values, such as an ``ObjectID``.
+/// values, such as an ``ObjectID``. The context does not follow the store, and its objects cannot be
+/// observed.
 public actor ObjectActor {
   private let context: ObjectContext
   private let executor = QueueExecutor()
 
   /// Creates an actor with a new context.
   ///
-  /// - Parameter undoLevels: See ``ObjectContext/init(_:undoLevels:)``.
+  /// - Parameter undoLevels: See ``ObjectContext/init(_:undoLevels:isLive:isolation:)``.
   public init(_ store: Store, undoLevels: Int = 0) {
     context = ObjectContext(store, undoLevels: undoLevels, isLive: false)
   }
