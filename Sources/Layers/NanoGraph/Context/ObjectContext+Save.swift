@@ -178,7 +178,6 @@ extension ObjectTable {
       rowIDsOfInserted[index] = 0
     }
     let former = changed + deleted
-    noted = []
     inserted = []
     changed = []
     deleted = []

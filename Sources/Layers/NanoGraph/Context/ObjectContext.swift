@@ -272,7 +272,6 @@ extension ObjectTable {
     inserted = []
     changed = []
     deleted = []
-    noted = []
     counts = PendingCounts()
     insertedBefore = 0
     forgetNumbers()

@@ -95,9 +95,9 @@ final class SuspendedSave {
   /// so that a query that reads their documents before the completion returns these instances.
   func begin() {
     for part in parts {
-      for object in part.updates { object._$object.flags.insert(.watched) }
+      for object in part.updates { object._$object.flags.rearm() }
       for (object, id) in part.insertions {
-        object._$object.flags.insert(.watched)
+        object._$object.flags.rearm()
         part.table.map.insert(id, object.address)
       }
     }
@@ -174,7 +174,7 @@ final class SuspendedSave {
         object._$object.flags = .watched
         continue
       }
-      object._$object.flags = flags.contains(.watched) ? [.changed, .watched] : .changed
+      object._$object.flags = flags.intersection([.watched, .recorded]).union(.changed)
       table.changed.append(object)
       table.counts.changed += 1
     }

@@ -41,7 +41,7 @@ extension ObjectTable {
       return
     }
     // Changes of a deleted object are not tracked.
-    guard !object._$object.flags.contains(.deleted), !isNoted(object) else { return }
+    guard !object._$object.flags.contains(.deleted), !isRecorded(object) else { return }
     // Without loaded content there is nothing to restore. The save reports the object.
     if !object._$object.flags.contains(.failed) {
       context.undoLog.note(.updated, object, in: self)
@@ -76,7 +76,7 @@ extension ObjectTable {
   func forgetChange(of object: any GraphObject) {
     guard object._$object.flags.contains(.changed) else { return }
     object._$object.flags.remove(.changed)
-    object._$object.flags.insert(.watched)
+    object._$object.flags.rearm()
     changed.removeAll { $0 === object }
     counts.changed -= 1
   }
@@ -115,7 +115,7 @@ extension ObjectTable {
   /// Reverts ``noteDeleted(_:)`` before it is saved.
   func noteRestored(_ object: any GraphObject) {
     object._$object.flags.remove(.deleted)
-    object._$object.flags.insert(.watched)
+    object._$object.flags.rearm()
     context.pendingDeletions -= 1
     context.updates.noteDeletion(of: object, wasDeleted: true)
     if object._$object.flags.contains(.inserted) {
@@ -193,12 +193,7 @@ extension ObjectTable {
 
   /// Requests a notification before the next change of each unsaved object.
   func watchUnsaved() {
-    noted = []
-    for object in inserted where !object._$object.isDeleted {
-      object._$object.flags.insert(.watched)
-    }
-    for object in changed where !object._$object.isDeleted {
-      object._$object.flags.insert(.watched)
-    }
+    for object in inserted where !object._$object.isDeleted { object._$object.flags.rearm() }
+    for object in changed where !object._$object.isDeleted { object._$object.flags.rearm() }
   }
 }

@@ -86,7 +86,6 @@ extension ObjectTable {
     }
     open(self.type)
     for object in changed where !object._$object.isDeleted { object._$object.flags = .watched }
-    noted = []
     insertedBefore += count
     raisedRevisions = 0
     changed = []

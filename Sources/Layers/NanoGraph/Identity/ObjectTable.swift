@@ -34,8 +34,6 @@ final class ObjectTable {
   @exclusivity(unchecked) var inserted: [any GraphObject] = []
   /// The stored objects with changes, retained until they are saved.
   @exclusivity(unchecked) var changed: [any GraphObject] = []
-  /// The unsaved objects that are watched although their change is recorded, for live results.
-  @exclusivity(unchecked) var noted: Set<ObjectIdentifier> = []
   /// The stored objects to delete.
   var deleted: [any GraphObject] = []
   @exclusivity(unchecked) var counts = PendingCounts()

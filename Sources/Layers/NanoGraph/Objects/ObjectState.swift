@@ -26,6 +26,14 @@ public struct ObjectState: ~Copyable {
     @inlinable static var failed: Flags { Flags(rawValue: 32) }
     /// The deletion of the object is saved.
     @inlinable static var removed: Flags { Flags(rawValue: 64) }
+    /// The unsaved changes are recorded; the object is watched for live results only.
+    static var recorded: Flags { Flags(rawValue: 128) }
+
+    /// Requests that the next change is recorded.
+    mutating func rearm() {
+      insert(.watched)
+      remove(.recorded)
+    }
   }
 
   /// Nil without a context. The context detaches all objects before it is deallocated.

@@ -39,26 +39,22 @@ extension ObjectTable {
   /// changes.
   func watchEachChange() {
     for object in unsaved where !object._$object.isWatched {
-      noted.insert(ObjectIdentifier(object))
-      object._$object.flags.insert(.watched)
+      object._$object.flags.formUnion([.watched, .recorded])
     }
   }
 
-  /// Called before a change of an object of a class with live results.
+  /// Called before a change of a watched object.
   ///
-  /// - Returns: Whether the change has been recorded already.
-  func isNoted(_ object: any GraphObject) -> Bool {
-    guard !context.liveQueries.isEmpty else { return false }
+  /// - Returns: Whether an earlier change has been recorded, and with it the state before this one.
+  func isRecorded(_ object: any GraphObject) -> Bool {
     context.liveQueries.invalidate()
-    context.suspendedSave?.noteChanged(object)
-    return noted.contains(ObjectIdentifier(object))
+    return object._$object.flags.contains(.recorded)
   }
 
   /// Called after a change was recorded.
   func keepWatching(_ object: any GraphObject) {
     guard !context.liveQueries.isEmpty else { return }
-    noted.insert(ObjectIdentifier(object))
-    object._$object.flags.insert(.watched)
+    object._$object.flags.formUnion([.watched, .recorded])
   }
 }
 
