@@ -23,11 +23,15 @@ enum Loopback {
     private static let stream = Int32(SOCK_STREAM.rawValue)
   #endif
 
-  /// Returns an unused port. Another process may use it before the caller does.
+  /// Returns an unused port, below those that the system assigns: connections of other tests would take one of these
+  /// before the server listens.
   static func freePort() throws -> Int {
-    let (socket, port) = try listen(on: 0)
-    close(socket)
-    return port
+    for _ in 0..<1_000 {
+      guard let (socket, port) = try? listen(on: .random(in: 15_000..<32_000)) else { continue }
+      close(socket)
+      return port
+    }
+    throw SocketFailure("listen")
   }
 
   /// - Parameter port: The port, or 0 for any unused one.
