@@ -42,8 +42,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   package var capabilities: Capabilities {
     var all: Capabilities = [
       .sql, .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .backup, .everythingIndex,
-      .changes,
-      .fullTextIndexes,
+      .changes, .fullTextIndexes, .changeTracking,
     ]
     if path != nil { all.insert(.durable) }
     if readers != nil { all.insert(.concurrentReads) }

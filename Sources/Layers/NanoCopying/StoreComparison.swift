@@ -62,6 +62,9 @@ final class StoreComparison {
       try reader.collections().map { ($0.name.folded, $0) }, uniquingKeysWith: { $1 })
   }
 
+  /// The name of a change feed among definitions.
+  static let feedName = "change tracking"
+
   private func note(_ subject: String, _ message: String) {
     report.differences.append(VerificationProblem(subject: subject, message: message))
   }
@@ -119,6 +122,13 @@ extension StoreComparison {
     for definition in actual.subtracting(expected)
     where !expected.contains(where: { $0.name.hasSameBytes(as: definition.name) }) {
       note(name, "\(definition.name) is not in the source")
+    }
+    if try source.feed(of: name) != target.feed(of: name),
+      !omitted.contains(where: {
+        $0.collection.hasSameBytes(as: name) && $0.definition == Self.feedName
+      })
+    {
+      note(name, "the change feed differs")
     }
     if let highest = try source.highestRowID(in: name),
       let other = try target.highestRowID(in: name),

@@ -137,7 +137,37 @@ extension StoreCopy {
       }
       try reportProgress()
     }
+    try copyFeed(of: collection)
   }
+
+  /// Copies the change feed, so that the positions of its readers stay valid.
+  private func copyFeed(of collection: String) throws {
+    let feed = try source.feed(of: collection)
+    do {
+      try target.write(nil) { writer in
+        // An earlier copy that was not completed may have begun it.
+        try writer.setTracking(nil, of: collection)
+        guard let feed else { return }
+        try writer.setTracking(feed, of: collection)
+        var last: (Int64, Int64)?
+        repeat {
+          let rows = try source.feedRows(after: last, limit: Self.feedRowsPerStep, in: collection).rows
+          try writer.setFeedRows(rows, of: collection)
+          last = rows.last.map { ($0.position, $0.rowID) }
+        } while last != nil
+      }
+    } catch let error as StoreError {
+      guard error.code == .unsupported, options.skippingUnsupported else {
+        throw error.adding(.collection, collection)
+      }
+      omitted.append(
+        CopyReport.OmittedDefinition(
+          collection: collection, definition: StoreComparison.feedName, reason: error.message))
+    }
+  }
+
+  /// Arbitrary.
+  private static let feedRowsPerStep = 1_000
 
   func copyMetadata() throws {
     let expected = Set(try source.metadataNames().map { ExactName($0) })

@@ -28,7 +28,7 @@ package struct Nanostore: ParsableCommand {
       InspectLegacyCommand.self,
       FindCommand.self, SearchCommand.self, GetCommand.self, PutCommand.self, DeleteCommand.self,
       CountCommand.self,
-      AggregateCommand.self, WatchCommand.self,
+      AggregateCommand.self, WatchCommand.self, ChangesCommand.self,
       CollectionsCommand.self, SchemaCommand.self, IndexCommand.self, ConfigureCommand.self,
       ExplainCommand.self,
       SQLCommand.self,

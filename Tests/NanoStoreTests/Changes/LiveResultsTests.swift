@@ -142,25 +142,28 @@ import Testing
     let clock = ContinuousClock()
     let start = clock.now
 
-    for number in 0..<1_000 as Range<Int64> { try await people.insert(["n": .int(number)]) }
-    try await eventually("the last state") { results.count == 1_000 }
+    for number in 0..<Self.burst { try await people.insert(["n": .int(number)]) }
+    try await eventually("the last state") { results.count == Self.burst }
 
     let intervals = Int((clock.now - start) / interval)
     #expect(elements.count <= intervals + 2)
   }
 
-  @Test("During a long interval, a thousand commits lead to no update")
+  /// The number of commits. A server syncs each, for which a busy machine takes up to 0.1 s.
+  private static let burst: Int64 = TestEngine.isServer ? 100 : 1_000
+
+  @Test("During a long interval, commits lead to no update")
   func longInterval() async throws {
     let people = try anyStore()["people"]
     let results = LiveResults(
       people.find(), loading: .immediately, interval: .seconds(Int64.max))
     let elements = ObservationCounter { results.elements }
 
-    for number in 0..<1_000 as Range<Int64> { try await people.insert(["n": .int(number)]) }
+    for number in 0..<Self.burst { try await people.insert(["n": .int(number)]) }
     #expect(elements.count == 0)
     try results.load()
 
-    #expect(results.count == 1_000 && elements.count == 1)
+    #expect(results.count == Self.burst && elements.count == 1)
   }
 
   @Test("Sections have unique keys, in the order of first appearance")

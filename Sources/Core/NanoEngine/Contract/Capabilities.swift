@@ -24,6 +24,8 @@ package struct Capabilities: OptionSet, Sendable, Hashable {
   package static let everythingIndex = Capabilities(rawValue: 64)
   /// ``Engine/observeCommits(_:)``.
   package static let changes = Capabilities(rawValue: 128)
+  /// ``EngineFeedReader`` and ``EngineFeedWriter``.
+  package static let changeTracking = Capabilities(rawValue: 2048)
   /// ``EngineIndexWriter/createFullTextIndex(_:in:)``.
   package static let fullTextIndexes = Capabilities(rawValue: 256)
 }

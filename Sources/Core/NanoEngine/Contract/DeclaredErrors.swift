@@ -26,7 +26,7 @@ package enum DeclaredErrors {
   /// The codes of each call of every role, without those of the environment.
   package static let all: [String: Set<StoreError.Code>] = [
     engine, maintenance, documentReader, catalogReader, sqlReader, documentWriter, indexWriter,
-    tuning, writer,
+    tuning, writer, feed,
   ].reduce(into: [:]) { $0.merge($1) { $0.union($1) } }
 
   /// A query that is not valid, not supported, or cannot be evaluated on a document.
@@ -124,5 +124,13 @@ package enum DeclaredErrors {
     ],
     "setMetadata(_:_:)": [.invalidArgument, .invalidName, .valueNotStorable],
     "savepoint(_:)": [.invalidArgument],
+  ]
+  package static let feed: [String: Set<StoreError.Code>] = [
+    "feed(of:)": [],
+    "feedRows(after:limit:in:)": [],
+    "feedPosition(ofRow:in:)": [],
+    "setTracking(_:of:)": [.invalidArgument, .invalidName, .unsupported],
+    "setFeedRows(_:of:)": [],
+    "pruneTombstones(before:in:)": [],
   ]
 }

@@ -27,6 +27,7 @@ extension SQLiteEngine {
           throw StoreError(.cannotOpen, "The copy could not be opened for writing")
         }
         try copyAll(to: copy, at: target.path, progress)
+        try FeedSchema.beginTimelines(copy)
       } catch {
         try? copy.close()
         throw error

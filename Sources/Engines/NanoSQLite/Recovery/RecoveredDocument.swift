@@ -27,9 +27,10 @@ struct RecoveredDocument {
   /// Whether a row could be from a collection's table; used for rows whose table is unknown.
   static func isLikely(_ record: StoredRecord) -> Bool {
     let values = record.values
-    guard values.count == columns, values[0].isNull, case .text(let body) = values[6] else {
-      return false
-    }
+    // A tracked table has one more column, the position in the change feed.
+    guard (columns...columns + 1).contains(values.count), values[0].isNull,
+      case .text(let body) = values[6], values.dropFirst(columns).allSatisfy({ $0.isNull || $0.int != nil })
+    else { return false }
     let isNumber = values[3...5].allSatisfy { $0.isNull || $0.int != nil }
     let isType = if case .blob = values[2] { false } else { values[2].int == nil }
     return isNumber && isType && body.first { $0 != 0 } == UInt8(ascii: "{")

@@ -25,6 +25,10 @@ final class CollectionTable {
   private let ordersText: Bool
   let paths: PathTrie
   let settings: CollectionSettings
+  /// The change feed, if changes are tracked.
+  let feed: FeedState?
+  /// The position of the next entry of the feed; `nil` if it must be determined.
+  var nextPosition: Int64?
   private let defaults: FieldDefaults?
   /// The wildcard index, if the collection has one.
   let wildcardIndex: WildcardIndex?
@@ -55,9 +59,10 @@ final class CollectionTable {
     _ description: CollectionDescription, generation: Int64, indexes: [IndexDefinition],
     sqlNames: [ExactName: String], unfinished: [IndexSchema] = [], paths: PathTrie,
     indexing: IndexingPolicy, parts: AttributeUsage, settings: CollectionSettings, ordersText: Bool,
-    text: FullTextIndexes? = nil
+    text: FullTextIndexes? = nil, feed: FeedState? = nil
   ) {
     self.text = text
+    self.feed = feed
     self.parts = parts
     self.unfinished = unfinished
     isObserved = InternalCollection(named: description.name) == nil
@@ -73,7 +78,9 @@ final class CollectionTable {
     self.settings = settings
     defaults = FieldDefaults(settings.defaults)
     wildcardIndex = indexing == .everything ? WildcardIndex(collection: description.name) : nil
-    sqlTexts = Statement.allCases.map { $0.sql(SQLName.quoted(description.name)) }
+    sqlTexts = Statement.allCases.map {
+      $0.sql(SQLName.quoted(description.name), isTracked: feed != nil)
+    }
     statements = Array(repeating: nil, count: sqlTexts.count)
   }
 
@@ -161,15 +168,26 @@ extension CollectionTable {
     /// different content of a row that another program wrote the same revision.
     static let anyRevision = "(random() & 4503599627370495)"
 
-    func sql(_ table: String) -> String {
+    /// The parameter of a batch for its first position.
+    static let positionInBatch = Int32(5 * NewDocument.batchSize + 1)
+
+    /// The position of an entry of a change feed, in tracked collections, is parameter 7; in a batch,
+    /// ``positionInBatch`` is the first one.
+    func sql(_ table: String, isTracked: Bool) -> String {
+      let column = isTracked ? ", \(FeedSchema.column)" : ""
+      let position = isTracked ? ", ?7" : ""
+      let setPosition = isTracked ? "\(FeedSchema.column) = ?7, " : ""
+      func positionInBatch(_ row: Int) -> String {
+        isTracked ? ", ?\(Self.positionInBatch) + \(row)" : ""
+      }
       let nextRevision = "coalesce(revision + 1, \(Self.anyRevision))"
       // All attributes: checking for foreign rows would not pay off for a single document.
       let columns = AttributeUsage.all.columns()
       let insert =
-        "INSERT INTO \(table)(id, key, type, version, added, revision, body) "
-        + "VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)"
+        "INSERT INTO \(table)(id, key, type, version, added, revision, body\(column)) "
+        + "VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6\(position))"
       let replace =
-        "UPDATE \(table) SET type = ?2, version = ?3, body = ?4, "
+        "UPDATE \(table) SET type = ?2, version = ?3, body = ?4, \(setPosition)"
         + "revision = \(nextRevision) WHERE (?5 IS NULL OR revision = ?5) AND "
       switch self {
       case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1"
@@ -182,21 +200,23 @@ extension CollectionTable {
       // A row with this ID may have existed before: counting from 1 could reuse its revision for a different
       // content.
       case .insertAgain:
-        return "INSERT INTO \(table)(id, key, type, version, added, revision, body) "
-          + "VALUES (?1, ?2, ?3, ?4, ?5, \(Self.anyRevision), ?6)"
+        return "INSERT INTO \(table)(id, key, type, version, added, revision, body\(column)) "
+          + "VALUES (?1, ?2, ?3, ?4, ?5, \(Self.anyRevision), ?6\(position))"
       case .insertPlain:
-        return "INSERT INTO \(table)(key, added, revision, body) VALUES (?1, ?2, 1, ?3)"
+        return "INSERT INTO \(table)(key, added, revision, body\(column)) "
+          + "VALUES (?1, ?2, 1, ?3\(position))"
       case .insertBatch:
         let rows = (0..<NewDocument.batchSize).map {
-          "(?\(3 * $0 + 1), ?\(3 * $0 + 2), 1, ?\(3 * $0 + 3))"
+          "(?\(3 * $0 + 1), ?\(3 * $0 + 2), 1, ?\(3 * $0 + 3)\(positionInBatch($0)))"
         }
-        return "INSERT INTO \(table)(key, added, revision, body) VALUES "
+        return "INSERT INTO \(table)(key, added, revision, body\(column)) VALUES "
           + rows.joined(separator: ", ")
       case .insertBatchAt:
         let rows = (0..<NewDocument.batchSize).map { row in
-          "(\((1...4).map { "?\(5 * row + $0)" }.joined(separator: ", ")), 1, ?\(5 * row + 5))"
+          "(\((1...4).map { "?\(5 * row + $0)" }.joined(separator: ", ")), 1, ?\(5 * row + 5)"
+            + positionInBatch(row) + ")"
         }
-        return "INSERT INTO \(table)(id, key, version, added, revision, body) VALUES "
+        return "INSERT INTO \(table)(id, key, version, added, revision, body\(column)) VALUES "
           + rows.joined(separator: ", ")
       case .mayInsertBatch:
         return "SELECT coalesce(max(id), 0) < \(Int64.max >> 1) AND NOT EXISTS (SELECT 1 FROM "
@@ -204,7 +224,7 @@ extension CollectionTable {
           + "FROM \(table)"
       case .save:
         return "\(insert) ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
-          + "type = excluded.type, version = excluded.version, body = excluded.body, "
+          + "type = excluded.type, version = excluded.version, body = excluded.body, \(setPosition)"
           + "revision = \(nextRevision)"
       case .replaceByKey: return replace + "key = ?1"
       case .replaceByRowID: return replace + "id = ?1"
@@ -311,7 +331,7 @@ extension SQLiteConnection {
       description, generation: generation, indexes: indexes, sqlNames: sqlNames,
       unfinished: unfinished, paths: paths, indexing: indexing, parts: parts,
       settings: try storedSettings(of: description.name), ordersText: try encoding() == "UTF-8",
-      text: FullTextIndexes(textSchemas))
+      text: FullTextIndexes(textSchemas), feed: try storedFeed(of: description.name))
   }
 
   /// Returns the rows of `nano_indexes`, sorted by name.

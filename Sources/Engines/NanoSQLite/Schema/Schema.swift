@@ -14,6 +14,7 @@ enum Schema {
 
   static let internalNames: Set<String> = [
     "nano_collections", "nano_indexes", "nano_index_ledger", "nano_paths", "nano_metadata",
+    FeedSchema.internalTable,
   ]
 
   static let internalTables = """

@@ -84,6 +84,7 @@ struct DefinitionCheck {
     return found.compactMap { definition in
       guard definition.type == "table", !existing.contains(definition.folded),
         definition.sql.hasExactSuffix(Self.collectionColumns)
+          || definition.sql.hasExactSuffix(Self.trackedColumns)
       else { return nil }
       return VerificationProblem(
         subject: definition.name, message: "the table has no row in nano_collections")
@@ -96,17 +97,27 @@ struct DefinitionCheck {
     return String(sql[..<end].drop { $0 != "(" })
   }()
 
+  /// The same after the column of a change feed was added.
+  private static let trackedColumns =
+    String(collectionColumns.dropLast()) + ", \(FeedSchema.column) INTEGER)"
+
   /// Returns the expected definitions with their owners, and whether they include all collections.
   private func expectedDefinitions() throws -> ([(String, Definition)], Bool) {
     let scratch = try Scratch()
     var expected: [(String, Definition)] = []
     var isComplete = true
     try scratch.connection.execute(Schema.internalTables)
+    if try connection.hasTable(FeedSchema.internalTable) {
+      try scratch.connection.execute(FeedSchema.createInternalTable)
+    }
     expected += try scratch.takeDefinitions().map { ("file", $0) }
     for name in collections {
       do {
         guard let table = try connection.table(name) else { continue }
+        let feed = FeedSchema(name)
         var sql = Schema.collection(name)
+        if try connection.hasColumn(FeedSchema.column, name) { sql += feed.addColumn }
+        if table.feed != nil { sql += feed.create }
         if table.wildcardIndex != nil { sql += WildcardIndex.create(name) }
         for schema in table.allSchemas { sql += try schema.create() }
         for schema in table.text?.schemas ?? [] { sql += try schema.create() }

@@ -79,6 +79,10 @@ extension SQLiteWriter {
       try connection.with(table, kind) { statement in
         var index: Int32 = 1
         for document in documents { try bind(document, &index, statement) }
+        if table.feed != nil {
+          let first = try takePositions(documents.count, table)
+          statement.bind(first, at: CollectionTable.Statement.positionInBatch)
+        }
         _ = try statement.step()
       }
     } catch let error as StoreError where error.isConstraint || error.code == .documentTooLarge {

@@ -52,6 +52,7 @@ extension SQLiteWriter {
       } else {
         try bind(document, table, statement)
       }
+      try bindPosition(table, statement)
       do {
         _ = try statement.step()
       } catch {
@@ -88,6 +89,7 @@ extension SQLiteWriter {
     sqlite3_set_last_insert_rowid(connection.handle, 0)
     try connection.with(table, .save) { statement in
       try bind(document, table, statement)
+      try bindPosition(table, statement)
       do {
         _ = try statement.step()
       } catch {
@@ -105,6 +107,11 @@ extension SQLiteWriter {
       try statement.bind(key, at: 1)
       return try statement.step() ? statement.int(0) : 0
     }
+  }
+
+  @inline(__always)
+  private func bindPosition(_ table: CollectionTable, _ statement: SQLiteStatement) throws {
+    if table.feed != nil { statement.bind(try takePositions(1, table), at: 7) }
   }
 
   @inline(__always)
@@ -154,6 +161,7 @@ extension SQLiteWriter {
       statement.bind(document.version, at: 3)
       try statement.bind(borrowedText: document.body, at: 4)
       statement.bind(document.replacedRevision, at: 5)
+      try bindPosition(table, statement)
       do {
         _ = try statement.step()
       } catch {

@@ -105,6 +105,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
       return (isReused ? row.int(0) + 1 : nil, row.int(2) != 0)
     }
     table.nextRowID = next
+    table.nextPosition = nil
     table.isPrepared = true
     if hasForeignRows, !table.hasStuckRows || isNew { try adoptForeignRows(table) }
   }
@@ -169,10 +170,13 @@ extension SQLiteWriter {
     // Flushed first, because cached metadata of other collections is discarded below.
     try flush()
     try connection.execute(WildcardIndex.drop(name))
+    try connection.execute(FeedSchema(name).drop)
     for schema in table.allSchemas { try connection.execute(schema.drop()) }
     for schema in table.text?.schemas ?? [] { try connection.execute(schema.drop()) }
     try connection.execute("DROP TABLE \(SQLName.quoted(name))")
-    for internalTable in ["nano_indexes", "nano_index_ledger", "nano_paths"] {
+    var internalTables = ["nano_indexes", "nano_index_ledger", "nano_paths"]
+    if table.feed != nil { internalTables.append(FeedSchema.internalTable) }
+    for internalTable in internalTables {
       try connection.run(
         SQLFragment("DELETE FROM \(internalTable) WHERE collection = ?", [.text(name)]))
     }

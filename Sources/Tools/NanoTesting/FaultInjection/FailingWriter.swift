@@ -48,6 +48,15 @@ final class FailingWriter: FailingReader, EngineWriter {
   func delete(_ query: Query, from collection: String) throws -> Int {
     try counted().delete(query, from: collection)
   }
+  func setTracking(_ state: FeedState?, of collection: String) throws {
+    try counted().setTracking(state, of: collection)
+  }
+  func setFeedRows(_ rows: [FeedRow], of collection: String) throws {
+    try counted().setFeedRows(rows, of: collection)
+  }
+  func pruneTombstones(before time: Int64, in collection: String) throws -> Int {
+    try counted().pruneTombstones(before: time, in: collection)
+  }
   func createCollection(_ description: CollectionDescription) throws {
     try counted().createCollection(description)
   }

@@ -28,12 +28,15 @@ public struct CollectionSetup: Sendable, Hashable {
   public var textIndexes: [String]
   /// The fields of each full-text index of substrings.
   public var substringIndexes: [String]
+  /// See ``DocumentCollection/setChangeTracking(_:)-(ChangeTracking)``.
+  public var changeTracking: ChangeTracking?
 
   /// Creates a configuration. Properties that are not given are left unchanged when it is applied.
   public init(
     identity: CollectionIdentity? = nil, cacheSize: Int? = nil, defaults: DocumentObject? = nil,
     aliases: [String: String]? = nil, indexes: [String] = [], uniqueIndexes: [String] = [],
-    queryableFields: [String] = [], textIndexes: [String] = [], substringIndexes: [String] = []
+    queryableFields: [String] = [], textIndexes: [String] = [], substringIndexes: [String] = [],
+    changeTracking: ChangeTracking? = nil
   ) {
     self.identity = identity
     self.cacheSize = cacheSize
@@ -44,6 +47,7 @@ public struct CollectionSetup: Sendable, Hashable {
     self.queryableFields = queryableFields
     self.textIndexes = textIndexes
     self.substringIndexes = substringIndexes
+    self.changeTracking = changeTracking
   }
 }
 
@@ -66,6 +70,7 @@ extension CollectionSetup {
     ] where !list.isEmpty {
       object[name] = .array(list.map { .string($0) })
     }
+    if let changeTracking { object["changeTracking"] = .string(changeTracking.rawValue) }
     return object
   }
 

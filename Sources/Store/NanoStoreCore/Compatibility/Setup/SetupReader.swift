@@ -44,6 +44,7 @@ struct SetupReader {
         case "uniqueIndexes": setup.uniqueIndexes = reader.texts(value)
         case "queryableFields": setup.queryableFields = reader.texts(value)
         case "textIndexes": setup.textIndexes = reader.texts(value)
+        case "changeTracking": setup.changeTracking = reader.tracking(value)
         case "substringIndexes": setup.substringIndexes = reader.texts(value)
         default: reader.reject("a property of a collection setup")
         }
@@ -90,6 +91,10 @@ extension SetupReader {
 
   private mutating func identity(_ value: DocumentValue) -> CollectionIdentity? {
     require(value.string.flatMap(CollectionIdentity.init), "key or rowID")
+  }
+
+  private mutating func tracking(_ value: DocumentValue) -> ChangeTracking? {
+    require(value.string.flatMap(ChangeTracking.init), "on or off")
   }
 
   private mutating func aliases(_ value: DocumentValue) -> [String: String]? {

@@ -37,6 +37,7 @@ extension DocumentCollection {
     for keys in setup.uniqueIndexes { try createIndex(keys: keys, unique: true) }
     for keys in setup.textIndexes { try createFullTextIndex(keys: keys, tokens: .words) }
     for keys in setup.substringIndexes { try createFullTextIndex(keys: keys, tokens: .substrings) }
+    if let tracking = setup.changeTracking { try setChangeTracking(tracking) }
   }
 
   private func makeCollection(_ identity: CollectionIdentity?) throws {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+/// The change feeds of a snapshot, for engines with ``Capabilities/changeTracking``.
+package protocol EngineFeedReader: AnyObject {
+  /// Returns the state of the change feed of a collection; `nil` if its changes are not tracked, or if it does not
+  /// exist.
+  func feed(of collection: String) throws -> FeedState?
+  /// Returns the entries after a position, in order of position and row ID; from the beginning if `nil`.
+  ///
+  /// - Parameter limit: The maximum number of entries, at least 1.
+  func feedRows(
+    after position: (number: Int64, rowID: Int64)?, limit: Int, in collection: String
+  ) throws -> FeedRows
+  /// Returns the position of the newest entry of a document; `nil` if it has none.
+  func feedPosition(ofRow rowID: Int64, in collection: String) throws -> Int64?
+}
+
+/// Tracking in a transaction, for engines with ``Capabilities/changeTracking``.
+package protocol EngineFeedWriter: AnyObject {
+  /// Turns tracking on, which begins a feed with the timeline, or off; creates the collection if it does not exist.
+  /// Does nothing if it already is in that state.
+  ///
+  /// - Throws: ``StoreError/Code/unsupported``, ``StoreError/Code/invalidArgument``,
+  ///   ``StoreError/Code/invalidName``.
+  func setTracking(_ state: FeedState?, of collection: String) throws
+  /// Adds entries of another store's feed of the same documents, in order, to a feed that has just begun.
+  func setFeedRows(_ rows: [FeedRow], of collection: String) throws
+  /// Removes the entries of documents that were deleted before a time, and returns their number.
+  ///
+  /// - Parameter time: Seconds since 1970.
+  func pruneTombstones(before time: Int64, in collection: String) throws -> Int
+}
+
+extension EngineFeedReader {
+  package func feed(of collection: String) throws -> FeedState? { nil }
+  package func feedRows(
+    after position: (number: Int64, rowID: Int64)?, limit: Int, in collection: String
+  ) throws -> FeedRows { FeedRows([]) }
+  package func feedPosition(ofRow rowID: Int64, in collection: String) throws -> Int64? { nil }
+}
+
+extension EngineFeedWriter {
+  package func setTracking(_ state: FeedState?, of collection: String) throws {
+    guard state != nil else { return }
+    throw StoreError(
+      .unsupported, "The engine does not track changes", [.capability: "changeTracking"])
+  }
+  package func setFeedRows(_ rows: [FeedRow], of collection: String) throws {}
+  package func pruneTombstones(before time: Int64, in collection: String) throws -> Int { 0 }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+
+import NanoEngine
+
+/// The change feed contains row IDs, keys and class names, which are not encrypted.
+extension EncryptedReader {
+  func feed(of collection: String) throws -> FeedState? { try inner.feed(of: collection) }
+
+  func feedRows(
+    after position: (number: Int64, rowID: Int64)?, limit: Int, in collection: String
+  ) throws -> FeedRows {
+    try inner.feedRows(after: position, limit: limit, in: collection)
+  }
+
+  func feedPosition(ofRow rowID: Int64, in collection: String) throws -> Int64? {
+    try inner.feedPosition(ofRow: rowID, in: collection)
+  }
+}
+
+extension EncryptedWriter {
+  func setTracking(_ state: FeedState?, of collection: String) throws {
+    try writer.setTracking(state, of: collection)
+  }
+
+  func setFeedRows(_ rows: [FeedRow], of collection: String) throws {
+    try writer.setFeedRows(rows, of: collection)
+  }
+
+  func pruneTombstones(before time: Int64, in collection: String) throws -> Int {
+    try writer.pruneTombstones(before: time, in: collection)
+  }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+public import NanoEngine
+public import NanoQuery
+
+extension DocumentCollection {
+  /// Returns what has changed since a position: an entry for each document that was written or deleted after it,
+  /// with its newest state.
+  ///
+  /// ```swift
+  /// try films.setChangeTracking(.on)
+  /// guard case .entries(let all, let position, _) = try films.changes(since: nil) else { return }
+  /// try films.save(["title": "Ran"], key: "ran")
+  /// if case .entries(let new, _, _) = try films.changes(since: position) {
+  ///   print(new.map(\.key))      // ["ran"]
+  /// }
+  /// ```
+  ///
+  /// Nothing is missed, whoever writes: this store, other processes, direct SQL. Documents from before tracking was
+  /// turned on come first. Positions stay valid after the store is opened again, compacted, and copied, and after
+  /// index changes.
+  ///
+  /// - Parameters:
+  ///   - position: The position after which to continue; nil for the beginning.
+  ///   - limit: The maximum number of entries, at least 1.
+  ///   - condition: Documents that do not match are left out; deletions are not, since the deleted content is
+  ///     unknown. A document that no longer matches is not reported.
+  ///   - keys: Documents and deletions with other keys are left out.
+  ///   - withDocuments: Whether entries contain the documents, read from the same snapshot.
+  /// - Throws: ``StoreError/Code/invalidArgument`` if changes are not tracked, or for a limit below 1; the errors of
+  ///   the condition.
+  public func changes(
+    since position: FeedPosition?, limit: Int = 1_000, matching condition: Condition? = nil,
+    keys: Set<String>? = nil, withDocuments: Bool = false
+  ) throws -> FeedPage {
+    try InternalCollection.refuse(name)
+    let request = FeedRequest(
+      collection: self, limit: limit, condition: condition, keys: keys,
+      withDocuments: withDocuments)
+    try request.validate()
+    return try reading(.snapshot) { try request.page(after: position, $0).page }
+  }
+  /// The asynchronous form of `changes(since:limit:matching:keys:withDocuments:)`, which does not block the calling
+  /// thread.
+  public func changes(
+    since position: FeedPosition?, limit: Int = 1_000, matching condition: Condition? = nil,
+    keys: Set<String>? = nil, withDocuments: Bool = false
+  ) async throws -> FeedPage {
+    try await onReader {
+      try self.changes(
+        since: position, limit: limit, matching: condition, keys: keys,
+        withDocuments: withDocuments)
+    }
+  }
+}
+
+/// Reads pages of a change feed.
+struct FeedRequest: Sendable {
+  let collection: DocumentCollection
+  let limit: Int
+  let condition: Condition?
+  let keys: Set<String>?
+  let withDocuments: Bool
+
+  /// The number of entries that are read at once, which bounds the number of documents in memory. Arbitrary.
+  private static let rowsPerRead = 1_000
+
+  func validate() throws {
+    guard limit > 0 else {
+      throw StoreError(
+        .invalidArgument, "The limit of a change feed must be at least 1", [.actual: "\(limit)"])
+    }
+    try condition.map { try collection.find($0).validate() }
+  }
+
+  /// Returns the next page, and whether committed entries are delayed.
+  func page(
+    after position: FeedPosition?, _ reader: any EngineReader
+  ) throws -> (page: FeedPage, isDelayed: Bool) {
+    guard let feed = try reader.feed(of: collection.name) else {
+      throw StoreError(
+        .invalidArgument, "The changes of the collection are not tracked",
+        [.collection: collection.name, .hint: "turn tracking on with setChangeTracking(.on)"])
+    }
+    if let reset = try position.flatMap({ try self.reset($0, feed, reader) }) {
+      return (.reset(reset), false)
+    }
+    let floor = position?.floor ?? feed.pruned
+    var next =
+      position
+      ?? FeedPosition(timeline: feed.timeline, number: 0, rowID: .min, floor: floor)
+    var entries: [FeedEntry] = []
+    while true {
+      let wanted = min(limit - entries.count, Self.rowsPerRead)
+      let found = try reader.feedRows(
+        after: (next.number, next.rowID), limit: wanted + 1, in: collection.name)
+      let rows = found.rows.prefix(wanted)
+      let documents = try documents(of: rows, reader)
+      for row in rows {
+        next = FeedPosition(
+          timeline: feed.timeline, number: row.position, rowID: row.rowID, floor: floor)
+        guard keys.map({ keys in row.key.map { keys.contains($0.description) } ?? false }) ?? true,
+          row.isDeleted || condition == nil || documents[row.rowID] != nil
+        else { continue }
+        entries.append(FeedEntry(row, next, withDocuments ? documents[row.rowID] : nil))
+      }
+      let hasMore = found.rows.count > wanted
+      guard hasMore, entries.count < limit else {
+        return (.entries(entries, next: next, hasMore: hasMore), found.isDelayed)
+      }
+    }
+  }
+
+  /// Returns why a position cannot be continued; nil if it can.
+  private func reset(
+    _ position: FeedPosition, _ feed: FeedState, _ reader: any EngineReader
+  ) throws -> FeedReset? {
+    guard position.timeline == feed.timeline else {
+      return position.timeline == feed.origin ? .restored : .restarted
+    }
+    guard feed.pruned <= max(position.number, position.floor) else { return .pruned }
+    guard position.number > 0 else { return nil }
+    // The entry is still there, was moved after the position by a later change, or is a pruned deletion. If the file
+    // was replaced by an older one, it is before the position, or does not exist.
+    let current = try reader.feedPosition(ofRow: position.rowID, in: collection.name)
+    guard let current else { return position.number <= feed.pruned ? nil : .restored }
+    return current < position.number ? .restored : nil
+  }
+
+  /// Returns the documents that match the condition, by row ID, as far as they are needed.
+  private func documents(
+    of rows: some Sequence<FeedRow>, _ reader: any EngineReader
+  ) throws -> [Int64: Document] {
+    guard withDocuments || condition != nil else { return [:] }
+    let ids = rows.filter { !$0.isDeleted }.map { QueryExpression.value(.int($0.rowID)) }
+    guard !ids.isEmpty else { return [:] }
+    let among = Condition.membership(.attribute(.rowID), ids)
+    var query = collection.find(condition.map { .all([among, $0]) } ?? among).query
+    if !withDocuments { query.fields = [] }
+    var documents: [Int64: Document] = [:]
+    try reader.find(query, in: collection.name) { stored in
+      documents[stored.rowID] = Document(stored, in: collection.name)
+      return true
+    }
+    return documents
+  }
+}
+
+extension FeedEntry {
+  fileprivate init(_ row: FeedRow, _ position: FeedPosition, _ document: Document?) {
+    self.init(
+      position: position, rowID: row.rowID, key: row.key?.description, type: row.type,
+      revision: row.revision, isDeleted: row.isDeleted, document: document)
+  }
+}
