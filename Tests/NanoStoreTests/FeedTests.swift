@@ -7,7 +7,7 @@ import NanoTesting
 import Testing
 
 /// A reader of a change feed, which applies its entries to what it knows.
-private final class Follower {
+final class Follower {
   private(set) var position: FeedPosition?
   /// The `n` of each document, by row ID.
   private(set) var values: [Int64: Int64] = [:]

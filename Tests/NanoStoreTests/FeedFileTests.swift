@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTestSupport
+import NanoTesting
+import Testing
+
+/// Change feeds of files: writes of other programs, backups, copies and replaced files.
+@Suite("Change feeds of files", .sqlite)
+struct FeedFileTests {
+  private let scratch: Scratch
+  private let store: Store
+  private let films: DocumentCollection
+
+  init() throws {
+    scratch = try Scratch()
+    store = try Store.file(scratch.file("a.db"))
+    films = store["films"]
+    for number in 0..<5 as Range<Int64> { try films.save(["n": .int(number)], key: "\(number)") }
+    try films.setChangeTracking(.on)
+  }
+
+  private static func values(_ films: DocumentCollection) throws -> [Int64: Int64] {
+    var values: [Int64: Int64] = [:]
+    for document in try films.find().fetch() {
+      values[document.rowID!] = try Follower.value(of: document)
+    }
+    return values
+  }
+
+  private func expectCurrent(
+    _ follower: Follower, _ location: SourceLocation = #_sourceLocation
+  ) throws {
+    try follower.catchUp(films)
+    #expect(try follower.values == Self.values(films), sourceLocation: location)
+  }
+
+  /// Runs SQL in a separate process, as SQLite's shell does.
+  private func shell(_ sql: String) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["sqlite3", scratch.file("a.db"), sql]
+    try process.run()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0)
+  }
+
+  @Test("SQL of every kind is in the feed")
+  func sql() throws {
+    let follower = Follower()
+    try follower.catchUp(films)
+    let statements = [
+      #"INSERT INTO films(key, body) VALUES ('sql', '{"n":100}')"#,
+      #"INSERT INTO films(key, body) SELECT 'many ' || key, body FROM films"#,
+      #"UPDATE films SET body = '{"n":200}' WHERE key = 'sql'"#,
+      #"UPDATE films SET body = json_set(body, '$.n', 7) WHERE id % 2"#,
+      #"INSERT OR REPLACE INTO films(id, key, body) VALUES (2, '1', '{"n":300}')"#,
+      #"INSERT OR IGNORE INTO films(key, body) VALUES ('sql', '{"n":400}')"#,
+      "UPDATE films SET id = 99 WHERE id = 3",
+      "UPDATE films SET key = 'renamed' WHERE id = 4",
+      "DELETE FROM films WHERE id = 5",
+      "DELETE FROM films WHERE id > 7",
+    ]
+    for statement in statements {
+      try store.execute(statement)
+      try expectCurrent(follower)
+      try films.save(["n": 1], key: "between")
+    }
+    #expect(follower.resets == [])
+    #expect(follower.deletedKeys.contains("2") && follower.deletedKeys.contains("4"))
+    try store.execute("DELETE FROM films")
+    try expectCurrent(follower)
+    #expect(follower.values.isEmpty)
+    #expect(try store.verify() == [])
+  }
+
+  @Test("The last changed row, replaced under its ID, is reported again")
+  func replacedLast() throws {
+    let follower = Follower()
+    for number in 0..<10 as Range<Int64> { try films.save(["n": .int(number)], key: "0") }
+    try expectCurrent(follower)
+    try store.execute(#"INSERT OR REPLACE INTO films(id, key, body) VALUES (1, '0', '{"n":55}')"#)
+    try films.save(["n": 77], key: "4")
+    try expectCurrent(follower)
+    #expect(follower.resets == [.restored])
+  }
+
+  @Test("A shell writes while a loop follows", .enabled(if: Self.hasShell, "no sqlite3 shell"))
+  func otherProcess() async throws {
+    let loop = Task {
+      let follower = Follower()
+      for try await event in films.changeFeed(since: nil, withDocuments: true) {
+        try follower.apply(event)
+        if follower.values.count == 5, follower.deletedKeys.isEmpty, follower.values[1] == 0 {
+          try shell(
+            #"DELETE FROM films WHERE key = '3'; UPDATE films SET body = '{"n":9}' WHERE id = 1"#)
+        }
+        if follower.deletedKeys == ["3"], follower.values[1] == 9 { break }
+      }
+      return follower.values.count
+    }
+    #expect(try await loop.value == 4)
+  }
+
+  private static let hasShell = ["/usr/bin/sqlite3", "/opt/homebrew/bin/sqlite3"].contains {
+    FileManager.default.isExecutableFile(atPath: $0)
+  }
+
+  @Test("Positions stay valid after reopening, compacting, index changes and turning tracking on again")
+  func valid() throws {
+    let follower = Follower()
+    try follower.catchUp(films)
+    try films.save(["n": 10], key: "new")
+    try films.createIndex("n")
+    try films.setIndexing(.everything)
+    try films.setChangeTracking(.on)
+    try store.compact()
+    try store.close()
+    let reopened = try Store.file(scratch.file("a.db"))["films"]
+    try reopened.delete("0")
+    let before = follower.values.count
+    try follower.catchUp(reopened)
+    #expect(follower.resets == [] && follower.values.count == before)
+    #expect(try follower.values == Self.values(reopened))
+    #expect(try reopened.store.verify() == [])
+  }
+
+  @Test("A store that is restored from a backup resets its readers, also those from before the backup")
+  func backup() throws {
+    let early = Follower()
+    try early.catchUp(films)
+    try store.backup(to: scratch.file("b.db"))
+    let late = Follower()
+    try films.save(["n": 10], key: "after the backup")
+    try late.catchUp(films)
+
+    let restored = try Store.file(scratch.file("b.db"))["films"]
+    try restored.save(["n": 11], key: "after the restore")
+    for follower in [early, late] {
+      try follower.catchUp(restored)
+      #expect(follower.resets == [.restored])
+      #expect(try follower.values == Self.values(restored))
+    }
+    try expectCurrent(Follower())
+    #expect(try restored.store.verify() == [])
+  }
+
+  @Test("A file that was replaced by an older copy resets readers that have seen more")
+  func olderCopy() throws {
+    try store.close()
+    let (file, copy) = (scratch.file("a.db"), scratch.file("c.db"))
+    try FileManager.default.copyItem(atPath: file, toPath: copy)
+    let follower = Follower()
+    try Store.file(file).close()
+    do {
+      let films = try Store.file(file)["films"]
+      for number in 0..<3 as Range<Int64> { try films.save(["n": .int(number)], key: "x") }
+      try follower.catchUp(films)
+      try films.store.close()
+    }
+    let older = try Store.file(copy)["films"]
+    try follower.catchUp(older)
+    #expect(follower.resets == [.restored])
+    #expect(try follower.values == Self.values(older))
+  }
+
+  @Test("A copy has the same feed: readers continue, with the same positions")
+  func copy() throws {
+    try films.delete("1")
+    let follower = Follower()
+    try follower.catchUp(films)
+    try films.delete("2")
+    try films.save(["n": 50], key: "3")
+
+    let other = try Store.file(scratch.file("d.db"))
+    #expect(try store.copy(to: other).isEqual)
+    let copied = other["films"]
+    try copied.save(["n": 60], key: "4")
+    try follower.catchUp(copied)
+    #expect(follower.resets == [] && follower.deletedKeys == ["1", "2"])
+    #expect(try follower.values == Self.values(copied))
+    #expect(try other.verify() == [])
+  }
+
+  @Test("A setup turns tracking on")
+  func setup() throws {
+    let setup = try CollectionSetup(["changeTracking": "on"])
+    let other = store["other"]
+    try other.apply(setup)
+    #expect(try other.changeTracking() == .on)
+    #expect(setup.object == ["changeTracking": "on"])
+    #expect(throws: StoreError.self) { try CollectionSetup(["changeTracking": "maybe"]) }
+  }
+
+  @Test("Random writes of the store and of SQL are read by other stores that continue at any time")
+  func random() throws {
+    let follower = Follower()
+    try follower.catchUp(films)
+    var random = SplitMix(seed: 4)
+    for _ in 0..<300 {
+      let key = "\(Int.random(in: 0..<10, using: &random))"
+      switch Int.random(in: 0..<6, using: &random) {
+      case 0: try films.delete(key)
+      case 1: try store.execute("DELETE FROM films WHERE key = ?", key)
+      case 2:
+        try store.execute(
+          #"INSERT OR REPLACE INTO films(key, body) VALUES (?, '{"n":1}')"#, "own " + key)
+      case 3:
+        try store.execute(
+          #"UPDATE films SET body = '{"n":2}' WHERE key >= ?"#, key)
+      case 4:
+        try? store.write {
+          try films.save(["n": 3], key: key)
+          if Bool.random(using: &random) { throw CancellationError() }
+        }
+      default: try films.save(["n": .int(Int64.random(in: 0..<9, using: &random))], key: key)
+      }
+      if Int.random(in: 0..<5, using: &random) == 0 {
+        let other = try Store.file(scratch.file("a.db"))["films"]
+        try follower.catchUp(other, limit: Int.random(in: 1...5, using: &random))
+        try other.store.close()
+        // Rows that another program replaced under a different ID leave no tombstone.
+        let known = follower.values.filter { try! films.get(rowID: $0.key) != nil }
+        #expect(try known == Self.values(films))
+      }
+    }
+  }
+}
