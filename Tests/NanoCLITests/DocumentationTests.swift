@@ -78,6 +78,7 @@ struct DocumentationTests {
       .replacing(/[0-9.]+ kB/, with: "… kB")
       .replacing(/SQLite [0-9.]+/, with: "SQLite …")
       .replacing(/, [0-9a-f]{32}/, with: ", …")
+      .replacing(/"position":"[^".]*/, with: #""position":"…"#)
       .replacing(/("key":"[^"]*","added":)\{[^}]*\}/) { "\($0.output.1)…" }
   }
 

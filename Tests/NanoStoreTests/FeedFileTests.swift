@@ -81,9 +81,99 @@ struct FeedFileTests {
     for number in 0..<10 as Range<Int64> { try films.save(["n": .int(number)], key: "0") }
     try expectCurrent(follower)
     try store.execute(#"INSERT OR REPLACE INTO films(id, key, body) VALUES (1, '0', '{"n":55}')"#)
+    try expectCurrent(follower)
+    // SQLite deletes the row that it replaces without running triggers, and its number is assigned again.
     try films.save(["n": 77], key: "4")
     try expectCurrent(follower)
     #expect(follower.resets == [.restored])
+  }
+
+  private func entries(since position: FeedPosition?, limit: Int = 100) throws -> (
+    [FeedEntry], FeedPosition
+  ) {
+    guard case .entries(let entries, let next, _) = try films.changes(since: position, limit: limit)
+    else { throw CancellationError() }
+    return (entries, next)
+  }
+
+  @Test("Entries are in the order of the changes, however they were made")
+  func order() throws {
+    let (_, start) = try entries(since: nil)
+    try films.insert(["n": 1])
+    try films.save(["n": 2], key: "3")
+    try films.insert((0..<30).map { ["n": .int($0)] as DocumentObject })
+    try films.delete("2")
+    try films.save(["n": 3], key: "new")
+    try store.write {
+      try films.save(["n": 4], key: "1")
+      try films.insert(["n": 5])
+    }
+    let (new, next) = try entries(since: start)
+    #expect(new.first?.revision == 1)
+    #expect(new[1].key == "3" && new[2...31].allSatisfy { $0.revision == 1 })
+    #expect(new[32].isDeleted && new[33].key == "new" && new[34].key == "1" && new.count == 36)
+    #expect(zip(new, new.dropFirst()).allSatisfy { $0.position < $1.position })
+    #expect(new.last?.position == next)
+    for (index, entry) in new.enumerated() {
+      #expect(try entries(since: entry.position).0.count == new.count - 1 - index)
+    }
+  }
+
+  @Test(
+    "Documents that another program inserts are read once, also page by page, and again when a store adopts them"
+  )
+  func foreign() throws {
+    let (_, start) = try entries(since: nil)
+    try films.save(["n": 1], key: "0")
+    try store.execute(
+      "INSERT INTO films(key, body) SELECT 'sql ' || key, body FROM films WHERE key <> '4'")
+    var position = start
+    var keys: [String?] = []
+    for _ in 0..<6 {
+      let (page, next) = try entries(since: position, limit: 1)
+      keys += page.map(\.key)
+      position = next
+    }
+    #expect(keys == ["0", "sql 0", "sql 1", "sql 2", "sql 3"])
+    #expect(FeedPosition(position.description) == position)
+    #expect(try entries(since: position).0.isEmpty)
+    try store.execute("INSERT INTO films(id, key, body) VALUES (-5, 'before', '{}')")
+    #expect(try entries(since: position).0.first?.key == "before")
+    try films.save(["n": 2], key: "4")
+    let (adopted, end) = try entries(since: position)
+    #expect(Set(adopted.map(\.key)) == ["before", "sql 0", "sql 1", "sql 2", "sql 3", "4"])
+    #expect(try entries(since: end).0.isEmpty)
+    try store.execute("INSERT INTO films(key, body) VALUES ('damaged', '{\"a\":1,\"a\":2}')")
+    try films.save(["n": 3], key: "4")
+    let (_, afterDamaged) = try entries(since: end)
+    try films.save(["n": 4], key: "4")
+    #expect(try entries(since: afterDamaged).0.map(\.key) == ["4"])
+  }
+
+  @Test("Row IDs that the caller chooses, small and the largest ones, are in order")
+  func chosenRowIDs() throws {
+    let follower = Follower()
+    try follower.catchUp(films)
+    for number in 0..<20 as Range<Int64> { try films.save(["n": .int(number)], key: "0") }
+    try expectCurrent(follower)
+    for id in [9, 4_000, 10, .max, .max - 1, -4] as [Int64] {
+      try store.execute(
+        "INSERT INTO films(id, key, revision, body) VALUES (?, ?, NULL, '{\"n\":1}')", id, "\(id)")
+      try films.insert(["n": 3])
+      try films.save(["n": 2], key: "1")
+      try films.save(["n": 2], key: "after \(id)")
+      try expectCurrent(follower)
+      try films.delete(rowID: id)
+      try films.insert(["n": 4])
+      try expectCurrent(follower)
+    }
+    #expect(follower.resets == [])
+    #expect(try store.verify() == [])
+  }
+
+  @Test("A file with a feed is refused by versions of the library that do not know it")
+  func format() throws {
+    #expect(try store.statistics().settings["user_version"] == "2")
   }
 
   @Test("A shell writes while a loop follows", .enabled(if: Self.hasShell, "no sqlite3 shell"))
@@ -107,7 +197,8 @@ struct FeedFileTests {
     FileManager.default.isExecutableFile(atPath: $0)
   }
 
-  @Test("Positions stay valid after reopening, compacting, index changes and turning tracking on again")
+  @Test(
+    "Positions stay valid after reopening, compacting, index changes and turning tracking on again")
   func valid() throws {
     let follower = Follower()
     try follower.catchUp(films)
@@ -126,7 +217,8 @@ struct FeedFileTests {
     #expect(try reopened.store.verify() == [])
   }
 
-  @Test("A store that is restored from a backup resets its readers, also those from before the backup")
+  @Test(
+    "A store that is restored from a backup resets its readers, also those from before the backup")
   func backup() throws {
     let early = Follower()
     try early.catchUp(films)

@@ -45,7 +45,7 @@ final class Follower {
   }
 }
 
-@Suite("Change feeds")
+@Suite("Change feeds", .sqlite)
 struct FeedTests {
   private func values(_ films: DocumentCollection) throws -> [Int64: Int64] {
     var values: [Int64: Int64] = [:]
@@ -82,7 +82,9 @@ struct FeedTests {
     #expect(FeedPosition("\(position)") == position)
     let data = try JSONEncoder().encode([position])
     #expect(try JSONDecoder().decode([FeedPosition].self, from: data) == [position])
-    for text in ["", "1", "a.b.c", "1.2", "1.-2.3", "01.2.3", "1.2.3.", "1.+2.3", "é.1.1", "1.2.3.4.5"] {
+    for text in [
+      "", "1", "a.b.c", "1.2", "1.-2.3", "01.2.3", "1.2.3.", "1.+2.3", "é.1.1", "1.2.3.4.5",
+    ] {
       #expect(FeedPosition(text) == nil, "\(text)")
     }
     #expect(throws: DecodingError.self) {

@@ -149,12 +149,14 @@ extension StoreCopy {
         try writer.setTracking(nil, of: collection)
         guard let feed else { return }
         try writer.setTracking(feed, of: collection)
-        var last: (Int64, Int64)?
+        var cursor = FeedCursor.start
+        var rows: [FeedRow]
         repeat {
-          let rows = try source.feedRows(after: last, limit: Self.feedRowsPerStep, in: collection).rows
+          rows = try source.feedRows(after: cursor, limit: Self.feedRowsPerStep, in: collection)
+            .rows
           try writer.setFeedRows(rows, of: collection)
-          last = rows.last.map { ($0.position, $0.rowID) }
-        } while last != nil
+          rows.last.map { cursor.advance($0) }
+        } while !rows.isEmpty
       }
     } catch let error as StoreError {
       guard error.code == .unsupported, options.skippingUnsupported else {

@@ -6,6 +6,8 @@ import NanoTestSupport
 import NanoTesting
 import Testing
 
+@testable import NanoGraph
+
 /// The same random program with and without live results: whoever watches a context does not change what it records, saves
 /// and undoes.
 @Suite("Contexts with live results")
@@ -61,13 +63,13 @@ struct RandomLiveContextTests {
       case 7: try { try context.save() }()
       case 8: try await context.save()
       case 9:
-        // Changes between the start of a save and its end.
-        var hasStarted = false
+        // Changes after a save has taken its snapshot. Before that, they may or may not be part of it.
+        var hasEnded = false
         let save = Task { @MainActor in
-          hasStarted = true
+          defer { hasEnded = true }
           try await context.save()
         }
-        while !hasStarted { await Task.yield() }
+        while context.suspendedSave == nil, !hasEnded { await Task.yield() }
         try change()
         try change()
         try await save.value

@@ -7,20 +7,23 @@ extension CheckedReader {
   }
 
   func feedRows(
-    after position: (number: Int64, rowID: Int64)?, limit: Int, in collection: String
+    after cursor: FeedCursor, limit: Int, in collection: String
   ) throws -> FeedRows {
     try checked { check in
-      let found = try base.feedRows(after: position, limit: limit, in: collection)
-      let ends = found.rows.map { ($0.position, $0.rowID) }
-      let start = position.map { [($0.number, $0.rowID)] } ?? []
-      let isSorted = zip(start + ends, (start + ends).dropFirst()).allSatisfy { $0 < $1 }
-      check.require(isSorted && ends.count <= limit, .notSorted)
+      let found = try base.feedRows(after: cursor, limit: limit, in: collection)
+      var last = cursor
+      let isSorted = found.rows.allSatisfy { row in
+        let previous = last
+        last.advance(row)
+        return previous < last
+      }
+      check.require(isSorted && found.rows.count <= limit, .notSorted)
       return found
     }
   }
 
-  func feedPosition(ofRow rowID: Int64, in collection: String) throws -> Int64? {
-    try checked { _ in try base.feedPosition(ofRow: rowID, in: collection) }
+  func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? {
+    try checked { _ in try base.feedNumber(ofRow: rowID, in: collection) }
   }
 }
 
@@ -37,6 +40,8 @@ extension CheckedWriter {
   }
 
   func pruneTombstones(before time: Int64, in collection: String) throws -> Int {
-    try checked { $0.requireCount(try writer.pruneTombstones(before: time, in: collection), limit: nil) }
+    try checked {
+      $0.requireCount(try writer.pruneTombstones(before: time, in: collection), limit: nil)
+    }
   }
 }

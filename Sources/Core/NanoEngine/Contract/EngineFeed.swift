@@ -7,14 +7,15 @@ package protocol EngineFeedReader: AnyObject {
   /// Returns the state of the change feed of a collection; `nil` if its changes are not tracked, or if it does not
   /// exist.
   func feed(of collection: String) throws -> FeedState?
-  /// Returns the entries after a position, in order of position and row ID; from the beginning if `nil`.
+  /// Returns the entries after a cursor.
   ///
   /// - Parameter limit: The maximum number of entries, at least 1.
   func feedRows(
-    after position: (number: Int64, rowID: Int64)?, limit: Int, in collection: String
+    after cursor: FeedCursor, limit: Int, in collection: String
   ) throws -> FeedRows
-  /// Returns the position of the newest entry of a document; `nil` if it has none.
-  func feedPosition(ofRow rowID: Int64, in collection: String) throws -> Int64?
+  /// Returns the number of the newest entry of a document, the largest possible one if it has an entry without a
+  /// number; `nil` if it has none.
+  func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64?
 }
 
 /// Tracking in a transaction, for engines with ``Capabilities/changeTracking``.
@@ -25,7 +26,8 @@ package protocol EngineFeedWriter: AnyObject {
   /// - Throws: ``StoreError/Code/unsupported``, ``StoreError/Code/invalidArgument``,
   ///   ``StoreError/Code/invalidName``.
   func setTracking(_ state: FeedState?, of collection: String) throws
-  /// Adds entries of another store's feed of the same documents, in order, to a feed that has just begun.
+  /// Adds entries of another store's feed of the same documents, in order, to a feed that has just begun. Entries
+  /// without a number get one.
   func setFeedRows(_ rows: [FeedRow], of collection: String) throws
   /// Removes the entries of documents that were deleted before a time, and returns their number.
   ///
@@ -36,9 +38,9 @@ package protocol EngineFeedWriter: AnyObject {
 extension EngineFeedReader {
   package func feed(of collection: String) throws -> FeedState? { nil }
   package func feedRows(
-    after position: (number: Int64, rowID: Int64)?, limit: Int, in collection: String
+    after cursor: FeedCursor, limit: Int, in collection: String
   ) throws -> FeedRows { FeedRows([]) }
-  package func feedPosition(ofRow rowID: Int64, in collection: String) throws -> Int64? { nil }
+  package func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? { nil }
 }
 
 extension EngineFeedWriter {

@@ -11,42 +11,46 @@
 ///
 /// Positions of one feed are ordered as its entries. The order of positions of different feeds is arbitrary.
 public struct FeedPosition: Sendable, Hashable, Comparable, LosslessStringConvertible, Codable {
-  /// Identifies the history that the position belongs to.
+  /// Identifies the feed that the position belongs to.
   package let timeline: Int64
-  /// The position of the last entry, of which several may have the same; 0 for a document that was not written
-  /// since tracking was turned on.
-  package let number: Int64
-  /// The row ID of the last entry, by which entries with the same number are ordered.
-  package let rowID: Int64
+  package let cursor: FeedCursor
   /// The largest pruned position when the reader began, if it is after the position. Deletions up to there do not
   /// concern the reader, which has not seen these documents.
   package let floor: Int64
 
-  package init(timeline: Int64, number: Int64, rowID: Int64, floor: Int64 = 0) {
+  package init(timeline: Int64, cursor: FeedCursor, floor: Int64 = 0) {
     self.timeline = timeline
-    self.number = number
-    self.rowID = rowID
-    self.floor = floor > number ? floor : 0
+    self.cursor = cursor
+    self.floor = floor > cursor.number ? floor : 0
   }
 
   /// Parses the text of a position; `nil` for any other text.
   public init?(_ description: String) {
     let parts = description.split(separator: ".", omittingEmptySubsequences: false)
-    guard (3...4).contains(parts.count), let timeline = Int64(parts[0], radix: 36),
-      timeline >= 0, let number = Int64(parts[1]), number >= 0, let rowID = Int64(parts[2]),
-      let floor = parts.count == 3 ? 0 : Int64(parts[3])
+    let numbers = parts.dropFirst().compactMap { Int64($0) }
+    guard [3, 4, 6].contains(parts.count), numbers.count == parts.count - 1,
+      let timeline = Int64(parts[0], radix: 36), timeline >= 0, numbers[0] >= 0
     else { return nil }
-    self.init(timeline: timeline, number: number, rowID: rowID, floor: floor)
+    self.init(
+      timeline: timeline,
+      cursor: FeedCursor(
+        number: numbers[0], rowID: numbers[1],
+        unnumbered: numbers.count == 5 ? .init(count: numbers[3], rowID: numbers[4]) : nil),
+      floor: numbers.count > 2 ? numbers[2] : 0)
     guard self.description == description else { return nil }
   }
 
   /// The text of the position: printable ASCII without spaces.
   public var description: String {
-    "\(String(timeline, radix: 36)).\(number).\(rowID)" + (floor > 0 ? ".\(floor)" : "")
+    let start = "\(String(timeline, radix: 36)).\(cursor.number).\(cursor.rowID)"
+    if let unnumbered = cursor.unnumbered {
+      return start + ".\(floor).\(unnumbered.count).\(unnumbered.rowID)"
+    }
+    return floor > 0 ? start + ".\(floor)" : start
   }
 
   public static func < (a: FeedPosition, b: FeedPosition) -> Bool {
-    (a.timeline, a.number, a.rowID, a.floor) < (b.timeline, b.number, b.rowID, b.floor)
+    (a.timeline, a.cursor, a.floor) < (b.timeline, b.cursor, b.floor)
   }
 
   /// Decodes the text of a position.

@@ -8,7 +8,7 @@ package struct FeedState: Sendable, Hashable {
   package var timeline: Int64
   /// The timeline that this one continues, in a store that was restored from a backup.
   package var origin: Int64?
-  /// The largest position whose deletion was pruned; 0 if none was.
+  /// The largest number whose deletion was pruned; 0 if none was.
   package var pruned: Int64
 
   package init(timeline: Int64, origin: Int64? = nil, pruned: Int64 = 0) {
@@ -24,8 +24,7 @@ package struct FeedState: Sendable, Hashable {
 /// An entry of a change feed: the newest state of a document, or that it was deleted.
 package struct FeedRow: Sendable, Hashable {
   package var rowID: Int64
-  /// 0 for a document that was not written since tracking was turned on.
-  package var position: Int64
+  package var place: Place
   package var key: DocumentKey?
   /// The class name; `nil` for the collection's default class.
   package var type: String?
@@ -35,12 +34,21 @@ package struct FeedRow: Sendable, Hashable {
   package var deleted: Int64?
   package var isDeleted: Bool { deleted != nil }
 
+  /// Where the entry is in the feed.
+  package enum Place: Sendable, Hashable {
+    /// A number that increases with each change. The number of a new document is its row ID.
+    case number(Int64)
+    /// After all others, in the order of row IDs: a document that another program inserted, until a store has adopted
+    /// it. The value is the number of all these entries.
+    case unnumbered(Int64)
+  }
+
   package init(
-    rowID: Int64, position: Int64, key: DocumentKey?, type: String?, revision: Int64?,
+    rowID: Int64, place: Place, key: DocumentKey?, type: String?, revision: Int64?,
     deleted: Int64?
   ) {
     self.rowID = rowID
-    self.position = position
+    self.place = place
     self.key = key
     self.type = type
     self.revision = revision
@@ -50,7 +58,7 @@ package struct FeedRow: Sendable, Hashable {
 
 /// The next entries of a change feed.
 package struct FeedRows: Sendable, Hashable {
-  /// In order of position and row ID.
+  /// In the order of the feed.
   package var rows: [FeedRow]
   /// Whether there are committed entries that are not returned before transactions that began earlier have ended.
   package var isDelayed: Bool

@@ -7,13 +7,13 @@ extension EncryptedReader {
   func feed(of collection: String) throws -> FeedState? { try inner.feed(of: collection) }
 
   func feedRows(
-    after position: (number: Int64, rowID: Int64)?, limit: Int, in collection: String
+    after cursor: FeedCursor, limit: Int, in collection: String
   ) throws -> FeedRows {
-    try inner.feedRows(after: position, limit: limit, in: collection)
+    try inner.feedRows(after: cursor, limit: limit, in: collection)
   }
 
-  func feedPosition(ofRow rowID: Int64, in collection: String) throws -> Int64? {
-    try inner.feedPosition(ofRow: rowID, in: collection)
+  func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? {
+    try inner.feedNumber(ofRow: rowID, in: collection)
   }
 }
 

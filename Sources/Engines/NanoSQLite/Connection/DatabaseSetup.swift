@@ -65,7 +65,7 @@ struct DatabaseSetup {
     let application = try number("PRAGMA application_id")
     let version = try number("PRAGMA user_version")
     if application == Schema.applicationID {
-      guard version <= Schema.formatVersion else { throw newer(version) }
+      guard version <= Schema.newestFormatVersion else { throw newer(version) }
     } else {
       try requireEmpty(application)
     }
@@ -101,7 +101,7 @@ struct DatabaseSetup {
     StoreError(
       .newerFormat, "The file was written by a newer version of NanoStore",
       [
-        .expected: "format \(Schema.formatVersion) or older", .actual: "format \(version)",
+        .expected: "format \(Schema.newestFormatVersion) or older", .actual: "format \(version)",
         .hint: "update the library",
       ])
   }

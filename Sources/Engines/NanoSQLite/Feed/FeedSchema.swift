@@ -5,9 +5,14 @@ import NanoSQL
 
 /// The schema definitions of a change feed.
 ///
-/// Each document has its position in a column of its row. The store assigns it in its own statements, and triggers in
-/// those of other programs. A deleted row leaves its ID, its key and its class in a table of tombstones. A tombstone
-/// does not count while there is a row with its ID, which was inserted again.
+/// Each entry has a number. That of a new document is its row ID, so that inserting costs nothing: row IDs and the
+/// numbers of updates and deletions increase together. An updated document has its number in the column `position`.
+/// The store assigns it in its own statements, and triggers in those of other programs. A document that another
+/// program inserts has a row ID that may be less than numbers in use; it gets a number when a store adopts it. There
+/// is no trigger for insertions, with which SQLite would copy the rows of each statement to a temporary table.
+///
+/// A deleted row leaves its ID, its key and its class in a table of tombstones. A tombstone does not count while there
+/// is a row with its ID, which was inserted again.
 struct FeedSchema {
   private let collection: String
   private let table: String
@@ -35,9 +40,13 @@ struct FeedSchema {
   private var tombstoneName: String { "nano_tombstones_" + collection }
   var tombstones: String { SQLName.quoted(tombstoneName) }
 
-  /// The position after all others.
+  /// The first row ID that is not a number: after the largest one, there would be no next number.
+  static let numberLimit: Int64 = 1 << 62
+
+  /// The number after all others.
   var next: String {
-    "1 + max(coalesce((SELECT max(position) FROM \(table) WHERE position IS NOT NULL), 0), "
+    "1 + max(coalesce((SELECT max(id) FROM \(table) WHERE id < \(Self.numberLimit)), 0), "
+      + "coalesce((SELECT max(position) FROM \(table) WHERE position IS NOT NULL), 0), "
       + "coalesce((SELECT max(position) FROM \(tombstones)), 0))"
   }
 
@@ -55,7 +64,7 @@ struct FeedSchema {
     """
   }
 
-  /// Everything except the column. Rows without a position, which are older, are not in the index.
+  /// Everything except the column. Most rows have no position, and are not in the index.
   var create: String {
     """
     CREATE TABLE \(tombstones) (
@@ -68,10 +77,6 @@ struct FeedSchema {
     CREATE INDEX \(SQLName.quoted("nano_feed_\(tombstoneName)")) ON \(tombstones)(position);
     CREATE INDEX \(SQLName.quoted("nano_feed_" + collection)) ON \(table)(position)
       WHERE position IS NOT NULL;
-    CREATE TRIGGER \(trigger("insert")) AFTER INSERT ON \(table) WHEN NEW.position IS NULL
-    BEGIN
-      UPDATE \(table) SET position = \(next) WHERE id = NEW.id;
-    END;
     CREATE TRIGGER \(trigger("update")) AFTER UPDATE OF id, key, type, version, added, body ON \(table)
       WHEN NEW.position IS OLD.position
     BEGIN
@@ -80,43 +85,64 @@ struct FeedSchema {
     END;
     CREATE TRIGGER \(trigger("delete")) AFTER DELETE ON \(table)
     BEGIN
-      \(bury("max(\(next), 1 + coalesce(OLD.position, 0))"));
+      \(bury("max(\(next), 1 + OLD.id * (OLD.id < \(Self.numberLimit)), 1 + coalesce(OLD.position, 0))"));
     END;
     """
   }
 
+  /// Assigns numbers to rows whose IDs are none.
+  var numberLargeRowIDs: String {
+    "UPDATE \(table) SET position = \(next) WHERE id >= \(Self.numberLimit) AND position IS NULL"
+  }
+
   var drop: String {
-    ["insert", "update", "delete"].map { "DROP TRIGGER IF EXISTS \(trigger($0));" }.joined()
+    ["update", "delete"].map { "DROP TRIGGER IF EXISTS \(trigger($0));" }.joined()
       + "DROP INDEX IF EXISTS \(SQLName.quoted("nano_feed_" + collection));"
       + "DROP TABLE IF EXISTS \(tombstones);"
   }
 
-  /// The columns of an entry, from a row of the collection and from a tombstone.
-  private static let rowColumns = "id, coalesce(position, 0) AS position, key, type, revision, NULL"
-  private static let tombstoneColumns = "id, position, key, type, NULL, deleted"
-
-  /// Documents without a position, after the row ID `?1`.
-  var oldRows: String {
-    "SELECT \(Self.rowColumns) FROM \(table) WHERE position IS NULL AND id > ?1 ORDER BY id LIMIT ?2"
+  /// Entries after the number `?1` and the row ID `?2`: documents whose number is their row ID.
+  var newDocuments: String {
+    """
+    SELECT id, id, key, type, revision, NULL FROM \(table) \
+    WHERE position IS NULL AND revision IS NOT NULL AND id >= ?1 AND (id, id) > (?1, ?2) \
+    ORDER BY id LIMIT ?3
+    """
   }
 
-  /// Entries after the position `?1` and the row ID `?2`.
-  var newRows: String {
+  /// The same for updated documents.
+  var updatedDocuments: String {
     """
-    SELECT \(Self.rowColumns) FROM \(table) \
+    SELECT id, position, key, type, revision, NULL FROM \(table) \
     WHERE position IS NOT NULL AND position >= ?1 AND (position, id) > (?1, ?2) \
-    UNION ALL SELECT \(Self.tombstoneColumns) FROM \(tombstones) AS t \
+    ORDER BY position, id LIMIT ?3
+    """
+  }
+
+  /// The same for deleted documents.
+  var deletedDocuments: String {
+    """
+    SELECT id, position, key, type, NULL, deleted FROM \(tombstones) AS t \
     WHERE position >= ?1 AND (position, id) > (?1, ?2) \
     AND NOT EXISTS (SELECT 1 FROM \(table) AS d WHERE d.id = t.id) \
-    ORDER BY 2, 1 LIMIT ?3
+    ORDER BY position, id LIMIT ?3
     """
   }
 
-  /// The position of the row `?1`.
-  var positionOfRow: String {
+  private static let isUnnumbered = "revision IS NULL AND position IS NULL"
+
+  var countOfUnnumbered: String { "SELECT count(*) FROM \(table) WHERE \(Self.isUnnumbered)" }
+
+  /// Entries without a number after the row ID `?1`.
+  var unnumberedDocuments: String {
+    "SELECT id, 0, key, type, NULL, NULL FROM \(table) WHERE \(Self.isUnnumbered) AND id > ?1 ORDER BY id LIMIT ?2"
+  }
+
+  /// The number of the row `?1`.
+  var numberOfRow: String {
     """
-    SELECT coalesce((SELECT coalesce(position, 0) FROM \(table) WHERE id = ?1), \
-    (SELECT position FROM \(tombstones) WHERE id = ?1))
+    SELECT coalesce((SELECT CASE WHEN \(Self.isUnnumbered) THEN \(Int64.max) ELSE coalesce(position, id) END \
+    FROM \(table) WHERE id = ?1), (SELECT position FROM \(tombstones) WHERE id = ?1))
     """
   }
 }

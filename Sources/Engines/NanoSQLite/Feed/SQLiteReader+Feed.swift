@@ -7,34 +7,55 @@ import NanoSQL
 extension SQLiteReader {
   func feed(of collection: String) throws -> FeedState? { try connection.table(collection)?.feed }
 
-  func feedRows(
-    after position: (number: Int64, rowID: Int64)?, limit: Int, in collection: String
-  ) throws -> FeedRows {
-    guard let table = try connection.table(collection), table.feed != nil else { return FeedRows([]) }
-    let schema = FeedSchema(table.description.name)
-    let (number, rowID) = position ?? (0, .min)
-    var rows: [FeedRow] = []
-    if number == 0 {
-      rows = try feedRows(schema.oldRows, [rowID, Int64(limit)])
-      if rows.count == limit { return FeedRows(rows) }
+  func feedRows(after cursor: FeedCursor, limit: Int, in collection: String) throws -> FeedRows {
+    guard let table = try connection.table(collection), table.feed != nil else {
+      return FeedRows([])
     }
-    let after = number == 0 ? [0, Int64.max] : [number, rowID]
-    return FeedRows(rows + (try feedRows(schema.newRows, after + [Int64(limit - rows.count)])))
+    let schema = FeedSchema(table.description.name)
+    let parameters = [cursor.number, cursor.rowID, Int64(limit)]
+    // Each statement reads its rows from an index in order, which a union of them would not.
+    let numbered = try [schema.newDocuments, schema.updatedDocuments, schema.deletedDocuments]
+      .flatMap { try feedRows($0, parameters) { .number($0) } }
+    var last = cursor
+    let rows = numbered.sorted { $0.isBefore($1) }.prefix(limit)
+    rows.last.map { last.advance($0) }
+    guard rows.count < limit, try connection.hasForeignRows(table.description.name) else {
+      return FeedRows(Array(rows))
+    }
+    let count = try connection.first(SQLFragment(schema.countOfUnnumbered)) { $0.int(0) } ?? 0
+    let read = last.unnumbered.flatMap { $0.count == count ? $0.rowID : nil } ?? .min
+    return FeedRows(
+      rows
+        + (try feedRows(schema.unnumberedDocuments, [read, Int64(limit - rows.count)]) { _ in
+          .unnumbered(count)
+        }))
   }
 
-  private func feedRows(_ sql: String, _ parameters: [Int64]) throws -> [FeedRow] {
+  private func feedRows(
+    _ sql: String, _ parameters: [Int64], _ place: (Int64) -> FeedRow.Place
+  ) throws -> [FeedRow] {
     try connection.all(SQLFragment(sql, parameters.map { .int($0) })) { row in
       FeedRow(
-        rowID: row.int(0), position: row.int(1), key: row.key(2), type: row.text(3),
+        rowID: row.int(0), place: place(row.int(1)), key: row.key(2), type: row.text(3),
         revision: row.isInt(4) ? row.int(4) : nil, deleted: row.isInt(5) ? row.int(5) : nil)
     }
   }
 
-  func feedPosition(ofRow rowID: Int64, in collection: String) throws -> Int64? {
+  func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? {
     guard let table = try connection.table(collection), table.feed != nil else { return nil }
-    let sql = FeedSchema(table.description.name).positionOfRow
+    let sql = FeedSchema(table.description.name).numberOfRow
     return try connection.first(SQLFragment(sql, [.int(rowID)])) { $0.isInt(0) ? $0.int(0) : nil }
       ?? nil
+  }
+}
+
+extension FeedRow {
+  /// Whether an entry with a number precedes another one.
+  fileprivate func isBefore(_ other: FeedRow) -> Bool {
+    guard case .number(let number) = place, case .number(let otherNumber) = other.place else {
+      return false
+    }
+    return (number, rowID) < (otherNumber, other.rowID)
   }
 }
 

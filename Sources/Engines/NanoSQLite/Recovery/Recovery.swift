@@ -78,7 +78,7 @@ struct Recovery {
   private func noteFile(_ writer: RecoveryWriter) {
     if !pages.isHeaderSound { writer.note("file", "the header is damaged") }
     let version = pages.header(60)
-    if version > Schema.formatVersion {
+    if version > Schema.newestFormatVersion {
       writer.note("file", "the header specifies the unknown format \(version)")
     }
     for loss in catalog.losses { writer.note(loss.subject, loss.message) }

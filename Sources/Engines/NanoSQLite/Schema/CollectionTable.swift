@@ -27,8 +27,12 @@ final class CollectionTable {
   let settings: CollectionSettings
   /// The change feed, if changes are tracked.
   let feed: FeedState?
-  /// The position of the next entry of the feed; `nil` if it must be determined.
-  var nextPosition: Int64?
+  /// The number of the next entry of the feed, if changes are tracked.
+  var nextNumber: Int64 = 1
+  /// The same when the transaction began: readers have seen no number from there on.
+  var firstNumber: Int64 = 1
+  /// Whether there are row IDs that are not numbers, so that SQLite must not choose the next one.
+  var hasLargeRowIDs = false
   private let defaults: FieldDefaults?
   /// The wildcard index, if the collection has one.
   let wildcardIndex: WildcardIndex?
@@ -103,6 +107,7 @@ final class CollectionTable {
   @inline(__always)
   func noteRowID(_ id: Int64) {
     if let next = nextRowID, id >= next { nextRowID = nil }
+    if feed != nil { noteNumber(ofRow: id) }
   }
 
   /// Records the attributes of a document that is about to be written.
@@ -168,18 +173,12 @@ extension CollectionTable {
     /// different content of a row that another program wrote the same revision.
     static let anyRevision = "(random() & 4503599627370495)"
 
-    /// The parameter of a batch for its first position.
-    static let positionInBatch = Int32(5 * NewDocument.batchSize + 1)
-
-    /// The position of an entry of a change feed, in tracked collections, is parameter 7; in a batch,
-    /// ``positionInBatch`` is the first one.
+    /// In tracked collections, parameter 7 is the number of an updated document in the change feed, and parameter 8 that
+    /// of a new one, NULL if it is the row ID.
     func sql(_ table: String, isTracked: Bool) -> String {
       let column = isTracked ? ", \(FeedSchema.column)" : ""
-      let position = isTracked ? ", ?7" : ""
+      let position = isTracked ? ", ?8" : ""
       let setPosition = isTracked ? "\(FeedSchema.column) = ?7, " : ""
-      func positionInBatch(_ row: Int) -> String {
-        isTracked ? ", ?\(Self.positionInBatch) + \(row)" : ""
-      }
       let nextRevision = "coalesce(revision + 1, \(Self.anyRevision))"
       // All attributes: checking for foreign rows would not pay off for a single document.
       let columns = AttributeUsage.all.columns()
@@ -203,20 +202,18 @@ extension CollectionTable {
         return "INSERT INTO \(table)(id, key, type, version, added, revision, body\(column)) "
           + "VALUES (?1, ?2, ?3, ?4, ?5, \(Self.anyRevision), ?6\(position))"
       case .insertPlain:
-        return "INSERT INTO \(table)(key, added, revision, body\(column)) "
-          + "VALUES (?1, ?2, 1, ?3\(position))"
+        return "INSERT INTO \(table)(key, added, revision, body) VALUES (?1, ?2, 1, ?3)"
       case .insertBatch:
         let rows = (0..<NewDocument.batchSize).map {
-          "(?\(3 * $0 + 1), ?\(3 * $0 + 2), 1, ?\(3 * $0 + 3)\(positionInBatch($0)))"
+          "(?\(3 * $0 + 1), ?\(3 * $0 + 2), 1, ?\(3 * $0 + 3))"
         }
-        return "INSERT INTO \(table)(key, added, revision, body\(column)) VALUES "
+        return "INSERT INTO \(table)(key, added, revision, body) VALUES "
           + rows.joined(separator: ", ")
       case .insertBatchAt:
         let rows = (0..<NewDocument.batchSize).map { row in
-          "(\((1...4).map { "?\(5 * row + $0)" }.joined(separator: ", ")), 1, ?\(5 * row + 5)"
-            + positionInBatch(row) + ")"
+          "(\((1...4).map { "?\(5 * row + $0)" }.joined(separator: ", ")), 1, ?\(5 * row + 5))"
         }
-        return "INSERT INTO \(table)(id, key, version, added, revision, body\(column)) VALUES "
+        return "INSERT INTO \(table)(id, key, version, added, revision, body) VALUES "
           + rows.joined(separator: ", ")
       case .mayInsertBatch:
         return "SELECT coalesce(max(id), 0) < \(Int64.max >> 1) AND NOT EXISTS (SELECT 1 FROM "

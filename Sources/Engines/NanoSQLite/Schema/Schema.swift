@@ -6,8 +6,11 @@ import NanoSQL
 
 /// The schema definitions in the file. docs/SCHEMA.md describes every table and column.
 enum Schema {
-  /// The format that this version writes, and the newest that it reads; stored in `PRAGMA user_version`.
+  /// The format of a new file; stored in `PRAGMA user_version`.
   static let formatVersion: Int64 = 1
+
+  /// The format of a file that has had a change feed, and the newest that this version reads.
+  static let newestFormatVersion: Int64 = 2
 
   /// `NANO`; stored in `PRAGMA application_id`, by which tools such as `file` identify the format.
   static let applicationID: Int64 = 0x4E41_4E4F

@@ -16,6 +16,9 @@ extension SQLiteWriter {
     try removeOrphans(of: table)
     table.hasStuckRows = false
     try eachRow(of: table, where: "revision IS NULL") { row in
+      if table.feed != nil {
+        try ignoringUpdates(row, of: table) { try numberForeignRow(row.id, table) }
+      }
       if try !adopt(row, table) { table.hasStuckRows = true }
     }
   }

@@ -23,7 +23,10 @@ extension SQLiteWriter {
           rowIDs.append(contentsOf: last - count + 1...last)
           return
         }
-      } else if documents.allSatisfy({ $0.hasRowIDAndNoType && isFree($0.rowID, table) }) {
+      } else if documents.allSatisfy({
+        $0.hasRowIDAndNoType && isFree($0.rowID, table)
+          && table.isNumber($0.rowID ?? 0)
+      }) {
         if try insertBatch(documents, table, .insertBatchAt, bindAt) != nil {
           rowIDs.append(contentsOf: documents.map { $0.rowID ?? 0 })
           return
@@ -79,10 +82,6 @@ extension SQLiteWriter {
       try connection.with(table, kind) { statement in
         var index: Int32 = 1
         for document in documents { try bind(document, &index, statement) }
-        if table.feed != nil {
-          let first = try takePositions(documents.count, table)
-          statement.bind(first, at: CollectionTable.Statement.positionInBatch)
-        }
         _ = try statement.step()
       }
     } catch let error as StoreError where error.isConstraint || error.code == .documentTooLarge {
@@ -91,6 +90,7 @@ extension SQLiteWriter {
     table.writes += documents.count
     for _ in documents { try noteWritten(table) }
     let last = sqlite3_last_insert_rowid(connection.handle)
+    table.noteRowID(last)
     noteInserted(last, table)
     return last
   }

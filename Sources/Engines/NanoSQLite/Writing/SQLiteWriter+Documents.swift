@@ -51,8 +51,10 @@ extension SQLiteWriter {
         try statement.bind(borrowedText: document.body, at: 3)
       } else {
         try bind(document, table, statement)
+        if table.feed != nil {
+          statement.bind(table.number(forNewRow: document.rowID ?? table.nextRowID), at: 8)
+        }
       }
-      try bindPosition(table, statement)
       do {
         _ = try statement.step()
       } catch {
@@ -89,7 +91,11 @@ extension SQLiteWriter {
     sqlite3_set_last_insert_rowid(connection.handle, 0)
     try connection.with(table, .save) { statement in
       try bind(document, table, statement)
-      try bindPosition(table, statement)
+      if table.feed != nil {
+        // Whether the document is new turns out later.
+        statement.bind(table.nextNumber, at: 7)
+        statement.bind(table.number(forNewRow: document.rowID ?? table.nextRowID), at: 8)
+      }
       do {
         _ = try statement.step()
       } catch {
@@ -103,15 +109,11 @@ extension SQLiteWriter {
       if let text = table.text { text.note(inserted) }
       return inserted
     }
+    if table.feed != nil { table.noteNumber(table.nextNumber) }
     return try connection.with(table, .rowIDOfKey) { statement in
       try statement.bind(key, at: 1)
       return try statement.step() ? statement.int(0) : 0
     }
-  }
-
-  @inline(__always)
-  private func bindPosition(_ table: CollectionTable, _ statement: SQLiteStatement) throws {
-    if table.feed != nil { statement.bind(try takePositions(1, table), at: 7) }
   }
 
   @inline(__always)
@@ -161,7 +163,7 @@ extension SQLiteWriter {
       statement.bind(document.version, at: 3)
       try statement.bind(borrowedText: document.body, at: 4)
       statement.bind(document.replacedRevision, at: 5)
-      try bindPosition(table, statement)
+      if table.feed != nil { statement.bind(table.takeNumber(), at: 7) }
       do {
         _ = try statement.step()
       } catch {

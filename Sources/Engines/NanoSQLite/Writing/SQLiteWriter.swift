@@ -58,9 +58,15 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     try requireFree()
     if let last, last.name.hasSameBytes(as: name) { return last.table }
     connection.currentCollection = name
-    let table = try touchedTable(name) ?? existingOrNew(name)
+    let table = try touchedTable(name) ?? firstUse(of: name)
     touched[ExactName(table.description.name)] = table
     last = (name, table)
+    return table
+  }
+
+  private func firstUse(of name: String) throws -> CollectionTable {
+    let table = try existingOrNew(name)
+    table.firstNumber = table.nextNumber
     return table
   }
 
@@ -97,15 +103,15 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   ///   other programs that failed before is attempted again.
   private func prepareRowIDs(_ table: CollectionTable, isNew: Bool = true) throws {
     let name = table.description.name
-    let (next, hasForeignRows) = try connection.with(table, .rowIDState) { row in
+    let (next, highest, hasForeignRows) = try connection.with(table, .rowIDState) { row in
       try row.bind(name, at: 1)
-      guard try row.step() else { return (nil as Int64?, false) }
+      guard try row.step() else { return (nil as Int64?, 0 as Int64, false) }
       guard row.isInt(0), row.int(0) >= 0 else { throw try connection.damage(toCollection: name) }
       let isReused = row.int(0) > row.int(1) && row.int(0) < Int64.max
-      return (isReused ? row.int(0) + 1 : nil, row.int(2) != 0)
+      return (isReused ? row.int(0) + 1 : nil, row.int(1), row.int(2) != 0)
     }
     table.nextRowID = next
-    table.nextPosition = nil
+    try prepareNumbers(table, highestRowID: highest)
     table.isPrepared = true
     if hasForeignRows, !table.hasStuckRows || isNew { try adoptForeignRows(table) }
   }

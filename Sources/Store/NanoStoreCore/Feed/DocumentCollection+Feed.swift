@@ -87,19 +87,17 @@ struct FeedRequest: Sendable {
       return (.reset(reset), false)
     }
     let floor = position?.floor ?? feed.pruned
-    var next =
-      position
-      ?? FeedPosition(timeline: feed.timeline, number: 0, rowID: .min, floor: floor)
+    var cursor = position?.cursor ?? .start
+    var next: FeedPosition { FeedPosition(timeline: feed.timeline, cursor: cursor, floor: floor) }
     var entries: [FeedEntry] = []
     while true {
       let wanted = min(limit - entries.count, Self.rowsPerRead)
       let found = try reader.feedRows(
-        after: (next.number, next.rowID), limit: wanted + 1, in: collection.name)
+        after: cursor, limit: wanted + 1, in: collection.name)
       let rows = found.rows.prefix(wanted)
       let documents = try documents(of: rows, reader)
       for row in rows {
-        next = FeedPosition(
-          timeline: feed.timeline, number: row.position, rowID: row.rowID, floor: floor)
+        cursor.advance(row)
         guard keys.map({ keys in row.key.map { keys.contains($0.description) } ?? false }) ?? true,
           row.isDeleted || condition == nil || documents[row.rowID] != nil
         else { continue }
@@ -119,13 +117,14 @@ struct FeedRequest: Sendable {
     guard position.timeline == feed.timeline else {
       return position.timeline == feed.origin ? .restored : .restarted
     }
-    guard feed.pruned <= max(position.number, position.floor) else { return .pruned }
-    guard position.number > 0 else { return nil }
+    let cursor = position.cursor
+    guard feed.pruned <= max(cursor.number, position.floor) else { return .pruned }
+    guard cursor.number > 0 else { return nil }
     // The entry is still there, was moved after the position by a later change, or is a pruned deletion. If the file
     // was replaced by an older one, it is before the position, or does not exist.
-    let current = try reader.feedPosition(ofRow: position.rowID, in: collection.name)
-    guard let current else { return position.number <= feed.pruned ? nil : .restored }
-    return current < position.number ? .restored : nil
+    let current = try reader.feedNumber(ofRow: cursor.rowID, in: collection.name)
+    guard let current else { return cursor.number <= feed.pruned ? nil : .restored }
+    return current < cursor.number ? .restored : nil
   }
 
   /// Returns the documents that match the condition, by row ID, as far as they are needed.

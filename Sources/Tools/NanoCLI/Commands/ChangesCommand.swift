@@ -24,7 +24,10 @@ struct ChangesCommand: ParsableCommand {
   @Flag(help: "Turn tracking on, if it is off, and print nothing.")
   var track = false
 
-  @Option(help: ArgumentHelp("Print only changes after this position.", valueName: "position"))
+  @Option(
+    help: ArgumentHelp(
+      "Print only changes after this position; an empty one is the beginning.",
+      valueName: "position"))
   var since: String?
 
   @Flag(help: "Continue with later changes, until interrupted.")
@@ -50,7 +53,7 @@ struct ChangesCommand: ParsableCommand {
   }
 
   private func position() throws -> FeedPosition? {
-    guard let since else { return nil }
+    guard let since, !since.isEmpty else { return nil }
     guard let position = FeedPosition(since) else {
       throw ValidationError("'\(since)' is not a position")
     }

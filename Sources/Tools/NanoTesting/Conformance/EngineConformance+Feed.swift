@@ -17,7 +17,7 @@ extension Probe {
 
 /// A reader of a change feed, which knows the documents that the entries so far describe.
 private struct FeedConsumer {
-  var position: (number: Int64, rowID: Int64)?
+  var cursor = FeedCursor.start
   var revisions: [Int64: Int64] = [:]
   var keys: [Int64: DocumentKey?] = [:]
   var deleted: [Int64: DocumentKey?] = [:]
@@ -26,9 +26,9 @@ private struct FeedConsumer {
   mutating func catchUp(_ probe: Probe, limit: Int = 1_000) throws {
     var isComplete = false
     while !isComplete {
-      let found = try probe.read { try $0.feedRows(after: position, limit: limit, in: "c") }
+      let found = try probe.read { try $0.feedRows(after: cursor, limit: limit, in: "c") }
       for row in found.rows {
-        position = (row.position, row.rowID)
+        cursor.advance(row)
         if row.isDeleted {
           (revisions[row.rowID], keys[row.rowID]) = (nil, nil)
           deleted[row.rowID] = row.key
@@ -62,14 +62,15 @@ extension EngineConformance {
     Check("Without tracking there is no feed") { probe in
       try probe.insert(["a": 1])
       let (feed, rows) = try probe.read {
-        (try $0.feed(of: "c"), try $0.feedRows(after: nil, limit: 5, in: "c"))
+        (try $0.feed(of: "c"), try $0.feedRows(after: .start, limit: 5, in: "c"))
       }
       try expectEqual(feed, nil, "the feed")
       try expectEqual(rows.rows, [], "its entries")
       guard !probe.has(.changeTracking) else { return }
       try expectError(.unsupported, "tracking") { try probe.track() }
     },
-    Check("A feed lists each document once, with its newest state, in the order of changes") { probe in
+    Check("A feed lists each document once, with its newest state, in the order of changes") {
+      probe in
       guard probe.has(.changeTracking) else { return }
       let old = try (0..<3).map { try probe.insert(["n": .int($0)], key: "old \($0)") }
       try probe.track()
@@ -83,7 +84,7 @@ extension EngineConformance {
       _ = try probe.write { try $0.save(["n": 11], key: "old 1") }
       try probe.delete(old[0])
       let rows = try probe.read {
-        try $0.feedRows(after: consumer.position, limit: 10, in: "c").rows
+        try $0.feedRows(after: consumer.cursor, limit: 10, in: "c").rows
       }
       try expectEqual(rows.map(\.rowID), [new, old[1], old[0]], "the changed documents")
       try expectEqual(rows.map(\.isDeleted), [false, false, true], "deletions")
@@ -110,6 +111,41 @@ extension EngineConformance {
         try consumers[index].expectCurrent(probe, "the documents at the end")
       }
     },
+    Check("Documents with row IDs that were reserved, or are chosen, come after other changes") {
+      probe in
+      guard probe.has(.changeTracking) else { return }
+      try probe.insert(["n": 0], key: "0")
+      try probe.track()
+      var consumer = FeedConsumer()
+      let reserved = try probe.write { try $0.nextRowID(in: "c") }
+      for number in 1...3 as ClosedRange<Int64> {
+        _ = try probe.write { try $0.save(["n": .int(number)], key: "0") }
+      }
+      try consumer.catchUp(probe)
+      try GeneratedDocument(["n": 1]).new { new in
+        let batch = (0..<NewDocument.batchSize).map { offset in
+          var new = new
+          new.rowID = reserved + Int64(offset)
+          return new
+        }
+        try probe.write { writer in
+          _ = try writer.nextRowID(in: "c")
+          var ids: [Int64] = []
+          try writer.insert(batch, into: "c", &ids)
+        }
+      }
+      try consumer.catchUp(probe)
+      try consumer.expectCurrent(probe, "the documents")
+      for id in [-7, .max, 1_000] as [Int64] {
+        _ = try probe.write { try $0.insert(at: id, ["n": 2]) }
+        try consumer.catchUp(probe)
+        _ = try probe.write { try $0.save(["n": 5], key: "0") }
+        try consumer.catchUp(probe)
+        try probe.insert(["n": 6])
+        try consumer.catchUp(probe)
+        try consumer.expectCurrent(probe, "the documents after row ID \(id)")
+      }
+    },
     Check("What is rolled back is not in the feed") { probe in
       guard probe.has(.changeTracking) else { return }
       let id = try probe.insert(["n": 0], key: "k")
@@ -129,7 +165,7 @@ extension EngineConformance {
         try writer.insert(["n": 3], key: "other")
       }
       let rows = try probe.read {
-        try $0.feedRows(after: consumer.position, limit: 10, in: "c").rows
+        try $0.feedRows(after: consumer.cursor, limit: 10, in: "c").rows
       }
       try expectEqual(rows.map { $0.key?.description }, ["other"], "the entries")
     },
@@ -138,22 +174,24 @@ extension EngineConformance {
       let ids = try (0..<3).map { try probe.insert(["n": .int($0)]) }
       try probe.track()
       for id in ids { try probe.delete(id) }
-      let rows = try probe.read { try $0.feedRows(after: nil, limit: 10, in: "c").rows }
+      let rows = try probe.read { try $0.feedRows(after: .start, limit: 10, in: "c").rows }
       try expectEqual(rows.map(\.rowID), ids, "the deletions")
       let early = try probe.write { try $0.pruneTombstones(before: 1, in: "c") }
       try expectEqual(early, 0, "the number of those before 1970")
       let count = try probe.write { try $0.pruneTombstones(before: .max / 2, in: "c") }
       try expectEqual(count, 2, "the number of pruned deletions")
       let left = try probe.read {
-        (try $0.feed(of: "c")?.pruned, try $0.feedRows(after: nil, limit: 10, in: "c").rows)
+        (try $0.feed(of: "c")?.pruned, try $0.feedRows(after: .start, limit: 10, in: "c").rows)
       }
-      try expectEqual(left.0, rows[1].position, "the pruned position")
+      try expectEqual(left.0.map { .number($0) }, rows[1].place, "the pruned number")
       try expectEqual(left.1, [rows[2]], "the last deletion")
       let next = try probe.insert(["n": 9])
-      let position = try probe.read { try $0.feedPosition(ofRow: next, in: "c") } ?? 0
-      try expectEqual(position > rows[2].position, true, "positions continue")
+      let last = try probe.read { try $0.feedNumber(ofRow: rows[2].rowID, in: "c") } ?? 0
+      let number = try probe.read { try $0.feedNumber(ofRow: next, in: "c") } ?? 0
+      try expectEqual(number > last, true, "numbers continue")
     },
-    Check("Tracking that is turned off and on begins another feed; dropping the collection ends it") { probe in
+    Check("Tracking that is turned off and on begins another feed; dropping the collection ends it")
+    { probe in
       guard probe.has(.changeTracking) else { return }
       let id = try probe.insert(["n": 0])
       try probe.track()
@@ -167,7 +205,8 @@ extension EngineConformance {
       try expectEqual(consumer.revisions[id], 1, "the revision")
       try expectEqual(try probe.read { try $0.feed(of: "c")?.timeline }, 7, "the timeline")
       _ = try probe.write { try $0.dropCollection("c") }
-      try expectEqual(try probe.read { try $0.feed(of: "c") }, nil, "the feed of a dropped collection")
+      try expectEqual(
+        try probe.read { try $0.feed(of: "c") }, nil, "the feed of a dropped collection")
       try probe.insert(["n": 1])
       try expectEqual(try probe.read { try $0.feed(of: "c") }, nil, "the feed of a new collection")
       try expectEqual(try probe.engine.verify(), [], "problems")
@@ -180,20 +219,23 @@ extension EngineConformance {
         try writer.setFeedRows(
           [
             FeedRow(
-              rowID: ids[2], position: 1_000_000, key: nil, type: nil, revision: 1, deleted: nil),
+              rowID: ids[2], place: .number(1_000_000), key: nil, type: nil, revision: 1,
+              deleted: nil),
             FeedRow(
-              rowID: 77, position: 1_000_001, key: try DocumentKey("gone"), type: "Film",
+              rowID: 77, place: .number(1_000_001), key: try DocumentKey("gone"), type: "Film",
               revision: nil, deleted: 1_700_000_000),
           ], of: "c")
       }
       var consumer = FeedConsumer()
       try consumer.catchUp(probe)
       try consumer.expectCurrent(probe, "the documents")
-      try expectEqual(consumer.deleted.map { "\($0.key) \($0.value?.description ?? "")" }, ["77 gone"], "deletions")
-      try expectEqual(consumer.position?.number, 1_000_001, "the position")
+      try expectEqual(
+        consumer.deleted.map { "\($0.key) \($0.value?.description ?? "")" }, ["77 gone"],
+        "deletions")
+      try expectEqual(consumer.cursor.number, 1_000_001, "the position")
       _ = try probe.write { try $0.save(["n": 9], key: "0") }
       let rows = try probe.read {
-        try $0.feedRows(after: consumer.position, limit: 10, in: "c").rows
+        try $0.feedRows(after: consumer.cursor, limit: 10, in: "c").rows
       }
       try expectEqual(rows.map(\.rowID), [ids[0]], "later changes")
     },

@@ -143,7 +143,7 @@ extension EngineConformance {
 
 extension EngineWriter {
   @discardableResult
-  fileprivate func insert(at rowID: Int64? = nil, _ object: DocumentObject) throws -> Int64 {
+  func insert(at rowID: Int64? = nil, _ object: DocumentObject) throws -> Int64 {
     try GeneratedDocument(object).new { new in
       var new = new
       new.rowID = rowID

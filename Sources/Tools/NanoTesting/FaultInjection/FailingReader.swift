@@ -22,12 +22,12 @@ class FailingReader: EngineReader {
   func collections() throws -> [CollectionDescription] { try counted().collections() }
   func feed(of collection: String) throws -> FeedState? { try counted().feed(of: collection) }
   func feedRows(
-    after position: (number: Int64, rowID: Int64)?, limit: Int, in collection: String
+    after cursor: FeedCursor, limit: Int, in collection: String
   ) throws -> FeedRows {
-    try counted().feedRows(after: position, limit: limit, in: collection)
+    try counted().feedRows(after: cursor, limit: limit, in: collection)
   }
-  func feedPosition(ofRow rowID: Int64, in collection: String) throws -> Int64? {
-    try counted().feedPosition(ofRow: rowID, in: collection)
+  func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? {
+    try counted().feedNumber(ofRow: rowID, in: collection)
   }
   func identity(of collection: String) throws -> CollectionIdentity {
     try counted().identity(of: collection)

@@ -36,6 +36,7 @@ func updates(_ store: Store, _ notes: DocumentCollection) async throws {
   }
   for try await commit in store.changes { print(commit.changes) }
   for try await change in notes.changes() { print(change) }
+  for try await event in notes.changeFeed(since: nil) { print(event) }
   for try await pages in store[Page.self].find().updates() { print(pages.count) }
   for try await pages in notes.find().updates(as: Page.self) { print(pages.count) }
   for try await page in store[Page.self].find().firstUpdates() { print(page as Any) }

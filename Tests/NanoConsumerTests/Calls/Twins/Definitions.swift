@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoStore
 
 func indexes(_ recipes: DocumentCollection) async throws {
@@ -35,6 +36,10 @@ func settings(_ recipes: DocumentCollection) async throws {
   print(try await recipes.queryableFields())
   try await recipes.addQueryableFields("title, minutes")
   try await recipes.apply(CollectionSetup())
+  try await recipes.setChangeTracking(.on)
+  print(try await recipes.changeTracking())
+  print(try await recipes.changes(since: nil, limit: 10))
+  try await recipes.pruneTombstones(before: .distantPast)
   try await recipes.finishQueued()  // does not throw without await
   try await recipes.finishQueued(within: .seconds(1))  // does not throw without await
 }
