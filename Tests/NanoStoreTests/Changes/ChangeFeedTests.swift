@@ -4,7 +4,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Change feed", .timeLimit(.minutes(2)))
+@Suite("Change feed", .timeLimit(.minutes(10)))
 struct ChangeFeedTests {
   @Test(
     "Each commit is an element with the documents it changed", arguments: [true, false])
