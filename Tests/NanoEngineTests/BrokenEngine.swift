@@ -21,7 +21,8 @@ final class BrokenEngine: Engine {
     return try work(BrokenWriter(rule))
   }
   func write<Result>(
-    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+    _ isolation: Isolation, _ interruption: Interruption?,
+    _ work: (any EngineWriter) throws -> Result
   ) throws -> Result { try work(BrokenWriter(rule)) }
 
   func observeCommits(

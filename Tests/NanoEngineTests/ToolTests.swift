@@ -139,9 +139,10 @@ private final class ForgetfulEngine: Engine {
     try engine.read(scope, interruption) { try work(ForgetfulReader($0)) }
   }
   func write<Result>(
-    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+    _ isolation: Isolation, _ interruption: Interruption?,
+    _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    try engine.write(interruption, work)
+    try engine.write(isolation, interruption, work)
   }
   func compact() throws { try engine.compact() }
   func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?) throws {

@@ -48,7 +48,8 @@ package struct ThreadOwner: ~Copyable, Sendable {
   @inline(__always)
   package var isCurrent: Bool { thread.load(ordering: .relaxed) == Self.current }
 
-  private static var current: UInt {
+  /// Identifies the current thread.
+  package static var current: UInt {
     #if canImport(Darwin)
       UInt(bitPattern: pthread_self())
     #else

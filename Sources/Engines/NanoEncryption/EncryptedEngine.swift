@@ -108,11 +108,14 @@ package final class EncryptedEngine: Engine {
     _ interruption: Interruption?
   ) throws -> (rowID: Int64, key: DocumentKey?)? { nil }
 
+  package var concurrentWrites: Int { inner.concurrentWrites }
+
   package func write<Result>(
-    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+    _ isolation: Isolation, _ interruption: Interruption?,
+    _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     var paths: [ExactName: CachedPathCatalog] = [:]
-    let result = try inner.write(interruption) { inner in
+    let result = try inner.write(isolation, interruption) { inner in
       let writer = EncryptedWriter(inner, self, try current(inner))
       let result = try work(writer)
       paths = try writer.flush()

@@ -6,39 +6,26 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
-/// Polls for commits by other connections while the store is observed.
+/// Polls for commits by other engines while the store is observed.
 ///
-/// Each transaction that writes to a collection increments the collection's change counter, under the
-/// collection's lock, so polling the counters misses no commit. `LISTEN`/`NOTIFY` would report commits sooner,
-/// but makes all commits of a database wait for each other, and does not work through a pooler.
+/// Each transaction that writes inserts a row with its ID and the names of the changed collections. A poll reads the
+/// rows of transactions that are visible to it and were not to the one before, so it misses no commit, in whatever
+/// order they commit. `LISTEN`/`NOTIFY` would report commits sooner, but makes all commits of a database wait for each
+/// other, and does not work through a pooler.
 final class PostgresCommitPoller: Sendable {
   private struct State {
-    var lastCounts: [ExactName: Int64] = [:]
+    /// The server's snapshot at the last poll.
+    var snapshot: String?
+    var polled = ContinuousClock.now
     var observers = 0
     var timer: Timer?
   }
   private let state = Mutex(State())
-  private let order = NSLock()
   private let core: PostgresCore
+  /// One poll at a time.
+  private let polling = NSLock()
 
   init(_ core: PostgresCore) { self.core = core }
-
-  /// Serializes a commit with the notification of its observers.
-  func serialized<Result>(_ work: () throws -> Result) rethrows -> Result {
-    try order.withLock(work)
-  }
-
-  /// Records commits of this engine, so that polling does not report them again.
-  func recordOwnWrites(_ changes: [ExactName: Int64]) {
-    state.withLock { $0.lastCounts.merge(changes) { max($0, $1) } }
-  }
-
-  /// Records a single write of this engine to a collection.
-  func recordOwnWrite(_ folded: ExactName) {
-    state.withLock { state in
-      if let count = state.lastCounts[folded] { state.lastCounts[folded] = count + 1 }
-    }
-  }
 
   func start(_ commits: CommitBroadcast) throws {
     let isFirst = state.withLock { state in
@@ -46,9 +33,11 @@ final class PostgresCommitPoller: Sendable {
       return state.observers == 1
     }
     guard isFirst else { return }
-    let lastCounts: [ExactName: Int64]
+    let snapshot: String
     do {
-      lastCounts = try order.withLock { try counts() }
+      snapshot = try core.pool.withConnection { connection in
+        try connection.run(PostgresStatement("SELECT pg_current_snapshot()::text")).text(0, 0)
+      }
     } catch {
       // The next observer tries again.
       stop()
@@ -60,7 +49,8 @@ final class PostgresCommitPoller: Sendable {
       self.poll(commits)
     }
     state.withLock { state in
-      state.lastCounts = lastCounts
+      state.snapshot = snapshot
+      state.polled = .now
       state.timer = timer
     }
   }
@@ -74,35 +64,47 @@ final class PostgresCommitPoller: Sendable {
 
   func invalidate() { state.withLock { $0.timer = nil } }
 
-  /// Posts the collections that changed since the last poll. An unreachable server is polled again at the next
-  /// interval.
+  /// Posts the commits since the last poll. An unreachable server is polled again at the next interval.
   private func poll(_ commits: CommitBroadcast) {
-    order.lock()
-    if let counts = try? counts() {
-      let changed = state.withLock { state -> [String] in
-        let names = Set(counts.keys).union(state.lastCounts.keys)
-        defer { state.lastCounts = counts }
-        return names.filter { counts[$0] != state.lastCounts[$0] }.map(\.text).sorted {
-          $0.isBefore($1)
-        }
+    polling.withLock {
+      let (snapshot, polled) = state.withLock { ($0.snapshot, $0.polled) }
+      guard let snapshot else { return }
+      let now = ContinuousClock.now
+      guard let (next, found) = try? self.commits(since: snapshot) else { return }
+      state.withLock { state in
+        state.snapshot = next
+        state.polled = now
       }
-      commits.post(Commit(changed.map { Change($0, nil) }))
+      // The rows are removed after an hour, which a machine may have slept.
+      for commit in now - polled < Self.longestPause ? found : [.everything] {
+        commits.post(commit)
+      }
     }
-    order.unlock()
     commits.deliver()
   }
 
-  /// The change counter of each collection. A collection that was dropped and created again has a different
-  /// counter.
-  private func counts() throws -> [ExactName: Int64] {
+  /// Half as long as the rows are kept.
+  private static let longestPause = Duration.seconds(1_800)
+
+  /// Returns the current snapshot, and the commits of other engines that it sees and the one before did not.
+  private func commits(since snapshot: String) throws -> (snapshot: String, commits: [Commit]) {
     let rows = try core.pool.withConnection { connection in
       try connection.run(
         PostgresStatement(
-          "SELECT folded, changes FROM \(core.names.qualified("nano_collections"))"))
+          """
+          SELECT pg_current_snapshot()::text, t.id IS NOT NULL AND t.changed IS NULL, c.name \
+          FROM (SELECT 1) AS one LEFT JOIN \(core.names.qualified("nano_transactions")) AS t ON \
+          t.xid >= pg_snapshot_xmin($1::text::pg_snapshot) \
+          AND NOT pg_visible_in_snapshot(t.xid, $1::text::pg_snapshot) \
+          AND t.writer IS DISTINCT FROM $2 LEFT JOIN LATERAL unnest(t.changed) AS c(name) ON true \
+          ORDER BY t.stamp
+          """, [.text(snapshot), .int(core.writer)]))
     }
-    var counts: [ExactName: Int64] = [:]
-    for row in 0..<rows.count { counts[ExactName(rows.text(row, 0))] = rows.int(row, 1) }
-    return counts
+    let commits = (0..<rows.count).compactMap { row in
+      rows.bool(row, 1)
+        ? Commit.everything : rows.optionalText(row, 2).map { Commit([Change($0, nil)]) }
+    }
+    return (rows.text(0, 0), commits)
   }
 }
 

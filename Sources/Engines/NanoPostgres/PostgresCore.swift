@@ -10,11 +10,15 @@ final class PostgresCore: Sendable {
   let loader: CollectionLoader
   let cache = PostgresCollectionCache()
   let tokens = TokenCleanup()
+  let locks: PostgresLocks
+  /// Distinguishes the commits of this engine from those of others.
+  let writer = Int64.random(in: .min ... .max)
   let pool: PostgresPool
 
   init(_ conninfo: String, _ configuration: PostgresConfiguration) {
     self.configuration = configuration
     names = PostgresNames(schema: configuration.schema)
+    locks = PostgresLocks(schema: configuration.schema)
     loader = CollectionLoader(names: names)
     pool = PostgresPool(conninfo, configuration)
   }

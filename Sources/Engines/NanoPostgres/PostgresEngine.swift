@@ -7,14 +7,14 @@ import NanoSQL
 
 /// An engine that stores documents in tables of a PostgreSQL server, version 14 or later.
 ///
-/// A write transaction locks each collection when it first reads or writes it, and holds the lock until it
-/// ends. Write transactions are therefore serializable, and those on different collections run concurrently.
-/// Readers never wait for other transactions.
+/// Write transactions run concurrently. One locks the documents that it reads or writes until it ends, and the whole
+/// collection when it runs a query, so transactions are serializable. Readers never wait for other transactions.
 package final class PostgresEngine: Engine {
   let core: PostgresCore
   /// Servers that may lag behind; `nil` if there are none.
   let replicas: PostgresCore?
   let commits = CommitBroadcast()
+  let order = CommitOrder()
   let poller: PostgresCommitPoller
 
   /// Connects to a server, and creates the store's tables if they do not exist.
@@ -64,6 +64,24 @@ package final class PostgresEngine: Engine {
         try connection.run([.once("BEGIN"), lock] + schema.definitions + [.once("COMMIT")])
         try check(try connection.run(format))
       }
+      try upgrade(connection, format)
+    }
+  }
+
+  /// Upgrades a store of an older format. If two programs do so at the same time, the second one waits.
+  private func upgrade(_ connection: PostgresConnection, _ format: PostgresStatement) throws {
+    guard try connection.run(format).int(0, 0) < PostgresSchema.format else { return }
+    do {
+      try connection.run([
+        .once("BEGIN"),
+        .once("LOCK TABLE \(core.names.qualified("nano_format")) IN ACCESS EXCLUSIVE MODE"),
+      ])
+      let version = try connection.run(format).int(0, 0)
+      try SchemaUpgrade(names: core.names).run(connection, from: version)
+      try connection.run(.once("COMMIT"))
+    } catch {
+      _ = try? connection.run(.once("ROLLBACK"))
+      throw error
     }
   }
 
@@ -138,15 +156,19 @@ package final class PostgresEngine: Engine {
     try read(.call, interruption) { try $0.get(keys: keys, in: collection, show) }
   }
 
+  /// One connection is left for readers.
+  package var concurrentWrites: Int { max(1, core.configuration.maximumConnections - 1) }
+
   package func write<Result>(
-    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+    _ isolation: Isolation, _ interruption: Interruption?,
+    _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     defer { commits.deliver() }
     return try core.convertingErrors {
       try interruption?.check()
       let session = PostgresSession(
         core.pool, .writing, settings: core.writeSettings, interruption)
-      let writer = PostgresWriter(core, session)
+      let writer = PostgresWriter(core, session, isolation)
       defer { session.end() }
       let result = try work(writer)
       try commit(writer)
@@ -155,14 +177,24 @@ package final class PostgresEngine: Engine {
   }
 
   private func commit(_ writer: PostgresWriter) throws {
-    guard commits.isObserved else { return try writer.commit() }
-    // Observers are notified of commits in commit order.
-    try poller.serialized {
+    try reporting {
       try writer.commit()
-      guard commits.isObserved, let observedCommit = writer.observedCommit else { return }
-      poller.recordOwnWrites(writer.committedChanges)
-      commits.post(observedCommit)
+      return (writer.stamp, writer.observedCommit)
     }
+  }
+
+  /// Runs a commit, and reports what it returns: its stamp and its changes.
+  func reporting(_ commit: () throws -> (stamp: Int64, changes: Commit?)?) throws {
+    guard commits.isObserved else {
+      let done = try commit()
+      // An observer may have registered before the commit.
+      if commits.isObserved, let changes = done?.changes { commits.post(changes) }
+      return
+    }
+    let number = order.begin()
+    var done: (stamp: Int64, changes: Commit?)?
+    defer { order.end(number, done?.changes, stamp: done?.stamp ?? 0, to: commits) }
+    done = try commit()
   }
 
   package func observeCommits(
@@ -188,14 +220,15 @@ package final class PostgresEngine: Engine {
 
 extension PostgresCore {
   /// Settings of one transaction. Session settings are not possible: a pooler shares sessions.
-  var writeSettings: [PostgresStatement] {
+  var limits: PostgresSQL {
     let timeout = max(1, configuration.busyTimeout.inMilliseconds)
     let commit = configuration.durability == .full ? "on" : "off"
-    return [
-      PostgresStatement(
-        "SELECT set_config('lock_timeout', $1, true), set_config('synchronous_commit', $2, true), "
-          + "pg_current_xact_id()::text",
-        [.text("\(timeout)ms"), .text(commit)])
-    ]
+    return "set_config('lock_timeout', " + .value(.text("\(timeout)ms"))
+      + ", true), set_config('synchronous_commit', " + .value(.text(commit)) + ", true)"
+  }
+
+  /// Settings of one transaction, and its ID.
+  var writeSettings: [PostgresStatement] {
+    [("SELECT " + limits + ", pg_current_xact_id()::text").statement]
   }
 }

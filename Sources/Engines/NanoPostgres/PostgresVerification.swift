@@ -126,10 +126,9 @@ struct PostgresVerification {
   private func rowIDs(_ collection: PostgresCollection) throws -> [VerificationProblem] {
     let rows = try reader.session.run(
       .once(
-        "SELECT next_row_id, (SELECT coalesce(max(id), 0) FROM \(collection.table)) "
-          + "FROM \(reader.names.qualified("nano_collections")) WHERE folded = $1",
-        [.exact(collection.folded)]))
-    guard rows.count > 0, rows.int(0, 0) <= rows.int(0, 1) else { return [] }
+        "SELECT CASE WHEN is_called THEN last_value + 1 ELSE last_value END, "
+          + "(SELECT coalesce(max(id), 0) FROM \(collection.table)) FROM \(collection.sequence)"))
+    guard rows.int(0, 0) <= rows.int(0, 1) else { return [] }
     return [problem(collection, "the next row ID is already in use")]
   }
 }

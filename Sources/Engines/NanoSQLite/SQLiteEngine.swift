@@ -160,7 +160,8 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   }
 
   package func write<Result>(
-    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+    _ isolation: Isolation, _ interruption: Interruption?,
+    _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     try requireUsable()
     guard !configuration.isReadOnly else {

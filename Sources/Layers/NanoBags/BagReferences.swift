@@ -8,6 +8,8 @@ import NanoStoreCore
 package struct BagReferences: DocumentReferences {
   package init() {}
 
+  package var use: TransactionUse { TransactionUse(Membership.collection, keys: []) }
+
   package func exist(_ reader: any EngineReader) throws -> Bool {
     // A collection that does not exist is reported with keys as its identity.
     try reader.identity(of: Membership.collection) == .rowID

@@ -26,9 +26,10 @@ final class SpyEngine: Engine {
     return try engine.read(scope, interruption, work)
   }
   func write<Result>(
-    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+    _ isolation: Isolation, _ interruption: Interruption?,
+    _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    try engine.write(interruption, work)
+    try engine.write(isolation, interruption, work)
   }
   func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void

@@ -34,6 +34,10 @@ class CheckedWriter: CheckedReader, EngineWriter {
     }
   }
 
+  func prepare(_ use: [TransactionUse]) throws {
+    try checked { _ in try writer.prepare(use) }
+  }
+
   var preferredBatchSize: Int {
     let count = writer.preferredBatchSize
     if count < 1 { reporter.report(.negativeCount, #function) }

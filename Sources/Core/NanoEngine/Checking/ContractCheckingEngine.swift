@@ -19,8 +19,8 @@ package final class ContractCheckingEngine: Engine {
   private let reporter: ContractReporter
   /// Whether ``close()`` has returned.
   private let isClosed = Atomic(false)
-  /// The thread that runs the block of a transaction.
-  private let writing = ThreadOwner()
+  /// The threads that run the blocks of transactions.
+  private let writing = Mutex<Set<UInt>>([])
 
   /// - Parameter onViolation: Called on the thread of the violating call, which continues if the handler returns.
   package init(
@@ -102,14 +102,22 @@ package final class ContractCheckingEngine: Engine {
     }
   }
 
+  package var concurrentWrites: Int { base.concurrentWrites }
+
   package func write<Result>(
-    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+    _ isolation: Isolation, _ interruption: Interruption?,
+    _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     try checked(interruption) { check in
-      check.require(!writing.isCurrent, .nestedWrite)
-      let result = try base.write(interruption) { writer in
-        writing.take()
-        defer { writing.release() }
+      let thread = ThreadOwner.current
+      check.require(!writing.withLock { $0.contains(thread) }, .nestedWrite)
+      let result = try base.write(isolation, interruption) { writer in
+        let count = writing.withLock { writing in
+          writing.insert(thread)
+          return writing.count
+        }
+        defer { writing.withLock { _ = $0.remove(thread) } }
+        check.require(count <= base.concurrentWrites, .tooManyWriters)
         return try runBlock(check) { try work(CheckedWriter.wrapping(writer, $0, reporter)) }
       }
       check.require(check.count == 1, .blockNotRunOnce)

@@ -25,6 +25,7 @@ extension ContractViolation {
     // Rules for callers.
     case usedOutsideBlock = "The reader or writer was used after its block had ended"
     case usedOnOtherThread = "The reader or writer was used on a thread other than its block's"
+    case tooManyWriters = "More transactions ran than the engine runs concurrently"
     case nestedWrite = "A thread began a transaction inside its own transaction"
 
     // Rules for the life of an engine.

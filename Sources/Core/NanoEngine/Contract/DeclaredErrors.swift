@@ -43,7 +43,7 @@ package enum DeclaredErrors {
     "read(_:_:_:)": [.invalidArgument],
     "get(_:in:_:_:)": [.corruptDocument, .invalidArgument],
     "get(keys:in:_:_:)": [.corruptDocument, .invalidArgument],
-    "write(_:_:)": [.invalidArgument, .outcomeUnknown],
+    "write(_:_:_:)": [.invalidArgument, .outcomeUnknown],
     "put(_:newKey:replacing:into:_:)": write.union([.notFound, .outcomeUnknown]),
     "observeCommits(_:)": [.unsupported],
     "close()": [.invalidArgument],
@@ -85,6 +85,7 @@ package enum DeclaredErrors {
     "explain(sql:)": [.invalidArgument, .valueNotStorable],
   ]
   package static let documentWriter: [String: Set<StoreError.Code>] = [
+    "prepare(_:)": [],
     "insert(_:into:)": write,
     "insert(_:into:_:)": write,
     "save(_:into:)": write,

@@ -47,15 +47,20 @@ package protocol Engine: EngineMaintenance {
 
   /// Runs a block in a transaction, commits it when the block returns, and rolls it back when the block throws.
   ///
-  /// Only one transaction runs at a time. Others wait; if the running one belongs to another process, they wait
-  /// at most for the busy timeout.
+  /// At most ``concurrentWrites`` transactions run at a time. Others wait; for a transaction of another process at
+  /// most for the busy timeout.
   ///
-  /// - Throws: ``StoreError/Code/outcomeUnknown`` if the connection to a server was lost during the commit, which was
+  /// - Parameter isolation: What the block may see of concurrent transactions. An engine may isolate it more.
+  /// - Throws: ``StoreError/Code/locked`` also if the transaction conflicts with a concurrent one;
+  ///   ``StoreError/Code/outcomeUnknown`` if the connection to a server was lost during the commit, which was
   ///   applied completely or not at all. After every other error, nothing was written.
   ///   ``StoreError/Code/invalidArgument`` for a call that would wait for itself.
   func write<Result>(
-    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+    _ isolation: Isolation, _ interruption: Interruption?,
+    _ work: (any EngineWriter) throws -> Result
   ) throws -> Result
+  /// The maximum number of transactions of this engine that run concurrently; 1 if each waits for the one before.
+  var concurrentWrites: Int { get }
 
   /// Stores one document in its own transaction. The fastest way to write a single document.
   ///
@@ -76,8 +81,8 @@ package protocol Engine: EngineMaintenance {
   /// Calls a handler after every commit that changed documents, until the observation is canceled or
   /// deallocated.
   ///
-  /// The handler is called in commit order, soon after each commit, on a thread that writes or watches the file,
-  /// and outside the engine's locks. It must be quick: the writer waits for it. The reported changes cover what
+  /// The handler is called soon after each commit, on a thread that writes or watches the file, and outside the
+  /// engine's locks. The last report of a document is that of its last commit. It must be quick: the writer waits for it. The reported changes cover what
   /// changed and may cover more. Commits of other connections and processes are reported as
   /// ``Commit/everything``, after a delay that the engine defines. A caller that registers first and then reads
   /// misses nothing. Once the observation ends, and while there are no observers, writing costs nothing extra.
@@ -95,6 +100,15 @@ package protocol Engine: EngineMaintenance {
 }
 
 extension Engine {
+  package var concurrentWrites: Int { 1 }
+
+  /// Runs a block in a serializable transaction.
+  package func write<Result>(
+    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result {
+    try write(.serializable, interruption, work)
+  }
+
   package func get(
     keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
     _ visit: (StoredDocument) throws -> Void

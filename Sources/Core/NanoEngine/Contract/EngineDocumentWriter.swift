@@ -5,6 +5,12 @@ package import NanoQuery
 
 /// The documents of a transaction.
 package protocol EngineDocumentWriter: AnyObject {
+  /// Announces what the transaction is about to read and write.
+  ///
+  /// An engine with concurrent writers locks all of it in one order, so that no two transactions wait for each other,
+  /// and reads it in one round trip. The call has no other effect.
+  func prepare(_ use: [TransactionUse]) throws
+
   /// Stores a new document and returns its row ID, which no document has had before.
   ///
   /// - Throws: ``StoreError/Code/duplicateKey``, also if the row ID requested for the document is taken;
@@ -66,6 +72,8 @@ package protocol EngineDocumentWriter: AnyObject {
 }
 
 extension EngineDocumentWriter {
+  package func prepare(_ use: [TransactionUse]) throws {}
+
   package var preferredBatchSize: Int { NewDocument.batchSize }
 
   package func save(

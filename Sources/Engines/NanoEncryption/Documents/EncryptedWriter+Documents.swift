@@ -8,6 +8,8 @@ import NanoQuery
 extension EncryptedWriter {
   var preferredBatchSize: Int { writer.preferredBatchSize }
 
+  func prepare(_ use: [TransactionUse]) throws { try writer.prepare(use) }
+
   func nextRowID(in collection: String) throws -> Int64 { try writer.nextRowID(in: collection) }
 
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {

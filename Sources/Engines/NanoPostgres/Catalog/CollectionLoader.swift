@@ -10,14 +10,11 @@ struct CollectionLoader {
   let names: PostgresNames
 
   /// Selects the row of a collection in the catalog.
-  ///
-  /// - Parameter locks: Whether to lock the row until the transaction ends.
-  func row(_ folded: ExactName, locks: Bool) -> PostgresStatement {
+  func row(_ folded: ExactName) -> PostgresStatement {
     PostgresStatement(
       """
-      SELECT name, table_name, identity, incarnation, generation, next_row_id, changes, settings, indexing, \
-      keeps_source, layout FROM \(names.qualified("nano_collections")) WHERE folded = $1\
-      \(locks ? " FOR UPDATE" : "")
+      SELECT name, table_name, identity, incarnation, generation, settings, indexing, keeps_source, layout \
+      FROM \(names.qualified("nano_collections")) WHERE folded = $1
       """, [.exact(folded)])
   }
 
@@ -49,14 +46,7 @@ struct CollectionLoader {
     ]
   }
 
-  static func state(_ row: PostgresResult) -> CollectionState? {
-    guard row.count > 0 else { return nil }
-    return CollectionState(
-      generation: row.int(0, 4), incarnation: row.int(0, 3), nextRowID: row.int(0, 5),
-      changes: row.int(0, 6))
-  }
-
-  /// - Parameter results: The results of ``row(_:locks:)`` and ``definitions(_:)``.
+  /// - Parameter results: The results of ``row(_:)`` and ``definitions(_:)``.
   func collection(
     _ row: PostgresResult, _ results: ArraySlice<PostgresResult>
   ) throws -> PostgresCollection? {
@@ -68,11 +58,12 @@ struct CollectionLoader {
       description: CollectionDescription(
         storedName: name, identity: CollectionIdentity(rawValue: row.text(0, 2))),
       table: names.qualified(row.text(0, 1)), tableName: row.text(0, 1),
+      sequence: names.qualified(PostgresNames.sequence(of: name.folded)),
       incarnation: row.int(0, 3), generation: row.int(0, 4),
-      settings: try row.optionalText(0, 7).map { CollectionSettings(try Self.object($0)) }
+      settings: try row.optionalText(0, 5).map { CollectionSettings(try Self.object($0)) }
         ?? CollectionSettings(),
-      indexing: IndexingPolicy(rawValue: row.text(0, 8)) ?? .declared, keepsSource: row.bool(0, 9),
-      layout: PostgresLayout(rawValue: row.text(0, 10)) ?? .plain, indexes: [], fullTextIndexes: [],
+      indexing: IndexingPolicy(rawValue: row.text(0, 6)) ?? .declared, keepsSource: row.bool(0, 7),
+      layout: PostgresLayout(rawValue: row.text(0, 8)) ?? .plain, indexes: [], fullTextIndexes: [],
       paths: PathSnapshot(
         (0..<paths.count).map { .init(path: Array(paths.bytes($0, 0)), types: paths.int($0, 1)) }))
     for number in 0..<indexes.count {

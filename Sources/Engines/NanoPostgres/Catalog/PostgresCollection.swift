@@ -11,6 +11,8 @@ struct PostgresCollection: Sendable {
   /// The qualified and quoted name of the table.
   var table: String
   var tableName: String
+  /// The qualified and quoted name of the sequence of row IDs.
+  var sequence: String
   var incarnation: Int64
   /// Increases with each change of definitions, settings or paths.
   var generation: Int64
@@ -24,6 +26,13 @@ struct PostgresCollection: Sendable {
   var paths: PathSnapshot
 
   var folded: ExactName { description.name.folded }
+  /// The expression for the row ID of a new document.
+  var newRowID: PostgresSQL { "nextval(\(SQLName.literal(sequence)))" }
+  /// Selects the row ID that the sequence returns next.
+  var nextRowID: PostgresStatement {
+    PostgresStatement(
+      "SELECT CASE WHEN is_called THEN last_value + 1 ELSE last_value END FROM \(sequence)")
+  }
   var defaults: FieldDefaults? { FieldDefaults(settings.defaults) }
   /// Whether inserting a document can violate more than the uniqueness of its key.
   var hasUniqueIndexes: Bool { indexes.contains { $0.definition.isUnique } }
@@ -50,12 +59,4 @@ struct PostgresTextIndex: Sendable {
   /// The column of type `tsvector`. The token count is in a column with the suffix `_n`.
   var column: String
   var lengthColumn: String { column + "_n" }
-}
-
-/// The columns of a collection's catalog row that change with every write.
-struct CollectionState {
-  var generation: Int64
-  var incarnation: Int64
-  var nextRowID: Int64
-  var changes: Int64
 }

@@ -32,11 +32,19 @@ struct PostgresNames: Sendable {
   /// Returns the name of the index on all fields of a collection.
   static func wholeIndex(of collection: String) -> String { "nano_all_" + hash(collection) }
 
+  /// Returns the name of the sequence of a collection's row IDs.
+  static func sequence(of collection: ExactName) -> String { "nano_ids_" + hash(collection.text) }
+
   /// The 64-bit FNV-1a hash. Source: http://www.isthe.com/chongo/tech/comp/fnv/
-  static func hash(_ text: String) -> String {
+  static func hash(_ text: String) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-    let digits = String(hash, radix: 16)
+    return hash
+  }
+
+  /// The hash as 16 hexadecimal digits.
+  static func hash(_ text: String) -> String {
+    let digits = String(hash(text) as UInt64, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 }

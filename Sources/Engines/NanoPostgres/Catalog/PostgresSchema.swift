@@ -8,7 +8,7 @@ import NanoSQL
 struct PostgresSchema: Sendable {
   let names: PostgresNames
 
-  static let format: Int64 = 1
+  static let format: Int64 = 2
   /// The number of Unicode scalars of a string that an index stores. The server rejects index entries of more
   /// than 2,704 bytes, over all the fields of the index.
   static let indexedText = 300
@@ -28,8 +28,8 @@ struct PostgresSchema: Sendable {
         """
         CREATE TABLE IF NOT EXISTS \(table("nano_collections")) (folded text COLLATE "C" PRIMARY KEY, \
         name text NOT NULL, table_name text NOT NULL, identity text NOT NULL, incarnation bigint NOT NULL, \
-        generation bigint NOT NULL, next_row_id bigint NOT NULL, changes bigint NOT NULL, settings text, \
-        indexing text NOT NULL, keeps_source boolean NOT NULL, layout text NOT NULL) WITH (fillfactor = 50)
+        generation bigint NOT NULL, settings text, indexing text NOT NULL, keeps_source boolean NOT NULL, \
+        layout text NOT NULL) WITH (fillfactor = 50)
         """),
       .once(
         """
@@ -58,10 +58,16 @@ struct PostgresSchema: Sendable {
         CREATE TABLE IF NOT EXISTS \(table("nano_metadata")) (name text COLLATE "C" PRIMARY KEY, \
         value text NOT NULL)
         """),
+      .once("CREATE SEQUENCE IF NOT EXISTS \(table("nano_stamps"))"),
       .once(
         """
         CREATE TABLE IF NOT EXISTS \(table("nano_transactions")) (id uuid PRIMARY KEY, \
-        applied timestamptz NOT NULL DEFAULT now())
+        applied timestamptz NOT NULL DEFAULT now(), xid xid8 NOT NULL DEFAULT pg_current_xact_id(), \
+        stamp bigint NOT NULL DEFAULT nextval('\(table("nano_stamps"))'), writer bigint, changed text[])
+        """),
+      .once(
+        """
+        CREATE INDEX IF NOT EXISTS nano_transactions_xid ON \(table("nano_transactions")) (xid)
         """),
       .once(
         """

@@ -34,7 +34,7 @@ class PostgresReader: EngineReader {
     if let collection = verified[folded] { return collection }
     if missing.contains(folded) || name.utf8.contains(0) { return nil }
     let results = try session.run(
-      [core.loader.row(folded, locks: false)] + core.loader.definitions(folded))
+      [core.loader.row(folded)] + core.loader.definitions(folded))
     return try note(folded, results)
   }
 
@@ -166,8 +166,8 @@ class PostgresReader: EngineReader {
   }
 
   func highestRowID(in collection: String) throws -> Int64? {
-    let rows = try session.run(core.loader.row(collection.folded, locks: false))
-    return (CollectionLoader.state(rows)?.nextRowID ?? 1) &- 1
+    let executed = try execute(collection) { ((), [$0.collection.nextRowID]) }
+    return (executed?.results.first?.int(0, 0) ?? 1) - 1
   }
 
   func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {

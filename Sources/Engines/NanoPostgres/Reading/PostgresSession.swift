@@ -29,6 +29,8 @@ final class PostgresSession {
   /// The results of the statements sent with BEGIN.
   private(set) var opening: [PostgresResult] = []
   private var cursors = 0
+  /// Statements whose results are known, to send with the next ones.
+  private var queue: [PostgresStatement] = []
   /// The failure after which the transaction can only be rolled back.
   private(set) var failure: PostgresFailure?
 
@@ -50,11 +52,17 @@ final class PostgresSession {
   func run(_ statements: [PostgresStatement]) throws -> [PostgresResult] {
     try interruption?.check()
     if let failure, mode != .none { throw failure.error() }
+    let queued = queue
+    queue = []
     return try keepingFailure {
       guard let connection, hasBegun || mode == .none else { return try runFirst(statements) }
-      return try connection.run(statements, interruption)
+      guard !queued.isEmpty else { return try connection.run(statements, interruption) }
+      return Array(try connection.run(queued + statements, interruption).dropFirst(queued.count))
     }
   }
+
+  /// Queues a statement whose result is known. A failure is that of the next statement, or of the commit.
+  func enqueue(_ statement: PostgresStatement) { queue.append(statement) }
 
   private func keepingFailure<Result>(_ work: () throws -> Result) throws -> Result {
     do {
@@ -68,6 +76,7 @@ final class PostgresSession {
   /// Rolls back to a savepoint, which also clears a failure.
   func rollBack(to savepoint: String) throws {
     guard let connection, !connection.isLost else { return }
+    queue = []
     // Not interruptible: a partial rollback is of no use.
     _ = try keepingFailure {
       try connection.run([.once("ROLLBACK TO SAVEPOINT \(savepoint)")])
@@ -76,7 +85,10 @@ final class PostgresSession {
   }
 
   /// Sends statements without waiting for their results, such as the release of a savepoint.
-  func send(_ statements: [PostgresStatement]) { connection?.send(statements) }
+  func send(_ statements: [PostgresStatement]) {
+    connection?.send(queue + statements)
+    queue = []
+  }
 
   func run(_ statement: PostgresStatement) throws -> PostgresResult {
     try run([statement])[0]
@@ -121,6 +133,7 @@ final class PostgresSession {
 
   /// Sends rows with COPY.
   func copyIn(_ statement: String, _ rows: borrowing CopyBuffer) throws {
+    if !queue.isEmpty { _ = try run([]) }
     try interruption?.check()
     guard let connection else { return }
     do {
@@ -133,6 +146,7 @@ final class PostgresSession {
 
   /// Commits a transaction that only read, or rolls back one that wrote, without waiting for the result.
   func end() {
+    queue = []
     guard let connection else { return }
     if hasBegun, !connection.isLost {
       connection.send([PostgresStatement(mode == .writing ? "ROLLBACK" : "COMMIT")])

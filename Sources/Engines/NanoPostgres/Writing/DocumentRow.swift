@@ -22,7 +22,8 @@ struct DocumentRow {
       + "\(assignments.joined(separator: ", ")), revision = t.revision + 1"
   }
 
-  let id: Int64
+  /// The row ID; `nil` for the next one of the sequence.
+  var id: Int64?
   let document: NewDocument
   let revision: Int64
   /// The body as sent to the server, if it differs from that of the document.
@@ -34,7 +35,7 @@ struct DocumentRow {
   /// - Throws: ``StoreError/Code/invalidKey`` for a key that is too long for an index,
   ///   ``StoreError/Code/valueNotStorable`` for a class name with a NUL.
   init(
-    _ document: NewDocument, id: Int64, revision: Int64, _ collection: PostgresCollection
+    _ document: NewDocument, id: Int64?, revision: Int64, _ collection: PostgresCollection
   ) throws {
     if case .text(let key)? = document.key, key.utf8.count > Self.longestKey {
       throw StoreError(
@@ -73,15 +74,49 @@ struct DocumentRow {
   var body: PostgresValue { .json(changedBody ?? Array(document.body)) }
   var source: PostgresValue { keepsSource ? .utf8(Array(document.body)) : .null }
 
-  /// The values list of an INSERT.
-  var values: PostgresSQL { .value(.int(id)) + ", " + valuesAfterID }
+  /// Returns a revision that no document with a reused row ID has had, in all probability.
+  static func unusedRevision() -> Int64 { .random(in: 2..<(1 << 52)) }
 
-  /// The values after the row ID, each with its type, which a SELECT does not infer.
-  var valuesAfterID: PostgresSQL {
+  /// Returns the values list of an INSERT.
+  func values(_ collection: PostgresCollection) -> PostgresSQL {
+    newID(collection) + ", " + valuesAfterID(.value(.int(revision)))
+  }
+
+  private func newID(_ collection: PostgresCollection) -> PostgresSQL {
+    id.map { .value(.int($0)) } ?? collection.newRowID
+  }
+
+  /// An INSERT that replaces the document with the same key.
+  struct Upsert {
+    var sql: PostgresSQL
+    fileprivate var unused: Int64
+
+    /// Returns whether the document is new, given its revision.
+    func isNew(_ revision: Int64) -> Bool { revision == 1 || revision == unused }
+  }
+
+  /// Returns a statement that inserts the document, or replaces the one with the same key. The sequence is used only for
+  /// a new document. If the existing one is deleted meanwhile, by another program, the new one has its row ID and
+  /// another revision.
+  ///
+  /// - Parameter source: A table expression that provides one row.
+  func upsert(_ collection: PostgresCollection, from source: String = "(SELECT 1)") -> Upsert {
+    let unused = Self.unusedRevision()
+    var sql: PostgresSQL = "INSERT INTO \(collection.table) AS t "
+    sql += "(\(Self.columns(collection).joined(separator: ", "))) SELECT coalesce(o.id, "
+    sql += newID(collection) + "), "
+    sql += valuesAfterID(
+      "CASE WHEN o.id IS NULL THEN 1 ELSE " + .value(.int(unused)) + "::bigint END")
+    sql += " FROM \(source) AS one LEFT JOIN \(collection.table) AS o ON o.key = " + .value(key)
+    sql += PostgresSQL(Self.onConflictReplace(collection))
+    return Upsert(sql: sql, unused: unused)
+  }
+
+  /// Returns the values after the row ID, each with its type, which a SELECT does not infer.
+  private func valuesAfterID(_ revision: PostgresSQL) -> PostgresSQL {
     let plain: [PostgresSQL] = [
       .value(key) + "::text", .value(type) + "::text", .value(version) + "::bigint",
-      .value(.int(document.added)), .value(.int(revision)), .value(body),
-      .value(source) + "::text",
+      .value(.int(document.added)), revision, .value(body), .value(source) + "::text",
     ]
     return PostgresSQL.joined(plain + tokenValues, by: ", ")
   }
@@ -117,6 +152,7 @@ struct DocumentRow {
     ]
   }
 
+  /// Appends the row, which has a row ID.
   func append(to rows: inout CopyBuffer) {
     rows.beginRow(columns: 8)
     rows.add(id)

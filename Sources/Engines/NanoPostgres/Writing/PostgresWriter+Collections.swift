@@ -8,7 +8,7 @@ extension PostgresWriter {
   func createCollection(_ description: CollectionDescription) throws {
     try StoredNames.validate(description)
     noteWrite()
-    if let existing = try table(description.name) {
+    if let existing = try table(description.name) ?? missing(description.name) {
       guard existing.collection.description.identity == description.identity else {
         throw StoreError.collectionExists(existing.collection.description)
       }
@@ -24,11 +24,17 @@ extension PostgresWriter {
       throw StoreError.tableExists(description.name)
     }
     _ = try session.run(definition.statements)
-    try table(description.name)?.hasNewDefinitions = true
+    try table(description.name, isWhole: true)?.hasNewDefinitions = true
+  }
+
+  /// Keeps other transactions from creating a collection that does not exist. Returns it if another one has created it.
+  private func missing(_ name: String) throws -> WriterTable? {
+    _ = try session.run(PostgresLocks.acquire([core.locks.collection(name.folded)]))
+    return try table(name, isWhole: true)
   }
 
   func dropCollection(_ name: String) throws -> Bool {
-    guard let table = try table(name) else { return false }
+    guard let table = try table(name, isWhole: true) else { return false }
     noteWrite()
     let folded = table.collection.folded
     let internals = ["nano_indexes", "nano_paths", "nano_index_ledger"].map {
@@ -44,13 +50,13 @@ extension PostgresWriter {
 
   func setSettings(_ settings: CollectionSettings, of collection: String) throws {
     try settings.validate()
-    let table = try tableForWriting(collection)
+    let table = try tableForWriting(collection, isWhole: true)
     guard table.collection.settings != settings else { return }
     _ = try session.run(
       PostgresStatement(
         "UPDATE \(names.qualified("nano_collections")) SET settings = $2 WHERE folded = $1",
         [.exact(table.collection.folded), .text(settings.object.storedText)]))
-    try reload(table)
+    try redefine(table)
     // Defaults affect query results.
     table.noteAll()
   }
@@ -100,15 +106,13 @@ struct CollectionDefinition {
     PostgresStatement(
       """
       INSERT INTO \(core.names.qualified("nano_collections")) (folded, name, table_name, identity, \
-      incarnation, generation, next_row_id, changes, indexing, keeps_source, layout) \
-      VALUES ($1, $2, $3, $4, $5, 1, 1, $6, 'declared', $7, $8) ON CONFLICT DO NOTHING
+      incarnation, generation, indexing, keeps_source, layout) \
+      VALUES ($1, $2, $3, $4, $5, 1, 'declared', $6, $7) ON CONFLICT DO NOTHING
       """,
       [
         .exact(description.name.folded), .text(description.name), .text(tableName),
         .text(description.identity.rawValue), .int(.random(in: 1..<(1 << 62))),
-        // A random start, so that a collection that is dropped and created again is not mistaken for the
-        // previous one.
-        .int(.random(in: 1..<(1 << 50))), .bool(core.configuration.fieldOrder == .asWritten),
+        .bool(core.configuration.fieldOrder == .asWritten),
         .text(kind.rawValue),
       ])
   }
@@ -135,11 +139,15 @@ struct CollectionDefinition {
       """
     let keys = "CREATE UNIQUE INDEX ON \(table) (key) WHERE key IS NOT NULL"
     let ids = "CREATE INDEX ON \(table) (id)"
+    let sequence = RowIDSequence(
+      table: table,
+      name: core.names.qualified(PostgresNames.sequence(of: description.name.folded))
+    ).definitions
     switch layout {
     case .plain:
       return [
         .once("CREATE TABLE \(table) (id bigint PRIMARY KEY, \(columns))"), .once(keys),
-      ]
+      ] + sequence
     case .partitions(let count):
       let parts = (0..<count).map { number in
         PostgresStatement.once(
@@ -147,14 +155,14 @@ struct CollectionDefinition {
             + "FOR VALUES WITH (MODULUS \(count), REMAINDER \(number))")
       }
       let parent = "CREATE TABLE \(table) (id bigint NOT NULL, \(columns)) PARTITION BY HASH (key)"
-      return [.once(parent)] + parts + [.once(keys), .once(ids)]
+      return [.once(parent)] + parts + [.once(keys), .once(ids)] + sequence
     case .distributed(shards: let count):
       return [
         .once("CREATE TABLE \(table) (id bigint NOT NULL, \(columns))"), .once(keys), .once(ids),
         .once(
           "SELECT create_distributed_table(\(SQLName.literal(table)), 'key', shard_count => \(count))"
         ),
-      ]
+      ] + sequence
     }
   }
 }

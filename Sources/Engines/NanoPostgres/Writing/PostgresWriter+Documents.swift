@@ -5,155 +5,97 @@ import NanoEngine
 import NanoQuery
 
 extension PostgresWriter {
-  func nextRowID(in collection: String) throws -> Int64 {
-    try tableForWriting(collection).state.nextRowID
-  }
-
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
-    let table = try tableForWriting(collection)
-    let row = try newRow(document, table)
+    // Other transactions take row IDs from the sequence.
+    let table = try tableForWriting(collection, isWhole: document.rowID != nil)
+    let id = try table.isWhole ? document.rowID ?? nextRowID(table) : nil
+    let row = try newRow(document, id, table)
     try table.paths.observe(document.body)
+    if let id = try insertKnown(row, table) { return id }
     let columns = DocumentRow.columns(table.collection).joined(separator: ", ")
     let sql =
-      "INSERT INTO \(table.collection.table) (\(columns)) VALUES (" + row.values
-      + ") ON CONFLICT DO NOTHING"
+      "INSERT INTO \(table.collection.table) (\(columns)) VALUES (" + row.values(table.collection)
+      + ") ON CONFLICT DO NOTHING RETURNING id"
     try requireFree(row, table)
-    let result = try session.run(sql.statement)
-    guard result.changes == 1 else { throw try conflict(row, table) }
-    noteInserted(row, table)
-    return row.id
+    let locks = try lock([document.key].compactMap { $0 }, table)
+    let result = try session.run(locks + [sql.statement])[locks.count]
+    guard result.count == 1 else { throw try conflict(row, table) }
+    if let key = document.key { table.known.forget(.key(key)) }
+    noteInserted(result.int(0, 0), table)
+    return result.int(0, 0)
   }
 
-  private func newRow(_ document: NewDocument, _ table: WriterTable) throws -> DocumentRow {
-    let id = document.rowID ?? table.state.nextRowID
-    guard id < Int64.max else {
-      throw StoreError(
-        .valueNotStorable, "A row ID leaves no ID for the next document",
-        [.collection: table.collection.description.name, .rowID: "\(id)"])
-    }
+  /// Inserts a document whose key is locked and known to be missing, with a row ID that is reserved; returns `nil` for
+  /// others.
+  private func insertKnown(_ row: DocumentRow, _ table: WriterTable) throws -> Int64? {
+    guard let key = row.document.key, !table.collection.hasUniqueIndexes, row.document.rowID == nil,
+      case .missing = table.known[.key(key)], let id = row.id ?? table.known.reserved.popLast()
+    else { return nil }
+    var row = row
+    row.id = id
+    let columns = DocumentRow.columns(table.collection).joined(separator: ", ")
+    let sql =
+      "INSERT INTO \(table.collection.table) (\(columns)) VALUES ("
+      + row.values(table.collection) + ")"
+    session.enqueue(sql.statement)
+    table.known.note(
+      KnownDocument(
+        row.document, rowID: id, key: key, added: row.document.added, revision: row.revision))
+    noteInserted(id, table)
+    return id
+  }
+
+  private func newRow(
+    _ document: NewDocument, _ id: Int64?, _ table: WriterTable
+  ) throws -> DocumentRow {
+    guard let id else { return try DocumentRow(document, id: nil, revision: 1, table.collection) }
+    guard id < Int64.max else { throw noRowIDs(table, id) }
     // A row with this ID may have existed before.
-    let revision = id < table.state.nextRowID ? Int64.random(in: 2..<(1 << 52)) : 1
+    let revision = try id < nextRowID(table) ? DocumentRow.unusedRevision() : 1
     return try DocumentRow(document, id: id, revision: revision, table.collection)
   }
 
-  private func noteInserted(_ row: DocumentRow, _ table: WriterTable) {
-    table.state.nextRowID = max(table.state.nextRowID, row.id + 1)
-    table.note(row.id, .inserted)
+  func noteInserted(_ rowID: Int64, _ table: WriterTable) {
+    if let next = table.nextRowID, rowID >= next {
+      table.nextRowID = rowID + 1
+      table.hasNewRowIDs = true
+    }
+    table.note(rowID, .inserted)
   }
 
   /// Checks that a row ID is unused, in layouts where only an index that includes the key can be unique.
   private func requireFree(_ row: DocumentRow, _ table: WriterTable) throws {
-    guard table.collection.layout.isSplit, row.id < table.state.nextRowID else { return }
+    guard table.collection.layout.isSplit, let id = row.id, try id < nextRowID(table) else {
+      return
+    }
     let found = try session.run(
-      PostgresStatement(
-        "SELECT id FROM \(table.collection.table) WHERE id = $1", [.int(row.id)]))
+      PostgresStatement("SELECT id FROM \(table.collection.table) WHERE id = $1", [.int(id)]))
     if found.count > 0 { throw try conflict(row, table) }
   }
 
-  /// The number of documents from which COPY is used. Below it, an INSERT with arrays is faster.
-  private static let copyThreshold = 100
-
-  func insert(
-    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
-  ) throws {
-    guard documents.count > 1 else {
-      for document in documents { rowIDs.append(try insert(document, into: collection)) }
-      return
-    }
-    let table = try tableForWriting(collection)
-    guard try insertBatch(documents, table, &rowIDs) else {
-      // One of the documents is rejected; those before it are stored.
-      for document in documents { rowIDs.append(try insert(document, into: collection)) }
-      return
-    }
-  }
-
-  /// - Returns: False if one of the documents is rejected. None is stored then.
-  private func insertBatch(
-    _ documents: [NewDocument], _ table: WriterTable, _ rowIDs: inout [Int64]
-  ) throws -> Bool {
-    let before = table.state.nextRowID
-    var rows: [DocumentRow] = []
-    rows.reserveCapacity(documents.count)
-    var seen: Set<Int64> = []
-    for document in documents {
-      let row = try newRow(document, table)
-      if row.id < before, table.collection.layout.isSplit || !seen.insert(row.id).inserted {
-        table.state.nextRowID = before
-        return false
-      }
-      table.state.nextRowID = max(table.state.nextRowID, row.id + 1)
-      rows.append(row)
-    }
-    table.state.nextRowID = before
-    let byCopy = rows.count >= Self.copyThreshold && table.collection.fullTextIndexes.isEmpty
-    _ = try session.run(PostgresStatement("SAVEPOINT nano_batch"))
-    do {
-      let stored = byCopy ? try copy(rows, table) : try insertArrays(rows, table)
-      guard stored == rows.count else {
-        try session.rollBack(to: "nano_batch")
-        return false
-      }
-    } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
-      try session.rollBack(to: "nano_batch")
-      return false
-    }
-    session.send([PostgresStatement("RELEASE SAVEPOINT nano_batch")])
-    for row in rows {
-      try table.paths.observe(row.document.body)
-      noteInserted(row, table)
-      rowIDs.append(row.id)
-    }
-    return true
-  }
-
-  private func copy(_ rows: [DocumentRow], _ table: WriterTable) throws -> Int {
-    let size = rows.reduce(0) { $0 + 2 * $1.document.body.count + 160 }
-    var buffer = CopyBuffer(capacity: size)
-    for row in rows { row.append(to: &buffer) }
-    buffer.end()
-    let columns = DocumentRow.columns(table.collection).joined(separator: ", ")
-    try session.copyIn(
-      "COPY \(table.collection.table) (\(columns)) FROM STDIN (FORMAT binary)", buffer)
-    return rows.count
-  }
-
-  private func insertArrays(_ rows: [DocumentRow], _ table: WriterTable) throws -> Int {
-    let columns = DocumentRow.columns(table.collection).joined(separator: ", ")
-    guard table.collection.fullTextIndexes.isEmpty else {
-      let values = rows.map { "(" + $0.values + ")" }
-      var stored = 0
-      // The server accepts at most 65,535 parameters.
-      let step = 60_000 / DocumentRow.columns(table.collection).count
-      for start in stride(from: 0, to: values.count, by: step) {
-        let part = Array(values[start..<min(start + step, values.count)])
-        let sql =
-          "INSERT INTO \(table.collection.table) (\(columns)) VALUES "
-          + PostgresSQL.joined(part, by: ", ") + " ON CONFLICT DO NOTHING"
-        stored += try session.run(sql.statement.once).changes
-      }
-      return stored
-    }
-    let sql = """
-      INSERT INTO \(table.collection.table) (\(columns)) SELECT * FROM unnest($1::bigint[], $2::text[], \
-      $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::jsonb[], $8::text[]) ON CONFLICT DO NOTHING
-      """
-    return try session.run(PostgresStatement(sql, DocumentRow.arrays(rows))).changes
-  }
-
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {
-    guard document.key != nil else { return try insert(document, into: collection) }
+    guard let key = document.key else { return try insert(document, into: collection) }
     let table = try tableForWriting(collection)
-    let row = try DocumentRow(
-      document, id: table.state.nextRowID, revision: 1, table.collection)
+    switch table.known[.key(key)] {
+    case .missing: return try insert(document, into: collection)
+    case .stored(let known) where !table.collection.hasUniqueIndexes:
+      try replace(known, with: document, table)
+      return known.rowID
+    case .stored, .unknown: break
+    }
+    let id = try table.isWhole ? nextRowID(table) : nil
+    let row = try DocumentRow(document, id: id, revision: 1, table.collection)
     try table.paths.observe(document.body)
-    let columns = DocumentRow.columns(table.collection)
-    let sql =
-      "INSERT INTO \(table.collection.table) AS t (\(columns.joined(separator: ", "))) VALUES ("
-      + row.values + ")\(DocumentRow.onConflictReplace(table.collection)) RETURNING id"
-    let result = try runReportingViolations(row, table, sql)
-    let id = result.int(0, 0)
-    if id == row.id { noteInserted(row, table) } else { table.note(id, .updated) }
+    let locks = try lock([key], table)
+    if !locks.isEmpty { _ = try session.run(locks) }
+    let upsert = row.upsert(table.collection)
+    let result = try runReportingViolations(row, table, upsert.sql + " RETURNING id, revision")
+    return note(result.int(0, 0), isNew: upsert.isNew(result.int(0, 1)), key, table)
+  }
+
+  private func note(_ id: Int64, isNew: Bool, _ key: DocumentKey, _ table: WriterTable) -> Int64 {
+    table.known.forget(.key(key))
+    if isNew { noteInserted(id, table) } else { table.note(id, .updated) }
     return id
   }
 
@@ -162,7 +104,15 @@ extension PostgresWriter {
   ) throws -> Bool {
     noteWrite()
     guard let table = try table(collection) else { return false }
-    let row = try DocumentRow(document, id: 0, revision: 1, table.collection)
+    switch table.known[identity] {
+    case .missing: return false
+    case .stored(let known) where !table.collection.hasUniqueIndexes:
+      if let expected = document.replacedRevision, expected != known.revision { return false }
+      try replace(known, with: document, table)
+      return true
+    case .stored, .unknown: break
+    }
+    let row = try DocumentRow(document, id: nil, revision: 1, table.collection)
     var sql =
       "UPDATE \(table.collection.table) SET " + row.assignments(table.collection) + " WHERE "
       + identity.condition
@@ -171,23 +121,61 @@ extension PostgresWriter {
     }
     try table.paths.observe(document.body)
     let result = try runReportingViolations(row, table, sql + " RETURNING id", identity)
-    guard result.count > 0 else { return false }
+    table.known.forget(identity)
+    guard result.count > 0 else {
+      // The caller may act on it, so the document must not change any more.
+      guard isSerializable, try self.document(identity, in: collection) != nil else { return false }
+      return document.replacedRevision == nil
+        ? try replace(identity, with: document, in: collection) : false
+    }
     table.note(result.int(0, 0), .updated)
     return true
+  }
+
+  /// Replaces a document that is locked.
+  private func replace(
+    _ known: KnownDocument, with document: NewDocument, _ table: WriterTable
+  ) throws {
+    let row = try DocumentRow(document, id: nil, revision: 1, table.collection)
+    try table.paths.observe(document.body)
+    let sql =
+      "UPDATE \(table.collection.table) SET " + row.assignments(table.collection) + " WHERE "
+      + known.condition
+    session.enqueue(sql.statement)
+    table.known.note(
+      KnownDocument(
+        document, rowID: known.rowID, key: known.key, added: known.added,
+        revision: known.revision + 1))
+    table.note(known.rowID, .updated)
   }
 
   func delete(_ identity: Identity, from collection: String) throws -> Bool {
     noteWrite()
     guard let table = try table(collection) else { return false }
+    switch table.known[identity] {
+    case .missing: return false
+    case .stored(let known):
+      session.enqueue(("DELETE FROM \(table.collection.table) WHERE " + known.condition).statement)
+      table.known.forget(.rowID(known.rowID))
+      if let key = known.key, table.isWhole || table.lockedKeys.contains(key) {
+        table.known.noteMissing(key)
+      }
+      table.note(known.rowID, .deleted)
+      return true
+    case .unknown: break
+    }
     let sql = "DELETE FROM \(table.collection.table) WHERE " + identity.condition + " RETURNING id"
     let result = try session.run(sql.statement)
     for row in 0..<result.count { table.note(result.int(row, 0), .deleted) }
-    return result.count > 0
+    if result.count > 0 { return true }
+    // The caller may act on it, so the document must not appear any more.
+    guard isSerializable, try document(identity, in: collection) != nil else { return false }
+    return try delete(identity, from: collection)
   }
 
   func delete(_ query: Query, from collection: String) throws -> Int {
     noteWrite()
-    guard let table = try table(collection) else { return 0 }
+    guard let table = try table(collection, isWhole: isSerializable) else { return 0 }
     let metadata = collectionMetadata(table.collection)
     let compiled =
       query.isRanked
@@ -209,12 +197,22 @@ extension PostgresWriter {
       + "SELECT (SELECT count(*) FROM gone), id FROM few"
     let result = try session.run(sql.statement)
     guard result.count > 0 else { return 0 }
+    table.known.removeAll()
     if result.count > Commit.maximumRows {
       table.noteAll()
     } else {
       for row in 0..<result.count { table.note(result.int(row, 1), .deleted) }
     }
     return Int(result.int(0, 0))
+  }
+}
+
+extension KnownDocument {
+  /// Contains the key, by which partitions are found.
+  fileprivate var condition: PostgresSQL {
+    let row = Identity.rowID(rowID).condition
+    guard let key else { return row }
+    return row + " AND " + Identity.key(key).condition
   }
 }
 

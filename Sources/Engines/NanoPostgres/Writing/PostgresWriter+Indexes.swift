@@ -9,7 +9,7 @@ extension PostgresWriter {
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
     try index.validate()
     try StoredNames.validate(.index, name: index.name)
-    let table = try tableForWriting(collection)
+    let table = try tableForWriting(collection, isWhole: true)
     let name = table.collection.description.name
     if let existing = table.collection.indexes.first(where: {
       $0.definition.name.hasSameBytes(as: index.name)
@@ -84,7 +84,7 @@ extension PostgresWriter {
           .exact(table.collection.folded), .text(name), .text(sqlName), .text(kind),
           .text(object.storedText),
         ]))
-    try reload(table)
+    try redefine(table)
   }
 
   /// Returns the statement that creates an index.
@@ -168,7 +168,7 @@ extension PostgresWriter {
   func continueIndex(_ name: String, in collection: String, documents: Int) throws -> Bool { true }
 
   func dropIndex(_ name: String, in collection: String) throws -> Bool {
-    guard let table = try table(collection) else { return false }
+    guard let table = try table(collection, isWhole: true) else { return false }
     noteWrite()
     let deletion = PostgresStatement(
       "DELETE FROM \(names.qualified("nano_indexes")) WHERE collection = $1 AND name = $2",
@@ -187,14 +187,14 @@ extension PostgresWriter {
     } else {
       return false
     }
-    try reload(table)
+    try redefine(table)
     return true
   }
 
   func setIndexing(
     _ policy: IndexingPolicy, in collection: String, _ progress: ((Double) throws -> Void)?
   ) throws {
-    let table = try tableForWriting(collection)
+    let table = try tableForWriting(collection, isWhole: true)
     try savepoint {
       if table.collection.indexing != policy {
         let name = PostgresNames.wholeIndex(of: table.collection.folded.text)
@@ -209,14 +209,14 @@ extension PostgresWriter {
             "UPDATE \(names.qualified("nano_collections")) SET indexing = $2 WHERE folded = $1",
             [.exact(table.collection.folded), .text(policy.rawValue)]),
         ])
-        try reload(table)
+        try redefine(table)
       }
       try progress?(1)
     }
   }
 
   func rebuildIndexes(in collection: String, _ progress: ((Double) throws -> Void)?) throws {
-    guard let table = try table(collection) else { return try progress?(1) ?? () }
+    guard let table = try table(collection, isWhole: true) else { return try progress?(1) ?? () }
     noteWrite()
     try savepoint {
       try progress?(0)

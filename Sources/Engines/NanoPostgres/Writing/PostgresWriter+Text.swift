@@ -9,7 +9,7 @@ extension PostgresWriter {
   func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     try index.validate()
     try StoredNames.validate(.index, name: index.name)
-    let table = try tableForWriting(collection)
+    let table = try tableForWriting(collection, isWhole: true)
     if table.collection.fullTextIndexes.contains(where: { $0.definition == index }) { return }
     let names =
       table.collection.fullTextIndexes.map(\.definition.name)

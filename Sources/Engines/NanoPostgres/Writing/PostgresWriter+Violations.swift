@@ -38,9 +38,11 @@ extension PostgresWriter {
         return StoreError.duplicateKey(key, in: name)
       }
     }
-    let sql = "SELECT id FROM \(table.collection.table) WHERE " + Identity.rowID(row.id).condition
-    if try session.run(sql.statement).count > 0 {
-      return StoreError.duplicateRowID(row.id, in: name)
+    if let id = row.id {
+      let sql = "SELECT id FROM \(table.collection.table) WHERE " + Identity.rowID(id).condition
+      if try session.run(sql.statement).count > 0 {
+        return StoreError.duplicateRowID(id, in: name)
+      }
     }
     return try violation(row, table, except: nil)
       ?? StoreError(.database, "The server rejected a document", [.collection: name])

@@ -5,28 +5,38 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// A write transaction. Each collection that it reads or writes is locked until it ends.
+/// A write transaction. ``PostgresLocks`` describes what it locks.
 final class PostgresWriter: SQLPostgresReader, EngineWriter {
-  private(set) var lockedTables: [ExactName: WriterTable] = [:]
+  /// Whether what the transaction reads is locked.
+  let isSerializable: Bool
+  /// The collections that the transaction uses.
+  var tables: [ExactName: WriterTable] = [:]
   /// Collections whose definitions the transaction changed, even if the change was rolled back since.
-  private var redefined: Set<ExactName> = []
+  private(set) var redefined: Set<ExactName> = []
+  /// Collections that do not exist, and that no other transaction creates.
+  var absent: Set<ExactName> = []
   /// The names of collections dropped in this transaction.
-  private(set) var dropped: [ExactName: String] = [:]
+  var dropped: [ExactName: String] = [:]
   private var savepoints = 0
-  private var hasWritten = false
+  private(set) var hasWritten = false
   private var holdsMetadata = false
   /// Whether a user-supplied statement may have changed anything.
-  private var ranUserWrite = false
+  private(set) var ranUserWrite = false
   /// The commit to report to observers; `nil` if there is nothing to report.
-  private(set) var observedCommit: Commit?
-  /// The change counter of each collection as of the commit.
-  private(set) var committedChanges: [ExactName: Int64] = [:]
+  var observedCommit: Commit?
+  /// The stamp of the commit; see ``CommitOrder``.
+  var stamp: Int64 = 0
+
+  init(_ core: PostgresCore, _ session: PostgresSession, _ isolation: Isolation) {
+    isSerializable = isolation == .serializable
+    super.init(core, session)
+  }
 
   /// `nil`, since what the transaction reads may be rolled back.
   func committedState() throws -> CommittedState? { nil }
 
   override func collectionMetadata(_ collection: PostgresCollection) -> PostgresCollectionMetadata {
-    guard let table = lockedTables[collection.folded] else {
+    guard let table = tables[collection.folded] else {
       return super.collectionMetadata(collection)
     }
     return PostgresCollectionMetadata(collection, names) { table.paths.summary(at: $0) }
@@ -36,90 +46,43 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     try table(name)?.collection
   }
 
+  /// Runs the statements of a query, for which the collection must not change until the transaction ends.
   override func execute<Plan>(
     _ name: String, _ make: (PostgresCollectionMetadata) throws -> (Plan, [PostgresStatement])
   ) throws -> (metadata: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
-    guard let table = try table(name) else { return nil }
+    guard let table = try table(name, isWhole: isSerializable) else { return nil }
     let metadata = collectionMetadata(table.collection)
     let (plan, statements) = try make(metadata)
     return (metadata, plan, statements.isEmpty ? [] : try session.run(statements))
   }
 
-  /// Locks a collection unless it is already locked. Returns `nil` if it does not exist.
-  func table(_ name: String) throws -> WriterTable? {
-    let folded = name.folded
-    if let table = lockedTables[folded] { return table }
-    // No collection has such a name, and the server rejects it in a text.
-    guard !name.utf8.contains(0) else { return nil }
-    var row = try session.run(core.loader.row(folded, locks: true))
-    // There is no row to lock, and the collection must stay missing until the transaction ends. While other
-    // connections drop and recreate the collection, a row that was waited for is gone each time, though there
-    // always is one. A collection that this transaction has dropped is still locked by that.
-    while row.count == 0, dropped[folded] == nil {
-      let results = try session.run([
-        lock(ofMissing: folded), core.loader.row(folded, locks: false),
-        core.loader.row(folded, locks: true),
-      ])
-      row = results[2]
-      if results[1].count == 0 { break }
-    }
-    guard let state = CollectionLoader.state(row) else {
-      core.cache.invalidate(folded)
-      return nil
-    }
-    let cached = core.cache[folded]
-    let collection: PostgresCollection
-    if let cached, cached.generation == state.generation, cached.incarnation == state.incarnation {
-      collection = cached
-    } else {
-      let definitions = try session.run(core.loader.definitions(folded))
-      guard let loaded = try core.loader.collection(row, definitions[...]) else { return nil }
-      // Uncommitted definitions must not become visible to other transactions.
-      if !redefined.contains(folded) { core.cache.store(loaded) }
-      collection = loaded
-    }
-    let table = WriterTable(collection, state, core.cache.checkOutPaths(of: collection))
-    lockedTables[folded] = table
-    return table
+  @discardableResult
+  override func get(
+    _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    guard let (document, incarnation) = try document(identity, in: collection) else { return false }
+    try document.show(incarnation, show)
+    return true
   }
 
-  /// Keeps other transactions from creating a collection that does not exist.
-  private func lock(ofMissing folded: ExactName) -> PostgresStatement {
-    PostgresStatement(
-      "SELECT pg_advisory_xact_lock(hashtextextended($1, 2))",
-      [.text("nanostore." + names.schema + "." + folded.text)])
+  override func get(
+    keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws {
+    let distinct = Array(Set(keys))
+    if isSerializable { try prepare([TransactionUse(collection, keys: distinct)]) }
+    for key in distinct { try get(.key(key), in: collection, show) }
   }
 
-  /// Locks a collection as ``table(_:)`` does, and creates it if it does not exist.
-  func tableForWriting(_ name: String) throws -> WriterTable {
-    hasWritten = true
-    if let table = try table(name) { return table }
-    try createCollection(CollectionDescription(name: name))
-    guard let table = try table(name) else {
-      throw StoreError(.database, "A collection could not be created", [.collection: name])
-    }
-    return table
-  }
-
-  /// Reloads definitions after a change.
-  func reload(_ table: WriterTable) throws {
-    let folded = table.collection.folded
-    table.hasNewDefinitions = true
-    redefined.insert(folded)
-    let results = try session.run(
-      [core.loader.row(folded, locks: false)] + core.loader.definitions(folded))
-    if let loaded = try core.loader.collection(results[0], results[1...]) {
-      table.collection = loaded
+  override func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
+    try document(.rowID(rowID), in: collection).map {
+      ContentVersion(incarnation: $1, revision: $0.revision)
     }
   }
 
   // Transactions that read the metadata, and write what depends on it, must be serialized.
   private func lockMetadata() throws {
     guard !holdsMetadata else { return }
-    _ = try session.run(
-      PostgresStatement(
-        "SELECT pg_advisory_xact_lock(hashtextextended($1, 1))",
-        [.text("nanostore." + names.schema)]))
+    _ = try session.run(PostgresLocks.acquire([core.locks.metadata]))
     holdsMetadata = true
   }
 
@@ -165,109 +128,35 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   }
 
   override func highestRowID(in collection: String) throws -> Int64? {
-    (try table(collection)?.state.nextRowID ?? 1) &- 1
+    guard let table = try table(collection) else { return 0 }
+    if table.isWhole { return try nextRowID(table) - 1 }
+    return try session.run(table.collection.nextRowID).int(0, 0) - 1
   }
 
   func noteWrite() { hasWritten = true }
   func noteDropped(_ name: String) {
-    lockedTables[name.folded] = nil
+    tables[name.folded] = nil
     dropped[name.folded] = name
     redefined.insert(name.folded)
     core.cache.invalidate(name.folded)
   }
   func noteCreated(_ folded: ExactName) {
     dropped[folded] = nil
+    absent.remove(folded)
     redefined.insert(folded)
   }
-}
-
-extension PostgresWriter {
-  /// Returns the statements that write the new paths of a collection.
-  private func pending(_ table: WriterTable) -> [PostgresStatement] {
-    guard !table.paths.changed.isEmpty else { return [] }
-    let nodes = table.paths.takeChanged()
-    table.hasNewDefinitions = true
-    let paths = nodes.map { Array(table.paths.path(of: $0).text.utf8) as [UInt8]? }
-    let types = nodes.map { Int64(table.paths.nodes[Int($0)].types) as Int64? }
-    return [
-      PostgresStatement(
-        """
-        INSERT INTO \(names.qualified("nano_paths")) AS p (collection, path, types) \
-        SELECT $1, u.path, u.types FROM unnest($2::text[], $3::bigint[]) AS u(path, types) \
-        ON CONFLICT (collection, md5(path)) DO UPDATE SET types = p.types | excluded.types
-        """, [.exact(table.collection.folded), .utf8s(paths), .ints(types)])
-    ]
-  }
-
-  private func row(_ table: WriterTable) -> PostgresStatement? {
-    guard table.isChanged else { return nil }
-    return PostgresStatement(
-      """
-      UPDATE \(names.qualified("nano_collections")) SET next_row_id = $2, \
-      changes = changes + $3, generation = generation + $4 WHERE folded = $1
-      """,
-      [
-        .exact(table.collection.folded), .int(table.state.nextRowID),
-        .int(table.hasNewDocuments ? 1 : 0), .int(table.hasNewDefinitions ? 1 : 0),
-      ])
-  }
-
-  /// Commits the transaction. Does nothing if nothing was written.
-  func commit() throws {
-    guard session.hasBegun || session.failure != nil else { return }
-    if let failure = session.failure { throw failure.error() }
-    var statements: [PostgresStatement] = []
-    for table in lockedTables.values.sorted(by: {
-      $0.collection.folded.text.isBefore($1.collection.folded.text)
-    }) {
-      statements += pending(table)
-      if let row = row(table) {
-        hasWritten = true
-        statements.append(row)
-      }
-    }
-    guard hasWritten else { return }
-    let token = TransactionToken(session)
-    do {
-      let results = try session.run(
-        statements + [token.statement(names), PostgresStatement("COMMIT")])
-      session.noteEnded()
-      guard results.last?.command == "COMMIT" else {
-        throw StoreError(.database, "The server rolled back the transaction")
-      }
-    } catch {
-      guard let failure = session.failure, failure.isConnectionLoss else { throw error }
-      session.noteEnded()
-      session.release()
-      try token.resolve(failure, core)
-    }
-    noteCommitted()
-    core.tokens.noteCommit(core)
-  }
-
-  private func noteCommitted() {
-    var changes: [Change] = dropped.values.map { Change($0, nil) }
-    for table in lockedTables.values {
-      let folded = table.collection.folded
-      if let change = table.change { changes.append(change) }
-      committedChanges[folded] = table.state.changes + (table.hasNewDocuments ? 1 : 0)
-      let generation = table.state.generation + (table.hasNewDefinitions ? 1 : 0)
-      if table.hasNewDefinitions { core.cache.invalidate(folded) }
-      core.cache.checkInPaths(table.paths, of: table.collection, generation: generation)
-    }
-    observedCommit = ranUserWrite ? .everything : changes.isEmpty ? nil : Commit(changes)
-  }
+  func noteRedefined(_ folded: ExactName) { redefined.insert(folded) }
 
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
     savepoints += 1
     defer { savepoints -= 1 }
     let name = "nano_\(savepoints)"
     // Paths recorded before the savepoint survive its rollback.
-    var statements = lockedTables.values.flatMap(pending)
+    var statements = tables.values.flatMap(pendingPaths)
     statements.append(PostgresStatement("SAVEPOINT \(name)"))
     _ = try session.run(statements)
-    let states = lockedTables.mapValues(\.savepointState)
-    let (wasDropped, held) = (dropped, holdsMetadata)
+    let states = tables.mapValues { ($0, $0.savepointState) }
+    let (wasDropped, wasAbsent, held) = (dropped, absent, holdsMetadata)
     do {
       let result = try work()
       if let failure = session.failure { throw failure.error() }
@@ -275,27 +164,17 @@ extension PostgresWriter {
       return result
     } catch {
       try session.rollBack(to: name)
-      try restore(states)
-      (dropped, holdsMetadata) = (wasDropped, held)
-      throw error
-    }
-  }
-
-  /// Restores the state as of the savepoint. Locks acquired since are released.
-  private func restore(_ states: [ExactName: WriterTable.SavepointState]) throws {
-    for folded in lockedTables.keys {
-      lockedTables[folded] = nil
-      guard let state = states[folded] else {
-        core.cache.invalidate(folded)
-        continue
+      (dropped, absent, holdsMetadata) = (wasDropped, wasAbsent, held)
+      for folded in tables.keys where states[folded] == nil { core.cache.invalidate(folded) }
+      tables = states.mapValues { $0.0 }
+      for (table, state) in states.values {
+        table.restore(state)
+        // The rollback may include paths and definitions.
+        core.cache.invalidate(table.collection.folded)
+        try reload(table)
+        table.paths = table.collection.paths.copy()
       }
-      // The rollback may include paths and definitions.
-      core.cache.invalidate(folded)
-      try table(folded.text)?.restore(state)
-    }
-    // Collections dropped since the savepoint.
-    for (folded, state) in states where lockedTables[folded] == nil {
-      try table(folded.text)?.restore(state)
+      throw error
     }
   }
 }

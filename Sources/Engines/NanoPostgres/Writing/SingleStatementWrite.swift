@@ -4,9 +4,8 @@ package import NanoDocument
 package import NanoEngine
 import NanoSQL
 
-/// Stores one document in one statement and one round trip. The statement locks the collection, allocates a
-/// row ID, writes the document and inserts the transaction token, if the cached metadata of the collection is
-/// valid.
+/// Stores one document in one transaction and one round trip: locks, and a statement that writes the document and the
+/// transaction token, if the cached metadata of the collection is valid.
 struct SingleStatementWrite {
   let core: PostgresCore
   let collection: PostgresCollection
@@ -15,35 +14,33 @@ struct SingleStatementWrite {
 
   /// Stores the document, or returns `nil` if the write needs a transaction: the document has paths that the
   /// catalog lacks, the metadata is out of date, or a unique index rejected the document.
-  func run(
-    _ paths: PathTrie, _ interruption: Interruption?
-  ) throws -> (rowID: Int64, kind: Change.Kind)? {
+  func run(_ paths: PathTrie, _ interruption: Interruption?) throws -> SingleWriteResult? {
     try paths.observe(document.body)
     guard paths.changed.isEmpty else { return nil }
-    let row = try DocumentRow(document, id: 0, revision: 1, collection)
+    let row = try DocumentRow(document, id: nil, revision: 1, collection)
     var token = TransactionToken(nil)
     let session = PostgresSession(core.pool, .none, isRetryable: false, interruption)
     defer { session.end() }
+    let (sql, upsert) = statement(row, token)
     do {
-      let results = try session.run(core.writeSettings + [statement(row, token).statement])
-      let rows = results[1]
+      let rows = try session.run([locks, sql.statement])[1]
       guard rows.count > 0 else { return nil }
       core.tokens.noteCommit(core)
-      let isNew = rows.int(0, 0) == rows.int(0, 1)
-      return (rows.int(0, 0), isNew ? .inserted : .updated)
+      let isNew = upsert?.isNew(rows.int(0, 1)) ?? true
+      return SingleWriteResult(
+        rowID: rows.int(0, 0), kind: isNew ? .inserted : .updated, stamp: rows.int(0, 2))
     } catch {
       guard let failure = session.failure else { throw error }
       if failure.isMissingObject || failure.state == PostgresFailure.uniqueViolation { return nil }
       guard failure.isConnectionLoss else { throw error }
       token.process = session.serverProcess
       session.release()
-      try token.resolve(failure, core)
-      return try stored()
+      return try stored(stamp: token.resolve(failure, core))
     }
   }
 
   /// Returns the result of a committed write whose response was lost.
-  private func stored() throws -> (rowID: Int64, kind: Change.Kind)? {
+  private func stored(stamp: Int64) throws -> SingleWriteResult {
     guard let key = document.key else {
       throw StoreError(
         .outcomeUnknown, "The connection was lost; the document was stored with an unknown row ID",
@@ -58,38 +55,56 @@ struct SingleStatementWrite {
         .notFound, "The document was stored, and has been removed since", [.key: key.description])
     }
     // The first revision of a row is 1.
-    return (rows.int(0, 0), !replacing || rows.int(0, 5) == 1 ? .inserted : .updated)
+    let isNew = !replacing || rows.int(0, 5) == 1
+    return SingleWriteResult(
+      rowID: rows.int(0, 0), kind: isNew ? .inserted : .updated, stamp: stamp)
   }
 
-  private func statement(_ row: DocumentRow, _ token: TransactionToken) -> PostgresSQL {
-    let table = collection.table
-    let columns = DocumentRow.columns(collection)
-    let key = PostgresSQL.value(row.key)
-    // A replacement allocates no row ID. If another connection inserts the key concurrently, one row ID is
-    // skipped.
-    let rowIDIncrement =
-      replacing && document.key != nil
-      ? "CASE WHEN EXISTS (SELECT 1 FROM \(table) WHERE key = " + key + ") THEN 0 ELSE 1 END" : "1"
-    var sql: PostgresSQL =
-      "WITH c AS (UPDATE \(core.names.qualified("nano_collections")) SET next_row_id = next_row_id + "
-      + rowIDIncrement + ", changes = changes + 1 WHERE folded = "
-      + .value(.exact(collection.folded))
-    sql += " AND generation = " + .value(.int(collection.generation))
-    sql += " AND incarnation = " + .value(.int(collection.incarnation))
-    sql += " RETURNING next_row_id - " + rowIDIncrement + " AS id), "
-    // A rejected document fails the entire statement, so that no row ID is allocated.
-    sql += "doc AS (INSERT INTO \(table) AS t (\(columns.joined(separator: ", "))) SELECT c.id, "
-    sql += row.valuesAfterID + " FROM c"
-    if replacing, document.key != nil {
-      sql += PostgresSQL(DocumentRow.onConflictReplace(collection))
+  /// Sets the limits of the transaction and locks what the document needs, before the snapshot of the statement that
+  /// stores it.
+  private var locks: PostgresStatement {
+    var sql: PostgresSQL = "SELECT " + core.limits + ", pg_advisory_xact_lock_shared("
+    sql += .value(.int(core.locks.collection(collection.folded))) + ")"
+    if let key = document.key {
+      sql += ", pg_advisory_xact_lock("
+      sql += .value(.int(core.locks.key(key, of: collection.folded))) + ")"
     }
-    sql += " RETURNING id), "
-    // Inserted only with the document: a rejected write must not appear committed.
-    sql +=
-      "tok AS (INSERT INTO \(core.names.qualified("nano_transactions")) (id) SELECT "
-      + .value(token.value) + " FROM doc) "
-    return sql + "SELECT doc.id, c.id FROM doc, c"
+    return sql.statement
   }
+
+  private func statement(
+    _ row: DocumentRow, _ token: TransactionToken
+  ) -> (PostgresSQL, DocumentRow.Upsert?) {
+    var sql: PostgresSQL = "WITH c AS (SELECT 1 FROM \(core.names.qualified("nano_collections"))"
+    sql += " WHERE folded = " + .value(.exact(collection.folded))
+    sql += " AND generation = " + .value(.int(collection.generation))
+    sql += " AND incarnation = " + .value(.int(collection.incarnation)) + "), doc AS ("
+    var upsert: DocumentRow.Upsert?
+    if replacing, document.key != nil {
+      let statement = row.upsert(collection, from: "c")
+      sql += statement.sql
+      upsert = statement
+    } else {
+      let columns = DocumentRow.columns(collection).joined(separator: ", ")
+      sql += "INSERT INTO \(collection.table) (\(columns)) SELECT "
+      sql += row.values(collection) + " FROM c"
+    }
+    sql += " RETURNING id, revision), "
+    // Inserted only with the document: a rejected write must not appear committed. The stamp is taken when the
+    // document is locked.
+    sql +=
+      "tok AS (INSERT INTO \(core.names.qualified("nano_transactions")) (id, writer, changed) SELECT "
+      + .value(token.value) + ", " + .value(.int(core.writer)) + ", "
+    sql += .value(.texts([collection.folded.text])) + " FROM doc RETURNING stamp) "
+    return (sql + "SELECT doc.id, doc.revision, tok.stamp FROM doc, tok", upsert)
+  }
+}
+
+/// What a single statement stored.
+struct SingleWriteResult {
+  var rowID: Int64
+  var kind: Change.Kind
+  var stamp: Int64
 }
 
 extension PostgresEngine {
@@ -103,7 +118,6 @@ extension PostgresEngine {
     if document.key == nil, cached.description.identity == .key { document.key = newKey }
     let write = SingleStatementWrite(
       core: core, collection: cached, document: document, replacing: replacing)
-    // Taken exclusively, since several documents may be written concurrently.
     let paths = core.cache.checkOutPaths(of: cached)
     defer {
       if paths.changed.isEmpty {
@@ -112,15 +126,14 @@ extension PostgresEngine {
     }
     defer { commits.deliver() }
     return try core.convertingErrors {
-      guard commits.isObserved else {
-        return try write.run(paths, interruption).map { ($0.rowID, document.key) }
+      var stored: SingleWriteResult?
+      try reporting {
+        stored = try write.run(paths, interruption)
+        return stored.map {
+          ($0.stamp, Commit([Change(cached.description.name, [$0.rowID: $0.kind])]))
+        }
       }
-      return try poller.serialized {
-        guard let found = try write.run(paths, interruption) else { return nil }
-        poller.recordOwnWrite(cached.folded)
-        commits.post(Commit([Change(cached.description.name, [found.rowID: found.kind])]))
-        return (found.rowID, document.key)
-      }
+      return stored.map { ($0.rowID, document.key) }
     }
   }
 }

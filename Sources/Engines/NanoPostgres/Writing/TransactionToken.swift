@@ -24,23 +24,29 @@ struct TransactionToken {
 
   var value: PostgresValue { .uuid(id) }
 
-  /// The statement that inserts the token, to run before COMMIT.
-  func statement(_ names: PostgresNames) -> PostgresStatement {
+  /// The statement that inserts the token, to run before COMMIT. It returns the stamp of the commit.
+  ///
+  /// - Parameter changed: The names of the changed collections; `nil` if any may have changed.
+  func statement(_ core: PostgresCore, changed: [ExactName]?) -> PostgresStatement {
     PostgresStatement(
-      "INSERT INTO \(names.qualified("nano_transactions")) (id) VALUES ($1)", [.uuid(id)])
+      """
+      INSERT INTO \(core.names.qualified("nano_transactions")) (id, writer, changed) \
+      VALUES ($1, $2, $3) RETURNING stamp
+      """,
+      [.uuid(id), .int(core.writer), changed.map { .texts($0.map(\.text)) } ?? .null])
   }
 
-  /// Determines the outcome of the transaction. Returns if it was committed.
+  /// Determines the outcome of the transaction. Returns the stamp if it was committed.
   ///
   /// - Throws: ``StoreError/Code/connectionLost`` if it was rolled back, ``StoreError/Code/outcomeUnknown`` if
   ///   the server cannot be reached in time.
-  func resolve(_ failure: PostgresFailure, _ core: PostgresCore) throws {
+  func resolve(_ failure: PostgresFailure, _ core: PostgresCore) throws -> Int64 {
     let deadline = Date(
       timeIntervalSinceNow: core.configuration.busyTimeout.inSeconds)
     var pause = 0.01
     repeat {
       switch try? outcome(core) {
-      case .committed?: return
+      case .committed(let stamp)?: return stamp
       case .rolledBack?:
         throw StoreError(
           .connectionLost, "The connection to the server was lost; nothing was written",
@@ -57,7 +63,10 @@ struct TransactionToken {
       ])
   }
 
-  private enum Outcome { case committed, rolledBack, running }
+  private enum Outcome {
+    case committed(stamp: Int64)
+    case rolledBack, running
+  }
 
   private func outcome(_ core: PostgresCore) throws -> Outcome {
     try core.pool.withConnection { connection in
@@ -77,9 +86,9 @@ struct TransactionToken {
       }
       let rows = try connection.run(
         .once(
-          "SELECT 1::bigint FROM \(core.names.qualified("nano_transactions")) WHERE id = $1",
+          "SELECT stamp FROM \(core.names.qualified("nano_transactions")) WHERE id = $1",
           [.uuid(id)]))
-      return rows.count > 0 ? .committed : hasEnded ? .rolledBack : .running
+      return rows.count > 0 ? .committed(stamp: rows.int(0, 0)) : hasEnded ? .rolledBack : .running
     }
   }
 

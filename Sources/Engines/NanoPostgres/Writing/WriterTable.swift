@@ -5,31 +5,37 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// A collection that a transaction has locked, with the transaction's changes to it.
+/// A collection that a transaction uses, with what it has locked there and its changes.
 ///
 /// Confined to the writer.
 final class WriterTable {
   var collection: PostgresCollection
   var paths: PathTrie
-  var state: CollectionState
-  /// The next row ID at the time of the lock.
-  let firstRowID: Int64
+  /// Whether no other transaction writes to the collection.
+  private(set) var isWhole: Bool
+  /// The next row ID, while no other transaction takes one; `nil` if it has not been read.
+  var nextRowID: Int64?
+  /// Whether ``nextRowID`` must be written to the sequence.
+  var hasNewRowIDs = false
+  /// The keys that are locked.
+  var lockedKeys: Set<DocumentKey> = []
+  /// The documents that the transaction has locked and read.
+  var known = KnownDocuments()
   /// Whether documents were written or removed, or query results changed otherwise.
   private(set) var hasNewDocuments = false
   /// Whether other connections must reload the definitions.
   var hasNewDefinitions = false
   private(set) var rows: [Int64: Change.Kind]? = [:]
 
-  init(_ collection: PostgresCollection, _ state: CollectionState, _ paths: PathTrie) {
+  init(_ collection: PostgresCollection, isWhole: Bool, _ paths: PathTrie) {
     self.collection = collection
-    self.state = state
+    self.isWhole = isWhole
     self.paths = paths
-    firstRowID = state.nextRowID
   }
 
-  var isChanged: Bool {
-    hasNewDocuments || hasNewDefinitions || state.nextRowID != firstRowID || !paths.changed.isEmpty
-  }
+  func noteWhole() { isWhole = true }
+
+  var isChanged: Bool { hasNewDocuments || hasNewDefinitions || !paths.changed.isEmpty }
 
   func note(_ rowID: Int64, _ kind: Change.Kind) {
     hasNewDocuments = true
@@ -46,6 +52,7 @@ final class WriterTable {
   func noteAll() {
     hasNewDocuments = true
     rows = nil
+    known.removeAll()
   }
 
   var change: Change? {
@@ -53,24 +60,31 @@ final class WriterTable {
     return Change(collection.description.name, rows)
   }
 
-  /// The state that rolling back to a savepoint restores.
+  /// The state that rolling back to a savepoint restores. The server releases the locks that were acquired since.
   struct SavepointState {
-    var state: CollectionState
-    var hasNewDocuments: Bool
-    var hasNewDefinitions: Bool
-    var rows: [Int64: Change.Kind]?
+    fileprivate var isWhole: Bool
+    fileprivate var nextRowID: Int64?
+    fileprivate var hasNewRowIDs: Bool
+    fileprivate var lockedKeys: Set<DocumentKey>
+    fileprivate var hasNewDocuments: Bool
+    fileprivate var hasNewDefinitions: Bool
+    fileprivate var rows: [Int64: Change.Kind]?
   }
 
   var savepointState: SavepointState {
     SavepointState(
-      state: state, hasNewDocuments: hasNewDocuments, hasNewDefinitions: hasNewDefinitions,
-      rows: rows)
+      isWhole: isWhole, nextRowID: nextRowID, hasNewRowIDs: hasNewRowIDs, lockedKeys: lockedKeys,
+      hasNewDocuments: hasNewDocuments, hasNewDefinitions: hasNewDefinitions, rows: rows)
   }
 
-  func restore(_ savepointState: SavepointState) {
-    state = savepointState.state
-    hasNewDocuments = savepointState.hasNewDocuments
-    hasNewDefinitions = savepointState.hasNewDefinitions
-    rows = savepointState.rows
+  func restore(_ state: SavepointState) {
+    isWhole = state.isWhole
+    nextRowID = state.nextRowID
+    hasNewRowIDs = state.hasNewRowIDs
+    lockedKeys = state.lockedKeys
+    hasNewDocuments = state.hasNewDocuments
+    hasNewDefinitions = state.hasNewDefinitions
+    rows = state.rows
+    known.removeAll()
   }
 }

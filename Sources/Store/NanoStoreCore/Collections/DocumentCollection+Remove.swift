@@ -8,6 +8,9 @@ extension DocumentCollection {
   /// Deletes a document and the references to it.
   func remove(_ identity: Identity, _ writer: any EngineWriter) throws -> Bool {
     try InternalCollection.refuse(name)
+    if case .key(let key) = identity {
+      try writer.prepare([TransactionUse(name, keys: [key]), store.references.use])
+    }
     guard try store.hasReferences(writer) else { return try writer.delete(identity, from: name) }
     return try writer.savepoint {
       // References contain the key of a document that has one.

@@ -122,13 +122,7 @@ struct BatchWriter {
     let ids = Set(outcomes.compactMap(\.rowID))
     guard !ids.isEmpty else { return outcomes }
     var revisions: [Int64: Int64] = [:]
-    var query = Query(
-      .membership(.attribute(.rowID), ids.sorted().map { .value(.int($0)) }))
-    query.fields = []
-    try writer.find(query, in: name) { stored in
-      revisions[stored.rowID] = stored.revision
-      return true
-    }
+    for id in ids { revisions[id] = try writer.version(ofRow: id, in: name)?.revision }
     return outcomes.map { outcome in
       BatchOutcome.Write(
         rowID: outcome.rowID, revision: outcome.rowID.flatMap { revisions[$0] })

@@ -51,10 +51,23 @@ extension DocumentCollection {
     try await onWriter { try self.apply(writes, operation: operation) }
   }
 
+  /// What a batch uses, so that an engine with concurrent writers locks it in two round trips.
+  private func use(_ writes: [PreparedWrite], operation: DocumentKey) -> [TransactionUse] {
+    let operations = InternalCollection.operations.rawValue
+    var use = [
+      TransactionUse(
+        name, keys: writes.compactMap(\.key), newDocuments: writes.count { $0.mayBeNew }),
+      TransactionUse(operations, keys: [operation], newDocuments: 1),
+    ]
+    if writes.contains(where: \.isDelete) { use.append(store.references.use) }
+    return use
+  }
+
   private func applyOnce(_ writes: [PreparedWrite], _ operation: UUID) throws -> BatchOutcome {
     try writing(atomic: true) { writer in
       let operations = InternalCollection.operations
       let key = try DocumentKey(operation.uuidString.lowercased())
+      try writer.prepare(use(writes, operation: key))
       try writer.createCollection(operations.description)
       var known: BatchOutcome?
       try writer.get(.key(key), in: operations.rawValue) { stored in
@@ -100,6 +113,13 @@ struct PreparedWrite {
     case remove(Int64?)
   }
   var kind: Kind
+  var mayBeNew: Bool {
+    switch kind {
+    case .insert, .save: true
+    case .replace, .remove: false
+    }
+  }
+  var isDelete: Bool { if case .remove = kind { true } else { false } }
   var key: DocumentKey?
   var body: [UInt8] = []
 

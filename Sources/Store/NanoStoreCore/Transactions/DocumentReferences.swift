@@ -8,6 +8,9 @@ package import NanoEngine
 /// without it would leave references to removed documents behind. The store calls the methods
 /// inside the transaction that removes the documents, and an error rolls the removal back.
 package protocol DocumentReferences: Sendable {
+  /// What a transaction that removes documents uses to determine whether there are references.
+  var use: TransactionUse { get }
+
   /// Returns whether the database holds any references.
   func exist(_ reader: any EngineReader) throws -> Bool
 

@@ -7,18 +7,27 @@ import Synchronization
 
 /// Runs blocking calls on dedicated threads, never on the threads of Swift concurrency.
 ///
-/// Writes run serially in the order in which they were submitted. Writes that wait while another
-/// runs share one transaction, each in its own savepoint (group commit), because a commit costs
-/// more than a small write: a write costs 9 times less at NORMAL, 30 to 80 times less at FULL.
+/// Writes begin in the order in which they were submitted. On an engine with one writer at a time,
+/// those that wait while another runs share one transaction, each in its own savepoint (group
+/// commit), because a commit costs more than a small write: a write costs 9 times less at NORMAL, 30
+/// to 80 times less at FULL. On other engines each runs in its own transaction, concurrently with
+/// others: a server commits concurrent transactions together.
 final class Scheduler: Sendable {
-  private let writes = Mutex<(waiting: [any WaitingCall], isRunning: Bool)>(([], false))
-  private let writeThread = DispatchQueue(label: "NanoStore.writes")
+  private struct Writes {
+    var waiting: [any WaitingCall] = []
+    var idle: [DispatchQueue] = []
+    var threads = 0
+  }
+  private let writes = Mutex(Writes())
   private let reads = Mutex<(waiting: [any WaitingCall], idle: [DispatchQueue])>(
     // Serial queues, because blocks of a concurrent queue take threads away from Swift concurrency.
     ([], (1...Scheduler.maximumReads).map { DispatchQueue(label: "NanoStore.reads.\($0)") }))
 
   /// The maximum number of concurrent reads; more would only wait for a connection.
   private static let maximumReads = 8
+
+  /// The maximum number of concurrent writes. Arbitrary; each has a thread.
+  private static let maximumWrites = 128
 
   /// The maximum number of writes in one transaction. Arbitrary: far fewer achieve most of the
   /// gain.
@@ -42,12 +51,15 @@ final class Scheduler: Sendable {
     on store: Store, repeatable: Bool, _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     try await run(isRepeatable: repeatable, work) { call in
-      let starts = writes.withLock { writes in
+      let concurrent = (try? store.engine().concurrentWrites) ?? 1
+      let thread = writes.withLock { writes -> DispatchQueue? in
         writes.waiting.append(call)
-        defer { writes.isRunning = true }
-        return !writes.isRunning
+        if let idle = writes.idle.popLast() { return idle }
+        guard writes.threads < min(concurrent, Self.maximumWrites) else { return nil }
+        writes.threads += 1
+        return DispatchQueue(label: "NanoStore.writes.\(writes.threads)")
       }
-      if starts { writeThread.async { self.runWrites(store) } }
+      thread?.async { self.runWrites(store, thread, shares: concurrent == 1) }
     } withdraw: { interruption in
       writes.withLock { Self.take(interruption, from: &$0.waiting) }
     }
@@ -103,12 +115,12 @@ extension Scheduler {
     }) { call.runAlone() }
   }
 
-  private func runWrites(_ store: Store) {
+  private func runWrites(_ store: Store, _ thread: DispatchQueue?, shares: Bool) {
     while true {
       let batch = writes.withLock { writes in
-        let batch = Self.batch(writes.waiting)
+        let batch = shares ? Self.batch(writes.waiting) : Array(writes.waiting.prefix(1))
         writes.waiting.removeFirst(batch.count)
-        if batch.isEmpty { writes.isRunning = false }
+        if batch.isEmpty, let thread { writes.idle.append(thread) }
         return batch
       }
       if batch.isEmpty { return }

@@ -68,13 +68,60 @@ extension Store {
     return try writeWithoutWaiting(work)
   }
   /// The asynchronous form of `write(_:)`, which does not block the calling thread. The block runs
-  /// on the store's writing thread.
+  /// on a writing thread of the store.
   @discardableResult
   public func write<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     try await waitForQueued()
     return try await scheduler.write(on: self, repeatable: false) { try self.write(work) }
+  }
+
+  /// Runs a block in a transaction like ``write(_:)-(()->_)``, with an explicit isolation, and runs
+  /// it again if it conflicts with another one.
+  ///
+  /// ```swift
+  /// try store.write(retries: 3) {
+  ///   guard var account = try accounts.get("a") else { return }
+  ///   account["balance"] = (account["balance"]?.double ?? 0) + 10
+  ///   try accounts.save(account)
+  /// }
+  /// ```
+  ///
+  /// Only on a server do transactions run concurrently: there, two of them may wait for each other,
+  /// and the server rolls one of them back. That one throws an error whose
+  /// ``/NanoDocument/StoreError/isRetryable`` is true. Whether a block may run again is known only
+  /// to its author: everything else that it does, it does twice.
+  ///
+  /// Inside another block it is a savepoint of that block's transaction, which alone can be retried.
+  ///
+  /// - Parameters:
+  ///   - retries: How often the block may run again.
+  ///   - isolation: What the block may see of concurrent transactions.
+  ///   - work: The block. It runs on the calling thread.
+  /// - Throws: The errors of ``write(_:)-(()->_)``, after the last attempt. Nothing was written.
+  @discardableResult
+  public func write<Result>(
+    retries: Int = 0, isolation: Isolation = .serializable, _ work: () throws -> Result
+  ) throws -> Result {
+    if isInTransaction { return try writeWithoutWaiting(work) }
+    waitForQueued()
+    return try retrying(atMost: retries) {
+      try flush()
+      return try beginning(isolation) { _ in try work() }
+    }
+  }
+  /// The asynchronous form of `write(retries:isolation:_:)`, which does not block the calling
+  /// thread.
+  @discardableResult
+  public func write<Result: Sendable>(
+    retries: Int = 0, isolation: Isolation = .serializable,
+    _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await waitForQueued()
+    return try await scheduler.write(on: self, repeatable: false) {
+      try self.write(retries: retries, isolation: isolation, work)
+    }
   }
 
   /// Runs a write like ``write(_:)-(()->_)``, for callers that have already waited for queued
@@ -85,7 +132,7 @@ extension Store {
       return try context.nested(writer, work)
     }
     try flush()
-    return try beginning { _ in try work() }
+    return try beginning(.serializable) { _ in try work() }
   }
 
   /// Whether the current code runs inside a read or write block of this store.
@@ -137,17 +184,17 @@ extension Store {
     guard callsBack else {
       return try retrying { try engine().write(Interruption.current, work) }
     }
-    return try beginning(work)
+    return try beginning(.serializable, work)
   }
 
   /// Runs a new transaction in which calls on the store take part.
   private func beginning<Result>(
-    _ work: (any EngineWriter) throws -> Result
+    _ isolation: Isolation, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     let rollbackActions = RollbackActions { [self] in noteDroppedDefinition() }
     // This includes the commit, which may fail.
     return try rollbackActions.runTransaction {
-      try engine().write(Interruption.current) { writer in
+      try engine().write(isolation, Interruption.current) { writer in
         try TransactionContext.writing(self, writer, rollbackActions) { try work(writer) }
       }
     }
@@ -161,7 +208,7 @@ extension Store {
     return try await scheduler.read(work)
   }
 
-  /// Runs a block on the store's writing thread, which begins and ends its own transaction.
+  /// Runs a block on a writing thread, which begins and ends its own transaction.
   package func onWriterAlone<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
@@ -169,7 +216,7 @@ extension Store {
     return try await scheduler.write(on: self, repeatable: false, work)
   }
 
-  /// Runs a write on the scheduler, in one transaction with other waiting writes.
+  /// Runs a write on the scheduler, where it may share a transaction with other waiting writes.
   package func onWriter<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {

@@ -65,6 +65,8 @@ package struct Script: Sendable {
           if !expected.agrees(with: actual) {
             return Mismatch(step: step, expected: "\(expected)", actual: "\(actual): \(operation)")
           }
+          (referenceWriter as? ReferenceWriter)?.skipRowIDs(
+            through: try writer.highestRowID(in: Self.collection), in: Self.collection)
         }
         return nil
       }

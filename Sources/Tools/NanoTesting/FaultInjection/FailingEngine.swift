@@ -39,11 +39,14 @@ package final class FailingEngine: Engine {
     return try engine.read(scope, interruption) { try work(FailingReader($0, plan)) }
   }
 
+  package var concurrentWrites: Int { engine.concurrentWrites }
+
   package func write<Result>(
-    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+    _ isolation: Isolation, _ interruption: Interruption?,
+    _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     try plan.call()
-    return try engine.write(interruption) { writer in
+    return try engine.write(isolation, interruption) { writer in
       let result = try work(FailingWriter(writer, plan))
       // This call stands for the commit.
       try plan.call()

@@ -20,6 +20,7 @@ final class FailingWriter: FailingReader, EngineWriter {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     try counted().insert(document, into: collection)
   }
+  func prepare(_ use: [TransactionUse]) throws { try counted().prepare(use) }
   var preferredBatchSize: Int { writer.preferredBatchSize }
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {
     try counted().save(document, into: collection)

@@ -45,7 +45,8 @@ package final class ReferenceEngine: Engine, @unchecked Sendable {
   }
 
   package func write<Result>(
-    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+    _ isolation: Isolation, _ interruption: Interruption?,
+    _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     defer { commits.deliver() }
     return try running(interruption) { cancellation in

@@ -37,6 +37,13 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     return found.documents[position].rowID
   }
 
+  /// Skips row IDs, as an engine with concurrent writers does for documents that were rejected or rolled back.
+  func skipRowIDs(through last: Int64?, in collection: String) {
+    guard let last, var found = state[collection], found.lastRowID < last else { return }
+    found.lastRowID = last
+    state[collection] = found
+  }
+
   func nextRowID(in collection: String) throws -> Int64 {
     try collectionForWriting(collection).lastRowID + 1
   }

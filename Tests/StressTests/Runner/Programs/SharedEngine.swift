@@ -35,9 +35,10 @@ final class SharedEngine: Engine {
   }
 
   func write<Result>(
-    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+    _ isolation: Isolation, _ interruption: Interruption?,
+    _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    try opened().write(interruption, work)
+    try opened().write(isolation, interruption, work)
   }
 
   func observeCommits(_ handler: @escaping @Sendable (Commit) -> Void) throws -> CommitObservation {

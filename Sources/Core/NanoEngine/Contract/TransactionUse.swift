@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+
+package import NanoDocument
+
+/// What a transaction is about to use of a collection; see ``EngineDocumentWriter/prepare(_:)``.
+package struct TransactionUse: Sendable {
+  package var collection: String
+  /// The keys of the documents that it reads or writes; `nil` for queries, which read the whole collection.
+  package var keys: [DocumentKey]?
+  /// The number of new documents without a key among ``keys``.
+  package var newDocuments: Int
+
+  package init(_ collection: String, keys: [DocumentKey]?, newDocuments: Int = 0) {
+    self.collection = collection
+    self.keys = keys
+    self.newDocuments = newDocuments
+  }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+extension PostgresWriter {
+  /// Arbitrary: larger batches are hardly faster per document, and their bodies must fit in memory.
+  var preferredBatchSize: Int { 2_000 }
+
+  /// The number of documents from which COPY is used. Below it, an INSERT with arrays is faster.
+  private static let copyThreshold = 100
+
+  func insert(
+    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
+  ) throws {
+    let hasRowIDs = documents.contains { $0.rowID != nil }
+    let table = try tableForWriting(collection, isWhole: hasRowIDs)
+    let areReserved = table.known.reserved.count >= documents.count
+    guard documents.count > 1, !areReserved, try insertBatch(documents, table, &rowIDs) else {
+      // One of the documents is rejected; those before it are stored.
+      for document in documents { rowIDs.append(try insert(document, into: collection)) }
+      return
+    }
+  }
+
+  /// - Returns: False if one of the documents is rejected. None is stored then.
+  private func insertBatch(
+    _ documents: [NewDocument], _ table: WriterTable, _ rowIDs: inout [Int64]
+  ) throws -> Bool {
+    let locks = try lock(documents.compactMap(\.key), table)
+    if !locks.isEmpty { _ = try session.run(locks) }
+    guard let rows = try rows(documents, table) else { return false }
+    let byCopy = rows.count >= Self.copyThreshold && table.collection.fullTextIndexes.isEmpty
+    _ = try session.run(PostgresStatement("SAVEPOINT nano_batch"))
+    do {
+      let stored = byCopy ? try copy(rows, table) : try insertArrays(rows, table)
+      guard stored == rows.count else {
+        try session.rollBack(to: "nano_batch")
+        return false
+      }
+    } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
+      try session.rollBack(to: "nano_batch")
+      return false
+    }
+    session.send([PostgresStatement("RELEASE SAVEPOINT nano_batch")])
+    for row in rows {
+      try table.paths.observe(row.document.body)
+      if let key = row.document.key { table.known.forget(.key(key)) }
+      guard let id = row.id else { continue }
+      noteInserted(id, table)
+      rowIDs.append(id)
+    }
+    return true
+  }
+
+  /// Returns the rows of new documents; `nil` if a row ID may be taken.
+  private func rows(_ documents: [NewDocument], _ table: WriterTable) throws -> [DocumentRow]? {
+    guard documents.contains(where: { $0.rowID != nil }) else {
+      return try zip(documents, newRowIDs(documents.count, table)).map {
+        try DocumentRow($0, id: $1, revision: 1, table.collection)
+      }
+    }
+    let before = try nextRowID(table)
+    var next = before
+    var seen: Set<Int64> = []
+    var rows: [DocumentRow] = []
+    rows.reserveCapacity(documents.count)
+    for document in documents {
+      let id = document.rowID ?? next
+      guard id < Int64.max else { throw noRowIDs(table, id) }
+      if id < before, table.collection.layout.isSplit || !seen.insert(id).inserted { return nil }
+      let revision = id < next ? DocumentRow.unusedRevision() : 1
+      rows.append(try DocumentRow(document, id: id, revision: revision, table.collection))
+      next = max(next, id + 1)
+    }
+    return rows
+  }
+
+  private func copy(_ rows: [DocumentRow], _ table: WriterTable) throws -> Int {
+    let size = rows.reduce(0) { $0 + 2 * $1.document.body.count + 160 }
+    var buffer = CopyBuffer(capacity: size)
+    for row in rows { row.append(to: &buffer) }
+    buffer.end()
+    let columns = DocumentRow.columns(table.collection).joined(separator: ", ")
+    try session.copyIn(
+      "COPY \(table.collection.table) (\(columns)) FROM STDIN (FORMAT binary)", buffer)
+    return rows.count
+  }
+
+  private func insertArrays(_ rows: [DocumentRow], _ table: WriterTable) throws -> Int {
+    let columns = DocumentRow.columns(table.collection).joined(separator: ", ")
+    guard table.collection.fullTextIndexes.isEmpty else {
+      let values = rows.map { "(" + $0.values(table.collection) + ")" }
+      var stored = 0
+      // The server accepts at most 65,535 parameters.
+      let step = 60_000 / DocumentRow.columns(table.collection).count
+      for start in stride(from: 0, to: values.count, by: step) {
+        let part = Array(values[start..<min(start + step, values.count)])
+        let sql =
+          "INSERT INTO \(table.collection.table) (\(columns)) VALUES "
+          + PostgresSQL.joined(part, by: ", ") + " ON CONFLICT DO NOTHING"
+        stored += try session.run(sql.statement.once).changes
+      }
+      return stored
+    }
+    let sql = """
+      INSERT INTO \(table.collection.table) (\(columns)) SELECT * FROM unnest($1::bigint[], $2::text[], \
+      $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::jsonb[], $8::text[]) ON CONFLICT DO NOTHING
+      """
+    return try session.run(PostgresStatement(sql, DocumentRow.arrays(rows))).changes
+  }
+
+  func save(
+    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
+  ) throws {
+    let table = try tableForWriting(collection)
+    let keys = documents.compactMap(\.key)
+    // Documents that may be rejected are written individually. A repeated key is one document saved twice.
+    let isPlain = !table.collection.hasUniqueIndexes && table.collection.fullTextIndexes.isEmpty
+    guard isPlain, documents.count > 1, keys.count == documents.count,
+      Set(keys).count == keys.count
+    else {
+      for document in documents { rowIDs.append(try save(document, into: collection)) }
+      return
+    }
+    let existing = try existingIDs(keys, table)
+    let new = try newRowIDs(keys.count { existing[$0] == nil }, table)
+    var next = new.makeIterator()
+    var rows: [DocumentRow] = []
+    rows.reserveCapacity(documents.count)
+    for (document, key) in zip(documents, keys) {
+      try table.paths.observe(document.body)
+      rows.append(
+        try DocumentRow(document, id: existing[key] ?? next.next(), revision: 1, table.collection))
+    }
+    try upsert(rows, table)
+    for (row, key) in zip(rows, keys) {
+      guard let id = row.id else { continue }
+      table.known.forget(.key(key))
+      if existing[key] == nil { noteInserted(id, table) } else { table.note(id, .updated) }
+      rowIDs.append(id)
+    }
+  }
+
+  /// Returns the row IDs of documents that already exist, which no other transaction deletes.
+  private func existingIDs(
+    _ keys: [DocumentKey], _ table: WriterTable
+  ) throws -> [DocumentKey: Int64] {
+    let locks = try lock(keys, table)
+    let found = try session.run(
+      locks + [
+        PostgresStatement(
+          "SELECT key, id FROM \(table.collection.table) WHERE key = ANY($1) AND key IS NOT NULL "
+            + "ORDER BY key FOR UPDATE", [.texts(keys.map(\.description))])
+      ])[locks.count]
+    var existing: [DocumentKey: Int64] = [:]
+    for row in 0..<found.count { existing[try DocumentKey(found.text(row, 0))] = found.int(row, 1) }
+    return existing
+  }
+
+  private func upsert(_ rows: [DocumentRow], _ table: WriterTable) throws {
+    let columns = DocumentRow.columns(table.collection).joined(separator: ", ")
+    _ = try session.run(
+      PostgresStatement(
+        """
+        INSERT INTO \(table.collection.table) AS t (\(columns)) SELECT * FROM unnest($1::bigint[], \
+        $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::jsonb[], $8::text[])\
+        \(DocumentRow.onConflictReplace(table.collection))
+        """, DocumentRow.arrays(rows)))
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoSQL
+
+/// What a transaction does first in a collection.
+struct FirstUse {
+  let collection: PostgresCollection
+  var isWhole = false
+  /// The keys to lock.
+  var keys: [DocumentKey] = []
+  /// What it reads then.
+  var statements: [PostgresStatement] = []
+  /// The number of row IDs to reserve for the documents of ``keys`` that do not exist, and for others.
+  var newDocuments = 0
+}
+
+extension PostgresWriter {
+  /// Begins the transaction with the locks and reads of several collections, in one round trip, on the assumption that
+  /// the cached metadata is valid. Returns `nil` if it is not, or if the transaction has begun already.
+  ///
+  /// - Parameters:
+  ///   - uses: Sorted by the names of the collections.
+  ///   - missing: The collections that are expected not to exist.
+  /// - Returns: The results of the statements of each use.
+  func begin(_ uses: [FirstUse], missing: [ExactName] = []) throws -> [[PostgresResult]]? {
+    guard !session.hasBegun, tables.isEmpty, absent.isEmpty, !uses.isEmpty else { return nil }
+    // All transactions acquire locks in the same order.
+    let names = uses.map { ($0.collection.folded, $0.isWhole) } + missing.map { ($0, false) }
+    var statements = names.sorted { $0.0.text.isBefore($1.0.text) }.map { name, isWhole in
+      let lock = core.locks.collection(name)
+      return isWhole ? PostgresLocks.acquire([lock]) : PostgresLocks.share(lock)
+    }
+    let keys = uses.flatMap { use in
+      use.isWhole ? [] : use.keys.map { core.locks.key($0, of: use.collection.folded) }
+    }
+    if !keys.isEmpty { statements.append(PostgresLocks.acquire(Set(keys).sorted())) }
+    let locks = statements.count
+    statements += missing.map(core.loader.row) + uses.map { core.loader.row($0.collection.folded) }
+    statements += uses.flatMap(\.statements)
+    let results: ArraySlice<PostgresResult>
+    do {
+      let all = try session.run(statements)[locks...]
+      guard all.prefix(missing.count).allSatisfy({ $0.count == 0 }) else {
+        restart(uses, missing)
+        return nil
+      }
+      results = all.dropFirst(missing.count)
+    } catch  where session.failure?.isMissingObject == true {
+      restart(uses, missing)
+      return nil
+    }
+    guard zip(uses, results).allSatisfy({ $0.collection.isCurrent($1) }) else {
+      restart(uses, missing)
+      return nil
+    }
+    absent = Set(missing)
+    for use in uses {
+      let table = WriterTable(
+        use.collection, isWhole: use.isWhole, core.cache.checkOutPaths(of: use.collection))
+      if !use.isWhole { table.lockedKeys = Set(use.keys) }
+      tables[use.collection.folded] = table
+    }
+    var rest = results.dropFirst(uses.count)
+    return uses.map { use in
+      defer { rest = rest.dropFirst(use.statements.count) }
+      return Array(rest.prefix(use.statements.count))
+    }
+  }
+
+  /// Ends the transaction, which has done nothing yet, so that it begins again with valid metadata.
+  private func restart(_ uses: [FirstUse], _ missing: [ExactName]) {
+    session.end()
+    for name in uses.map(\.collection.folded) + missing { core.cache.invalidate(name) }
+  }
+
+  func prepare(_ use: [TransactionUse]) throws {
+    var uses: [FirstUse] = []
+    var missing: [ExactName] = []
+    for use in use where !use.collection.utf8.contains(0) {
+      let folded = use.collection.folded
+      if let collection = core.cache[folded] {
+        var first = FirstUse(use, collection)
+        first.isWhole = first.isWhole && isSerializable
+        uses.append(first)
+      } else if use.newDocuments == 0, core.cache.isMissing(folded) {
+        missing.append(folded)
+      }
+    }
+    uses.sort { $0.collection.folded.text.isBefore($1.collection.folded.text) }
+    if uses.count + missing.count == use.count, let results = try begin(uses, missing: missing) {
+      for (use, results) in zip(uses, results) { note(use, results) }
+      return
+    }
+    for use in use.sorted(by: { $0.collection.foldingASCII.isBefore($1.collection.foldingASCII) }) {
+      let isWhole = use.keys == nil && isSerializable
+      guard let table = try table(use.collection, isWhole: isWhole) else { continue }
+      let first = FirstUse(use, table.collection)
+      if first.statements.isEmpty { continue }
+      let locks = try lock(first.keys, table)
+      note(first, Array(try session.run(locks + first.statements).dropFirst(locks.count)))
+    }
+  }
+
+  private func note(_ use: FirstUse, _ results: [PostgresResult]) {
+    guard let table = tables[use.collection.folded], let found = results.first else { return }
+    for key in use.keys { table.known.noteMissing(key) }
+    for row in 0..<found.count {
+      found.withDocument(row, use.collection.incarnation) { table.known.note(KnownDocument($0)) }
+    }
+    guard results.count > 1, !table.isWhole else { return }
+    table.known.reserved = (0..<results[1].count).map { results[1].int($0, 0) }
+  }
+}
+
+extension FirstUse {
+  init(_ use: TransactionUse, _ collection: PostgresCollection) {
+    self.collection = collection
+    isWhole = use.keys == nil
+    keys = Array(Set(use.keys ?? []))
+    guard !keys.isEmpty || use.newDocuments > 0 else { return }
+    let texts = PostgresValue.texts(keys.map(\.description))
+    statements = [
+      PostgresStatement(
+        """
+        SELECT \(PostgresQueryCompiler.columns) FROM \(collection.table) \
+        WHERE key = ANY($1) AND key IS NOT NULL ORDER BY key FOR UPDATE
+        """, [texts])
+    ]
+    guard use.newDocuments > 0 else { return }
+    statements.append(
+      PostgresStatement(
+        """
+        SELECT nextval($1::text::regclass) FROM generate_series(1, $2 - \
+        (SELECT count(*) FROM \(collection.table) WHERE key = ANY($3) AND key IS NOT NULL))
+        """, [.text(collection.sequence), .int(Int64(use.newDocuments)), texts]))
+  }
+}
