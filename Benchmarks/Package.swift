@@ -36,6 +36,15 @@ let package = Package(
       ],
       swiftSettings: strict),
     .executableTarget(
+      name: "writerbench",
+      dependencies: [
+        "BenchmarkKit",
+        .product(name: "NanoStore", package: "NanoStore"),
+        .product(name: "NanoStorePostgres", package: "NanoStore"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict),
+    .executableTarget(
       name: "nanobench",
       dependencies: [
         "BenchmarkKit",

@@ -84,6 +84,16 @@ struct ContractCheckingTests {
         }
       }
     },
+    .tooManyWriters: { engine in
+      try engine.write(nil) { _ in
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+          try? engine.write(nil) { _ in }
+          done.signal()
+        }
+        done.wait()
+      }
+    },
     .negativeCount: { try $0.read(.call, nil) { _ = try $0.count(Query(), in: "c") } },
     .notSorted: { try $0.read(.call, nil) { _ = try $0.collections() } },
     .stateInTransaction: { try $0.write(nil) { _ = try $0.committedState() } },

@@ -140,3 +140,10 @@ public final class PostgresServer: Sendable {
 public struct ServerFailure: Error, CustomStringConvertible {
   public let description: String
 }
+
+extension PostgresServer {
+  /// Returns the text of `pg_dump` of a schema.
+  public func dump(schema: String, database: Database = .plain) throws -> String {
+    try Program.run([installation.program("pg_dump"), "-n", schema, url(database)])
+  }
+}

@@ -8,9 +8,8 @@ import Synchronization
 
 /// Polls for commits by other engines while the store is observed.
 ///
-/// Each transaction that writes inserts a row with its ID and the names of the changed collections. A poll reads the
-/// rows of transactions that are visible to it and were not to the one before, so it misses no commit, in whatever
-/// order they commit. `LISTEN`/`NOTIFY` would report commits sooner, but makes all commits of a database wait for each
+/// A poll reads what transactions left behind that are visible to it and were not to the one before, so it misses no
+/// commit, in whatever order they commit. `LISTEN`/`NOTIFY` would report commits sooner, but makes all commits of a database wait for each
 /// other, and does not work through a pooler.
 final class PostgresCommitPoller: Sendable {
   private struct State {
@@ -88,23 +87,20 @@ final class PostgresCommitPoller: Sendable {
 
   /// Returns the current snapshot, and the commits of other engines that it sees and the one before did not.
   private func commits(since snapshot: String) throws -> (snapshot: String, commits: [Commit]) {
-    let rows = try core.pool.withConnection { connection in
-      try connection.run(
-        PostgresStatement(
-          """
-          SELECT pg_current_snapshot()::text, t.id IS NOT NULL AND t.changed IS NULL, c.name \
-          FROM (SELECT 1) AS one LEFT JOIN \(core.names.qualified("nano_transactions")) AS t ON \
-          t.xid >= pg_snapshot_xmin($1::text::pg_snapshot) \
-          AND NOT pg_visible_in_snapshot(t.xid, $1::text::pg_snapshot) \
-          AND t.writer IS DISTINCT FROM $2 LEFT JOIN LATERAL unnest(t.changed) AS c(name) ON true \
-          ORDER BY t.stamp
-          """, [.text(snapshot), .int(core.writer)]))
+    let changes = CommittedChanges(core: core, snapshot: snapshot)
+    return try core.pool.withConnection { connection in
+      let tracked = try changes.tracked(connection)
+      let begin = PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+      do {
+        let results = try connection.run(
+          [begin, changes.transactions] + tracked.map(changes.rows) + [PostgresStatement("COMMIT")])
+        return (results[1].text(0, 0), changes.commits(results[1], tracked, results[2...]))
+      } catch {
+        // A tracked collection may have been dropped meanwhile.
+        _ = try? connection.run(.once("ROLLBACK"))
+        throw error
+      }
     }
-    let commits = (0..<rows.count).compactMap { row in
-      rows.bool(row, 1)
-        ? Commit.everything : rows.optionalText(row, 2).map { Commit([Change($0, nil)]) }
-    }
-    return (rows.text(0, 0), commits)
   }
 }
 

@@ -30,7 +30,10 @@ package final class PostgresEngine: Engine {
     replicas = configuration.replicas.map { PostgresCore($0, configuration) }
     poller = PostgresCommitPoller(core)
     do {
-      try core.convertingErrors { try prepare() }
+      try core.convertingErrors {
+        try prepare()
+        try FeedRenewal(core: core).run()
+      }
     } catch {
       core.pool.close()
       throw error
@@ -42,7 +45,7 @@ package final class PostgresEngine: Engine {
   package var capabilities: Capabilities {
     var all: Capabilities = [
       .sql, .uniqueIndexes, .elementIndexes, .concurrentReads, .durable, .everythingIndex, .changes,
-      .fullTextIndexes, .singleWrites,
+      .fullTextIndexes, .singleWrites, .changeTracking,
     ]
     if core.configuration.layout != .plain { all.remove(.uniqueIndexes) }
     return all

@@ -9,7 +9,7 @@ extension Bag {
   /// memberships, and the changes of every bag in it.
   ///
   /// Does nothing if there are no changes. Documents buffered by ``Store/saveInterval`` are written
-  /// first. If the save is part of a ``Store/write(_:)-(()->Result)`` block that fails later, the
+  /// first. If the save is part of a ``Store/write(retries:isolation:_:)-(_,_,()->Result)`` block that fails later, the
   /// changes are unsaved again.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` for a bag without a store,

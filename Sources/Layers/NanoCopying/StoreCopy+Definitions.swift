@@ -152,7 +152,7 @@ extension StoreCopy {
         var cursor = FeedCursor.start
         var rows: [FeedRow]
         repeat {
-          rows = try source.feedRows(after: cursor, limit: Self.feedRowsPerStep, in: collection)
+          rows = try source.feedRows(after: cursor, limit: Self.feedRowsPerStep, settledOnly: false, in: collection)
             .rows
           try writer.setFeedRows(rows, of: collection)
           rows.last.map { cursor.advance($0) }

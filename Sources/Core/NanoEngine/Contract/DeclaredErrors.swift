@@ -128,7 +128,7 @@ package enum DeclaredErrors {
   ]
   package static let feed: [String: Set<StoreError.Code>] = [
     "feed(of:)": [],
-    "feedRows(after:limit:in:)": [],
+    "feedRows(after:limit:settledOnly:in:)": [],
     "feedNumber(ofRow:in:)": [],
     "setTracking(_:of:)": [.invalidArgument, .invalidName, .unsupported],
     "setFeedRows(_:of:)": [],

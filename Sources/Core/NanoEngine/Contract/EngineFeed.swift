@@ -9,9 +9,12 @@ package protocol EngineFeedReader: AnyObject {
   func feed(of collection: String) throws -> FeedState?
   /// Returns the entries after a cursor.
   ///
-  /// - Parameter limit: The maximum number of entries, at least 1.
+  /// - Parameters:
+  ///   - limit: The maximum number of entries, at least 1.
+  ///   - settledOnly: Whether to leave out entries before which a running transaction may add others when it commits.
+  ///     A reader that continues after the last entry misses nothing only then.
   func feedRows(
-    after cursor: FeedCursor, limit: Int, in collection: String
+    after cursor: FeedCursor, limit: Int, settledOnly: Bool, in collection: String
   ) throws -> FeedRows
   /// Returns the number of the newest entry of a document, the largest possible one if it has an entry without a
   /// number; `nil` if it has none.
@@ -38,7 +41,7 @@ package protocol EngineFeedWriter: AnyObject {
 extension EngineFeedReader {
   package func feed(of collection: String) throws -> FeedState? { nil }
   package func feedRows(
-    after cursor: FeedCursor, limit: Int, in collection: String
+    after cursor: FeedCursor, limit: Int, settledOnly: Bool, in collection: String
   ) throws -> FeedRows { FeedRows([]) }
   package func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? { nil }
 }

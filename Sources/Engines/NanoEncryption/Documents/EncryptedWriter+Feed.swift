@@ -7,9 +7,9 @@ extension EncryptedReader {
   func feed(of collection: String) throws -> FeedState? { try inner.feed(of: collection) }
 
   func feedRows(
-    after cursor: FeedCursor, limit: Int, in collection: String
+    after cursor: FeedCursor, limit: Int, settledOnly: Bool, in collection: String
   ) throws -> FeedRows {
-    try inner.feedRows(after: cursor, limit: limit, in: collection)
+    try inner.feedRows(after: cursor, limit: limit, settledOnly: settledOnly, in: collection)
   }
 
   func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? {

@@ -13,8 +13,8 @@ struct CollectionLoader {
   func row(_ folded: ExactName) -> PostgresStatement {
     PostgresStatement(
       """
-      SELECT name, table_name, identity, incarnation, generation, settings, indexing, keeps_source, layout \
-      FROM \(names.qualified("nano_collections")) WHERE folded = $1
+      SELECT name, table_name, identity, incarnation, generation, settings, indexing, keeps_source, layout, \
+      feed FROM \(names.qualified("nano_collections")) WHERE folded = $1
       """, [.exact(folded)])
   }
 
@@ -65,7 +65,8 @@ struct CollectionLoader {
       indexing: IndexingPolicy(rawValue: row.text(0, 6)) ?? .declared, keepsSource: row.bool(0, 7),
       layout: PostgresLayout(rawValue: row.text(0, 8)) ?? .plain, indexes: [], fullTextIndexes: [],
       paths: PathSnapshot(
-        (0..<paths.count).map { .init(path: Array(paths.bytes($0, 0)), types: paths.int($0, 1)) }))
+        (0..<paths.count).map { .init(path: Array(paths.bytes($0, 0)), types: paths.int($0, 1)) }),
+      feed: try row.optionalText(0, 9).map { PostgresFeed(try Self.object($0)) })
     for number in 0..<indexes.count {
       let definition = try definition(indexes, number, of: name)
       if indexes.text(number, 2) == "text" {

@@ -24,10 +24,19 @@ struct PostgresCollection: Sendable {
   var indexes: [PostgresIndex]
   var fullTextIndexes: [PostgresTextIndex]
   var paths: PathSnapshot
+  /// `nil` if changes are not tracked.
+  var feed: PostgresFeed?
 
   var folded: ExactName { description.name.folded }
   /// The expression for the row ID of a new document.
   var newRowID: PostgresSQL { "nextval(\(SQLName.literal(sequence)))" }
+  /// The expression for the highest row ID that was ever used; NULL for a role without rights on the sequence.
+  var highestRowID: String {
+    let name = SQLName.literal(sequence)
+    return
+      "CASE WHEN has_sequence_privilege(\(name), 'SELECT') "
+      + "THEN coalesce(pg_sequence_last_value(\(name)::regclass), 0) END"
+  }
   /// Selects the row ID that the sequence returns next.
   var nextRowID: PostgresStatement {
     PostgresStatement(

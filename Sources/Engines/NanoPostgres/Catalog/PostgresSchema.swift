@@ -29,7 +29,7 @@ struct PostgresSchema: Sendable {
         CREATE TABLE IF NOT EXISTS \(table("nano_collections")) (folded text COLLATE "C" PRIMARY KEY, \
         name text NOT NULL, table_name text NOT NULL, identity text NOT NULL, incarnation bigint NOT NULL, \
         generation bigint NOT NULL, settings text, indexing text NOT NULL, keeps_source boolean NOT NULL, \
-        layout text NOT NULL) WITH (fillfactor = 50)
+        layout text NOT NULL, feed text) WITH (fillfactor = 50)
         """),
       .once(
         """

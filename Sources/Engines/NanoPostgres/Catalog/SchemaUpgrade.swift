@@ -23,13 +23,14 @@ struct SchemaUpgrade {
       let sequence = names.qualified(
         PostgresNames.sequence(of: ExactName(rows.text(row, 0))))
       statements += RowIDSequence(table: table, name: sequence).definitions
+      guard rows.int(row, 2) > 1 else { continue }
       statements.append(
-        .once("SELECT setval(\(SQLName.literal(sequence)), $1, false)", [.int(rows.int(row, 2))]))
+        .once("SELECT setval(\(SQLName.literal(sequence)), $1)", [.int(rows.int(row, 2) - 1)]))
     }
     let transactions = names.qualified("nano_transactions")
     let stamps = names.qualified("nano_stamps")
     statements += [
-      .once("ALTER TABLE \(catalog) DROP COLUMN next_row_id, DROP COLUMN changes"),
+      .once("ALTER TABLE \(catalog) DROP COLUMN next_row_id, DROP COLUMN changes, ADD COLUMN feed text"),
       .once("CREATE SEQUENCE IF NOT EXISTS \(stamps)"),
       .once(
         """

@@ -166,8 +166,11 @@ class PostgresReader: EngineReader {
   }
 
   func highestRowID(in collection: String) throws -> Int64? {
-    let executed = try execute(collection) { ((), [$0.collection.nextRowID]) }
-    return (executed?.results.first?.int(0, 0) ?? 1) - 1
+    let executed = try execute(collection) {
+      ((), [PostgresStatement("SELECT \($0.collection.highestRowID)")])
+    }
+    guard let result = executed?.results.first else { return 0 }
+    return result.optionalInt(0, 0)
   }
 
   func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {

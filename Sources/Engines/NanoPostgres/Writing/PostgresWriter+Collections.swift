@@ -43,7 +43,9 @@ extension PostgresWriter {
     }
     let row = PostgresStatement(
       "DELETE FROM \(names.qualified("nano_collections")) WHERE folded = $1", [.exact(folded)])
-    _ = try session.run([.once("DROP TABLE \(table.collection.table)")] + internals + [row])
+    let feed = table.collection.feed.map { _ in table.collection.feedObjects(names).cleanup } ?? []
+    _ = try session.run(
+      [.once("DROP TABLE \(table.collection.table)")] + feed + internals + [row])
     noteDropped(table.collection.description.name)
     return true
   }

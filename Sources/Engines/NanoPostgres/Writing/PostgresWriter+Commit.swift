@@ -40,8 +40,8 @@ extension PostgresWriter {
     if table.hasNewRowIDs, let next = table.nextRowID {
       statements.append(
         PostgresStatement(
-          "SELECT setval($1::text::regclass, $2, false)",
-          [.text(table.collection.sequence), .int(next)]))
+          "SELECT setval($1::text::regclass, $2)",
+          [.text(table.collection.sequence), .int(next - 1)]))
     }
     return statements
   }

@@ -79,6 +79,11 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     }
   }
 
+  override func types(in collection: String) throws -> [String] {
+    _ = try table(collection, isWhole: isSerializable)
+    return try super.types(in: collection)
+  }
+
   // Transactions that read the metadata, and write what depends on it, must be serialized.
   private func lockMetadata() throws {
     guard !holdsMetadata else { return }

@@ -7,7 +7,7 @@ import NanoSQL
 extension SQLiteReader {
   func feed(of collection: String) throws -> FeedState? { try connection.table(collection)?.feed }
 
-  func feedRows(after cursor: FeedCursor, limit: Int, in collection: String) throws -> FeedRows {
+  func feedRows(after cursor: FeedCursor, limit: Int, settledOnly: Bool, in collection: String) throws -> FeedRows {
     guard let table = try connection.table(collection), table.feed != nil else {
       return FeedRows([])
     }

@@ -43,6 +43,7 @@ extension ObjectContext {
     let save = ObjectSave(self)
     do {
       try store.write {
+        try store.prepareToUse(collectionsToSave)
         try work(store)
         try insertReachable()
         try save.run()
@@ -62,6 +63,13 @@ extension ObjectContext {
     namedChanges = [:]
     undoLog.didSave()
     saveCount += 1
+  }
+
+  /// The collections that a save reads and writes. A deletion also changes objects that refer to the
+  /// deleted one.
+  var collectionsToSave: [String] {
+    let deletes = mayContainDeleted || allTables.contains { $0.counts.deleted > 0 }
+    return allTables.filter { deletes || !$0.counts.isEmpty }.map(\.documents.name)
   }
 
   /// Inserts the objects without a context that new and changed objects relate to.

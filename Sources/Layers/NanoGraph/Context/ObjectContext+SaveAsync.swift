@@ -61,6 +61,7 @@ extension ObjectContext {
     _ suspended: SuspendedSave, isolation: isolated (any Actor)? = #isolation
   ) async throws -> Bool {
     let (store, plan, progress) = (store, suspended.plan, suspended.progress)
+    let collections = collectionsToSave
     suspended.begin()
     suspendedSave = suspended
     var failure: (any Error)?
@@ -68,6 +69,7 @@ extension ObjectContext {
       try await store.onWriterAlone {
         do {
           try store.write {
+            try store.prepareToUse(collections)
             try progress.begin()
             try plan.write(to: store)
           }
@@ -123,7 +125,8 @@ extension ObjectContext {
     let store = store
     let results = try await store.onWriterAlone {
       try store.write {
-        try work.map { part in
+        try store.prepareToUse(work.map(\.documents.name))
+        return try work.map { part in
           (
             raised: try part.preparation?.run() ?? 0,
             next: part.isNew ? try part.documents.nextRowID() : nil

@@ -13,7 +13,7 @@ extension DocumentQuery {
   /// ```
   ///
   /// The documents are from one snapshot and written one by one, so that memory use does not depend
-  /// on their number, except inside a ``Store/write(_:)-(()->_)`` block. The file is created
+  /// on their number, except inside a ``Store/write(retries:isolation:_:)-(_,_,()->_)`` block. The file is created
   /// atomically: it is complete or does not exist. While it is written, it has a temporary name next
   /// to its own, which a killed process leaves behind.
   ///

@@ -93,7 +93,7 @@ struct FeedRequest: Sendable {
     while true {
       let wanted = min(limit - entries.count, Self.rowsPerRead)
       let found = try reader.feedRows(
-        after: cursor, limit: wanted + 1, in: collection.name)
+        after: cursor, limit: wanted + 1, settledOnly: true, in: collection.name)
       let rows = found.rows.prefix(wanted)
       let documents = try documents(of: rows, reader)
       for row in rows {

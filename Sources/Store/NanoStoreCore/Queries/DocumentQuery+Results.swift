@@ -41,7 +41,7 @@ extension DocumentQuery {
   /// try films.find().each { film in titles.insert(film["title"]) }
   /// ```
   ///
-  /// The closure may read from the store. It may write only inside a ``Store/write(_:)-(()->_)``
+  /// The closure may read from the store. It may write only inside a ``Store/write(retries:isolation:_:)-(_,_,()->_)``
   /// block, where all documents are fetched before the closure is first called.
   ///
   /// - Throws: An error thrown by the closure, which ends the query.

@@ -12,7 +12,7 @@ extension Store {
   /// rows.columns                                               // ["n"]
   /// ```
   ///
-  /// A statement that writes must be executed inside a ``write(_:)-(()->Result)`` block or by
+  /// A statement that writes must be executed inside a ``write(retries:isolation:_:)-(_,_,()->Result)`` block or by
   /// ``execute(_:_:)-(String,_)``.
   ///
   /// - Throws: ``StoreError/Code/database`` with SQLite's message, ``StoreError/Code/readOnly`` for

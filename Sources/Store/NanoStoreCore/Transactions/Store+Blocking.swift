@@ -22,7 +22,7 @@ extension Store {
   /// unavailable. Restrict it to calls that take milliseconds, and use `await` for imports,
   /// backups, servers and waiting for other processes. Canceling the task does not stop the block.
   ///
-  /// The block is not a transaction: use ``read(_:)-(()->Result)`` and ``write(_:)-(()->_)`` for
+  /// The block is not a transaction: use ``read(_:)-(()->Result)`` and ``write(retries:isolation:_:)-(_,_,()->_)`` for
   /// that.
   @discardableResult
   public func blocking<Result>(_ work: () throws -> Result) rethrows -> Result { try work() }

@@ -60,25 +60,9 @@ extension Store {
   /// A nested block is a savepoint: if it throws and the outer block catches the error, only the
   /// inner writes are rolled back. Buffered documents are written first.
   ///
-  /// - Throws: An error thrown by the block, ``StoreError/Code/locked`` if another process writes
-  ///   for longer than the busy timeout, ``StoreError/Code/full`` and others. Nothing was written.
-  @discardableResult
-  public func write<Result>(_ work: () throws -> Result) throws -> Result {
-    waitForQueued()
-    return try writeWithoutWaiting(work)
-  }
-  /// The asynchronous form of `write(_:)`, which does not block the calling thread. The block runs
-  /// on a writing thread of the store.
-  @discardableResult
-  public func write<Result: Sendable>(
-    _ work: @escaping @Sendable () throws -> Result
-  ) async throws -> Result {
-    try await waitForQueued()
-    return try await scheduler.write(on: self, repeatable: false) { try self.write(work) }
-  }
-
-  /// Runs a block in a transaction like ``write(_:)-(()->_)``, with an explicit isolation, and runs
-  /// it again if it conflicts with another one.
+  /// On a server, transactions run concurrently, and two of them may wait for each other. The server
+  /// then rolls one of them back, which throws an error that
+  /// ``/NanoDocument/StoreError/isRetryable``. With `retries`, the block runs again:
   ///
   /// ```swift
   /// try store.write(retries: 3) {
@@ -88,31 +72,26 @@ extension Store {
   /// }
   /// ```
   ///
-  /// Only on a server do transactions run concurrently: there, two of them may wait for each other,
-  /// and the server rolls one of them back. That one throws an error whose
-  /// ``/NanoDocument/StoreError/isRetryable`` is true. Whether a block may run again is known only
-  /// to its author: everything else that it does, it does twice.
-  ///
-  /// Inside another block it is a savepoint of that block's transaction, which alone can be retried.
-  ///
   /// - Parameters:
-  ///   - retries: How often the block may run again.
-  ///   - isolation: What the block may see of concurrent transactions.
+  ///   - retries: How often the block may run again after an error that is retryable. Everything
+  ///     else that the block does, it does again, so only its author knows whether it may. In a
+  ///     nested block it has no effect: only the whole transaction can be repeated.
+  ///   - isolation: What the block may see of concurrent transactions. In a nested block it has no
+  ///     effect.
   ///   - work: The block. It runs on the calling thread.
-  /// - Throws: The errors of ``write(_:)-(()->_)``, after the last attempt. Nothing was written.
+  /// - Throws: An error thrown by the block, ``StoreError/Code/locked`` if another transaction is in
+  ///   the way for longer than the busy timeout or conflicts with this one,
+  ///   ``StoreError/Code/full`` and others. Nothing was written.
   @discardableResult
   public func write<Result>(
     retries: Int = 0, isolation: Isolation = .serializable, _ work: () throws -> Result
   ) throws -> Result {
     if isInTransaction { return try writeWithoutWaiting(work) }
     waitForQueued()
-    return try retrying(atMost: retries) {
-      try flush()
-      return try beginning(isolation) { _ in try work() }
-    }
+    return try retrying(atMost: retries) { try beginning(isolation, work) }
   }
   /// The asynchronous form of `write(retries:isolation:_:)`, which does not block the calling
-  /// thread.
+  /// thread. The block runs on a writing thread of the store.
   @discardableResult
   public func write<Result: Sendable>(
     retries: Int = 0, isolation: Isolation = .serializable,
@@ -124,15 +103,29 @@ extension Store {
     }
   }
 
-  /// Runs a write like ``write(_:)-(()->_)``, for callers that have already waited for queued
+  /// Runs a write like ``write(retries:isolation:_:)-(_,_,()->Result)``, for callers that have already waited for queued
   /// calls.
   func writeWithoutWaiting<Result>(_ work: () throws -> Result) throws -> Result {
     if let context = TransactionContext.current(of: self) {
       guard let writer = context.writer else { throw Self.insideRead }
       return try context.nested(writer, work)
     }
+    return try beginning(.serializable, work)
+  }
+
+  /// Runs a block in a new transaction, after the buffered documents.
+  private func beginning<Result>(
+    _ isolation: Isolation, _ work: () throws -> Result
+  ) throws -> Result {
     try flush()
-    return try beginning(.serializable) { _ in try work() }
+    return try beginning(isolation) { (_: any EngineWriter) in try work() }
+  }
+
+  /// Announces the collections that the running transaction is about to use as a whole; see
+  /// ``/NanoEngine/EngineDocumentWriter/prepare(_:)``.
+  package func prepareToUse(_ collections: [String]) throws {
+    try TransactionContext.current(of: self)?.writer?.prepare(
+      collections.map { TransactionUse($0, keys: nil) })
   }
 
   /// Whether the current code runs inside a read or write block of this store.

@@ -44,7 +44,19 @@ package enum Operation: Sendable, Hashable {
   private struct Rollback: Error {}
 
   /// Runs the operation; a ``StoreError`` is returned as an outcome.
-  package func apply(to writer: any EngineWriter, _ collection: String) throws -> Outcome {
+  ///
+  /// - Parameter then: Called after the operation, and after each one that it consists of.
+  package func apply(
+    to writer: any EngineWriter, _ collection: String, then: () throws -> Void = {}
+  ) throws -> Outcome {
+    let outcome = try run(writer, collection, then)
+    try then()
+    return outcome
+  }
+
+  private func run(
+    _ writer: any EngineWriter, _ collection: String, _ then: () throws -> Void
+  ) throws -> Outcome {
     do {
       switch self {
       case .insert(let document):
@@ -70,7 +82,8 @@ package enum Operation: Sendable, Hashable {
       case .rebuildIndexes:
         try writer.rebuildIndexes(in: collection, nil)
         return .done
-      case .rolledBack(let operations): return try runAndRollBack(operations, writer, collection)
+      case .rolledBack(let operations): 
+        return try runAndRollBack(operations, writer, collection, then)
       }
     } catch let error as StoreError {
       return .failed(error.code)
@@ -78,13 +91,14 @@ package enum Operation: Sendable, Hashable {
   }
 
   private func runAndRollBack(
-    _ operations: [Operation], _ writer: any EngineWriter, _ collection: String
+    _ operations: [Operation], _ writer: any EngineWriter, _ collection: String,
+    _ then: () throws -> Void
   ) throws -> Outcome {
     var outcomes: [Outcome] = []
     do {
       try writer.savepoint {
         for operation in operations {
-          outcomes.append(try operation.apply(to: writer, collection))
+          outcomes.append(try operation.apply(to: writer, collection, then: then))
         }
         throw Rollback()
       }

@@ -22,9 +22,9 @@ class FailingReader: EngineReader {
   func collections() throws -> [CollectionDescription] { try counted().collections() }
   func feed(of collection: String) throws -> FeedState? { try counted().feed(of: collection) }
   func feedRows(
-    after cursor: FeedCursor, limit: Int, in collection: String
+    after cursor: FeedCursor, limit: Int, settledOnly: Bool, in collection: String
   ) throws -> FeedRows {
-    try counted().feedRows(after: cursor, limit: limit, in: collection)
+    try counted().feedRows(after: cursor, limit: limit, settledOnly: settledOnly, in: collection)
   }
   func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? {
     try counted().feedNumber(ofRow: rowID, in: collection)

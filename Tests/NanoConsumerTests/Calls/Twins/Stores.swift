@@ -47,6 +47,8 @@ func progress(_ store: Store, _ other: Store) async throws {
 
 func transactions(_ store: Store, _ recipes: DocumentCollection) async throws {
   try await store.write { try recipes.insert(["title": "Soup"]) }
+  try await store.write(retries: 3) { try recipes.insert(["title": "Stew"]) }
+  try await store.write(isolation: .readCommitted) { try recipes.insert(["title": "Broth"]) }
   try await store.write {
     try recipes.insert(["title": "Soup"])
     try recipes.insert(["title": "Stew"])

@@ -21,7 +21,7 @@ extension DocumentCollection {
   ///
   /// The block runs on a thread of the collection, concurrently with other collections. Calls
   /// inside it, and inside read and write blocks, run immediately. A block is not a transaction;
-  /// use ``Store/write(_:)-(()->_)`` for that. Collections without queued calls have no overhead.
+  /// use ``Store/write(retries:isolation:_:)-(_,_,()->_)`` for that. Collections without queued calls have no overhead.
   @discardableResult
   public func enqueue<Result: Sendable>(
     _ work: @escaping @Sendable (DocumentCollection) throws -> Result

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+
+extension PostgresReader {
+  func feed(of collection: String) throws -> FeedState? {
+    guard let found = try self.collection(collection), let feed = found.feed else { return nil }
+    let table = try session.run(
+      PostgresStatement("SELECT to_regclass($1)::oid::bigint", [.text(found.table)]))
+    guard table.optionalInt(0, 0) == feed.table else {
+      throw StoreError(
+        .fileReplaced, "The database was restored from a dump while it was in use",
+        [.collection: collection, .hint: "reopen the store"])
+    }
+    return feed.state
+  }
+
+  func feedRows(
+    after cursor: FeedCursor, limit: Int, settledOnly: Bool, in collection: String
+  ) throws -> FeedRows {
+    let executed = try execute(collection) { metadata in
+      (
+        (),
+        metadata.collection.feed.map {
+          statements($0, metadata.collection.feedObjects(names), cursor, limit, settledOnly)
+        } ?? []
+      )
+    }
+    guard let results = executed?.results, let last = results.last else { return FeedRows([]) }
+    var rows = results.dropLast().flatMap { result in
+      (0..<result.count).map { FeedRow(result, $0) }
+    }
+    rows = Array(rows.prefix(limit))
+    return FeedRows(rows, isDelayed: rows.count < limit && last.bool(0, 0))
+  }
+
+  private func statements(
+    _ feed: PostgresFeed, _ objects: FeedDefinition, _ cursor: FeedCursor, _ limit: Int,
+    _ settledOnly: Bool
+  ) -> [PostgresStatement] {
+    let horizon = settledOnly ? FeedDefinition.horizon(feed.base) : nil
+    let numbered = objects.rows(
+      after: cursor.number, cursor.rowID, limit: limit, below: horizon)
+    return (cursor.number == 0 ? [objects.untracked(after: cursor.rowID, limit: limit)] : [])
+      + [
+        numbered,
+        settledOnly ? objects.isDelayed(feed.base) : PostgresStatement("SELECT false"),
+      ]
+  }
+
+  func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? {
+    let executed = try execute(collection) { metadata in
+      let objects = metadata.collection.feedObjects(names)
+      return ((), metadata.collection.feed.map { _ in [objects.number(ofRow: rowID)] } ?? [])
+    }
+    guard let found = executed?.results.first, found.count > 0 else { return nil }
+    return found.int(0, 0)
+  }
+}
+
+extension FeedRow {
+  fileprivate init(_ result: PostgresResult, _ row: Int) {
+    self.init(
+      rowID: result.int(row, 0), place: .number(result.int(row, 1)),
+      key: result.optionalText(row, 2).flatMap { try? DocumentKey($0) },
+      type: result.optionalText(row, 3), revision: result.optionalInt(row, 4),
+      deleted: result.optionalInt(row, 5))
+  }
+}
