@@ -26,7 +26,8 @@ struct CopyTests {
       #expect(try target["log"].indexing() == .everything)
       // Greater than the last row ID of the source and those of deleted rows after it.
       let next = try store["films"].nextRowID()
-      #expect(try target["films"].insert(["n": -1]).rowID == next)
+      let inserted = try target["films"].insert(["n": -1]).rowID
+      #expect(try #require(inserted) >= next)
     }
   }
 
@@ -45,7 +46,8 @@ struct CopyTests {
     #expect(try store.compare(with: back).isEqual)
     let next = try store["films"].nextRowID()
     #expect(try other["films"].insert(["n": -1]).rowID == next)
-    #expect(try back["films"].insert(["n": -1]).rowID == next)
+    let inserted = try back["films"].insert(["n": -1]).rowID
+    #expect(try #require(inserted) >= next)
   }
 
   private func expectCopy(_ target: Store) throws {
