@@ -118,8 +118,10 @@ extension PostgresWriter {
     let keys = documents.compactMap(\.key)
     // Documents that may be rejected are written individually. A repeated key is one document saved twice.
     let isPlain = !table.collection.hasUniqueIndexes && table.collection.fullTextIndexes.isEmpty
+    // Those that are locked and known are written with the next statement.
+    let areKnown = keys.count <= table.known.reserved.count + keys.count { table.isStored($0) }
     guard isPlain, documents.count > 1, keys.count == documents.count,
-      Set(keys).count == keys.count
+      Set(keys).count == keys.count, !areKnown
     else {
       for document in documents { rowIDs.append(try save(document, into: collection)) }
       return

@@ -33,6 +33,11 @@ final class WriterTable {
     self.paths = paths
   }
 
+  /// Whether a document with the key is known to exist.
+  func isStored(_ key: DocumentKey) -> Bool {
+    if case .stored = known[.key(key)] { true } else { false }
+  }
+
   func noteWhole() { isWhole = true }
 
   var isChanged: Bool { hasNewDocuments || hasNewDefinitions || !paths.changed.isEmpty }
