@@ -11,16 +11,17 @@ struct UndoAcrossSavesTests {
   private let context: ObjectContext
   private let list: Playlist
   private let song: Song
-  /// Makes saves fail while its value is too large.
-  private let measure = Measure()
+  /// Makes saves fail while its code is "1", which another badge has.
+  private let badge = Badge("2")
 
-  /// Stores a list with one song, and a measure.
+  /// Stores a list with one song, and two badges.
   init() throws {
     store = try anyStore()
     context = ObjectContext(store)
     song = Song("a", 1)
     list = try context.insert(Playlist("List", [song]))
-    try context.insert(measure)
+    try context.insert(Badge("1"))
+    try context.insert(badge)
     try context.save()
   }
 
@@ -104,7 +105,7 @@ struct UndoAcrossSavesTests {
 
   private func expectFailure() {
     let error = #expect(throws: StoreError.self) { try context.save() }
-    #expect(error?.code == .valueNotStorable)
+    #expect(error?.code == .uniqueViolation)
   }
 
   @Test("Changes after a failed save with deletions can be undone")
@@ -112,7 +113,7 @@ struct UndoAcrossSavesTests {
     list.title = "before"
     try context.closeUndoGroup()
     try context.delete(song)
-    measure.value = .max
+    badge.code = "1"
     try context.closeUndoGroup()
     expectFailure()
 
@@ -121,7 +122,7 @@ struct UndoAcrossSavesTests {
     #expect(try context.undo())
     #expect(list.title == "before" && songs == [])
     #expect(try context.undo())
-    #expect(list.title == "before" && songs == ["a"] && measure.value == 0)
+    #expect(list.title == "before" && songs == ["a"] && badge.code == "2")
     #expect(try context.undo())
     #expect(list.title == "List" && songs == ["a"])
     try context.save()
@@ -131,7 +132,7 @@ struct UndoAcrossSavesTests {
   @Test("A failed save with deletions adds no changes to the current undo group")
   func failedSaveAddsNothing() throws {
     try context.delete(song)
-    measure.value = .max
+    badge.code = "1"
     expectFailure()
     #expect(context.changedObjects.count == 1)
 
@@ -140,25 +141,32 @@ struct UndoAcrossSavesTests {
     #expect(context.changedObjects.count == 1 && !list.hasChanges && songs == ["a"])
     #expect(try context.redo())
     list.title = "after"
-    measure.value = 1
+    badge.code = "3"
     try context.save()
     #expect(try context.undo())
-    #expect(list.title == "List" && measure.value == .max && songs == [])
+    #expect(list.title == "List" && badge.code == "1" && songs == [])
   }
 
-  @Test("Changes after a failed asynchronous save can be undone separately")
-  func failedAsyncSave() async throws {
+  @Test(
+    "Changes after a failed asynchronous save can be undone separately",
+    arguments: [StoreError.Code.uniqueViolation, .valueNotStorable])
+  func failedAsyncSave(code: StoreError.Code) async throws {
     list.title = "before"
-    measure.value = .max
+    badge.code = "1"
+    if code == .valueNotStorable {
+      let measure = Measure()
+      measure.value = .max
+      try context.insert(measure)
+    }
     let error = await #expect(throws: StoreError.self) { try await context.save() }
-    #expect(error?.code == .valueNotStorable)
+    #expect(error?.code == code)
 
-    measure.value = 5
+    badge.code = "3"
     list.title = "after"
 
     #expect(try context.undo())
-    #expect(list.title == "before" && measure.value == .max)
+    #expect(list.title == "before" && badge.code == "1")
     #expect(try context.undo())
-    #expect(list.title == "List" && measure.value == 0)
+    #expect(list.title == "List" && badge.code == "2")
   }
 }
