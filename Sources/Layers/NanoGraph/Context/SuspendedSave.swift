@@ -118,14 +118,19 @@ final class SuspendedSave {
 
   /// Updates the objects after the commit. Objects that were changed or deleted in the meantime
   /// remain so, based on the stored revision.
-  func complete() {
-    context.updating { completeAll() }
+  ///
+  /// - Parameter revisions: Those that the plan returned.
+  func complete(_ revisions: SavePlan.Revisions) {
+    context.updating { completeAll(revisions) }
     context.notifySaved()
   }
 
-  private func completeAll() {
-    for part in parts {
-      for object in part.updates { completeUpdate(object, part.table) }
+  private func completeAll(_ revisions: SavePlan.Revisions) {
+    for (part, revisions) in zip(parts, revisions) {
+      for object in part.updates {
+        let id = object._$object.rowID
+        completeUpdate(object, revisions[id] ?? object._$object.revision + 1, part.table)
+      }
       part.table.changed.removeAll { !$0._$object.flags.contains(.changed) }
       completeInsertions(part)
     }
@@ -136,12 +141,11 @@ final class SuspendedSave {
     context.saveCount += 1
   }
 
-  private func completeUpdate(_ object: any GraphObject, _ table: ObjectTable) {
-    let id = object._$object.rowID
-    let known = object._$object.revision
-    object._$object.revision =
-      known != 0 ? known + 1 : (try? table.documents.contentVersion(rowID: id)?.revision) ?? 0
-    if context.undoLog.isEnabled { table.savedRevisions[id] = object._$object.revision }
+  private func completeUpdate(
+    _ object: any GraphObject, _ revision: Int64, _ table: ObjectTable
+  ) {
+    object._$object.revision = revision
+    if context.undoLog.isEnabled { table.savedRevisions[object._$object.rowID] = revision }
     let isUnchanged = !changed.contains(ObjectIdentifier(object))
     if object._$object.isDeleted {
       // Restoring the object must not count it as changed.
