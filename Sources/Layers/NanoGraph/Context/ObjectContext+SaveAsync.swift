@@ -39,7 +39,8 @@ extension ObjectContext {
       guard attempt < Self.attempts, !requiresBlockingSave else { return try saveBlocking() }
       let next = try await prepareCollections()
       guard !requiresBlockingSave else { continue }
-      undoLog.close()
+      // If the save fails, later changes belong to a group of their own.
+      try closeUndoGroup()
       let suspended: SuspendedSave
       do {
         suspended = try SuspendedSave(self, next: next)
@@ -68,22 +69,22 @@ extension ObjectContext {
     do {
       try await store.onWriterAlone {
         do {
-          try store.write {
+          let revisions = try store.write {
             try store.prepareToUse(collections)
             try progress.begin()
-            try plan.write(to: store)
+            return try plan.write(to: store)
           }
+          progress.finish(revisions)
         } catch {
-          progress.finish(false)
+          progress.finish(nil)
           throw error
         }
-        progress.finish(true)
       }
     } catch {
       failure = error
     }
     if suspendedSave === suspended { settleSave() }
-    if progress.isCommitted { return true }
+    if progress.committed != nil { return true }
     guard let failure else { return true }
     guard failure is SavePlan.Outdated else { throw failure }
     if progress.isWithdrawn { return false }
@@ -100,7 +101,11 @@ extension ObjectContext {
     guard let suspended = suspendedSave else { return }
     suspended.progress.settle()
     suspendedSave = nil
-    if suspended.progress.isCommitted { suspended.complete() } else { suspended.cancel() }
+    if let revisions = suspended.progress.committed {
+      suspended.complete(revisions)
+    } else {
+      suspended.cancel()
+    }
   }
 
   /// Whether the save must evaluate objects in memory while it writes.

@@ -74,25 +74,44 @@ extension ObjectSave {
 
 /// The relationship changes of a save that removed references to deleted objects.
 struct RemovedReferences {
+  private struct Change {
+    let owner: any GraphObject
+    let table: ObjectTable
+    let flags: ObjectState.Flags
+    let restoreRelationship: () -> Void
+  }
+  private var changes: [Change] = []
+  /// The number of changes in the current undo group before those of the save; nil if it has made
+  /// none.
+  private var recordCount: Int?
+
   /// Whether the current undo group contains no other changes.
-  var isUndoneAlone = false
-  private var restore: [() -> Void] = []
-  private var changed: [(owner: any GraphObject, table: ObjectTable)] = []
+  var isUndoneAlone: Bool { recordCount == 0 }
+
+  mutating func begin(in context: ObjectContext) {
+    recordCount = context.undoLog.open.records.count
+  }
 
   /// Records an owner's relationship before references are removed.
   mutating func note(
     _ owner: any GraphObject, _ relationship: StoredRelationship, _ table: ObjectTable
   ) {
-    restore.append(relationship.restoring(owner))
-    if owner._$object.flags.isDisjoint(with: [.inserted, .changed]) {
-      changed.append((owner, table))
-    }
+    changes.append(
+      Change(
+        owner: owner, table: table, flags: owner._$object.flags,
+        restoreRelationship: relationship.restoring(owner)))
   }
 
+  /// Restores relationships, and whether the next change of their owners is recorded for undo.
   mutating func takeBack(in context: ObjectContext) {
-    for restore in restore.reversed() { restore() }
-    for (owner, table) in changed { table.forgetChange(of: owner) }
-    if isUndoneAlone { context.undoLog.open = UndoGroup() }
+    for change in changes.reversed() {
+      change.restoreRelationship()
+      if change.flags.isDisjoint(with: [.inserted, .changed]) {
+        change.table.forgetChange(of: change.owner)
+      }
+      change.owner._$object.flags = change.flags
+    }
+    if let recordCount { context.undoLog.open.removeRecords(after: recordCount) }
     self = RemovedReferences()
   }
 }

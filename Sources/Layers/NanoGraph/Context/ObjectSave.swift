@@ -11,6 +11,7 @@ final class ObjectSave {
   private var conflicts: [ObjectConflict] = []
   /// The new revisions of stored objects; 0 if they must be read from the store.
   private var revisions: [(object: any GraphObject, revision: Int64)] = []
+  private var postponed = PostponedWrites()
   /// Objects whose stored content differs from the content in memory.
   private var stale: [any GraphObject] = []
   /// Objects whose documents were deleted by others and are not inserted again.
@@ -22,20 +23,22 @@ final class ObjectSave {
   init(_ context: ObjectContext) { self.context = context }
 
   /// Writes all changes, in an order in which unique index values are released before they are
-  /// reused.
+  /// reused; objects that exchange values are postponed.
   func run() throws {
     let tables = context.allTables
     for table in tables where !table.counts.isEmpty { try table.prepare() }
     for table in tables { try writeDeletions(table) }
     if context.mayContainDeleted {
-      references.isUndoneAlone = context.undoLog.open.records.isEmpty
+      references.begin(in: context)
       try removeReferences(tables)
     }
     for table in tables where table.counts.inserted > 0 { try table.assignRowIDs() }
     for table in tables where table.counts.changed > 0 { try writeUpdates(table) }
     guard conflicts.isEmpty else { throw ObjectConflictError(conflicts: conflicts) }
+    try postponed.write()
     for table in tables where table.counts.inserted > 0 { try writeInsertions(table) }
     try context.writeNamed()
+    try readRevisions()
   }
 
   // MARK: Documents
@@ -65,9 +68,10 @@ final class ObjectSave {
     case .keep: break
     case .write(let fields):
       _ = try table.documents.writeBatch(.save, atomic: false) { batch, writer in
-        writer.object(fields)
-        _ = try batch.replace(
-          &writer, rowID: object._$object.rowID, revision: nil, version: object.storedVersion)
+        _ = try postponed.replace(
+          batch, &writer, in: table.documents, rowID: object._$object.rowID, revision: nil,
+          version: object.storedVersion
+        ) { $0.object(fields) }
       }
     }
     return true
@@ -97,12 +101,15 @@ final class ObjectSave {
   ) throws {
     let id = object._$object.rowID
     let knownRevision = object._$object.revision
-    try encode(object)
     let version = object.storedVersion
-    if try batch.replace(
-      &writer, rowID: id, revision: knownRevision == 0 ? nil : knownRevision, version: version)
+    switch try postponed.replace(
+      batch, &writer, in: table.documents, rowID: id,
+      revision: knownRevision == 0 ? nil : knownRevision, version: version,
+      { try Self.encode(object, to: &$0) })
     {
-      return revisions.append((object, knownRevision == 0 ? 0 : knownRevision + 1))
+    case true?: return revisions.append((object, knownRevision == 0 ? 0 : knownRevision + 1))
+    case nil: return revisions.append((object, 0))
+    case false?: break
     }
     let mine = try fields(of: object)
     let fields: DocumentObject
@@ -111,14 +118,15 @@ final class ObjectSave {
     case .overwrite: fields = mine
     case .write(let merged): fields = merged
     }
-    writer.object(fields)
-    if try !batch.replace(&writer, rowID: id, revision: nil, version: version) {
+    let exists = try postponed.replace(
+      batch, &writer, in: table.documents, rowID: id, revision: nil, version: version
+    ) { $0.object(fields) }
+    if exists == false {
       // Inserted as a new document, so that it cannot overwrite a different document that has its
       // key now.
-      _ = try table.documents.writeBatch(.insert, atomic: false) { batch, writer in
-        writer.object(fields)
-        try batch.add(&writer, key: try object.documentKey, version: version, rowID: id)
-      }
+      try postponed.insert(
+        table.documents, rowID: id, key: try object.documentKey, version: version
+      ) { $0.object(fields) }
     }
     revisions.append((object, 0))
   }
@@ -199,13 +207,13 @@ final class ObjectSave {
 
   /// Returns the fields that an object would be stored with.
   private func fields(of object: any GraphObject) throws -> DocumentObject {
-    try encode(object)
+    try Self.encode(object, to: &writer)
     defer { writer.removeAll() }
     var reader = JSONReader(writer.bytes)
     return try reader.object()
   }
 
-  private func encode(_ object: any GraphObject) throws {
+  private static func encode(_ object: any GraphObject, to writer: inout JSONWriter) throws {
     object.writeDocument(to: &writer)
     if let failure = writer.failure {
       writer.removeAll()
@@ -229,6 +237,21 @@ final class ObjectSave {
         }
       }
     }
+    // The revision of a document whose row ID was used before does not start at 1.
+    for object in table.inserted where !object._$object.isDeleted && table.isInMap(object) {
+      revisions.append((object, 0))
+    }
+  }
+
+  /// Reads the unknown revisions, within the transaction: later, they could be those of other
+  /// writers.
+  private func readRevisions() throws {
+    for index in revisions.indices where revisions[index].revision == 0 {
+      let object = revisions[index].object
+      guard let table = object._$object.table else { continue }
+      revisions[index].revision =
+        try table.documents.contentVersion(rowID: object._$object.rowID)?.revision ?? 0
+    }
   }
 
   // MARK: Completion
@@ -242,13 +265,8 @@ final class ObjectSave {
       if isUndoEnabled { table.removed.insert(object._$object.rowID) }
     }
     for (object, revision) in revisions where object._$object.table === table {
-      object._$object.revision =
-        revision != 0
-        ? revision
-        : (try? table.documents.contentVersion(rowID: object._$object.rowID)?.revision) ?? 0
-      if isUndoEnabled {
-        table.savedRevisions[object._$object.rowID] = object._$object.revision
-      }
+      object._$object.revision = revision
+      if isUndoEnabled { table.savedRevisions[object._$object.rowID] = revision }
     }
     table.didSave()
     for object in stale where object._$object.table === table {

@@ -34,41 +34,63 @@ struct SavePlan: Sendable {
   /// are taken.
   struct Outdated: Error {}
 
+  /// The revisions of updated documents that are not the next ones after those in the plan, by
+  /// class and row ID; 0 if unknown.
+  typealias Revisions = [[Int64: Int64]]
+
   /// Writes everything within a transaction, in an order in which unique index values are released
-  /// before they are reused.
+  /// before they are reused; objects that exchange values are postponed.
   ///
   /// - Throws: ``Outdated`` if the store was changed since the plan was made, and the errors of a
   ///   save.
-  func write(to store: Store) throws {
+  func write(to store: Store) throws -> Revisions {
     for some in classes {
       guard let first = some.insertions.first else { continue }
       guard try some.documents.nextRowID() <= first.rowID else { throw Outdated() }
     }
-    for some in classes where !some.updates.isEmpty { try write(some.updates, some.documents) }
+    var postponed = PostponedWrites()
+    var unknown: [[Int64]] = []
+    for some in classes {
+      unknown.append(
+        some.updates.isEmpty ? [] : try write(some.updates, some.documents, &postponed))
+    }
+    try postponed.write()
     for some in classes where !some.insertions.isEmpty {
       try write(some.insertions, some.documents)
     }
     for (name, value) in named { try store.setMetadata(value, name) }
+    // Read within the transaction: later, they could be those of other writers.
+    return try zip(classes, unknown).map { some, ids in
+      try Dictionary(
+        ids.map { ($0, try some.documents.contentVersion(rowID: $0)?.revision ?? 0) },
+        uniquingKeysWith: { $1 })
+    }
   }
 
-  private func write(_ updates: [Update], _ documents: DocumentCollection) throws {
+  /// - Returns: The row IDs of the documents whose new revisions are unknown.
+  private func write(
+    _ updates: [Update], _ documents: DocumentCollection, _ postponed: inout PostponedWrites
+  ) throws -> [Int64] {
+    var unknown: [Int64] = []
     _ = try documents.writeBatch(.save, atomic: false) { batch, writer in
       for update in updates {
         do {
           if let key = update.key {
             try ObjectSave.checkKey(key, rowID: update.rowID, in: documents)
           }
-          update.body.withUnsafeBytes { writer.raw($0) }
           let revision = update.revision == 0 ? nil : update.revision
-          guard
-            try batch.replace(
-              &writer, rowID: update.rowID, revision: revision, version: update.version)
-          else { throw Outdated() }
+          let isReplaced = try postponed.replace(
+            batch, &writer, in: documents, rowID: update.rowID, revision: revision,
+            version: update.version
+          ) { writer in update.body.withUnsafeBytes { writer.raw($0) } }
+          if isReplaced == false { throw Outdated() }
+          if isReplaced == nil || revision == nil { unknown.append(update.rowID) }
         } catch let error as StoreError {
           throw error.adding(.collection, documents.name).adding(.rowID, "\(update.rowID)")
         }
       }
     }
+    return unknown
   }
 
   private func write(_ insertions: [Insertion], _ documents: DocumentCollection) throws {
@@ -88,27 +110,38 @@ struct SavePlan: Sendable {
 
 /// The progress of a save's transaction, which the context and the writing thread share.
 final class SaveProgress: Sendable {
-  enum State { case waiting, withdrawn, writing, committed, failed }
+  private enum State {
+    case waiting, withdrawn, writing, failed
+    case committed(SavePlan.Revisions)
+  }
   private let state = Mutex(State.waiting)
   private let end = DispatchSemaphore(value: 0)
 
-  var isWithdrawn: Bool { state.withLock { $0 == .withdrawn } }
-  var isCommitted: Bool { state.withLock { $0 == .committed } }
+  var isWithdrawn: Bool {
+    state.withLock { if case .withdrawn = $0 { true } else { false } }
+  }
+  /// The revisions that the plan returned; nil unless the transaction was committed.
+  var committed: SavePlan.Revisions? {
+    state.withLock { if case .committed(let revisions) = $0 { revisions } else { nil } }
+  }
 
   /// Called when the transaction has begun.
   ///
   /// - Throws: ``SavePlan/Outdated`` if the context has withdrawn the save.
   func begin() throws {
     try state.withLock { state in
-      if state == .withdrawn { throw SavePlan.Outdated() }
+      if case .withdrawn = state { throw SavePlan.Outdated() }
       state = .writing
     }
   }
 
   /// Called when the transaction has ended.
-  func finish(_ isCommitted: Bool) {
+  ///
+  /// - Parameter revisions: Those that the plan returned; nil if nothing was committed.
+  func finish(_ revisions: SavePlan.Revisions?) {
     state.withLock { state in
-      if state != .withdrawn { state = isCommitted ? .committed : .failed }
+      if case .withdrawn = state { return }
+      state = revisions.map { .committed($0) } ?? .failed
     }
     end.signal()
   }
@@ -117,8 +150,13 @@ final class SaveProgress: Sendable {
   /// transaction, which the writing thread reaches without the context.
   func settle() {
     let isWriting = state.withLock { state in
-      if state == .waiting { state = .withdrawn }
-      return state == .writing
+      switch state {
+      case .waiting:
+        state = .withdrawn
+        return false
+      case .writing: return true
+      case .withdrawn, .failed, .committed: return false
+      }
     }
     guard isWriting else { return }
     end.wait()

@@ -21,6 +21,12 @@ final class SuspendedSave {
   private var changed: Set<ObjectIdentifier> = []
   private let named: [ExactName: NamedChange]
   private let history: (done: [UndoGroup], undone: [UndoGroup])
+  /// The epoch of inverse relationships when the save began.
+  private let inverseEpoch: Int
+  private lazy var newRowIDs = Dictionary(
+    uniqueKeysWithValues: parts.lazy.flatMap(\.insertions).map {
+      (ObjectIdentifier($0.object), $0.rowID)
+    })
 
   /// Encodes all new and changed objects.
   ///
@@ -31,6 +37,7 @@ final class SuspendedSave {
     self.context = context
     named = context.namedChanges
     history = context.undoLog.history
+    inverseEpoch = context.inverseEpoch
     let tables = context.allTables.filter { $0.counts.hasContent }
     defer { for table in tables { table.revertRowIDs() } }
     for table in tables where table.counts.inserted > 0 {
@@ -109,6 +116,13 @@ final class SuspendedSave {
     parts.first { $0.table === table }?.insertions.map(\.rowID) ?? []
   }
 
+  /// Returns the row ID of a new object whose document is stored, although the object does not have
+  /// it yet.
+  func committedRowID(of object: any GraphObject) -> Int64? {
+    guard object._$object.rowID < 0, progress.committed != nil else { return nil }
+    return newRowIDs[ObjectIdentifier(object)]
+  }
+
   /// Reverts ``begin()`` after a save that stored nothing.
   func cancel() {
     for part in parts {
@@ -118,17 +132,24 @@ final class SuspendedSave {
 
   /// Updates the objects after the commit. Objects that were changed or deleted in the meantime
   /// remain so, based on the stored revision.
-  func complete() {
-    context.updating { completeAll() }
+  ///
+  /// - Parameter revisions: Those that the plan returned.
+  func complete(_ revisions: SavePlan.Revisions) {
+    context.updating { completeAll(revisions) }
     context.notifySaved()
   }
 
-  private func completeAll() {
-    for part in parts {
-      for object in part.updates { completeUpdate(object, part.table) }
+  private func completeAll(_ revisions: SavePlan.Revisions) {
+    for (part, revisions) in zip(parts, revisions) {
+      for object in part.updates {
+        let id = object._$object.rowID
+        completeUpdate(object, revisions[id] ?? object._$object.revision + 1, part.table)
+      }
       part.table.changed.removeAll { !$0._$object.flags.contains(.changed) }
       completeInsertions(part)
     }
+    // Inverses that were loaded in the meantime lack what other contexts have added to new objects.
+    if context.inverseEpoch != inverseEpoch { context.inverseEpoch += 1 }
     for (name, change) in named where context.namedChanges[name]?.isSame(as: change) ?? false {
       context.namedChanges[name] = nil
     }
@@ -136,12 +157,11 @@ final class SuspendedSave {
     context.saveCount += 1
   }
 
-  private func completeUpdate(_ object: any GraphObject, _ table: ObjectTable) {
-    let id = object._$object.rowID
-    let known = object._$object.revision
-    object._$object.revision =
-      known != 0 ? known + 1 : (try? table.documents.contentVersion(rowID: id)?.revision) ?? 0
-    if context.undoLog.isEnabled { table.savedRevisions[id] = object._$object.revision }
+  private func completeUpdate(
+    _ object: any GraphObject, _ revision: Int64, _ table: ObjectTable
+  ) {
+    object._$object.revision = revision
+    if context.undoLog.isEnabled { table.savedRevisions[object._$object.rowID] = revision }
     let isUnchanged = !changed.contains(ObjectIdentifier(object))
     if object._$object.isDeleted {
       // Restoring the object must not count it as changed.

@@ -103,11 +103,9 @@ extension ObjectTable {
     }
     object._$object.flags = .watched
     removed.remove(object._$object.rowID)
-    if isInMap {
-      // The revision of an object that had been deleted does not start at 1.
-      let version = try? documents.contentVersion(rowID: object._$object.rowID)
-      object._$object.revision = version?.revision ?? 0
-    } else if isKnownUniquelyReferenced(&object) {
+    // The save has set the revision of an object whose deletion had been saved before.
+    guard !isInMap else { return }
+    if isKnownUniquelyReferenced(&object) {
       // The object is deallocated now.
       object._$object.table = nil
     } else {

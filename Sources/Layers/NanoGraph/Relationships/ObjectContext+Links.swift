@@ -85,15 +85,19 @@ extension ObjectContext {
     // If there is none, `GraphDefinitions` rejects the class.
     guard let relationship = relationship(inverse, ownerTable) else { return [] }
     var owners: [any GraphObject] = []
-    if target._$object.rowID > 0 {
+    // The document of a new object exists if an asynchronous save is not completed yet.
+    let targetID = suspendedSave?.committedRowID(of: target) ?? target._$object.rowID
+    if targetID > 0 {
       do {
         let ids = try ownerTable.documents.find(
-          relationship.condition(for: [target._$object.rowID], in: table)
+          relationship.condition(for: [targetID], in: table)
         ).withoutFieldCheck.rowIDs()
         for id in ids {
           let owner = ownerTable.anyObject(id)
-          // The relationships of changed objects are in memory.
-          if owner._$object.flags.isDisjoint(with: [.changed, .deleted]) { owners.append(owner) }
+          // The relationships of new and changed objects are in memory.
+          if owner._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted]) {
+            owners.append(owner)
+          }
         }
       } catch {
         didFailToLoad(

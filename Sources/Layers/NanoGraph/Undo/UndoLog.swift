@@ -104,6 +104,14 @@ final class UndoGroup {
     }
   }
 
+  /// Removes the last changes, so that only a number of them remain.
+  func removeRecords(after count: Int) {
+    guard records.count > count else { return }
+    records.removeLast(records.count - count)
+    bytes.removeLast(bytes.count - start(of: count))
+    newerVersions = newerVersions.filter { $0.key < count }
+  }
+
   func table(at index: Int) -> ObjectTable { tables[Int(records[index].table)] }
 
   /// Passes the snapshot of a change to a closure, with the version that wrote it if it is newer
