@@ -255,6 +255,17 @@ struct RandomAsyncSaveTests {
     } + context.all(Thing.self).map { "\($0.number) \($0.boxes.map(\.number).sorted())" }
   }
 
+  /// Expects both ends of a relationship to be consistent, whether or not the save is completed.
+  private func expectInverses(_ context: ObjectContext, _ log: [String]) throws {
+    let boxes = try context.all(Box.self)
+    for thing in try context.all(Thing.self) {
+      let owners = boxes.filter { $0.things.contains { $0 === thing } }
+      #expect(
+        thing.boxes.map { ObjectIdentifier($0) }.sorted()
+          == owners.map { ObjectIdentifier($0) }.sorted(), "\(log)")
+    }
+  }
+
   @Test("After a last save, a fresh context has the content of the context", arguments: 1...60)
   func interleavings(seed: Int) async throws {
     let folder = try Scratch()
@@ -271,6 +282,9 @@ struct RandomAsyncSaveTests {
         switch model.pick(12) {
         case 0: context.rollback()
         case 1: try context.closeUndoGroup()
+        case 2:
+          context.refreshAll()
+          try expectInverses(context, model.log)
         default: try model.changeWithoutSaving()
         }
       }

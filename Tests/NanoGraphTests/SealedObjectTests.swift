@@ -174,6 +174,29 @@ struct SealedObjectTests {
     #expect(author.books.count == 2)
   }
 
+  @Test("Changes saved before a save creates blind indexes can be undone without a conflict")
+  func undoAcrossIndexes() throws {
+    let store = try open(.blind)
+    try fill(store)
+    let context = ObjectContext(store)
+    let books = try context.all(Book.self)
+    let new = try context.insert(Book("new"))
+    try context.save()
+    books[0].title = "changed"
+    try context.save()
+    _ = try store["Book"].dropIndexes()
+    books[1].title = "changed too"
+    try context.save()
+    #expect(try store["Book"].indexes().count == 1)
+
+    while try context.undo() {}
+    try context.save()
+
+    #expect(new.isDeleted)
+    let titles = try ObjectContext(store).all(Book.self).map(\.title)
+    #expect(titles.count == 2 && !titles.contains { $0.hasPrefix("changed") })
+  }
+
   @Test(
     "An index that cannot be encrypted is rejected, and the context keeps its changes"
   )

@@ -15,9 +15,9 @@ extension ObjectContext {
   ///
   /// The save stores the objects as they are when the writes are prepared. Objects that are changed
   /// or deleted while the save is suspended have unsaved changes afterward, which the next save
-  /// stores. A second save starts after the first. ``rollback()``, ``close()`` and a synchronous
-  /// save during the suspension take the place of a save that has not begun to write, and wait for
-  /// one that has.
+  /// stores; undo reverts these changes separately, also after a failure. A second save starts after
+  /// the first. ``rollback()``, ``close()`` and a synchronous save during the suspension take the
+  /// place of a save that has not begun to write, and wait for one that has.
   ///
   /// The following saves block like ``save()``, because they evaluate objects in memory while they
   /// write: those with deletions, with inserted objects whose deletion was saved before, with
@@ -36,10 +36,11 @@ extension ObjectContext {
       // A synchronous save or a rollback took the place of the earlier attempt.
       if attempt > 0, !hasUnsavedChanges { return }
       try insertReachable()
+      // Also if the save fails, the changes that follow belong to a group of their own.
+      try closeUndoGroup()
       guard attempt < Self.attempts, !requiresBlockingSave else { return try saveBlocking() }
       let next = try await prepareCollections()
       guard !requiresBlockingSave else { continue }
-      // If the save fails, later changes belong to a group of their own.
       try closeUndoGroup()
       let suspended: SuspendedSave
       do {

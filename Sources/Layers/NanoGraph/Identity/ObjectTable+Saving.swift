@@ -39,6 +39,11 @@ extension ObjectTable {
     for object in allLive() where object._$object.revision != 0 {
       object._$object.revision += difference
     }
+    // Undo compares objects with these revisions. A new object that was saved only once has none.
+    for id in rowIDsOfInserted where id > 0 && savedRevisions[id] == nil { savedRevisions[id] = 1 }
+    for (id, revision) in savedRevisions where revision > 0 {
+      savedRevisions[id] = revision + difference
+    }
   }
 
   /// Reverts the effect of ``prepare()`` on objects after a failed save.
