@@ -11,6 +11,8 @@ extension PostgresReader {
     var compiled: PostgresQueryCompiler.Compiled
     /// The maximum number of rows of the first statement; `nil` if it returns all rows.
     var firstPage: Int?
+    /// The cursor that the first statement declares; `nil` if it selects the first page.
+    var cursor: String?
   }
 
   /// The number of rows that the first statement and each fetch return. Arbitrary: large enough that further
@@ -67,6 +69,12 @@ extension PostgresReader {
       return (plan, [sql.statement])
     }
     plan.firstPage = Self.page
+    guard seesOneState else {
+      // Pages of several statements would miss or repeat documents.
+      let cursor = session.nextCursor()
+      plan.cursor = cursor
+      return (plan, [Self.declare(cursor, sql), Self.fetch(cursor)])
+    }
     if !compiled.isCut || query.limit == nil {
       sql += " LIMIT \(Self.page + 1)"
       return (plan, [sql.statement])
@@ -80,6 +88,9 @@ extension PostgresReader {
     _ visit: (StoredDocument) throws -> Bool
   ) throws {
     let incarnation = metadata.collection.incarnation
+    if let cursor = plan.cursor {
+      return try self.visit(results[1], incarnation, thenRestOf: cursor, visit)
+    }
     let first = results[0]
     guard let page = plan.firstPage, first.count > page else {
       _ = try self.visit(first, first.count, incarnation, visit)
@@ -87,13 +98,31 @@ extension PostgresReader {
     }
     // Declared before the first document is passed on, since the closure may write.
     let cursor = session.nextCursor()
-    let rest = "DECLARE \(cursor) NO SCROLL CURSOR FOR " + plan.compiled.sql
-    _ = try session.run([rest.statement.once, .once("MOVE \(page) IN \(cursor)")])
+    _ = try session.run([
+      Self.declare(cursor, plan.compiled.sql), .once("MOVE \(page) IN \(cursor)"),
+    ])
+    try self.visit(first, incarnation, thenRestOf: cursor, visit)
+  }
+
+  private static func declare(_ cursor: String, _ sql: PostgresSQL) -> PostgresStatement {
+    ("DECLARE \(cursor) NO SCROLL CURSOR FOR " + sql).statement.once
+  }
+  private static func fetch(_ cursor: String) -> PostgresStatement {
+    .once("FETCH \(page) FROM \(cursor)")
+  }
+
+  /// Passes a page of rows to a closure, and then those that a cursor returns.
+  private func visit(
+    _ first: PostgresResult, _ incarnation: Int64, thenRestOf cursor: String,
+    _ visit: (StoredDocument) throws -> Bool
+  ) throws {
     defer { _ = try? session.run([.once("CLOSE \(cursor)")]) }
-    guard try self.visit(first, page, incarnation, visit) else { return }
-    while true {
-      let next = try session.run([.once("FETCH \(page) FROM \(cursor)")])[0]
-      guard try self.visit(next, next.count, incarnation, visit), next.count == page else { return }
+    var rows = first
+    // The first page may have one row more, with which the cursor continues.
+    while try self.visit(rows, min(rows.count, Self.page), incarnation, visit),
+      rows.count >= Self.page
+    {
+      rows = try session.run([Self.fetch(cursor)])[0]
     }
   }
 

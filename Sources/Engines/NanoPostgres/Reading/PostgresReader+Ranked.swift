@@ -21,11 +21,13 @@ extension PostgresReader {
     query.offset = 0
     let ranker = try ranker(search, scope, ranking, metadata, collection)
     var ranks: [(id: Int64, rank: Double)] = []
+    var kept: [Int64: KnownDocument] = [:]
     var matching = query
     matching.fields = nil
     try find(matching, in: collection) { document in
       var reader = JSONReader(document.body)
       let subject = DocumentSubject(try reader.object())
+      if !seesOneState { kept[document.rowID] = KnownDocument(document) }
       ranks.append((document.rowID, ranker?.rank(of: { subject.texts(at: $0) }) ?? 0))
       return true
     }
@@ -33,9 +35,12 @@ extension PostgresReader {
     let page = ranks.dropFirst(offset)
     let chosen = Array(page.prefix(limit ?? page.count))
     let byID = Dictionary(chosen.map { ($0.id, $0.rank) }) { first, _ in first }
-    try visitDocuments(chosen.map(\.id), metadata, PostgresQueryCompiler.columns(query)) {
-      try visit($0, byID[$0.rowID] ?? 0)
+    let ranked = { (document: StoredDocument) in try visit(document, byID[document.rowID] ?? 0) }
+    guard seesOneState else {
+      return try Self.show(chosen.lazy.compactMap { kept[$0.id] }, metadata, ranked)
     }
+    try visitDocuments(
+      chosen.map(\.id), metadata, PostgresQueryCompiler.columns(query), ranked)
   }
 
   /// Returns the ranker for a search: from the number of documents, their total length, and the number of

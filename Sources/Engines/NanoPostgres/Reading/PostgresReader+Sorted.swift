@@ -9,6 +9,8 @@ extension PostgresReader {
   private struct SortedRow {
     var keys: [[UInt8]]
     var rowID: Int64
+    /// The document, if it cannot be read again as it was.
+    var document: KnownDocument?
   }
 
   /// Sorts the results of a query in memory and passes on the documents of its page. Only sort keys are kept
@@ -27,7 +29,10 @@ extension PostgresReader {
       let keys = try programs.map { program in
         SortKey.bytes(try program.value(document.body) { document.value(of: $0) })
       }
-      sortedRows.append(SortedRow(keys: keys, rowID: document.rowID))
+      sortedRows.append(
+        SortedRow(
+          keys: keys, rowID: document.rowID,
+          document: seesOneState ? nil : KnownDocument(document)))
       return true
     }
     let descending = query.orderings.map(\.descending)
@@ -37,8 +42,11 @@ extension PostgresReader {
       sortedRows.removeAll { !Self.precedes(position, $0, descending) }
     }
     let page = sortedRows.dropFirst(query.offset)
-    let ids = page.prefix(query.limit ?? page.count).map(\.rowID)
-    try visitDocuments(ids, metadata, PostgresQueryCompiler.columns(query), visit)
+    let rows = page.prefix(query.limit ?? page.count)
+    guard seesOneState else {
+      return try Self.show(rows.lazy.compactMap(\.document), metadata, visit)
+    }
+    try visitDocuments(rows.map(\.rowID), metadata, PostgresQueryCompiler.columns(query), visit)
   }
 
   private static func precedes(_ a: SortedRow, _ b: SortedRow, _ descending: [Bool]) -> Bool {
@@ -46,6 +54,16 @@ extension PostgresReader {
       return a.keys[index].lexicographicallyPrecedes(b.keys[index]) != isDescending
     }
     return a.rowID < b.rowID
+  }
+
+  /// Passes documents that were kept to a closure.
+  static func show(
+    _ documents: some Sequence<KnownDocument>, _ metadata: PostgresCollectionMetadata,
+    _ visit: (StoredDocument) throws -> Bool
+  ) throws {
+    for document in documents {
+      guard try document.show(metadata.collection.incarnation, visit) else { return }
+    }
   }
 
   /// The number of documents that one statement reads. Arbitrary, like the page of a stream.

@@ -22,6 +22,8 @@ class PostgresReader: EngineReader {
   }
 
   var names: PostgresNames { core.names }
+  /// Whether all statements on a collection see the same documents.
+  var seesOneState: Bool { true }
 
   /// The metadata that queries on a collection compile against; a writer has more than the server stores.
   func collectionMetadata(_ collection: PostgresCollection) -> PostgresCollectionMetadata {

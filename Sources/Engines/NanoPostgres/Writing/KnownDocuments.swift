@@ -33,10 +33,12 @@ struct KnownDocument {
     body = Array(document.body)
   }
 
-  func show(_ incarnation: Int64, _ visit: (StoredDocument) throws -> Void) rethrows {
+  func show<Result>(
+    _ incarnation: Int64, _ visit: (StoredDocument) throws -> Result
+  ) rethrows -> Result {
     var keyText = key?.description ?? ""
     var typeText = type ?? ""
-    try keyText.withUTF8 { keyText in
+    return try keyText.withUTF8 { keyText in
       try typeText.withUTF8 { typeText in
         try body.withUnsafeBytes { body in
           let keyBytes = UnsafeRawBufferPointer(keyText)
@@ -44,7 +46,7 @@ struct KnownDocument {
             key == nil
             ? .none
             : DocumentKey.uuid(keyBytes).map { .uuid($0.0, $0.1) } ?? .text(keyBytes)
-          try visit(
+          return try visit(
             StoredDocument(
               rowID: rowID, key: borrowed,
               type: type == nil ? nil : UnsafeRawBufferPointer(typeText), version: version,

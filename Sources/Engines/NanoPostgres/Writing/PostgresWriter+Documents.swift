@@ -176,6 +176,7 @@ extension PostgresWriter {
   func delete(_ query: Query, from collection: String) throws -> Int {
     noteWrite()
     guard let table = try table(collection, isWhole: isSerializable) else { return 0 }
+    guard table.isWhole else { return try deleteUnlocked(query, table) }
     let metadata = collectionMetadata(table.collection)
     let compiled =
       query.isRanked
@@ -204,6 +205,36 @@ extension PostgresWriter {
       for row in 0..<result.count { table.note(result.int(row, 1), .deleted) }
     }
     return Int(result.int(0, 0))
+  }
+
+  /// Deletes the documents that match a query, while other transactions change documents of the collection.
+  private func deleteUnlocked(_ query: Query, _ table: WriterTable) throws -> Int {
+    var query = query
+    query.fields = []
+    var count = 0
+    while true {
+      var revisions: [Int64: Int64] = [:]
+      try find(query, in: table.collection.description.name) { document in
+        revisions[document.rowID] = document.revision
+        return true
+      }
+      if revisions.isEmpty { return count }
+      let ids = revisions.keys.sorted()
+      let result = try session.run(
+        PostgresStatement(
+          """
+          DELETE FROM \(table.collection.table) AS t USING unnest($1::bigint[], $2::bigint[]) \
+          AS f(id, revision) WHERE t.id = f.id AND t.revision = f.revision RETURNING t.id
+          """, [.ints(ids.map { $0 }), .ints(ids.map { revisions[$0] })]))
+      table.known.removeAll()
+      for row in 0..<result.count {
+        table.note(result.int(row, 0), .deleted)
+        revisions[result.int(row, 0)] = nil
+      }
+      count += result.count
+      // The others have changed since they were found.
+      query = Query(.all([query.condition, .rowID(in: revisions.keys)]), fields: [])
+    }
   }
 }
 

@@ -5,8 +5,8 @@ import NanoEngine
 import NanoSQL
 
 extension PostgresWriter {
-  /// Locks a collection unless it is already locked. Returns `nil` if it does not exist, which it does not before the
-  /// transaction ends.
+  /// Locks a collection unless it is already locked. Returns `nil` if it does not exist. In a serializable transaction
+  /// no other one creates it then.
   ///
   /// - Parameter isWhole: Whether no other transaction may write to the collection.
   func table(_ name: String, isWhole: Bool = false) throws -> WriterTable? {
@@ -21,6 +21,7 @@ extension PostgresWriter {
     if core.cache[folded] == nil, dropped[folded] == nil, InternalCollection(named: name) == nil {
       // A collection that is missing is locked as a whole, since it may be created.
       let found = try session.run(core.loader.row(folded))
+      guard found.count > 0 || isSerializable || isWhole else { return nil }
       if found.count == 0 { isWhole = true }
     }
     let lock = core.locks.collection(folded)
@@ -58,8 +59,11 @@ extension PostgresWriter {
       PostgresLocks.acquire([core.locks.collection(folded)]), core.loader.row(folded),
     ])
     table.noteWhole()
-    guard !table.collection.isCurrent(results[1]) else { return }
-    // Others have added paths.
+    if !table.collection.isCurrent(results[1]) { try reloadPaths(table) }
+  }
+
+  /// Reads the paths that others have added.
+  func reloadPaths(_ table: WriterTable) throws {
     let own = pendingPaths(table)
     if !own.isEmpty { _ = try session.run(own) }
     try reload(table)

@@ -46,14 +46,30 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     try table(name)?.collection
   }
 
-  /// Runs the statements of a query, for which the collection must not change until the transaction ends.
+  /// A transaction locks a collection that it queries, or sees a different state with each statement.
+  override var seesOneState: Bool { isSerializable }
+
   override func execute<Plan>(
     _ name: String, _ make: (PostgresCollectionMetadata) throws -> (Plan, [PostgresStatement])
   ) throws -> (metadata: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
     guard let table = try table(name, isWhole: isSerializable) else { return nil }
-    let metadata = collectionMetadata(table.collection)
-    let (plan, statements) = try make(metadata)
-    return (metadata, plan, statements.isEmpty ? [] : try session.run(statements))
+    while true {
+      let metadata = collectionMetadata(table.collection)
+      let (plan, statements) = try make(metadata)
+      if statements.isEmpty { return (metadata, plan, []) }
+      if table.isWhole { return (metadata, plan, try session.run(statements)) }
+      let results = try session.run(statements + [core.loader.row(table.collection.folded)])
+      if table.collection.isCurrent(results[statements.count]) {
+        return (metadata, plan, results.dropLast())
+      }
+      // Others have added paths, for which the statements may have another meaning.
+      try reloadPaths(table)
+    }
+  }
+
+  override func types(in collection: String) throws -> [String] {
+    _ = try table(collection, isWhole: isSerializable)
+    return try super.types(in: collection)
   }
 
   @discardableResult

@@ -2,6 +2,7 @@
 
 public import NanoDocument
 import NanoEngine
+import NanoQuery
 
 /// A set of changes to individual fields of a document.
 ///
@@ -119,13 +120,41 @@ extension DocumentCollection {
   }
 
   /// Changes one document and returns it, or nil if it does not exist.
+  ///
+  /// - Parameter query: A query that found the document with a revision, and must find it again if it
+  ///   has another one.
   func update(
     _ identity: Identity, _ engine: any EngineWriter,
+    ofQuery query: (query: Query, revision: Int64?)? = nil,
     _ change: (inout DocumentObject) throws -> Void
   ) throws -> Document? {
+    var read: Int64?
+    while let found = try stored(identity, engine) {
+      // The engine rejected the revision that the document has.
+      if let read, found.revision == read { return nil }
+      if let query, let revision = query.revision, found.revision != revision,
+        try engine.count(query.query.only(found.rowID), in: name) == 0
+      {
+        return nil
+      }
+      if let changed = try replace(found, identity, engine, change) { return changed }
+      // Another transaction has changed it, in a block that does not lock what it reads.
+      read = found.revision
+    }
+    return nil
+  }
+
+  private func stored(_ identity: Identity, _ engine: any EngineWriter) throws -> Document? {
     var found: Document?
     try engine.get(identity, in: name) { found = Document($0, in: name) }
-    guard let found else { return nil }
+    return found
+  }
+
+  /// Replaces a document by its changed form, or returns nil if it has changed since it was read.
+  private func replace(
+    _ found: Document, _ identity: Identity, _ engine: any EngineWriter,
+    _ change: (inout DocumentObject) throws -> Void
+  ) throws -> Document? {
     var object = try found.object()
     // Not the row ID, but a field of the same name that was stored from JSON text.
     let field = object[DocumentObject.rowIDName]
@@ -138,10 +167,18 @@ extension DocumentCollection {
     var header = found.header
     let document = NewDocument(
       key: header.key, type: header.type, version: header.version,
-      added: header.added ?? Clock.microseconds(), body: writer.bytes)
+      added: header.added ?? Clock.microseconds(), replacedRevision: header.revision,
+      body: writer.bytes)
     guard try engine.replace(identity, with: document, in: name) else { return nil }
     header.revision = header.revision.map { $0 + 1 }
     return Document(header, copying: writer.bytes)
+  }
+}
+
+extension Query {
+  /// The same condition for one document.
+  fileprivate func only(_ rowID: Int64?) -> Query {
+    Query(.all([condition, .rowID(in: [rowID].compactMap(\.self))]))
   }
 }
 

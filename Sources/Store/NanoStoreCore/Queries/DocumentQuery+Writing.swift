@@ -40,15 +40,16 @@ extension DocumentQuery {
     return try collection.writing(atomic: true) { engine in
       // All row IDs are collected before the first change, so that no document is found again in
       // its changed form.
-      var ids: [Int64] = []
+      var found: [(rowID: Int64, revision: Int64?)] = []
       try engine.find(identities.query, in: collection.name) { stored in
-        ids.append(stored.rowID)
+        found.append((stored.rowID, stored.revision))
         return true
       }
-      for id in ids {
-        _ = try collection.update(.rowID(id), engine) { try changes.apply(to: &$0) }
+      return try found.count { rowID, revision in
+        try collection.update(.rowID(rowID), engine, ofQuery: (query, revision)) {
+          try changes.apply(to: &$0)
+        } != nil
       }
-      return ids.count
     }
   }
   /// The asynchronous form of `update(_:)`, which does not block the calling thread.
