@@ -234,4 +234,9 @@ extension PostgresCore {
   var writeSettings: [PostgresStatement] {
     [("SELECT " + limits + ", pg_current_xact_id()::text").statement]
   }
+
+  /// ``writeSettings``, and then locks.
+  func writeSettings(_ locks: PostgresSQL) -> [PostgresStatement] {
+    [("SELECT " + limits + ", pg_current_xact_id()::text" + locks).statement]
+  }
 }

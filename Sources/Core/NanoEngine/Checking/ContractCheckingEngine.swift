@@ -140,6 +140,24 @@ package final class ContractCheckingEngine: Engine {
     }
   }
 
+  package func replace(
+    key: DocumentKey, with document: NewDocument, in collection: String,
+    _ interruption: Interruption?
+  ) throws -> Bool? {
+    try checked(interruption, orNothing: { $0 == nil }) { _ in
+      try base.replace(key: key, with: document, in: collection, interruption)
+    }
+  }
+
+  package func delete(
+    key: DocumentKey, from collection: String, unless references: String,
+    _ interruption: Interruption?
+  ) throws -> Bool? {
+    try checked(interruption, orNothing: { $0 == nil }) { _ in
+      try base.delete(key: key, from: collection, unless: references, interruption)
+    }
+  }
+
   package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {

@@ -45,6 +45,11 @@ package enum DeclaredErrors {
     "get(keys:in:_:_:)": [.corruptDocument, .invalidArgument],
     "write(_:_:_:)": [.invalidArgument, .outcomeUnknown],
     "put(_:newKey:replacing:into:_:)": write.union([.notFound, .outcomeUnknown]),
+    "replace(key:with:in:_:)": [
+      .corruptDocument, .invalidArgument, .invalidKey, .outcomeUnknown, .uniqueViolation,
+      .valueNotStorable,
+    ],
+    "delete(key:from:unless:_:)": [.outcomeUnknown],
     "observeCommits(_:)": [.unsupported],
     "close()": [.invalidArgument],
   ]

@@ -78,6 +78,27 @@ package protocol Engine: EngineMaintenance {
     _ interruption: Interruption?
   ) throws -> (rowID: Int64, key: DocumentKey?)?
 
+  /// Replaces one document in its own transaction, if its revision is ``NewDocument/replacedRevision``.
+  ///
+  /// - Returns: Whether it was replaced; `nil` if the caller must use a transaction instead, as for ``put(_:newKey:replacing:into:_:)``.
+  /// - Throws: ``StoreError/Code/outcomeUnknown`` as in ``write(_:_:_:)``; ``StoreError/Code/corruptDocument``,
+  ///   ``StoreError/Code/invalidArgument``, ``StoreError/Code/invalidKey``, ``StoreError/Code/uniqueViolation``,
+  ///   ``StoreError/Code/valueNotStorable``.
+  func replace(
+    key: DocumentKey, with document: NewDocument, in collection: String,
+    _ interruption: Interruption?
+  ) throws -> Bool?
+
+  /// Deletes one document in its own transaction.
+  ///
+  /// - Parameter references: A collection that may refer to documents. If it exists, the caller must use a transaction.
+  /// - Returns: Whether the document existed; `nil` if the caller must use a transaction instead.
+  /// - Throws: ``StoreError/Code/outcomeUnknown`` as in ``write(_:_:_:)``.
+  func delete(
+    key: DocumentKey, from collection: String, unless references: String,
+    _ interruption: Interruption?
+  ) throws -> Bool?
+
   /// Calls a handler after every commit that changed documents, until the observation is canceled or
   /// deallocated.
   ///
@@ -120,6 +141,16 @@ extension Engine {
     _ document: NewDocument, newKey: DocumentKey, replacing: Bool, into collection: String,
     _ interruption: Interruption?
   ) throws -> (rowID: Int64, key: DocumentKey?)? { nil }
+
+  package func replace(
+    key: DocumentKey, with document: NewDocument, in collection: String,
+    _ interruption: Interruption?
+  ) throws -> Bool? { nil }
+
+  package func delete(
+    key: DocumentKey, from collection: String, unless references: String,
+    _ interruption: Interruption?
+  ) throws -> Bool? { nil }
 
   package func get(
     _ identity: Identity, in collection: String, _ interruption: Interruption?,

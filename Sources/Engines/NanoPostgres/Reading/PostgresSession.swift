@@ -19,7 +19,8 @@ final class PostgresSession {
 
   private let pool: PostgresPool
   private let mode: Mode
-  private let settings: [PostgresStatement]
+  /// Sent after BEGIN, in the same round trip.
+  var settings: [PostgresStatement]
   /// Whether the first round trip may be repeated after the connection was lost. A single statement that
   /// commits a write must not be.
   private let isRetryable: Bool

@@ -28,10 +28,13 @@ extension PostgresWriter {
     guard !session.hasBegun, tables.isEmpty, absent.isEmpty, !uses.isEmpty else { return nil }
     // All transactions acquire locks in the same order.
     let names = uses.map { ($0.collection.folded, $0.isWhole) } + missing.map { ($0, false) }
-    var statements = names.sorted { $0.0.text.isBefore($1.0.text) }.map { name, isWhole in
-      let lock = core.locks.collection(name)
-      return isWhole ? PostgresLocks.acquire([lock]) : PostgresLocks.share(lock)
+    var locked = PostgresSQL()
+    for (name, isWhole) in names.sorted(by: { $0.0.text.isBefore($1.0.text) }) {
+      locked += ", pg_advisory_xact_lock\(isWhole ? "" : "_shared")("
+      locked += .value(.int(core.locks.collection(name))) + ")"
     }
+    session.settings = core.writeSettings(locked)
+    var statements: [PostgresStatement] = []
     let keys = uses.flatMap { use in
       use.isWhole ? [] : use.keys.map { core.locks.key($0, of: use.collection.folded) }
     }
@@ -72,6 +75,7 @@ extension PostgresWriter {
   /// Ends the transaction, which has done nothing yet, so that it begins again with valid metadata.
   private func restart(_ uses: [FirstUse], _ missing: [ExactName]) {
     session.end()
+    session.settings = core.writeSettings
     for name in uses.map(\.collection.folded) + missing { core.cache.invalidate(name) }
   }
 

@@ -4,8 +4,7 @@ package import NanoDocument
 package import NanoEngine
 import NanoSQL
 
-/// Stores one document in one transaction and one round trip: locks, and a statement that writes the document and the
-/// transaction token, if the cached metadata of the collection is valid.
+/// Stores one document in one round trip.
 struct SingleStatementWrite {
   let core: PostgresCore
   let collection: PostgresCollection
@@ -18,24 +17,17 @@ struct SingleStatementWrite {
     try paths.observe(document.body)
     guard paths.changed.isEmpty else { return nil }
     let row = try DocumentRow(document, id: nil, revision: 1, collection)
-    var token = TransactionToken(nil)
-    let session = PostgresSession(core.pool, .none, isRetryable: false, interruption)
-    defer { session.end() }
-    let (sql, upsert) = statement(row, token)
-    do {
-      let rows = try session.run([locks, sql.statement])[1]
+    var single = SingleStatement(core, collection)
+    let (sql, upsert) = statement(row, single)
+    switch try single.run(sql, key: document.key, interruption) {
+    case .needsTransaction: return nil
+    case .committed(let stamp): return try stored(stamp: stamp)
+    case .rows(let rows):
       guard rows.count > 0 else { return nil }
       core.tokens.noteCommit(core)
       let isNew = upsert?.isNew(rows.int(0, 1)) ?? true
       return SingleWriteResult(
         rowID: rows.int(0, 0), kind: isNew ? .inserted : .updated, stamp: rows.int(0, 2))
-    } catch {
-      guard let failure = session.failure else { throw error }
-      if failure.isMissingObject || failure.state == PostgresFailure.uniqueViolation { return nil }
-      guard failure.isConnectionLoss else { throw error }
-      token.process = session.serverProcess
-      session.release()
-      return try stored(stamp: token.resolve(failure, core))
     }
   }
 
@@ -60,25 +52,10 @@ struct SingleStatementWrite {
       rowID: rows.int(0, 0), kind: isNew ? .inserted : .updated, stamp: stamp)
   }
 
-  /// Sets the limits of the transaction and locks what the document needs, before the snapshot of the statement that
-  /// stores it.
-  private var locks: PostgresStatement {
-    var sql: PostgresSQL = "SELECT " + core.limits + ", pg_advisory_xact_lock_shared("
-    sql += .value(.int(core.locks.collection(collection.folded))) + ")"
-    if let key = document.key {
-      sql += ", pg_advisory_xact_lock("
-      sql += .value(.int(core.locks.key(key, of: collection.folded))) + ")"
-    }
-    return sql.statement
-  }
-
   private func statement(
-    _ row: DocumentRow, _ token: TransactionToken
+    _ row: DocumentRow, _ single: SingleStatement
   ) -> (PostgresSQL, DocumentRow.Upsert?) {
-    var sql: PostgresSQL = "WITH c AS (SELECT 1 FROM \(core.names.qualified("nano_collections"))"
-    sql += " WHERE folded = " + .value(.exact(collection.folded))
-    sql += " AND generation = " + .value(.int(collection.generation))
-    sql += " AND incarnation = " + .value(.int(collection.incarnation)) + "), doc AS ("
+    var sql: PostgresSQL = "WITH " + single.valid() + ", doc AS ("
     var upsert: DocumentRow.Upsert?
     if replacing, document.key != nil {
       let statement = row.upsert(collection, from: "c")
@@ -89,22 +66,9 @@ struct SingleStatementWrite {
       sql += "INSERT INTO \(collection.table) (\(columns)) SELECT "
       sql += row.values(collection) + " FROM c"
     }
-    sql += " RETURNING id, revision), "
-    // Inserted only with the document: a rejected write must not appear committed. The stamp is taken when the
-    // document is locked.
-    sql +=
-      "tok AS (INSERT INTO \(core.names.qualified("nano_transactions")) (id, writer, changed) SELECT "
-      + .value(token.value) + ", " + .value(.int(core.writer)) + ", "
-    sql += .value(.texts([collection.folded.text])) + " FROM doc RETURNING stamp) "
-    return (sql + "SELECT doc.id, doc.revision, tok.stamp FROM doc, tok", upsert)
+    sql += " RETURNING id, revision), " + single.tokenInsert
+    return (sql + " SELECT doc.id, doc.revision, tok.stamp FROM doc, tok", upsert)
   }
-}
-
-/// What a single statement stored.
-struct SingleWriteResult {
-  var rowID: Int64
-  var kind: Change.Kind
-  var stamp: Int64
 }
 
 extension PostgresEngine {

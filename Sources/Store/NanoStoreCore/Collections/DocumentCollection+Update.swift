@@ -106,80 +106,6 @@ extension DocumentCollection {
       }
     }
   }
-
-  func update(
-    _ identity: Identity, _ change: (inout DocumentObject) throws -> Void
-  ) throws -> Document {
-    try InternalCollection.refuse(name)
-    return try writing { engine in
-      guard let changed = try update(identity, engine, change) else {
-        throw Self.notFound(identity, name)
-      }
-      return changed
-    }
-  }
-
-  /// Changes one document and returns it, or nil if it does not exist.
-  ///
-  /// - Parameter query: A query that found the document with a revision, and must find it again if it
-  ///   has another one.
-  func update(
-    _ identity: Identity, _ engine: any EngineWriter,
-    ofQuery query: (query: Query, revision: Int64?)? = nil,
-    _ change: (inout DocumentObject) throws -> Void
-  ) throws -> Document? {
-    var read: Int64?
-    while let found = try stored(identity, engine) {
-      // The engine rejected the revision that the document has.
-      if let read, found.revision == read { return nil }
-      if let query, let revision = query.revision, found.revision != revision,
-        try engine.count(query.query.only(found.rowID), in: name) == 0
-      {
-        return nil
-      }
-      if let changed = try replace(found, identity, engine, change) { return changed }
-      // Another transaction has changed it, in a block that does not lock what it reads.
-      read = found.revision
-    }
-    return nil
-  }
-
-  private func stored(_ identity: Identity, _ engine: any EngineWriter) throws -> Document? {
-    var found: Document?
-    try engine.get(identity, in: name) { found = Document($0, in: name) }
-    return found
-  }
-
-  /// Replaces a document by its changed form, or returns nil if it has changed since it was read.
-  private func replace(
-    _ found: Document, _ identity: Identity, _ engine: any EngineWriter,
-    _ change: (inout DocumentObject) throws -> Void
-  ) throws -> Document? {
-    var object = try found.object()
-    // Not the row ID, but a field of the same name that was stored from JSON text.
-    let field = object[DocumentObject.rowIDName]
-    try change(&object)
-    object[DocumentObject.rowIDName] = field
-    var writer = JSONWriter(capacity: 512)
-    writer.object(object)
-    try store.checkNames(writer.bytes, key: found.header.key)
-    try writer.checkStorable(limit: store.maximumDocumentSize)
-    var header = found.header
-    let document = NewDocument(
-      key: header.key, type: header.type, version: header.version,
-      added: header.added ?? Clock.microseconds(), replacedRevision: header.revision,
-      body: writer.bytes)
-    guard try engine.replace(identity, with: document, in: name) else { return nil }
-    header.revision = header.revision.map { $0 + 1 }
-    return Document(header, copying: writer.bytes)
-  }
-}
-
-extension Query {
-  /// The same condition for one document.
-  fileprivate func only(_ rowID: Int64?) -> Query {
-    Query(.all([condition, .rowID(in: [rowID].compactMap(\.self))]))
-  }
 }
 
 extension DocumentCollection {
@@ -191,9 +117,22 @@ extension DocumentCollection {
   /// ```
   @discardableResult
   public func delete(_ key: String) throws -> Bool {
-    let identity = Identity.key(try DocumentKey(key))
-    return try writing { try remove(identity, $0) }
+    try deleteOne(try DocumentKey(key))
   }
+
+  /// Deletes a document, in one round trip if the engine supports that.
+  private func deleteOne(_ key: DocumentKey) throws -> Bool {
+    try InternalCollection.refuse(name)
+    if let engine = try store.engineForPutting() {
+      let isDeleted = try store.retrying {
+        try engine.delete(
+          key: key, from: name, unless: store.references.use.collection, Interruption.current)
+      }
+      if let isDeleted { return isDeleted }
+    }
+    return try writing { try remove(.key(key), $0) }
+  }
+
   /// The asynchronous form of `delete(_:)`, which does not block the calling thread.
   @discardableResult
   public func delete(_ key: String) async throws -> Bool {
@@ -216,9 +155,7 @@ extension DocumentCollection {
   /// It is found by its key, or by its row ID if it has no key.
   @discardableResult
   public func delete(_ document: Document) throws -> Bool {
-    if let key = document.header.key {
-      return try writing { try remove(.key(key), $0) }
-    }
+    if let key = document.header.key { return try deleteOne(key) }
     return try document.rowID.map { try delete(rowID: $0) } ?? false
   }
   /// The asynchronous form of `delete(_:)`, which does not block the calling thread.

@@ -326,7 +326,7 @@ extension DocumentCollection {
 extension Store {
   /// Returns the engine if single-document writes apply: it supports them, and no transaction is
   /// running.
-  fileprivate func engineForPutting() throws -> (any Engine)? {
+  func engineForPutting() throws -> (any Engine)? {
     guard TransactionContext.current(of: self) == nil else { return nil }
     let engine = try engine()
     guard engine.capabilities.contains(.singleWrites) else { return nil }

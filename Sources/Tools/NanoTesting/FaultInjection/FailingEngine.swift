@@ -79,6 +79,22 @@ package final class FailingEngine: Engine {
       document, newKey: newKey, replacing: replacing, into: collection, interruption)
   }
 
+  package func replace(
+    key: DocumentKey, with document: NewDocument, in collection: String,
+    _ interruption: Interruption?
+  ) throws -> Bool? {
+    try plan.call()
+    return try engine.replace(key: key, with: document, in: collection, interruption)
+  }
+
+  package func delete(
+    key: DocumentKey, from collection: String, unless references: String,
+    _ interruption: Interruption?
+  ) throws -> Bool? {
+    try plan.call()
+    return try engine.delete(key: key, from: collection, unless: references, interruption)
+  }
+
   package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {
