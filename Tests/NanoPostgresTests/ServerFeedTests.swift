@@ -36,6 +36,11 @@ struct ServerFeedTests {
     }
   }
 
+  // The horizon waits for transactions of other tests, which may continue on this thread.
+  private func onThread(_ test: @escaping @Sendable () throws -> Void) async throws {
+    try await Faults.onThread(test)
+  }
+
   @Test("A transaction that commits late is not skipped by a reader that has seen later ones")
   func lateCommit() async throws {
     let (store, films, _) = try tracked()
@@ -71,45 +76,47 @@ struct ServerFeedTests {
   }
 
   @Test("SQL of every kind by other programs is in the feed, also of a role with few rights")
-  func foreignSQL() throws {
-    let (store, films, schema) = try tracked()
-    defer { try? store.close() }
-    let server = try Faults.server()
-    for number in 0..<6 as Range<Int64> { try films.save(["n": .int(number)], key: "\(number)") }
-    let role = "role_" + schema
-    try server.psql(
-      """
-      CREATE ROLE \(role) LOGIN; GRANT USAGE ON SCHEMA \(schema) TO \(role);
-      GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON \(schema).films TO \(role);
-      GRANT USAGE ON ALL SEQUENCES IN SCHEMA \(schema) TO \(role)
-      """)
-    let url = server.url().replacing("postgres@", with: role + "@")
-    let follower = Follower()
-    let statements = [
-      "INSERT INTO films (key, added, revision, body) VALUES ('raw', 0, 1, '{\"n\": 100}')",
-      "UPDATE films SET body = '{\"n\": 101}', source = NULL WHERE key = 'raw'",
-      "INSERT INTO films (key, added, revision, body) VALUES ('raw', 0, 1, '{}') "
-        + "ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET body = '{\"n\": 102}'",
-      "UPDATE films SET id = 900 WHERE key = '1'",
-      "DELETE FROM films WHERE key = '2'",
-      "BEGIN; DELETE FROM films; ROLLBACK",
-      "BEGIN; SAVEPOINT a; DELETE FROM films WHERE key = '3'; ROLLBACK TO a; "
-        + "DELETE FROM films WHERE key = '4'; COMMIT",
-      "COPY films (key, added, revision, body) FROM STDIN;\ncopied\t0\t1\t{\"n\": 103}\n\\.\n",
-      "WITH gone AS (DELETE FROM films WHERE key = '0' RETURNING *) "
-        + "INSERT INTO films (id, key, added, revision, body) "
-        + "SELECT id, 'moved', added, revision, '{\"n\": 104}' FROM gone",
-      "TRUNCATE films",
-      "INSERT INTO films (key, added, revision, body) VALUES ('last', 0, 1, '{\"n\": 105}')",
-    ]
-    for statement in statements {
-      try follow(follower, films)
-      try server.psql("SET search_path = \(schema);\n" + statement, url: url)
-      try follow(follower, films)
+  func foreignSQL() async throws {
+    try await onThread {
+      let (store, films, schema) = try tracked()
+      defer { try? store.close() }
+      let server = try Faults.server()
+      for number in 0..<6 as Range<Int64> { try films.save(["n": .int(number)], key: "\(number)") }
+      let role = "role_" + schema
+      try server.psql(
+        """
+        CREATE ROLE \(role) LOGIN; GRANT USAGE ON SCHEMA \(schema) TO \(role);
+        GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON \(schema).films TO \(role);
+        GRANT USAGE ON ALL SEQUENCES IN SCHEMA \(schema) TO \(role)
+        """)
+      let url = server.url().replacing("postgres@", with: role + "@")
+      let follower = Follower()
+      let statements = [
+        "INSERT INTO films (key, added, revision, body) VALUES ('raw', 0, 1, '{\"n\": 100}')",
+        "UPDATE films SET body = '{\"n\": 101}', source = NULL WHERE key = 'raw'",
+        "INSERT INTO films (key, added, revision, body) VALUES ('raw', 0, 1, '{}') "
+          + "ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET body = '{\"n\": 102}'",
+        "UPDATE films SET id = 900 WHERE key = '1'",
+        "DELETE FROM films WHERE key = '2'",
+        "BEGIN; DELETE FROM films; ROLLBACK",
+        "BEGIN; SAVEPOINT a; DELETE FROM films WHERE key = '3'; ROLLBACK TO a; "
+          + "DELETE FROM films WHERE key = '4'; COMMIT",
+        "COPY films (key, added, revision, body) FROM STDIN;\ncopied\t0\t1\t{\"n\": 103}\n\\.\n",
+        "WITH gone AS (DELETE FROM films WHERE key = '0' RETURNING *) "
+          + "INSERT INTO films (id, key, added, revision, body) "
+          + "SELECT id, 'moved', added, revision, '{\"n\": 104}' FROM gone",
+        "TRUNCATE films",
+        "INSERT INTO films (key, added, revision, body) VALUES ('last', 0, 1, '{\"n\": 105}')",
+      ]
+      for statement in statements {
+        try follow(follower, films)
+        try server.psql("SET search_path = \(schema);\n" + statement, url: url)
+        try follow(follower, films)
+      }
+      #expect(follower.resets.isEmpty)
+      #expect(Set(follower.deletedKeys).isSuperset(of: ["1", "2", "4", "raw", "copied", "moved"]))
+      #expect(try store.verify().isEmpty)
     }
-    #expect(follower.resets.isEmpty)
-    #expect(Set(follower.deletedKeys).isSuperset(of: ["1", "2", "4", "raw", "copied", "moved"]))
-    #expect(try store.verify().isEmpty)
   }
 
   @Test("A direct update changes the revision, so that a write that depends on it is refused")
@@ -125,81 +132,87 @@ struct ServerFeedTests {
   }
 
   @Test("A restored dump begins a new timeline, in which nothing is missed")
-  func dump() throws {
-    let (store, films, schema) = try tracked()
-    defer { try? store.close() }
-    let server = try Faults.server()
-    for number in 0..<5 as Range<Int64> { try films.save(["n": .int(number)], key: "\(number)") }
-    try films.delete("3")
-    let follower = Follower()
-    try follow(follower, films)
-    let database = "restored_" + schema
-    let url = server.url().replacing("/plain", with: "/" + database)
-    try server.psql("CREATE DATABASE \(database)")
-    let text = try server.dump(schema: schema)
-    try server.psql(text, url: url)
-    // Before any store opens it.
-    try server.psql(
-      "INSERT INTO \(schema).films (key, added, revision, body) VALUES ('x', 0, 1, '{\"n\": 9}')",
-      url: url)
-    var configuration = Faults.configuration()
-    configuration.schema = schema
-    let restored = try Store.postgres(url, engine: configuration)
-    defer { try? restored.close() }
-    try restored["films"].save(["n": 10], key: "1")
-    try follow(follower, restored["films"])
-    #expect(follower.resets == [.restored])
-    try restored["films"].save(["n": 11], key: "2")
-    try restored["films"].delete("0")
-    try follow(follower, restored["films"])
-    #expect(follower.resets == [.restored])
+  func dump() async throws {
+    try await onThread {
+      let (store, films, schema) = try tracked()
+      defer { try? store.close() }
+      let server = try Faults.server()
+      for number in 0..<5 as Range<Int64> { try films.save(["n": .int(number)], key: "\(number)") }
+      try films.delete("3")
+      let follower = Follower()
+      try follow(follower, films)
+      let database = "restored_" + schema
+      let url = server.url().replacing("/plain", with: "/" + database)
+      try server.psql("CREATE DATABASE \(database)")
+      let text = try server.dump(schema: schema)
+      try server.psql(text, url: url)
+      // Before any store opens it.
+      try server.psql(
+        "INSERT INTO \(schema).films (key, added, revision, body) VALUES ('x', 0, 1, '{\"n\": 9}')",
+        url: url)
+      var configuration = Faults.configuration()
+      configuration.schema = schema
+      let restored = try Store.postgres(url, engine: configuration)
+      defer { try? restored.close() }
+      try restored["films"].save(["n": 10], key: "1")
+      try follow(follower, restored["films"])
+      #expect(follower.resets == [.restored])
+      try restored["films"].save(["n": 11], key: "2")
+      try restored["films"].delete("0")
+      try follow(follower, restored["films"])
+      #expect(follower.resets == [.restored])
+    }
   }
 
   @Test("A feed survives a drop of tracking and of the collection with a reset")
-  func resets() throws {
-    let (store, films, _) = try tracked()
-    defer { try? store.close() }
-    try films.save(["n": 1], key: "a")
-    let follower = Follower()
-    try follow(follower, films)
-    try films.setChangeTracking(.off)
-    #expect(Faults.code { _ = try films.changes(since: nil) } == .invalidArgument)
-    try films.setChangeTracking(.on)
-    try follow(follower, films)
-    #expect(follower.resets == [.restarted])
-    try films.drop()
-    try films.setChangeTracking(.on)
-    try films.save(["n": 3], key: "b")
-    try follow(follower, films)
-    #expect(follower.resets == [.restarted, .restarted])
+  func resets() async throws {
+    try await onThread {
+      let (store, films, _) = try tracked()
+      defer { try? store.close() }
+      try films.save(["n": 1], key: "a")
+      let follower = Follower()
+      try follow(follower, films)
+      try films.setChangeTracking(.off)
+      #expect(Faults.code { _ = try films.changes(since: nil) } == .invalidArgument)
+      try films.setChangeTracking(.on)
+      try follow(follower, films)
+      #expect(follower.resets == [.restarted])
+      try films.drop()
+      try films.setChangeTracking(.on)
+      try films.save(["n": 3], key: "b")
+      try follow(follower, films)
+      #expect(follower.resets == [.restarted, .restarted])
+    }
   }
 
   @Test("Positions stay valid in copies to and from a file")
-  func copies() throws {
-    let (store, films, _) = try tracked()
-    defer { try? store.close() }
-    try films.save(["n": 1], key: "a")
-    try films.save(["n": 2], key: "b")
-    let follower = Follower()
-    try follow(follower, films)
-    try films.save(["n": 3], key: "a")
-    try films.delete("b")
-    try films.save(["n": 4], key: "c")
-    let scratch = try Scratch()
-    let file = try Store.file(scratch.file("copy.db"))
-    defer { try? file.close() }
-    try store.copy(to: file)
-    try follow(follower, file["films"])
-    try file["films"].save(["n": 5], key: "d")
-    try file["films"].save(["n": 6], key: "c")
-    try follow(follower, file["films"])
-    let second = try TestDatabase.store(Faults.configuration())
-    defer { try? second.close() }
-    try file.copy(to: second)
-    try second["films"].save(["n": 7], key: "e")
-    try second["films"].delete("c")
-    try follow(follower, second["films"])
-    #expect(follower.resets.isEmpty)
+  func copies() async throws {
+    try await onThread {
+      let (store, films, _) = try tracked()
+      defer { try? store.close() }
+      try films.save(["n": 1], key: "a")
+      try films.save(["n": 2], key: "b")
+      let follower = Follower()
+      try follow(follower, films)
+      try films.save(["n": 3], key: "a")
+      try films.delete("b")
+      try films.save(["n": 4], key: "c")
+      let scratch = try Scratch()
+      let file = try Store.file(scratch.file("copy.db"))
+      defer { try? file.close() }
+      try store.copy(to: file)
+      try follow(follower, file["films"])
+      try file["films"].save(["n": 5], key: "d")
+      try file["films"].save(["n": 6], key: "c")
+      try follow(follower, file["films"])
+      let second = try TestDatabase.store(Faults.configuration())
+      defer { try? second.close() }
+      try file.copy(to: second)
+      try second["films"].save(["n": 7], key: "e")
+      try second["films"].delete("c")
+      try follow(follower, second["films"])
+      #expect(follower.resets.isEmpty)
+    }
   }
 
   @Test("Other stores see which documents changed in a tracked collection")
@@ -216,7 +229,8 @@ struct ServerFeedTests {
     var changes = store["films"].changes().makeAsyncIterator()
     let saved = try await other["films"].save(["n": 2], key: "b")
     _ = try await Faults.onThread {
-      try Faults.server().psql("UPDATE \(configuration.schema).films SET type = 't' WHERE key = 'a'")
+      try Faults.server().psql(
+        "UPDATE \(configuration.schema).films SET type = 't' WHERE key = 'a'")
     }
     var rows: [Int64: Change.Kind] = [:]
     while rows.count < 2 {
@@ -226,34 +240,39 @@ struct ServerFeedTests {
     #expect(rows == [1: .updated, try #require(saved.rowID): .inserted])
   }
 
-  @Test("With 16 writers, delays before commits, and kills, a reader that resumes at random misses nothing")
-  func manyWriters() throws {
-    let configuration = Faults.configuration { $0.maximumConnections = 20 }
-    let store = try TestDatabase.store(configuration)
-    defer { try? store.close() }
-    let films = store["films"]
-    try films.setChangeTracking(.on)
-    let each = 40 * Faults.rounds
-    let running = Atomic(16)
-    let seed = Faults.seed
-    let reader = Mutex<[Int64: Int64]>([:])
-    Faults.inThreads(18) { thread in
-      var random = SplitMix(seed: seed &+ UInt64(thread))
-      do {
-        if thread == 16 {
-          try kill(store, configuration.schema, while: { running.load(ordering: .relaxed) > 0 }, &random)
-        } else if thread == 17 {
-          try read(films, while: { running.load(ordering: .relaxed) > 0 }, &random)
-          reader.withLock { $0 = (try? values(films)) ?? [:] }
-        } else {
-          for number in 0..<each { write(store, Int64(thread * each + number), &random) }
-          running.subtract(1, ordering: .relaxed)
+  @Test(
+    "With 16 writers, delays before commits, and kills, a reader that resumes at random misses nothing"
+  )
+  func manyWriters() async throws {
+    try await onThread {
+      let configuration = Faults.configuration { $0.maximumConnections = 20 }
+      let store = try TestDatabase.store(configuration)
+      defer { try? store.close() }
+      let films = store["films"]
+      try films.setChangeTracking(.on)
+      let each = 40 * Faults.rounds
+      let running = Atomic(16)
+      let seed = Faults.seed
+      let reader = Mutex<[Int64: Int64]>([:])
+      Faults.inThreads(18) { thread in
+        var random = SplitMix(seed: seed &+ UInt64(thread))
+        do {
+          if thread == 16 {
+            try kill(
+              store, configuration.schema, while: { running.load(ordering: .relaxed) > 0 }, &random)
+          } else if thread == 17 {
+            try read(films, while: { running.load(ordering: .relaxed) > 0 }, &random)
+            reader.withLock { $0 = (try? values(films)) ?? [:] }
+          } else {
+            for number in 0..<each { write(store, Int64(thread * each + number), &random) }
+            running.subtract(1, ordering: .relaxed)
+          }
+        } catch {
+          Issue.record(error, "seed \(seed)")
         }
-      } catch {
-        Issue.record(error, "seed \(seed)")
       }
+      #expect(try reader.withLock(\.self) == values(films))
     }
-    #expect(try reader.withLock(\.self) == values(films))
   }
 
   /// Writes some documents in one transaction, which may be killed.

@@ -67,11 +67,6 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     }
   }
 
-  override func types(in collection: String) throws -> [String] {
-    _ = try table(collection, isWhole: isSerializable)
-    return try super.types(in: collection)
-  }
-
   @discardableResult
   override func get(
     _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
