@@ -13,7 +13,7 @@ private final class HeldLock {
 
   /// - Parameter milliseconds: When the lock is released at the latest. A save with deletions blocks
   ///   the actor, which then cannot release it.
-  init(_ store: Store, milliseconds: Int = 60_000) {
+  init(_ store: Store, milliseconds: Int = 600_000) {
     let (isHeld, release) = (DispatchSemaphore(value: 0), release)
     DispatchQueue(label: "lock").async {
       try? store.write {

@@ -108,6 +108,18 @@ package final class EncryptedEngine: Engine {
     _ interruption: Interruption?
   ) throws -> (rowID: Int64, key: DocumentKey?)? { nil }
 
+  /// Requires a transaction, as ``put(_:newKey:replacing:into:_:)`` does.
+  package func replace(
+    key: DocumentKey, with document: NewDocument, in collection: String,
+    _ interruption: Interruption?
+  ) throws -> Bool? { nil }
+
+  /// Requires a transaction, as ``put(_:newKey:replacing:into:_:)`` does.
+  package func delete(
+    key: DocumentKey, from collection: String, unless references: String,
+    _ interruption: Interruption?
+  ) throws -> Bool? { nil }
+
   package var concurrentWrites: Int { inner.concurrentWrites }
 
   package func write<Result>(

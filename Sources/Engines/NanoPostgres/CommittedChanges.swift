@@ -38,12 +38,14 @@ struct CommittedChanges {
 
   private var table: String { core.names.qualified("nano_transactions") }
 
-  /// Selects the current snapshot, whether a transaction may have changed everything, and a changed collection.
+  /// Selects the current snapshot, whether a transaction may have changed everything, and a changed collection. Rows that
+  /// were restored from a dump may have IDs that this server has not reached.
   var transactions: PostgresStatement {
     PostgresStatement(
       """
       SELECT pg_current_snapshot()::text, t.id IS NOT NULL AND t.changed IS NULL, c.name \
       FROM (SELECT 1) AS one LEFT JOIN \(table) AS t ON t.xid >= pg_snapshot_xmin($1::text::pg_snapshot) \
+      AND t.xid < pg_snapshot_xmax(pg_current_snapshot()) \
       AND NOT pg_visible_in_snapshot(t.xid, $1::text::pg_snapshot) AND t.writer IS DISTINCT FROM $2 \
       LEFT JOIN LATERAL unnest(t.changed) AS c(name) ON true ORDER BY t.stamp
       """, [.text(snapshot), .int(core.writer)])

@@ -15,6 +15,7 @@ package final class PostgresEngine: Engine {
   let replicas: PostgresCore?
   let commits = CommitBroadcast()
   let order = CommitOrder()
+  let groups = WriteGroups()
   let poller: PostgresCommitPoller
 
   /// Connects to a server, and creates the store's tables if they do not exist.
@@ -223,8 +224,8 @@ package final class PostgresEngine: Engine {
 
 extension PostgresCore {
   /// Settings of one transaction. Session settings are not possible: a pooler shares sessions.
-  var limits: PostgresSQL {
-    let timeout = max(1, configuration.busyTimeout.inMilliseconds)
+  func limits(lockTimeout: Int64 = .max) -> PostgresSQL {
+    let timeout = max(1, min(configuration.busyTimeout.inMilliseconds, lockTimeout))
     let commit = configuration.durability == .full ? "on" : "off"
     return "set_config('lock_timeout', " + .value(.text("\(timeout)ms"))
       + ", true), set_config('synchronous_commit', " + .value(.text(commit)) + ", true)"
@@ -232,11 +233,11 @@ extension PostgresCore {
 
   /// Settings of one transaction, and its ID.
   var writeSettings: [PostgresStatement] {
-    [("SELECT " + limits + ", pg_current_xact_id()::text").statement]
+    [("SELECT " + limits() + ", pg_current_xact_id()::text").statement]
   }
 
   /// ``writeSettings``, and then locks.
   func writeSettings(_ locks: PostgresSQL) -> [PostgresStatement] {
-    [("SELECT " + limits + ", pg_current_xact_id()::text" + locks).statement]
+    [("SELECT " + limits() + ", pg_current_xact_id()::text" + locks).statement]
   }
 }

@@ -126,7 +126,8 @@ struct PostgresVerification {
   private func rowIDs(_ collection: PostgresCollection) throws -> [VerificationProblem] {
     let rows = try reader.session.run(
       .once(
-        "SELECT \(collection.highestRowID), (SELECT coalesce(max(id), 0) FROM \(collection.table))"))
+        "SELECT \(collection.highestRowID), (SELECT coalesce(max(id), 0) FROM \(collection.table))")
+    )
     guard let highest = rows.optionalInt(0, 0), highest < rows.int(0, 1) else { return [] }
     return [problem(collection, "the next row ID is already in use")]
   }

@@ -69,10 +69,6 @@ struct PostgresSchema: Sendable {
         """
         CREATE INDEX IF NOT EXISTS nano_transactions_xid ON \(table("nano_transactions")) (xid)
         """),
-      .once(
-        """
-        CREATE INDEX IF NOT EXISTS nano_transactions_applied ON \(table("nano_transactions")) (applied)
-        """),
       .once(numberFunction), .once(textFunction), .once(tailFunction),
       .once(uniqueFunction),
       .once(

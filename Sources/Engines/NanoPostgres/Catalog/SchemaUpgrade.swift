@@ -30,7 +30,8 @@ struct SchemaUpgrade {
     let transactions = names.qualified("nano_transactions")
     let stamps = names.qualified("nano_stamps")
     statements += [
-      .once("ALTER TABLE \(catalog) DROP COLUMN next_row_id, DROP COLUMN changes, ADD COLUMN feed text"),
+      .once(
+        "ALTER TABLE \(catalog) DROP COLUMN next_row_id, DROP COLUMN changes, ADD COLUMN feed text"),
       .once("CREATE SEQUENCE IF NOT EXISTS \(stamps)"),
       .once(
         """
@@ -38,6 +39,7 @@ struct SchemaUpgrade {
         ADD COLUMN stamp bigint NOT NULL DEFAULT nextval(\(SQLName.literal(stamps))), \
         ADD COLUMN writer bigint, ADD COLUMN changed text[]
         """),
+      .once("DROP INDEX IF EXISTS \(names.qualified("nano_transactions_applied"))"),
       .once("CREATE INDEX IF NOT EXISTS nano_transactions_xid ON \(transactions) (xid)"),
       .once("UPDATE \(names.qualified("nano_format")) SET version = 2"),
     ]

@@ -11,21 +11,15 @@ extension PostgresEngine {
   ) throws -> Bool? {
     guard let cached = core.cache[collection.folded], let revision = document.replacedRevision
     else { return nil }
-    let paths = core.cache.checkOutPaths(of: cached)
-    defer {
-      if paths.changed.isEmpty {
-        core.cache.checkInPaths(paths, of: cached, generation: cached.generation)
+    try interruption?.check()
+    return try withRow(document, cached) { row in
+      let grouped = GroupedWrite(kind: .replace, collection: cached, key: key, row: row)
+      return try change(grouped) { single in
+        var sql: PostgresSQL = "UPDATE \(cached.table) AS t SET " + row.assignments(cached)
+        sql += " FROM c WHERE t.key = " + .value(.text(key.description))
+        sql += " AND t.revision = " + .value(.int(revision))
+        return try single.run(Self.statement(sql, single.valid(), single), interruption)
       }
-    }
-    try paths.observe(document.body)
-    guard paths.changed.isEmpty else { return nil }
-    let row = try DocumentRow(document, id: nil, revision: 1, cached)
-    return try change(cached, .updated, interruption) { single in
-      var sql: PostgresSQL = "UPDATE \(cached.table) AS t SET " + row.assignments(cached)
-      sql += " FROM c WHERE t.key = " + .value(.text(key.description))
-      sql += " AND t.revision = " + .value(.int(revision))
-      let statement = Self.statement(sql, single.valid(), single)
-      return try single.run(statement, key: nil, interruption)
     }
   }
 
@@ -33,13 +27,18 @@ extension PostgresEngine {
     key: DocumentKey, from collection: String, unless references: String,
     _ interruption: Interruption?
   ) throws -> Bool? {
+    try interruption?.check()
     guard let cached = core.cache[collection.folded] else { return nil }
-    let references = references.folded
-    return try change(cached, .deleted, interruption) { single in
-      var sql: PostgresSQL = "DELETE FROM \(cached.table) AS t USING c WHERE t.key = "
-      sql += .value(.text(key.description))
-      let statement = Self.statement(sql, single.valid(absent: references), single)
-      return try single.run(statement, key: nil, absent: references, interruption)
+    let absent = references.folded
+    let grouped = GroupedWrite(kind: .delete, collection: cached, key: key, absent: absent)
+    defer { commits.deliver() }
+    return try core.convertingErrors {
+      try change(grouped) { single in
+        var sql: PostgresSQL = "DELETE FROM \(cached.table) AS t USING c WHERE t.key = "
+        sql += .value(.text(key.description))
+        let statement = Self.statement(sql, single.valid(absent: absent), single)
+        return try single.run(statement, absent: absent, interruption)
+      }
     }
   }
 
@@ -48,38 +47,42 @@ extension PostgresEngine {
   private static func statement(
     _ change: PostgresSQL, _ valid: PostgresSQL, _ single: SingleStatement
   ) -> PostgresSQL {
-    "WITH " + valid + ", doc AS (" + change + " RETURNING t.id), " + single.tokenInsert
+    "WITH " + valid + ", doc AS (" + change + " RETURNING t.id), " + single.tokenInsert()
       + " SELECT doc.id, tok.stamp FROM c LEFT JOIN doc ON true LEFT JOIN tok ON true"
   }
 
+  /// Changes a document, and returns whether it existed; `nil` if that needs a transaction.
   private func change(
-    _ collection: PostgresCollection, _ kind: Change.Kind, _ interruption: Interruption?,
-    _ run: (inout SingleStatement) throws -> SingleStatement.Outcome
+    _ write: GroupedWrite, alone: (inout SingleStatement) throws -> SingleStatement.Outcome
   ) throws -> Bool? {
-    try interruption?.check()
-    defer { commits.deliver() }
-    return try core.convertingErrors {
-      var isChanged: Bool?
-      try reporting {
-        var single = SingleStatement(core, collection)
-        let name = collection.description.name
-        switch try run(&single) {
-        case .needsTransaction: return nil
-        case .committed(let stamp):
-          isChanged = true
-          return (stamp, Commit([Change(name, nil)]))
+    var isChanged: Bool?
+    try reporting {
+      let name = write.collection.description.name
+      let outcome = try groups.run(write, core) {
+        var single = SingleStatement(core, write.collection)
+        switch try alone(&single) {
+        case .needsTransaction: return .needsTransaction
+        case .committed(let stamp): return .committed(stamp: stamp)
         case .rows(let rows):
-          guard rows.count > 0 else { return nil }
-          guard let id = rows.optionalInt(0, 0) else {
-            isChanged = false
-            return nil
-          }
-          isChanged = true
+          guard rows.count > 0 else { return .needsTransaction }
+          guard let id = rows.optionalInt(0, 0) else { return .unchanged }
           core.tokens.noteCommit(core)
-          return (rows.int(0, 1), Commit([Change(name, [id: kind])]))
+          return .stored(
+            SingleWriteResult(rowID: id, kind: write.kind.change, stamp: rows.int(0, 1)))
         }
       }
-      return isChanged
+      switch outcome {
+      case .stored(let result):
+        isChanged = true
+        return (result.stamp, Commit([Change(name, [result.rowID: result.kind])]))
+      case .committed(let stamp):
+        isChanged = true
+        return (stamp, Commit([Change(name, nil)]))
+      case .unchanged: isChanged = false
+      case .needsTransaction: break
+      }
+      return nil
     }
+    return isChanged
   }
 }

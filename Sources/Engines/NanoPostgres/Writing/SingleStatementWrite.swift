@@ -11,28 +11,25 @@ struct SingleStatementWrite {
   let document: NewDocument
   let replacing: Bool
 
-  /// Stores the document, or returns `nil` if the write needs a transaction: the document has paths that the
-  /// catalog lacks, the metadata is out of date, or a unique index rejected the document.
-  func run(_ paths: PathTrie, _ interruption: Interruption?) throws -> SingleWriteResult? {
-    try paths.observe(document.body)
-    guard paths.changed.isEmpty else { return nil }
-    let row = try DocumentRow(document, id: nil, revision: 1, collection)
+  func run(_ row: DocumentRow, _ interruption: Interruption?) throws -> SingleWriteOutcome {
     var single = SingleStatement(core, collection)
     let (sql, upsert) = statement(row, single)
-    switch try single.run(sql, key: document.key, interruption) {
-    case .needsTransaction: return nil
-    case .committed(let stamp): return try stored(stamp: stamp)
+    switch try single.run(sql, keys: document.key.map { [$0] } ?? [], interruption) {
+    case .needsTransaction: return .needsTransaction
+    case .committed(let stamp): return .committed(stamp: stamp)
     case .rows(let rows):
-      guard rows.count > 0 else { return nil }
+      // The metadata is out of date.
+      guard rows.count > 0 else { return .needsTransaction }
       core.tokens.noteCommit(core)
       let isNew = upsert?.isNew(rows.int(0, 1)) ?? true
-      return SingleWriteResult(
-        rowID: rows.int(0, 0), kind: isNew ? .inserted : .updated, stamp: rows.int(0, 2))
+      return .stored(
+        SingleWriteResult(
+          rowID: rows.int(0, 0), kind: isNew ? .inserted : .updated, stamp: rows.int(0, 2)))
     }
   }
 
   /// Returns the result of a committed write whose response was lost.
-  private func stored(stamp: Int64) throws -> SingleWriteResult {
+  func stored(stamp: Int64) throws -> SingleWriteResult {
     guard let key = document.key else {
       throw StoreError(
         .outcomeUnknown, "The connection was lost; the document was stored with an unknown row ID",
@@ -66,7 +63,7 @@ struct SingleStatementWrite {
       sql += "INSERT INTO \(collection.table) (\(columns)) SELECT "
       sql += row.values(collection) + " FROM c"
     }
-    sql += " RETURNING id, revision), " + single.tokenInsert
+    sql += " RETURNING id, revision), " + single.tokenInsert()
     return (sql + " SELECT doc.id, doc.revision, tok.stamp FROM doc, tok", upsert)
   }
 }
@@ -80,24 +77,45 @@ extension PostgresEngine {
     guard document.rowID == nil, let cached = core.cache[collection.folded] else { return nil }
     var document = document
     if document.key == nil, cached.description.identity == .key { document.key = newKey }
-    let write = SingleStatementWrite(
-      core: core, collection: cached, document: document, replacing: replacing)
-    let paths = core.cache.checkOutPaths(of: cached)
-    defer {
-      if paths.changed.isEmpty {
-        core.cache.checkInPaths(paths, of: cached, generation: cached.generation)
-      }
-    }
-    defer { commits.deliver() }
-    return try core.convertingErrors {
+    return try withRow(document, cached) { row in
+      let write = SingleStatementWrite(
+        core: core, collection: cached, document: document, replacing: replacing)
       var stored: SingleWriteResult?
       try reporting {
-        stored = try write.run(paths, interruption)
+        let kind = replacing ? GroupedWrite.Kind.save : .insert
+        let grouped = document.key.map {
+          GroupedWrite(kind: kind, collection: cached, key: $0, row: row)
+        }
+        switch try groups.run(grouped, core, alone: { try write.run(row, interruption) }) {
+        case .stored(let result): stored = result
+        case .committed(let stamp): stored = try write.stored(stamp: stamp)
+        case .unchanged, .needsTransaction: return nil
+        }
         return stored.map {
           ($0.stamp, Commit([Change(cached.description.name, [$0.rowID: $0.kind])]))
         }
       }
       return stored.map { ($0.rowID, document.key) }
+    }
+  }
+
+  /// Passes the columns of a document to a closure that stores it, unless it has paths that the catalog lacks: then it
+  /// needs a transaction.
+  func withRow<Result>(
+    _ document: NewDocument, _ collection: PostgresCollection,
+    _ store: (DocumentRow) throws -> Result?
+  ) throws -> Result? {
+    let paths = core.cache.checkOutPaths(of: collection)
+    defer {
+      if paths.changed.isEmpty {
+        core.cache.checkInPaths(paths, of: collection, generation: collection.generation)
+      }
+    }
+    defer { commits.deliver() }
+    return try core.convertingErrors {
+      try paths.observe(document.body)
+      guard paths.changed.isEmpty else { return nil }
+      return try store(try DocumentRow(document, id: nil, revision: 1, collection))
     }
   }
 }

@@ -13,12 +13,16 @@ final class TokenCleanup: Sendable {
     guard count % Self.interval == 0 else { return }
     DispatchQueue.global(qos: .utility).async {
       // A failure is ignored, since the next cleanup removes the rest. One hour is longer than any call waits.
+      let table = core.names.qualified("nano_transactions")
       _ = try? core.pool.withConnection { connection in
         try connection.run(
           PostgresStatement(
-            "DELETE FROM \(core.names.qualified("nano_transactions")) "
-              + "WHERE applied < now() - interval '1 hour'"))
+            "DELETE FROM \(table) WHERE applied < now() - interval '1 hour' AND id IN "
+              + "(SELECT id FROM \(table) ORDER BY xid LIMIT \(Self.oldest))"))
       }
     }
   }
+
+  /// The number of rows that one cleanup examines: twice as many as are added before the next one, at most.
+  private static let oldest = 2 * interval
 }

@@ -8,7 +8,10 @@ import NanoDocument
 ///
 /// The server's own transaction ID is not sufficient: after a crash it may be assigned again.
 struct TransactionToken {
-  private let id = UUID()
+  /// Begins with the time, so that new IDs are added at the end of the index, as UUIDs of version 7 (RFC 9562).
+  private let id = PostgresValue.uuid(
+    UInt64(max(0, Date.now.timeIntervalSince1970 * 1_000)) << 16 | .random(in: 0...0xFFFF),
+    .random(in: 0 ... .max))
   /// The server's transaction ID; `nil` if unknown.
   private let transaction: String?
   /// The process ID of the server that ran a single statement, whose transaction ID is unknown; `nil` behind a
@@ -22,7 +25,7 @@ struct TransactionToken {
     }
   }
 
-  var value: PostgresValue { .uuid(id) }
+  var value: PostgresValue { id }
 
   /// The statement that inserts the token, to run before COMMIT. It returns the stamp of the commit.
   ///
@@ -33,7 +36,7 @@ struct TransactionToken {
       INSERT INTO \(core.names.qualified("nano_transactions")) (id, writer, changed) \
       VALUES ($1, $2, $3) RETURNING stamp
       """,
-      [.uuid(id), .int(core.writer), changed.map { .texts($0.map(\.text)) } ?? .null])
+      [id, .int(core.writer), changed.map { .texts($0.map(\.text)) } ?? .null])
   }
 
   /// Determines the outcome of the transaction. Returns the stamp if it was committed.
@@ -87,7 +90,7 @@ struct TransactionToken {
       let rows = try connection.run(
         .once(
           "SELECT stamp FROM \(core.names.qualified("nano_transactions")) WHERE id = $1",
-          [.uuid(id)]))
+          [id]))
       return rows.count > 0 ? .committed(stamp: rows.int(0, 0)) : hasEnded ? .rolledBack : .running
     }
   }
@@ -101,15 +104,5 @@ struct TransactionToken {
         "SELECT 1 FROM pg_catalog.pg_stat_activity WHERE pid = $1::bigint",
         [.int(Int64(process))]))
     return rows.count == 0
-  }
-}
-
-extension PostgresValue {
-  static func uuid(_ id: UUID) -> PostgresValue {
-    withUnsafeBytes(of: id.uuid) { bytes in
-      .uuid(
-        UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
-    }
   }
 }
