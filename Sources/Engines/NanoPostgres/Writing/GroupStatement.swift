@@ -80,12 +80,12 @@ struct GroupStatement {
       case .committed(let stamp): return writes.map { _ in .committed(stamp: stamp) }
       case .rows(let rows):
         core.tokens.noteCommit(core)
-        var results: [String: SingleWriteResult] = [:]
+        var results: [ExactName: SingleWriteResult] = [:]
         for row in 0..<rows.count {
-          results[rows.text(row, 1)] = SingleWriteResult(
+          results[ExactName(rows.text(row, 1))] = SingleWriteResult(
             rowID: rows.int(row, 0), kind: kind(rows.int(row, 2)), stamp: rows.int(row, 3))
         }
-        return writes.map { results[$0.key.description].map { .stored($0) } ?? .alone }
+        return writes.map { results[ExactName($0.key.description)].map { .stored($0) } ?? .alone }
       }
     } catch let error as StoreError where error.code == .outcomeUnknown {
       return writes.map { _ in .failed(error) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 package import NanoDocument
 package import NanoEngine
 import NanoSQL
@@ -30,14 +31,11 @@ struct SingleStatementWrite {
 
   /// Returns the result of a committed write whose response was lost.
   func stored(stamp: Int64) throws -> SingleWriteResult {
-    guard let key = document.key else {
+    guard let key = document.key, let rows = rows(of: key) else {
       throw StoreError(
         .outcomeUnknown, "The connection was lost; the document was stored with an unknown row ID",
         [.collection: collection.description.name])
     }
-    let session = PostgresSession(core.pool, .none, nil)
-    defer { session.end() }
-    let rows = try session.run(core.get(.key(key), collection))
     guard rows.count > 0 else {
       // Another connection has removed it since.
       throw StoreError(
@@ -47,6 +45,19 @@ struct SingleStatementWrite {
     let isNew = !replacing || rows.int(0, 5) == 1
     return SingleWriteResult(
       rowID: rows.int(0, 0), kind: isNew ? .inserted : .updated, stamp: stamp)
+  }
+
+  /// Reads a document; `nil` if the server cannot be reached in time. The loss of a connection must not end the call with
+  /// an error that says that nothing was written.
+  private func rows(of key: DocumentKey) -> PostgresResult? {
+    let deadline = ContinuousClock.now + core.configuration.busyTimeout
+    repeat {
+      let session = PostgresSession(core.pool, .none, nil)
+      defer { session.end() }
+      if let rows = try? session.run(core.get(.key(key), collection)) { return rows }
+      Thread.sleep(forTimeInterval: 0.01)
+    } while ContinuousClock.now < deadline
+    return nil
   }
 
   private func statement(
