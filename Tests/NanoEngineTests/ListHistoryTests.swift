@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+
+import NanoTesting
+import Testing
+
+@Suite("The checker of list histories")
+struct ListHistoryTests {
+  private typealias Transaction = ListHistory.Transaction
+
+  private func anomalies(
+    _ transactions: [ListHistory.Transaction], _ lists: [Int: [Int]]
+  ) -> Set<ListHistory.Anomaly> { ListHistory(transactions, final: lists).anomalies }
+
+  @Test("A serial history has no anomaly")
+  func serial() {
+    let history = [
+      Transaction([.append(list: 1, 1), .read(list: 1, [1]), .append(list: 2, 2)]),
+      Transaction([.read(list: 1, [1]), .append(list: 1, 3), .append(list: 1, 4)]),
+      Transaction([.read(list: 1, [1, 3, 4]), .read(list: 2, [2]), .read(list: 3, [])]),
+      Transaction([.append(list: 1, 5)], .aborted),
+      Transaction([.append(list: 2, 6)], .unknown),
+      Transaction([.append(list: 2, 7)], .unknown),
+    ]
+    #expect(anomalies(history, [1: [1, 3, 4], 2: [2, 7]]).isEmpty)
+  }
+
+  @Test(
+    "Each anomaly is found",
+    arguments: [
+      (
+        .writeCycle,
+        [
+          Transaction([.append(list: 1, 1), .append(list: 2, 2)]),
+          Transaction([.append(list: 1, 3), .append(list: 2, 4)]),
+        ], [1: [1, 3], 2: [4, 2]]
+      ),
+      (
+        .abortedRead,
+        [Transaction([.append(list: 1, 1)], .aborted), Transaction([.read(list: 1, [1])])], [:]
+      ),
+      (
+        .intermediateRead,
+        [
+          Transaction([.append(list: 1, 1), .append(list: 1, 2)]),
+          Transaction([.read(list: 1, [1])]),
+        ], [1: [1, 2]]
+      ),
+      (
+        .circularInformation,
+        [
+          Transaction([.append(list: 1, 1), .read(list: 2, [2])]),
+          Transaction([.append(list: 2, 2), .read(list: 1, [1])]),
+        ], [1: [1], 2: [2]]
+      ),
+      (
+        // A lost update that a lock on the list made visible.
+        .singleAntidependency,
+        [
+          Transaction([.read(list: 1, []), .append(list: 1, 1)]),
+          Transaction([.read(list: 1, []), .append(list: 1, 2)]),
+        ], [1: [1, 2]]
+      ),
+      (
+        // Reads of two states.
+        .singleAntidependency,
+        [
+          Transaction([.append(list: 1, 1), .append(list: 2, 2)]),
+          Transaction([.read(list: 1, []), .read(list: 2, [2])]),
+        ], [1: [1], 2: [2]]
+      ),
+      (
+        // Write skew.
+        .antidependencyCycle,
+        [
+          Transaction([.read(list: 1, []), .append(list: 2, 1)]),
+          Transaction([.read(list: 2, []), .append(list: 1, 2)]),
+        ], [1: [2], 2: [1]]
+      ),
+      (
+        .incompatibleOrder,
+        [
+          Transaction([.append(list: 1, 1)]), Transaction([.append(list: 1, 2)]),
+          Transaction([.read(list: 1, [2])]),
+        ], [1: [1, 2]]
+      ),
+      (.lostAppend, [Transaction([.append(list: 1, 1)])], [1: []]),
+      (.duplicate, [Transaction([.append(list: 1, 1)])], [1: [1, 1]]),
+      (
+        .internalInconsistency,
+        [Transaction([.append(list: 1, 1), .read(list: 1, [])])], [1: [1]]
+      ),
+      (
+        .internalInconsistency,
+        [
+          Transaction([.read(list: 1, []), .read(list: 1, [1])]),
+          Transaction([.append(list: 1, 1)]),
+        ], [1: [1]]
+      ),
+    ] as [(ListHistory.Anomaly, [ListHistory.Transaction], [Int: [Int]])])
+  func found(
+    anomaly: ListHistory.Anomaly, history: [ListHistory.Transaction], lists: [Int: [Int]]
+  ) {
+    #expect(anomalies(history, lists).contains(anomaly))
+  }
+
+  @Test("A cycle of any length is found, and a chain of the same length is none")
+  func longCycles() {
+    for count in [2, 3, 500] {
+      let chain = (0..<count).map {
+        Transaction([.read(list: $0 + 1, []), .append(list: $0, $0)])
+      }
+      var lists = Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, [$0]) })
+      #expect(anomalies(chain, lists).isEmpty)
+      var cycle = chain
+      cycle[count - 1] = Transaction([.read(list: 0, []), .append(list: count - 1, count - 1)])
+      #expect(anomalies(cycle, lists) == [.antidependencyCycle])
+      lists[0] = []
+      #expect(anomalies(chain, lists) == [.lostAppend])
+    }
+  }
+}
