@@ -5,7 +5,7 @@ SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
 .PHONY: help setup demo test cases api bench bench-million bench-graph bench-postgres bench-import docs format lint clean
-.PHONY: reliability crash power-loss failing-calls damage programs concurrency limits black-box fuzz tsan asan
+.PHONY: reliability crash power-loss failing-calls damage programs concurrency isolation limits black-box fuzz tsan asan
 help:
 	@echo "make demo            builds the command-line tool and runs it on sample data"
 	@echo "make test            builds everything and runs all tests"
@@ -18,7 +18,7 @@ help:
 	@echo "make bench-postgres  benchmarks PostgreSQL against SQLite on a temporary server"
 	@echo "make bench-import    imports a generated CSV file of 2 GB; prints speed and peak memory"
 	@echo "make reliability     runs all stress and fault-injection tests; fills in docs/RELIABILITY.md"
-	@echo "make crash, power-loss, failing-calls, damage, programs, concurrency, limits"
+	@echo "make crash, power-loss, failing-calls, damage, programs, concurrency, isolation, limits"
 	@echo "                     runs one of them"
 	@echo "make black-box       tests the command-line tool from Python for BLACK_BOX_SECONDS (900)"
 	@echo "make fuzz            fuzzes each target for FUZZ_SECONDS (60)"
@@ -62,7 +62,7 @@ bench-import: setup
 	@scripts/bench-import
 
 # Each stress test is bounded by a count or time, and fills in its results in docs/RELIABILITY.md.
-reliability: crash power-loss failing-calls damage programs concurrency limits black-box
+reliability: crash power-loss failing-calls damage programs concurrency isolation limits black-box
 
 crash: setup
 	@scripts/stress crash --kills 500 --seconds 1500
@@ -82,6 +82,11 @@ programs: setup
 
 concurrency: setup
 	@scripts/stress concurrency --tasks 8 --processes 3 --seconds 60
+
+# More than 10,000 transactions of 16 clients on PostgreSQL, in about 8 minutes.
+isolation: setup
+	@scripts/setup-server
+	NANOSTORE_ROUNDS=13 NANOSTORE_REQUIRE_POSTGRES=1 scripts/test --filter SerializabilityTests
 
 limits: setup
 	@scripts/stress limits

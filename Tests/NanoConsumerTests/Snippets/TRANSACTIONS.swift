@@ -1,0 +1,4 @@
+import NanoStore
+
+let store = try Store(.memory)
+let accounts = store["accounts"]
