@@ -21,8 +21,8 @@ final class WriteGroups: Sendable {
   private let state = Mutex(State())
 
   /// A write of one document, which other threads may run.
-  // Used by one thread at a time: its own waits while another one leads its group.
   final class Member: @unchecked Sendable {
+    // Used by one thread at a time: its own waits while another one leads its group.
     let write: GroupedWrite
     fileprivate var group: [Member] = []
     fileprivate var outcome: Outcome?
