@@ -22,7 +22,7 @@ final class WriteGroups: Sendable {
 
   /// A write of one document, which other threads may run.
   final class Member: @unchecked Sendable {
-    // Used by one thread at a time: its own waits while another one leads its group.
+    // @unchecked: used by one thread at a time; its own waits while another one leads its group.
     let write: GroupedWrite
     fileprivate var group: [Member] = []
     fileprivate var outcome: Outcome?
