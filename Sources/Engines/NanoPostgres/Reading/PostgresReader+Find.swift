@@ -66,6 +66,7 @@ extension PostgresReader {
     var plan = FindPlan(query: query, compiled: compiled, firstPage: nil)
     var sql = compiled.sql
     if compiled.isCut, let limit = query.limit, limit <= Self.page {
+      if seesOneState, query.isInIndexOrder { session.prefersGenericPlans() }
       return (plan, [sql.statement])
     }
     plan.firstPage = Self.page
@@ -206,5 +207,23 @@ extension PostgresCollectionMetadata {
   /// Returns the query with the fields of the text indexes that it names.
   func resolved(_ query: Query) throws(StoreError) -> Query {
     try query.resolvingSearches(in: collection.fullTextIndexes.map(\.definition))
+  }
+}
+
+extension Query {
+  /// Whether it selects a range of the field by which it is sorted, so that one plan is the best one for all ranges: to
+  /// follow an index of the field.
+  fileprivate var isInIndexOrder: Bool {
+    guard orderings.count == 1 else { return false }
+    let field = orderings[0].expression
+    func isRange(_ condition: Condition) -> Bool {
+      switch condition {
+      case .all(let parts): !parts.isEmpty && parts.allSatisfy(isRange)
+      case .comparison(field, let comparison, .value): comparison != .notEqual
+      case .between(field, .value, .value): true
+      default: false
+      }
+    }
+    return isRange(condition)
   }
 }

@@ -19,6 +19,10 @@ final class PostgresSession {
 
   private let pool: PostgresPool
   private let mode: Mode
+  /// The server would plan a statement with each value anew, as long as it estimates the plan for a value to be better.
+  /// That takes longer than to run a small query: an index expression has several functions.
+  private static let genericPlans = PostgresStatement(
+    "SET LOCAL plan_cache_mode = force_generic_plan")
   /// Sent after BEGIN, in the same round trip.
   var settings: [PostgresStatement]
   /// Whether the first round trip may be repeated after the connection was lost. A single statement that
@@ -59,6 +63,13 @@ final class PostgresSession {
       guard let connection, hasBegun || mode == .none else { return try runFirst(statements) }
       guard !queued.isEmpty else { return try connection.run(statements, interruption) }
       return Array(try connection.run(queued + statements, interruption).dropFirst(queued.count))
+    }
+  }
+
+  /// Lets the server reuse plans for any values, until the transaction ends; no effect once it has begun.
+  func prefersGenericPlans() {
+    if mode == .snapshot, connection == nil, settings.isEmpty {
+      settings.append(Self.genericPlans)
     }
   }
 
