@@ -19,8 +19,8 @@ final class PostgresSession {
 
   private let pool: PostgresPool
   private let mode: Mode
-  /// The server would plan a statement with each value anew, as long as it estimates the plan for a value to be better.
-  /// That takes longer than to run a small query: an index expression has several functions.
+  /// Otherwise the server plans a statement again for each value, as long as it estimates that plan to be better, which
+  /// takes longer than a small query: an index expression has several functions.
   private static let genericPlans = PostgresStatement(
     "SET LOCAL plan_cache_mode = force_generic_plan")
   /// Sent after BEGIN, in the same round trip.
