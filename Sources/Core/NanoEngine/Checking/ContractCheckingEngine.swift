@@ -117,7 +117,7 @@ package final class ContractCheckingEngine: Engine {
           return writing.count
         }
         defer { writing.withLock { _ = $0.remove(thread) } }
-        check.require(count <= base.concurrentWrites, .tooManyWriters)
+        check.require(count == 1 || base.concurrentWrites > 1, .tooManyWriters)
         return try runBlock(check) { try work(CheckedWriter.wrapping(writer, $0, reporter)) }
       }
       check.require(check.count == 1, .blockNotRunOnce)

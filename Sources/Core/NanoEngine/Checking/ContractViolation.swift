@@ -25,7 +25,7 @@ extension ContractViolation {
     // Rules for callers.
     case usedOutsideBlock = "The reader or writer was used after its block had ended"
     case usedOnOtherThread = "The reader or writer was used on a thread other than its block's"
-    case tooManyWriters = "More transactions ran than the engine runs concurrently"
+    case tooManyWriters = "Several transactions ran on an engine that runs one at a time"
     case nestedWrite = "A thread began a transaction inside its own transaction"
 
     // Rules for the life of an engine.

@@ -59,7 +59,8 @@ package protocol Engine: EngineMaintenance {
     _ isolation: Isolation, _ interruption: Interruption?,
     _ work: (any EngineWriter) throws -> Result
   ) throws -> Result
-  /// The maximum number of transactions of this engine that run concurrently; 1 if each waits for the one before.
+  /// The number of transactions that a caller should run concurrently at most; 1 if each waits for the one before. More
+  /// of them may wait for each other.
   var concurrentWrites: Int { get }
 
   /// Stores one document in its own transaction. The fastest way to write a single document.
