@@ -36,15 +36,7 @@ struct FeedFileTests {
     #expect(try follower.values == Self.values(films), sourceLocation: location)
   }
 
-  /// Runs SQL in a separate process, as SQLite's shell does.
-  private func shell(_ sql: String) throws {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["sqlite3", scratch.file("a.db"), sql]
-    try process.run()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0)
-  }
+  private func shell(_ sql: String) throws { try scratch.shell("a.db", sql) }
 
   @Test("SQL of every kind is in the feed")
   func sql() throws {

@@ -24,6 +24,20 @@ public final class Scratch: Sendable {
     try Data(contentsOf: URL(fileURLWithPath: file(name)))
   }
 
+  /// Runs SQL in SQLite's shell, a separate process.
+  ///
+  /// - Throws: `ShellFailure` if a statement fails.
+  public func shell(_ name: String, _ sql: String) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["sqlite3", file(name), sql]
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw ShellFailure() }
+  }
+
+  public struct ShellFailure: Error {}
+
   public var names: [String] {
     get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
   }

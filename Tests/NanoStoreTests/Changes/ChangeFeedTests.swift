@@ -2,6 +2,7 @@
 
 import NanoStore
 import NanoTestSupport
+import NanoTesting
 import Testing
 
 @Suite("Change feed", .timeLimit(.minutes(10)))
@@ -141,6 +142,45 @@ struct ChangeFeedTests {
     #expect(commit.change(in: "b") == Change("b", nil))
     commit.merge(.everything)
     #expect(commit == .everything)
+  }
+
+  @Test(
+    "A merged commit covers what each of its commits may have changed",
+    arguments: 0..<200 as Range<UInt64>)
+  func randomMerging(seed: UInt64) {
+    var random = SplitMix(seed: seed)
+    let names = ["a", "b", "c"]
+    /// The rows that may have changed, by collection; nil for all.
+    typealias Model = [String: Set<Int64>?]
+    func model(_ commit: Commit) -> Model {
+      Dictionary(
+        uniqueKeysWithValues: names.map { name in
+          (name, commit.change(in: name).map { $0.rows.map { Set($0.keys) } } ?? .some([]))
+        })
+    }
+    var merged = Commit([])
+    var expected: Model = [:]
+    for name in names { expected[name] = .some([]) }
+    for _ in 0..<random.number(1...5) {
+      let listed = names.filter { _ in random.oneIn(2) }
+      var commit = Commit(
+        listed.map { name in
+          let rows = (0..<random.number(0...3)).map { _ in Int64(random.number(0...5)) }
+          let kinds = Dictionary(rows.map { ($0, Change.Kind.updated) }) { old, _ in old }
+          return Change(name, random.oneIn(4) ? nil : kinds)
+        })
+      if random.oneIn(3) { commit.merge(.everything) }
+      if random.oneIn(3) { commit = .everythingExcept(commit.changes) }
+      for (name, rows) in model(commit) {
+        guard let known = expected[name] ?? nil, let rows else {
+          expected[name] = .some(nil)
+          continue
+        }
+        expected[name] = known.union(rows)
+      }
+      merged.merge(commit)
+    }
+    #expect(model(merged) == expected, "seed \(seed)")
   }
 
   @Test("Custom triggers can change unreported rows, so every document counts as changed", .sqlite)

@@ -30,9 +30,12 @@ extension SQLiteEngine {
     var hasOtherCommits = false
     ifWriterIsFree { connection in
       // Observers read again and receive the error.
-      hasOtherCommits = (try? requireSameFile()) == nil
-      hasOtherCommits = hasOtherCommits || (try? connection.hasOthersCommitted()) ?? true
-      if hasOtherCommits { commits.post(.everything) }
+      let isReplaced = (try? requireSameFile()) == nil
+      hasOtherCommits = isReplaced || (try? connection.hasOthersCommitted()) ?? true
+      guard hasOtherCommits else { return }
+      let commit = isReplaced ? .everything : connection.otherCommits.read(connection)
+      hasOtherCommits = !commit.isEmpty
+      if hasOtherCommits { commits.post(commit) }
     }
     // Only in this case: writers deliver their own commits.
     if hasOtherCommits { commits.deliver() }
@@ -59,7 +62,9 @@ extension SQLiteEngine {
     let hasOtherCommits =
       connection.sawOtherWriter && (try? connection.hasOthersCommitted()) ?? true
     // Nothing was recorded if the observer was registered while the transaction was running.
-    commits.post(hasOtherCommits ? .everything : commit ?? .everything)
+    var changes = commit ?? .everything
+    if hasOtherCommits { changes.merge(connection.otherCommits.read(connection)) }
+    commits.post(changes)
   }
 }
 

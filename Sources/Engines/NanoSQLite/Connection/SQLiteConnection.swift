@@ -74,6 +74,8 @@ final class SQLiteConnection {
   var recorder: ChangeRecorder?
   /// The state of the file after the last commit of another connection that was reported to observers.
   var othersVersion: Int64?
+  /// What was reported of other connections' commits to tracked collections.
+  var otherCommits = OtherCommits()
   /// Unique among the connections of the process.
   private let number = SQLiteConnection.lastNumber.add(1, ordering: .relaxed).newValue
   private static let lastNumber = Atomic<UInt32>(0)

@@ -7,38 +7,13 @@ import NanoSQL
 extension SQLiteReader {
   func feed(of collection: String) throws -> FeedState? { try connection.table(collection)?.feed }
 
-  func feedRows(after cursor: FeedCursor, limit: Int, settledOnly: Bool, in collection: String) throws -> FeedRows {
+  func feedRows(after cursor: FeedCursor, limit: Int, settledOnly: Bool, in collection: String)
+    throws -> FeedRows
+  {
     guard let table = try connection.table(collection), table.feed != nil else {
       return FeedRows([])
     }
-    let schema = FeedSchema(table.description.name)
-    let parameters = [cursor.number, cursor.rowID, Int64(limit)]
-    // Each statement reads its rows from an index in order, which a union of them would not.
-    let numbered = try [schema.newDocuments, schema.updatedDocuments, schema.deletedDocuments]
-      .flatMap { try feedRows($0, parameters) { .number($0) } }
-    var last = cursor
-    let rows = numbered.sorted { $0.isBefore($1) }.prefix(limit)
-    rows.last.map { last.advance($0) }
-    guard rows.count < limit, try connection.hasForeignRows(table.description.name) else {
-      return FeedRows(Array(rows))
-    }
-    let count = try connection.first(SQLFragment(schema.countOfUnnumbered)) { $0.int(0) } ?? 0
-    let read = last.unnumbered.flatMap { $0.count == count ? $0.rowID : nil } ?? .min
-    return FeedRows(
-      rows
-        + (try feedRows(schema.unnumberedDocuments, [read, Int64(limit - rows.count)]) { _ in
-          .unnumbered(count)
-        }))
-  }
-
-  private func feedRows(
-    _ sql: String, _ parameters: [Int64], _ place: (Int64) -> FeedRow.Place
-  ) throws -> [FeedRow] {
-    try connection.all(SQLFragment(sql, parameters.map { .int($0) })) { row in
-      FeedRow(
-        rowID: row.int(0), place: place(row.int(1)), key: row.key(2), type: row.text(3),
-        revision: row.isInt(4) ? row.int(4) : nil, deleted: row.isInt(5) ? row.int(5) : nil)
-    }
+    return FeedRows(try connection.feedRows(after: cursor, limit: limit, table.description.name))
   }
 
   func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? {
@@ -46,6 +21,37 @@ extension SQLiteReader {
     let sql = FeedSchema(table.description.name).numberOfRow
     return try connection.first(SQLFragment(sql, [.int(rowID)])) { $0.isInt(0) ? $0.int(0) : nil }
       ?? nil
+  }
+}
+
+extension SQLiteConnection {
+  /// Returns the next entries of the feed of a collection, whose name is spelled as in the file.
+  func feedRows(after cursor: FeedCursor, limit: Int, _ collection: String) throws -> [FeedRow] {
+    let schema = FeedSchema(collection)
+    let parameters = [cursor.number, cursor.rowID, Int64(limit)]
+    // Each statement reads its rows from an index in order, which a union of them would not.
+    let numbered = try [schema.newDocuments, schema.updatedDocuments, schema.deletedDocuments]
+      .flatMap { try feedRows($0, parameters) { .number($0) } }
+    var last = cursor
+    let rows = numbered.sorted { $0.isBefore($1) }.prefix(limit)
+    rows.last.map { last.advance($0) }
+    guard rows.count < limit, try hasForeignRows(collection) else { return Array(rows) }
+    let count = try first(SQLFragment(schema.countOfUnnumbered)) { $0.int(0) } ?? 0
+    let read = last.unnumbered.flatMap { $0.count == count ? $0.rowID : nil } ?? .min
+    return rows
+      + (try feedRows(schema.unnumberedDocuments, [read, Int64(limit - rows.count)]) { _ in
+        .unnumbered(count)
+      })
+  }
+
+  private func feedRows(
+    _ sql: String, _ parameters: [Int64], _ place: (Int64) -> FeedRow.Place
+  ) throws -> [FeedRow] {
+    try all(SQLFragment(sql, parameters.map { .int($0) })) { row in
+      FeedRow(
+        rowID: row.int(0), place: place(row.int(1)), key: row.key(2), type: row.text(3),
+        revision: row.isInt(4) ? row.int(4) : nil, deleted: row.isInt(5) ? row.int(5) : nil)
+    }
   }
 }
 

@@ -81,7 +81,8 @@ extension DocumentCollection {
   /// ```
   ///
   /// ``Change/rows`` is nil if any document may have changed: after direct SQL, after commits of
-  /// other processes, and after transactions that change more than a thousand documents.
+  /// other processes unless the collection's changes are tracked, and after transactions that change
+  /// more than a thousand documents.
   public func changes() -> CollectionChangeFeed { CollectionChangeFeed(collection: self) }
 }
 

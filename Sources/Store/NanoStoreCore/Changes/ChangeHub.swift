@@ -182,7 +182,9 @@ extension ChangeHub {
 
 extension ChangeHub.State {
   fileprivate func concerns(_ commit: Commit) -> Bool {
-    if commit.isEverything { return !signals.isEmpty || !feeds.isEmpty }
+    if commit.isEverything {
+      return !feeds.isEmpty || signalCounts.keys.contains { commit.change(in: $0.text) != nil }
+    }
     return commit.changes.contains { signalCounts[$0.collection.folded] != nil }
   }
 }

@@ -44,10 +44,10 @@ final class FeedBuffer: Sendable {
   /// Returns the part of a commit that the reader receives, or nil if there is none. Internal
   /// collections are not visible.
   private func visiblePart(_ commit: Commit) -> Commit? {
-    guard !commit.isEverything else { return commit }
     if let collection { return commit.change(in: collection).map { Commit([$0]) } }
-    let changes = commit.changes.filter { InternalCollection(named: $0.collection) == nil }
-    return changes.isEmpty ? nil : Commit(changes)
+    var visible = commit
+    visible.changes.removeAll { InternalCollection(named: $0.collection) != nil }
+    return visible.isEmpty ? nil : visible
   }
 
   /// Returns the next commit; nil at the end, after the buffered ones.

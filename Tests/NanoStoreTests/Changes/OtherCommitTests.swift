@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTestSupport
+import NanoTesting
+import Synchronization
+import Testing
+
+/// What observers learn of commits by other connections and programs, in collections whose changes are tracked.
+@Suite("Commits of others in tracked collections", .sqlite, .timeLimit(.minutes(10)))
+struct OtherCommitTests {
+  private let scratch: Scratch
+  private let store: Store
+  private let other: Store
+  private var films: DocumentCollection { store["films"] }
+  private var others: DocumentCollection { other["films"] }
+
+  init() throws {
+    scratch = try Scratch()
+    store = try Store.file(scratch.file("a.db")) { $0.changeInterval = .milliseconds(10) }
+    other = try Store.file(scratch.file("a.db"))
+    for number in 0..<5 as Range<Int64> {
+      try store["films"].save(["n": .int(number)], key: "\(number)")
+    }
+    try store["films"].setChangeTracking(.on)
+  }
+
+  /// Returns the rows of changes until they include one.
+  private func rows(
+    _ changes: inout CollectionChangeFeed.Iterator, until row: Int64
+  ) async throws -> [Int64: Change.Kind]? {
+    var all: [Int64: Change.Kind] = [:]
+    while let change = try await changes.next() {
+      guard let rows = change.rows else { return nil }
+      all.merge(rows) { _, new in new }
+      if all[row] != nil { return all }
+    }
+    return nil
+  }
+
+  @Test("Inserted, updated and deleted documents are reported with their row IDs")
+  func kinds() async throws {
+    var changes = films.changes().makeAsyncIterator()
+    try await other.write {
+      try others.update("1", set: ["n": 10])
+      try others.delete("2")
+    }
+    let inserted = try await others.insert(["n": 6])
+    let rows = try await rows(&changes, until: try #require(inserted.rowID))
+    #expect(rows == [2: .updated, 3: .deleted, 6: .inserted])
+  }
+
+  @Test("The shell of SQLite is observed, too")
+  func shell() async throws {
+    var changes = films.changes().makeAsyncIterator()
+    try scratch.shell(
+      "a.db",
+      """
+      UPDATE films SET body = '{"n":7}' WHERE id = 4; DELETE FROM films WHERE id = 1;
+      INSERT INTO films(key, body) VALUES ('x', '{"n":9}');
+      """)
+    let rows = try await rows(&changes, until: 6)
+    #expect(rows == [4: .updated, 1: .deleted, 6: .updated])
+    // Its row is reported again when a store adopts it, and not for other commits.
+    try scratch.shell("a.db", "UPDATE films SET body = '{\"n\":8}' WHERE id = 5")
+    let next = try await self.rows(&changes, until: 5)
+    #expect(next == [5: .updated])
+  }
+
+  @Test(
+    "A collection that is not tracked may have changed in any document, one that is tracked and unchanged has not"
+  )
+  func untracked() async throws {
+    try await store["people"].save(["n": 1], key: "a")
+    var iterator = store.changes.makeAsyncIterator()
+    try await other["people"].save(["n": 2], key: "b")
+    let commit = try #require(try await iterator.next())
+    #expect(commit.isEverything)
+    let people = try #require(commit.change(in: "people"))
+    #expect(people.rows == nil)
+    #expect(commit.change(in: "films") == nil)
+    #expect(commit.change(in: "new") != nil)
+  }
+
+  @Test(
+    "More than a thousand documents, a new timeline and a dropped collection are reported without rows"
+  )
+  func unknown() async throws {
+    var changes = films.changes().makeAsyncIterator()
+    try await others.insert((0..<1_200).map { try Document(["n": .int($0)]) })
+    #expect(try await changes.next()?.rows == nil)
+    try await others.setChangeTracking(.off)
+    #expect(try await changes.next()?.rows == nil)
+    try await others.setChangeTracking(.on)
+    #expect(try await changes.next()?.rows == nil)
+    try await others.drop()
+    #expect(try await changes.next()?.rows == nil)
+  }
+
+  @Test("A row that is replaced without its trigger does not hide later changes")
+  func replacedLast() async throws {
+    for number in 0..<10 as Range<Int64> { try await films.save(["n": .int(number)], key: "0") }
+    var changes = films.changes().makeAsyncIterator()
+    try scratch.shell(
+      "a.db",
+      """
+      INSERT OR REPLACE INTO films(id, key, body) VALUES (1, '0', '{"n":55}');
+      UPDATE films SET body = '{"n":77}' WHERE id = 5;
+      """)
+    var isReported = false
+    while !isReported, let change = try await changes.next() {
+      isReported = change.rows == nil || change.rows?[5] != nil
+    }
+    #expect(isReported)
+  }
+
+  @Test(
+    "An observer that reads only reported documents knows all of them, whoever writes",
+    arguments: 0..<4 as Range<UInt64>)
+  func random(seed: UInt64) async throws {
+    let known = Mutex<[Int64: Int64]>([:])
+    for document in try await films.find().fetch() {
+      known.withLock { $0[document.rowID!] = try? Follower.value(of: document) }
+    }
+    let isOpen = Atomic(false)
+    let observed = Task { [films] in
+      var iterator = films.changes().makeAsyncIterator()
+      isOpen.store(true, ordering: .relaxed)
+      while let change = try await iterator.next() {
+        guard let rows = change.rows?.keys.sorted() else {
+          let all = Self.values(try await films.find().fetch())
+          known.withLock { $0 = all }
+          continue
+        }
+        let documents = Self.values(try await films.find(.rowID(in: rows)).fetch())
+        known.withLock { known in
+          for row in rows { known[row] = nil }
+          known.merge(documents) { _, new in new }
+        }
+      }
+    }
+    while !isOpen.load(ordering: .relaxed) { await Task.yield() }
+    var random = SplitMix(seed: seed)
+    for number in 0..<150 {
+      let key = "\(random.number(0...9))"
+      let collection = random.oneIn(3) ? films : others
+      switch random.number(0...3) {
+      case 0: try await collection.delete(key)
+      case 1: try await collection.insert(["n": .int(Int64(number))])
+      case 2 where random.oneIn(4):
+        try scratch.shell(
+          "a.db", "INSERT OR REPLACE INTO films(key, body) VALUES ('\(key)', '{\"n\":\(number)}')")
+      default: try await collection.save(["n": .int(Int64(number))], key: key)
+      }
+      if random.oneIn(6) { try await Task.sleep(for: .milliseconds(15)) }
+    }
+    let stored = Self.values(try await films.find().fetch())
+    for _ in 0..<1_000 where known.withLock(\.self) != stored {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(known.withLock(\.self) == stored, "seed \(seed)")
+    observed.cancel()
+  }
+
+  private static func values(_ documents: [Document]) -> [Int64: Int64] {
+    var values: [Int64: Int64] = [:]
+    for document in documents { values[document.rowID!] = try? Follower.value(of: document) }
+    return values
+  }
+}
