@@ -47,25 +47,21 @@ struct OtherCommitTests {
       try others.delete("2")
     }
     let inserted = try await others.insert(["n": 6])
-    let rows = try await rows(&changes, until: try #require(inserted.rowID))
-    #expect(rows == [2: .updated, 3: .deleted, 6: .inserted])
+    let new = try #require(inserted.rowID)
+    #expect(try await rows(&changes, until: new) == [2: .updated, 3: .deleted, new: .inserted])
   }
 
-  @Test("The shell of SQLite is observed, too")
+  @Test("What the shell of SQLite does to documents without keys, and every deletion, is reported")
   func shell() async throws {
     var changes = films.changes().makeAsyncIterator()
     try scratch.shell(
-      "a.db",
-      """
-      UPDATE films SET body = '{"n":7}' WHERE id = 4; DELETE FROM films WHERE id = 1;
-      INSERT INTO films(key, body) VALUES ('x', '{"n":9}');
-      """)
-    let rows = try await rows(&changes, until: 6)
-    #expect(rows == [4: .updated, 1: .deleted, 6: .updated])
-    // Its row is reported again when a store adopts it, and not for other commits.
-    try scratch.shell("a.db", "UPDATE films SET body = '{\"n\":8}' WHERE id = 5")
-    let next = try await self.rows(&changes, until: 5)
-    #expect(next == [5: .updated])
+      "a.db", "DELETE FROM films WHERE id = 1; INSERT INTO films(id, body) VALUES (90, '{}')")
+    #expect(try await rows(&changes, until: 90) == [1: .deleted, 90: .updated])
+    // It is reported again when a store adopts it, and not for other commits.
+    try scratch.shell("a.db", "UPDATE films SET body = '{\"n\":8}' WHERE id = 90")
+    #expect(try await rows(&changes, until: 90) == [90: .updated])
+    try scratch.shell("a.db", "DELETE FROM films WHERE id IN (2, 90)")
+    #expect(try await rows(&changes, until: 90) == [2: .deleted, 90: .deleted])
   }
 
   @Test(
@@ -81,6 +77,37 @@ struct OtherCommitTests {
     #expect(people.rows == nil)
     #expect(commit.change(in: "films") == nil)
     #expect(commit.change(in: "new") != nil)
+  }
+
+  @Test(
+    "Statements of other programs that can delete documents without a trace are reported without rows",
+    arguments: [
+      "INSERT INTO films(key, body) VALUES ('x', '{}')",
+      "UPDATE films SET body = '{\"n\":7}' WHERE key = '3'",
+      "INSERT OR REPLACE INTO films(key, body) VALUES ('1', '{}')",
+      "UPDATE OR REPLACE films SET key = '1' WHERE key = '2'",
+      """
+      INSERT OR REPLACE INTO films(key, body) VALUES ('1', '{}');
+      DELETE FROM films WHERE key = '1'
+      """,
+      "INSERT OR REPLACE INTO films(body) VALUES ('{\"n\":1}')",
+    ])
+  func replaced(sql: String) async throws {
+    try await films.createIndex("n", unique: true)
+    var changes = films.changes().makeAsyncIterator()
+    try await others.save(["n": 33], key: "3")
+    #expect(try await changes.next()?.rows == [4: .updated])
+    try scratch.shell("a.db", sql)
+    #expect(try await changes.next()?.rows == nil)
+  }
+
+  @Test("New defaults, which change results but no document, are reported without rows")
+  func defaults() async throws {
+    var changes = films.changes().makeAsyncIterator()
+    try await others.save(["n": 33], key: "3")
+    #expect(try await changes.next()?.rows == [4: .updated])
+    try await others.setDefaults(["x": 1])
+    #expect(try await changes.next()?.rows == nil)
   }
 
   @Test(

@@ -8,8 +8,12 @@ import NanoSQL
 /// return, in others any document.
 struct OtherCommits {
   fileprivate struct Position {
-    var timeline: Int64
+    let timeline: Int64
+    /// The settings of the collection: new defaults change the results of queries, but no document.
+    let settings: String
     var cursor: FeedCursor
+    /// No row had a larger ID.
+    var largestRowID: Int64
   }
   /// Where each feed was read last.
   private var positions: [ExactName: Position] = [:]
@@ -35,15 +39,15 @@ struct OtherCommits {
     }
     current.hasUntracked = false
     var commit = Commit([])
-    let names = try connection.all(SQLFragment("SELECT name FROM nano_collections")) {
-      $0.text(0) ?? ""
-    }
-    for name in names {
+    let collections = try connection.all(
+      SQLFragment("SELECT name, settings FROM nano_collections")
+    ) { (name: $0.text(0) ?? "", settings: $0.text(1) ?? "") }
+    for (name, settings) in collections {
       guard let feed = try connection.storedFeed(of: name) else {
         current.hasUntracked = true
         continue
       }
-      let (position, change) = try changes(in: name, feed, connection)
+      let (position, change) = try changes(in: name, feed, settings, connection)
       current.positions[ExactName(name)] = position
       commit.changes.append(change)
     }
@@ -58,21 +62,25 @@ struct OtherCommits {
   }
 
   private func changes(
-    in name: String, _ feed: FeedState, _ connection: SQLiteConnection
+    in name: String, _ feed: FeedState, _ settings: String, _ connection: SQLiteConnection
   ) throws -> (Position, Change) {
+    let largestRowID = try connection.largestRowID(in: name)
     let limit = Commit.maximumRows + 1
-    if var position = positions[ExactName(name)],
+    if var position = positions[ExactName(name)], position.settings.hasSameBytes(as: settings),
       try position.isContinued(by: feed, of: name, connection)
     {
       let rows = try connection.feedRows(after: position.cursor, limit: limit, name)
-      if rows.count < limit {
+      if rows.count < limit, try !position.mayHideDeletions(rows, of: name, connection) {
         for row in rows { position.cursor.advance(row) }
+        position.largestRowID = largestRowID
         let kinds = Dictionary(rows.map { ($0.rowID, $0.change) }) { _, new in new }
         return (position, Change(name, kinds))
       }
     }
-    let end = try connection.endOfFeed(of: name)
-    return (Position(timeline: feed.timeline, cursor: end), Change(name, nil))
+    let position = Position(
+      timeline: feed.timeline, settings: settings, cursor: try connection.endOfFeed(of: name),
+      largestRowID: largestRowID)
+    return (position, Change(name, nil))
   }
 }
 
@@ -88,6 +96,24 @@ extension OtherCommits.Position {
     let number = try connection.first(sql) { $0.isInt(0) ? $0.int(0) : nil } ?? nil
     return number.map { $0 >= cursor.number } ?? (cursor.number <= feed.pruned)
   }
+
+  /// Whether documents may be gone that have no entry: those that a statement of another program with `OR REPLACE`
+  /// deleted because it wrote one with the same key or another unique value
+  /// (https://www.sqlite.org/lang_conflict.html). Such a statement leaves a document without a revision, one with the
+  /// random revision of its adoption, or the deletion of a row that was not there before.
+  fileprivate func mayHideDeletions(
+    _ rows: [FeedRow], of name: String, _ connection: SQLiteConnection
+  ) throws -> Bool {
+    let foreign = rows.filter { row in
+      row.isDeleted ? row.rowID > largestRowID : row.revision ?? .max > Self.largestOwnRevision
+    }
+    guard !foreign.isEmpty, foreign.allSatisfy({ $0.key == nil }) else { return !foreign.isEmpty }
+    return try connection.countOfUniqueIndexes(of: name) > 1
+  }
+
+  /// Documents that only stores have written do not reach it, and adopted ones exceed it: their first revision is a
+  /// random number of 52 bits.
+  private static let largestOwnRevision: Int64 = 1 << 32
 }
 
 extension SQLiteConnection {
@@ -101,6 +127,18 @@ extension SQLiteConnection {
     else { return .start }
     cursor.advance(row)
     return cursor
+  }
+
+  fileprivate func largestRowID(in collection: String) throws -> Int64 {
+    let sql = "SELECT coalesce(max(id), 0) FROM " + SQLName.quoted(collection)
+    return try first(SQLFragment(sql)) { $0.int(0) } ?? 0
+  }
+
+  /// The number of unique indexes, one of which is that of keys.
+  fileprivate func countOfUniqueIndexes(of collection: String) throws -> Int64 {
+    let list = "pragma_index_list(\(SQLName.literal(collection)))"
+    return try first(SQLFragment("SELECT count(*) FROM \(list) WHERE \"unique\"")) { $0.int(0) }
+      ?? 0
   }
 }
 
