@@ -149,6 +149,14 @@ package final class EncryptedEngine: Engine {
     return changed
   }
 
+  /// The index of an encrypted collection requires a transaction, which encrypts the documents again.
+  package func createIndexConcurrently(
+    _ index: IndexDefinition, in collection: String, _ interruption: Interruption?
+  ) throws -> Bool {
+    guard !keyring.encrypts(collection) else { return false }
+    return try inner.createIndexConcurrently(index, in: collection, interruption)
+  }
+
   package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation { try inner.observeCommits(handler) }

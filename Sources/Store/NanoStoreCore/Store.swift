@@ -359,7 +359,7 @@ extension Store {
     try await scheduler.run(work)
   }
 
-  private func outsideTransaction<Result>(
+  func outsideTransaction<Result>(
     _ work: (any Engine) throws -> Result
   ) throws -> Result {
     try requireNoTransaction()

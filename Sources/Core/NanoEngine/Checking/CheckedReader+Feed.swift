@@ -10,7 +10,8 @@ extension CheckedReader {
     after cursor: FeedCursor, limit: Int, settledOnly: Bool, in collection: String
   ) throws -> FeedRows {
     try checked { check in
-      let found = try base.feedRows(after: cursor, limit: limit, settledOnly: settledOnly, in: collection)
+      let found = try base.feedRows(
+        after: cursor, limit: limit, settledOnly: settledOnly, in: collection)
       var last = cursor
       let isSorted = found.rows.allSatisfy { row in
         let previous = last

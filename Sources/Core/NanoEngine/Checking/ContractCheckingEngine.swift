@@ -158,6 +158,16 @@ package final class ContractCheckingEngine: Engine {
     }
   }
 
+  package func createIndexConcurrently(
+    _ index: IndexDefinition, in collection: String, _ interruption: Interruption?
+  ) throws -> Bool {
+    try checked(interruption) { check in
+      let isDone = try base.createIndexConcurrently(index, in: collection, interruption)
+      check.require(!isDone || StoredNames.isAcceptable(collection), .acceptedInvalidName)
+      return isDone
+    }
+  }
+
   package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {

@@ -50,6 +50,10 @@ package enum DeclaredErrors {
       .valueNotStorable,
     ],
     "delete(key:from:unless:_:)": [.outcomeUnknown],
+    "createIndexConcurrently(_:in:_:)": [
+      .alreadyExists, .corruptDocument, .invalidArgument, .invalidName, .invalidPath,
+      .outcomeUnknown, .uniqueViolation, .unsupported,
+    ],
     "observeCommits(_:)": [.unsupported],
     "close()": [.invalidArgument],
   ]

@@ -100,6 +100,19 @@ package protocol Engine: EngineMaintenance {
     _ interruption: Interruption?
   ) throws -> Bool?
 
+  /// Creates an index while transactions write to the collection, outside of a transaction.
+  ///
+  /// Queries use the index once it is complete. What an interrupted call leaves is no index, but may slow down writes
+  /// and reject documents that violate it, until the next call for an index with the same name drops it.
+  ///
+  /// - Returns: `false` if the caller must use ``EngineTuningWriter/beginIndex(_:in:)`` instead. Nothing happened then.
+  /// - Throws: ``StoreError/Code/outcomeUnknown`` as in ``write(_:_:_:)``; ``StoreError/Code/alreadyExists``,
+  ///   ``StoreError/Code/corruptDocument``, ``StoreError/Code/invalidArgument``, ``StoreError/Code/invalidName``,
+  ///   ``StoreError/Code/invalidPath``, ``StoreError/Code/uniqueViolation``, ``StoreError/Code/unsupported``.
+  func createIndexConcurrently(
+    _ index: IndexDefinition, in collection: String, _ interruption: Interruption?
+  ) throws -> Bool
+
   /// Calls a handler after every commit that changed documents, until the observation is canceled or
   /// deallocated.
   ///
@@ -152,6 +165,10 @@ extension Engine {
     key: DocumentKey, from collection: String, unless references: String,
     _ interruption: Interruption?
   ) throws -> Bool? { nil }
+
+  package func createIndexConcurrently(
+    _ index: IndexDefinition, in collection: String, _ interruption: Interruption?
+  ) throws -> Bool { false }
 
   package func get(
     _ identity: Identity, in collection: String, _ interruption: Interruption?,

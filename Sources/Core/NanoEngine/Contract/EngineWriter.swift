@@ -3,7 +3,8 @@
 package import NanoDocument
 
 /// A transaction in progress, valid only inside the block that received it and on that block's thread.
-package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWriter, EngineFeedWriter,
+package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWriter,
+  EngineFeedWriter,
   EngineTuningWriter
 {
   /// Creates a collection; does nothing if the same collection exists.

@@ -18,6 +18,10 @@ struct PostgresLocks: Sendable {
     number("key", folded.text + "\u{0}" + key.description)
   }
   var metadata: Int64 { number("metadata", "") }
+  /// The lock of whoever builds an index concurrently.
+  func build(_ sqlName: String) -> Int64 { number("build", sqlName) }
+  /// The lock of whoever reads or writes its record for that.
+  func buildRecord(_ sqlName: String) -> Int64 { number("build record", sqlName) }
 
   private func number(_ kind: String, _ name: String) -> Int64 {
     Int64(bitPattern: PostgresNames.hash("nanostore\u{0}\(schema)\u{0}\(kind)\u{0}\(name)"))

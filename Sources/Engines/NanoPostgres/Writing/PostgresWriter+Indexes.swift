@@ -7,16 +7,30 @@ import NanoSQL
 
 extension PostgresWriter {
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
+    guard let new = try newIndex(index, in: collection) else { return }
+    try dropUnfinished(new, index.name)
+    try build(try definition(index, new.sqlName, new.table.collection), index, new.table)
+    try record(index, new.sqlName, "fields", index.object, new.table)
+  }
+
+  /// Returns where an index must be built, after locking the collection; `nil` if it exists, or was made a declared
+  /// one.
+  ///
+  /// - Parameter isWhole: Whether no other transaction may write to the collection.
+  func newIndex(
+    _ index: IndexDefinition, in collection: String, isWhole: Bool = true
+  ) throws -> (table: WriterTable, sqlName: String)? {
     try index.validate()
     try StoredNames.validate(.index, name: index.name)
-    let table = try tableForWriting(collection, isWhole: true)
+    let table = try tableForWriting(collection, isWhole: isWhole)
     let name = table.collection.description.name
     if let existing = table.collection.indexes.first(where: {
       $0.definition.name.hasSameBytes(as: index.name)
     }) {
       if existing.definition.hasSameEntries(as: index) {
-        guard existing.definition.origin == .adaptive, index.origin == .declared else { return }
-        return try record(index, existing.sqlName, "fields", index.object, table)
+        guard existing.definition.origin == .adaptive, index.origin == .declared else { return nil }
+        try record(index, existing.sqlName, "fields", index.object, table)
+        return nil
       }
       guard existing.definition.origin == .adaptive, index.origin == .declared else {
         throw StoreError.indexExists(index.name, in: name)
@@ -35,10 +49,29 @@ extension PostgresWriter {
     }), index.origin == .declared {
       _ = try dropIndex(same.definition.name, in: collection)
     }
-    let sqlName = PostgresNames.index(index.name, of: table.collection.folded.text)
-    let statement = try definition(index, sqlName, table.collection)
-    try build(statement, index, table)
-    try record(index, sqlName, "fields", index.object, table)
+    return (table, PostgresNames.index(index.name, of: table.collection.folded.text))
+  }
+
+  /// Drops what is left of an index whose concurrent build was interrupted.
+  ///
+  /// - Returns: Whether there was something.
+  @discardableResult
+  private func dropUnfinished(
+    _ new: (table: WriterTable, sqlName: String), _ name: String
+  ) throws -> Bool {
+    let qualified = names.qualified(new.sqlName)
+    let left = try session.run(
+      PostgresStatement(
+        "SELECT to_regclass($1) IS NOT NULL, pg_try_advisory_xact_lock($2)",
+        [.text(qualified), .int(core.locks.build(new.sqlName))]))
+    guard left.bool(0, 1) else {
+      // Its last step waits for the lock of the collection, so this transaction must not wait for it.
+      throw StoreError(
+        .locked, "The index is being created concurrently",
+        [.collection: new.table.collection.description.name, .index: name])
+    }
+    if left.bool(0, 0) { _ = try session.run(.once("DROP INDEX \(qualified)")) }
+    return left.bool(0, 0)
   }
 
   /// Builds an index. Duplicate values fail the build of a unique index and leave the transaction open.
@@ -62,7 +95,7 @@ extension PostgresWriter {
     }
   }
 
-  private func record(
+  func record(
     _ index: IndexDefinition, _ sqlName: String, _ kind: String, _ object: DocumentObject,
     _ table: WriterTable
   ) throws {
@@ -89,11 +122,13 @@ extension PostgresWriter {
 
   /// Returns the statement that creates an index.
   func definition(
-    _ index: IndexDefinition, _ sqlName: String, _ collection: PostgresCollection
+    _ index: IndexDefinition, _ sqlName: String, _ collection: PostgresCollection,
+    isConcurrent: Bool = false
   ) throws -> String {
-    switch index.kind {
-    case .fields: try fieldDefinition(index, SQLName.quoted(sqlName), collection)
-    case .elements: try elementDefinition(index, SQLName.quoted(sqlName), collection)
+    let name = (isConcurrent ? "CONCURRENTLY " : "") + SQLName.quoted(sqlName)
+    return switch index.kind {
+    case .fields: try fieldDefinition(index, name, collection)
+    case .elements: try elementDefinition(index, name, collection)
     }
   }
 
@@ -185,7 +220,8 @@ extension PostgresWriter {
         .once("ALTER TABLE \(table.collection.table) \(columns.joined(separator: ", "))"), deletion,
       ])
     } else {
-      return false
+      let sqlName = PostgresNames.index(name, of: table.collection.folded.text)
+      return try dropUnfinished((table, sqlName), name)
     }
     try redefine(table)
     return true

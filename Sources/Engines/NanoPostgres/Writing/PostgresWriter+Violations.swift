@@ -10,7 +10,7 @@ extension PostgresWriter {
   func runReportingViolations(
     _ row: DocumentRow, _ table: WriterTable, _ sql: PostgresSQL, _ identity: Identity? = nil
   ) throws -> PostgresResult {
-    guard table.collection.hasUniqueIndexes else { return try session.run(sql.statement) }
+    guard table.collection.hasUniqueIndexes else { return try runWithoutIndexes(table, sql) }
     do {
       let results = try session.run([
         PostgresStatement("SAVEPOINT nano_single"), sql.statement,
@@ -26,6 +26,19 @@ extension PostgresWriter {
         if found.count > 0 { own = found.int(0, 0) }
       }
       throw try violation(row, table, except: own) ?? error
+    }
+  }
+
+  /// Runs a statement that only a unique index may reject that is being created concurrently.
+  private func runWithoutIndexes(
+    _ table: WriterTable, _ sql: PostgresSQL
+  ) throws -> PostgresResult {
+    do {
+      return try session.run(sql.statement)
+    } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
+      throw StoreError(
+        .uniqueViolation, "A document has the values of another one",
+        [.collection: table.collection.description.name])
     }
   }
 

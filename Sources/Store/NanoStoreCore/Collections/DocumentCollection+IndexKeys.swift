@@ -16,7 +16,7 @@ extension DocumentCollection {
   /// ```
   ///
   /// A single field gets a multi-valued index if it has held an array so far, as with
-  /// ``createIndex(_:unique:elements:name:)-(String...,_,_,_)``.
+  /// ``createIndex(_:unique:elements:name:concurrently:)-(String...,_,_,_,_)``.
   ///
   /// - Returns: The new or existing index.
   /// - Throws: ``StoreError/Code/invalidQuery`` if the text is not a list of fields,

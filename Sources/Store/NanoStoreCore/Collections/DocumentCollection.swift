@@ -185,15 +185,6 @@ extension DocumentCollection {
   }
 }
 
-extension ObservedPath {
-  /// Whether this is the path of an array, at the end or along the way.
-  fileprivate func isList(at field: FieldPath) -> Bool {
-    // Observed paths omit the quotes that distinguish a numeric name from an element index.
-    let names = FieldPath(components: field.components).description
-    return path.contains("[]") && path.replacing("[]", with: "").hasSameBytes(as: names)
-  }
-}
-
 extension Store {
   /// Runs a read that ignores buffered saves.
   func readingStored<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
@@ -257,92 +248,6 @@ extension Document {
 }
 
 extension DocumentCollection {
-  /// Creates an index. Does nothing if the same index exists.
-  ///
-  /// ```swift
-  /// try films.createIndex("year", "title")                    // filter and sort by both
-  /// try people.createIndex("email", unique: true)
-  /// try films.createIndex("genres")                           // each element, if the field holds arrays
-  /// ```
-  ///
-  /// - Parameters:
-  ///   - paths: The fields, most significant first. A leading `-` means descending.
-  ///   - unique: Whether two documents may not have the same values. Documents without a value
-  ///     never collide.
-  ///   - elements: Whether each element of an array is indexed (a multi-valued index). If nil,
-  ///     elements are indexed if there is a single field, it has held an array so far, and its path
-  ///     addresses no element by number.
-  ///   - name: The name of the index; derived from the fields if nil.
-  /// - Returns: The new or existing index.
-  /// - Throws: ``StoreError/Code/uniqueViolation`` if documents already collide,
-  ///   ``StoreError/Code/alreadyExists`` if the name belongs to a different index. No index is then
-  ///   created.
-  @discardableResult
-  public func createIndex(
-    _ paths: String..., unique: Bool = false, elements: Bool? = nil, name: String? = nil
-  ) throws -> IndexDefinition {
-    try createIndex(paths: paths, unique: unique, elements: elements, name: name)
-  }
-  /// The asynchronous form of `createIndex(_:unique:elements:name:)`, which does not block the
-  /// calling thread.
-  @discardableResult
-  public func createIndex(
-    _ paths: String..., unique: Bool = false, elements: Bool? = nil, name: String? = nil
-  ) async throws -> IndexDefinition {
-    try await onWriter {
-      try self.createIndex(paths: paths, unique: unique, elements: elements, name: name)
-    }
-  }
-
-  /// Creates an index on fields given as an array; see
-  /// ``createIndex(_:unique:elements:name:)-(String...,_,_,_)``.
-  @discardableResult
-  public func createIndex(
-    paths: [String], unique: Bool = false, elements: Bool? = nil, name: String? = nil
-  ) throws -> IndexDefinition {
-    let columns = paths.map { IndexDefinition.Column(signed: $0) }
-    try InternalCollection.refuse(self.name)
-    return try writing(atomic: true) { writer in
-      try createIndex(columns, unique: unique, elements: elements, named: name, writer)
-    }
-  }
-
-  /// Creates an index from a definition; see
-  /// ``createIndex(_:unique:elements:name:)-(String...,_,_,_)``.
-  public func createIndex(_ index: IndexDefinition) throws {
-    try InternalCollection.refuse(name)
-    try writing(atomic: true) { try $0.createIndex(index, in: name) }
-  }
-  /// The asynchronous form of `createIndex(_:)`, which does not block the calling thread.
-  public func createIndex(_ index: IndexDefinition) async throws {
-    try await onWriter { try self.createIndex(index) }
-  }
-
-  func createIndex(
-    _ columns: [IndexDefinition.Column], unique: Bool, elements: Bool?, named name: String?,
-    _ writer: any EngineWriter
-  ) throws -> IndexDefinition {
-    let isList =
-      try elements
-      ?? (columns.count == 1 && !columns[0].path.addressesElement
-        && writer.observedPaths(in: self.name).contains { $0.isList(at: columns[0].path) })
-    let index = IndexDefinition(
-      name: name, columns: columns, isUnique: unique, kind: isList ? .elements : .fields)
-    try writer.createIndex(index, in: self.name)
-    return index
-  }
-
-  /// The asynchronous form of `createIndex(paths:unique:elements:name:)`, which does not block the
-  /// calling thread.
-  @discardableResult
-  public func createIndex(
-    paths: [String], unique: Bool = false, elements: Bool? = nil, name: String? = nil
-  ) async throws -> IndexDefinition {
-    try await onWriter {
-      try self.createIndex(paths: paths, unique: unique, elements: elements, name: name)
-    }
-  }
-
   /// Drops an index and returns whether it existed.
   @discardableResult
   public func dropIndex(_ indexName: String) throws -> Bool {

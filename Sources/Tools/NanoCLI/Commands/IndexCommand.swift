@@ -44,6 +44,9 @@ struct IndexCommand: ParsableCommand {
     @Option(help: "The name of the index; derived from the fields if omitted.")
     var name: String?
 
+    @Flag(help: "Let others write while the index is built, which takes longer.")
+    var concurrently = false
+
     func validate() throws {
       guard !elements || !wholeValues else {
         throw ValidationError("--elements and --whole-values cannot be combined")
@@ -78,7 +81,7 @@ struct IndexCommand: ParsableCommand {
       }
       return try collection.createIndex(
         paths: paths, unique: unique, elements: elements ? true : wholeValues ? false : nil,
-        name: name)
+        name: name, concurrently: concurrently)
     }
   }
 

@@ -82,7 +82,7 @@ package enum Operation: Sendable, Hashable {
       case .rebuildIndexes:
         try writer.rebuildIndexes(in: collection, nil)
         return .done
-      case .rolledBack(let operations): 
+      case .rolledBack(let operations):
         return try runAndRollBack(operations, writer, collection, then)
       }
     } catch let error as StoreError {

@@ -26,7 +26,9 @@ private struct FeedConsumer {
   mutating func catchUp(_ probe: Probe, limit: Int = 1_000) throws {
     var isComplete = false
     while !isComplete {
-      let found = try probe.read { try $0.feedRows(after: cursor, limit: limit, settledOnly: false, in: "c") }
+      let found = try probe.read {
+        try $0.feedRows(after: cursor, limit: limit, settledOnly: false, in: "c")
+      }
       for row in found.rows {
         cursor.advance(row)
         if row.isDeleted {
@@ -62,7 +64,10 @@ extension EngineConformance {
     Check("Without tracking there is no feed") { probe in
       try probe.insert(["a": 1])
       let (feed, rows) = try probe.read {
-        (try $0.feed(of: "c"), try $0.feedRows(after: .start, limit: 5, settledOnly: false, in: "c"))
+        (
+          try $0.feed(of: "c"),
+          try $0.feedRows(after: .start, limit: 5, settledOnly: false, in: "c")
+        )
       }
       try expectEqual(feed, nil, "the feed")
       try expectEqual(rows.rows, [], "its entries")
@@ -176,14 +181,19 @@ extension EngineConformance {
       let ids = try (0..<3).map { try probe.insert(["n": .int($0)]) }
       try probe.track()
       for id in ids { try probe.delete(id) }
-      let rows = try probe.read { try $0.feedRows(after: .start, limit: 10, settledOnly: false, in: "c").rows }
+      let rows = try probe.read {
+        try $0.feedRows(after: .start, limit: 10, settledOnly: false, in: "c").rows
+      }
       try expectEqual(rows.map(\.rowID), ids, "the deletions")
       let early = try probe.write { try $0.pruneTombstones(before: 1, in: "c") }
       try expectEqual(early, 0, "the number of those before 1970")
       let count = try probe.write { try $0.pruneTombstones(before: .max / 2, in: "c") }
       try expectEqual(count, 2, "the number of pruned deletions")
       let left = try probe.read {
-        (try $0.feed(of: "c")?.pruned, try $0.feedRows(after: .start, limit: 10, settledOnly: false, in: "c").rows)
+        (
+          try $0.feed(of: "c")?.pruned,
+          try $0.feedRows(after: .start, limit: 10, settledOnly: false, in: "c").rows
+        )
       }
       try expectEqual(left.0.map { .number($0) }, rows[1].place, "the pruned number")
       try expectEqual(left.1, [rows[2]], "the last deletion")

@@ -95,6 +95,13 @@ package final class FailingEngine: Engine {
     return try engine.delete(key: key, from: collection, unless: references, interruption)
   }
 
+  package func createIndexConcurrently(
+    _ index: IndexDefinition, in collection: String, _ interruption: Interruption?
+  ) throws -> Bool {
+    try plan.call()
+    return try engine.createIndexConcurrently(index, in: collection, interruption)
+  }
+
   package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {
