@@ -291,3 +291,57 @@ extension ModelWritingTests {
 @Model private struct Mail: Equatable {
   var email: String
 }
+
+@Model private struct Film: Equatable {
+  @Key var id: String
+  var views = 0
+  var small: Int8 = 100
+  var rating = 1.5
+  var rank: Int?
+  var tags: [String] = []
+  var genres: Set<String> = []
+  var details = Details()
+
+  @Model struct Details: Equatable { var count = 5 }
+}
+
+@Suite("Update operators of models")
+struct ModelOperatorTests {
+  private let films: ModelCollection<Film>
+  init() throws {
+    films = try anyStore()[Film.self]
+    try films.insert(Film(id: "a"))
+  }
+
+  @Test("Operators take key paths and the types of their properties")
+  func operators() async throws {
+    try await films.update(
+      "a", .increment(\.views), .increment(\.views, by: 2), .multiply(\.rating, by: 2),
+      .increment(\.rank, by: 7), .append(\.tags, "x", "y"), .prepend(\.tags, "w"),
+      .addToSet(\.genres, "horror", "horror"), .addToSet(\.tags, "y", "z"), .pull(\.tags, "x"),
+      .max(\.views, 10), .min(\.rating, 2.5), .increment(\.details.count))
+    let film = try #require(try await films.get("a"))
+    #expect(film.views == 10 && film.rating == 2.5 && film.rank == 7)
+    #expect(film.tags == ["w", "y", "z"] && film.genres == ["horror"])
+    #expect(film.details.count == 6)
+    #expect(try await films.find(\.views == 10).update(.pop(\.tags), .pop(\.tags, .first)) == 1)
+    #expect(try await films.get("a")?.tags == ["y"])
+  }
+
+  @Test("A result that the property cannot hold is rejected")
+  func overflow() throws {
+    let error = #expect(throws: StoreError.self) {
+      try films.update("a", .increment(\.views), .increment(\.small, by: 100))
+    }
+    #expect(error?.code == .valueNotStorable)
+    #expect(try films.get("a") == Film(id: "a"))
+  }
+
+  @Test("An operator starts from the default of a property that the document lacks")
+  func defaults() throws {
+    try films.documents.save([:], key: "b")
+    try films.update("b", .increment(\.small), .increment(\.details.count, by: 2))
+    #expect(try films.get("b")?.small == 101)
+    #expect(try films.get("b")?.details.count == 7)
+  }
+}

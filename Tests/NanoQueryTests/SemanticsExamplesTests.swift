@@ -79,7 +79,20 @@ private struct Example: CustomStringConvertible {
       let values = DistinctValues(FieldPath(query))
       try eachBody { try values.add($0) }
       return values.values.map(Self.text).joined(separator: ", ")
+    case "update": return try updated()
     default: return nil
+    }
+  }
+
+  private func updated() throws -> String {
+    var object = try DocumentObject(json: documents)
+    do throws(StoreError) {
+      for change in try FieldChange.list(try DocumentObject(json: query)) {
+        try change.apply(to: &object)
+      }
+      return object.jsonString()
+    } catch {
+      return error.code == .typeMismatch ? "error" : "error \(error.code.rawValue)"
     }
   }
 

@@ -82,9 +82,9 @@ struct CollectionTests {
     #expect(error?.code == .typeMismatch)
   }
 
-  @Test("FieldChanges can be reused for several updates, with and without await")
+  @Test("Changes can be reused for several updates, with and without await")
   func fieldChanges() async throws {
-    let changes = FieldChanges(set: ["seen": true], remove: ["n"])
+    let changes = [FieldChange.set("seen", true), .remove("n")]
     try await people.insert([["n": 1], ["n": 2], ["n": 3]])
     let some = people.find(Field("n") > 1)
 

@@ -71,9 +71,9 @@ struct IndexTests {
       ),
       (
         "update",
-        { try people.update("bob", FieldChanges(clash)) }
+        { try people.update("bob", changes(clash)) }
       ),
-      ("update row", { try people.find(Field("name") == "Bob").update(FieldChanges(clash)) }),
+      ("update row", { try people.find(Field("name") == "Bob").update(changes(clash)) }),
       ("block", { try store.write { _ = try people.insert(clash) } }),
       ("SQL", { try store.execute("INSERT INTO people(body) VALUES (?)", json(clash)) }),
     ]
@@ -231,9 +231,6 @@ extension DocumentObject {
   }
 }
 
-extension FieldChanges {
-  fileprivate init(_ object: DocumentObject) {
-    self.init()
-    set = object.map { (FieldPath(components: [$0.name]), $0.value) }
-  }
+private func changes(_ object: DocumentObject) -> [FieldChange] {
+  object.map { .set(FieldPath(components: [$0.name]), $0.value) }
 }

@@ -26,7 +26,7 @@ package struct Nanostore: ParsableCommand {
     subcommands: [
       ImportCommand.self, ExportCommand.self, ImportLegacyCommand.self,
       InspectLegacyCommand.self,
-      FindCommand.self, SearchCommand.self, GetCommand.self, PutCommand.self, DeleteCommand.self,
+      FindCommand.self, SearchCommand.self, GetCommand.self, PutCommand.self, UpdateCommand.self, DeleteCommand.self,
       CountCommand.self,
       AggregateCommand.self, WatchCommand.self, ChangesCommand.self,
       CollectionsCommand.self, SchemaCommand.self, IndexCommand.self, ConfigureCommand.self,

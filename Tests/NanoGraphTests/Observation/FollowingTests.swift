@@ -60,9 +60,9 @@ struct FollowingTests {
 
   @Test("Writes of collection methods and of SQL are followed") func collections() async throws {
     let seconds = Watch { song.seconds }
-    try await store["Song"].find("[title] = 'Gin'").update(FieldChanges(set: ["seconds": 61]))
+    try await store["Song"].find("[title] = 'Gin'").update(.set("seconds", 61))
     try await wait { seconds.values.last == 61 }
-    try await store["Song"].find("[title] = 'Gin'").update(FieldChanges(set: ["seconds": 62]))
+    try await store["Song"].find("[title] = 'Gin'").update(.set("seconds", 62))
     try await wait { seconds.values.last == 62 }
     #expect(seconds.count <= 2)
   }

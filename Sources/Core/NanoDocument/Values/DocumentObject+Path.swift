@@ -9,10 +9,18 @@ extension DocumentObject {
   /// - Throws: ``StoreError/Code/typeMismatch`` if a value along the path is neither an object nor an
   ///   array, or an index is out of range; ``StoreError/Code/invalidPath``. The object is unchanged.
   public mutating func set(_ value: DocumentValue?, at path: FieldPath) throws(StoreError) {
+    try change(path) { (_) throws(StoreError) in value }
+  }
+
+  /// Replaces the value at a path with what a closure returns for it, as ``set(_:at:)`` does; `nil` is a missing value.
+  package mutating func change(
+    _ path: FieldPath, _ change: (DocumentValue?) throws(StoreError) -> DocumentValue?
+  ) throws(StoreError) {
     try path.validate()
     var whole = DocumentValue.object(self)
-    try whole.set(value, path.steps[...], path)
-    if case .object(let changed) = whole { self = changed }
+    self = [:]
+    defer { if case .object(let changed) = whole { self = changed } }
+    try whole.change(path.steps[...], path, change)
   }
 
   /// Returns an object with only the specified fields, at their paths. Within arrays, the fields of
@@ -34,40 +42,51 @@ extension Document {
 }
 
 extension DocumentValue {
-  fileprivate mutating func set(
-    _ value: DocumentValue?, _ steps: ArraySlice<FieldPath.Step>, _ path: FieldPath
+  /// The value is unchanged if an error is thrown.
+  fileprivate mutating func change(
+    _ steps: ArraySlice<FieldPath.Step>, _ path: FieldPath,
+    _ change: (DocumentValue?) throws(StoreError) -> DocumentValue?
   ) throws(StoreError) {
     guard let step = steps.first else {
-      self = value ?? .null
+      self = try change(self) ?? .null
       return
     }
-    let name = step.name
-    let isLast = steps.count == 1
     switch self {
     case .object(var object):
-      if isLast {
-        object[name] = value
-      } else {
-        guard object[name] != nil || value != nil else { return }
-        var inner = object[name] ?? .object([:])
-        if inner.isNull { inner = .object([:]) }
-        try inner.set(value, steps.dropFirst(), path)
-        object[name] = inner
-      }
+      let old = object[step.name]
+      object[step.name] = try Self.changed(old, steps.dropFirst(), path, change)
       self = .object(object)
     case .array(var array):
       guard let index = step.index, index <= array.count else {
-        throw Self.blocked(path, name)
+        throw Self.blocked(path, step.name)
       }
-      if isLast, value == nil {
-        if index < array.count { array.remove(at: index) }
-      } else {
-        if index == array.count { array.append(.object([:])) }
-        try array[index].set(value, steps.dropFirst(), path)
+      let old: DocumentValue? = index < array.count ? array[index] : .none
+      let new: DocumentValue? = try Self.changed(old, steps.dropFirst(), path, change)
+      switch (old, new) {
+      case (nil, nil): return
+      case (nil, let new?): array.append(new)
+      case (_?, let new?): array[index] = new
+      case (_?, nil): array.remove(at: index)
       }
       self = .array(array)
-    default: throw Self.blocked(path, name)
+    default: throw Self.blocked(path, step.name)
     }
+  }
+
+  /// Returns a value with a changed value inside. An object is created for it if there is none, unless nothing is
+  /// stored in it.
+  private static func changed(
+    _ old: DocumentValue?, _ steps: ArraySlice<FieldPath.Step>, _ path: FieldPath,
+    _ change: (DocumentValue?) throws(StoreError) -> DocumentValue?
+  ) throws(StoreError) -> DocumentValue? {
+    guard !steps.isEmpty else { return try change(old) }
+    var inner = old ?? .null
+    if inner.isNull { inner = .object([:]) }
+    try inner.change(steps, path, change)
+    if old == nil || old?.isNull == true, case .object(let object) = inner, object.isEmpty {
+      return old
+    }
+    return inner
   }
 
   private static func blocked(_ path: FieldPath, _ name: String) -> StoreError {

@@ -58,53 +58,6 @@ extension ModelQuery {
   }
 }
 
-/// A change of a property of a document, applied without decoding the document.
-///
-/// ```swift
-/// try people.update("ada", .set(\.age, 37), .remove(\.nickname))
-/// ```
-public struct ModelChange<M: Model>: Sendable {
-  let location: Result<PropertyLocation, StoreError>
-  let value: Result<DocumentValue?, StoreError>
-
-  /// Sets a property to a value.
-  public static func set<Value>(
-    _ keyPath: any WritableKeyPath<M, Value> & Sendable, _ value: Value
-  ) -> ModelChange {
-    ModelChange(
-      location: Result { () throws(StoreError) in try M.location(of: keyPath) },
-      value: Result { () throws(StoreError) in try StoredValues.stored(value) })
-  }
-
-  /// Sets a property to nil.
-  public static func remove<Value>(
-    _ keyPath: any WritableKeyPath<M, Value?> & Sendable
-  ) -> ModelChange {
-    let location = Result { () throws(StoreError) in try M.location(of: keyPath) }
-    // If a missing field would be read with a default, nil is stored as null.
-    return ModelChange(
-      location: location,
-      value: location.map { $0.missing == nil && !$0.hasComputedDefault ? nil : .null })
-  }
-
-  /// Whether it changes a property of a nested value.
-  var isNested: Bool { (try? location.get().steps.count > 1) ?? false }
-
-  /// Applies the change to the fields of a document.
-  ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` if an intermediate value is not an object.
-  func apply(to object: inout DocumentObject) throws(StoreError) {
-    let location = try location.get()
-    guard !location.isKey else {
-      throw StoreError(
-        .invalidArgument, "The key of a document cannot be changed",
-        [.hint: "delete it and insert the value under its new key"])
-    }
-    for former in location.formerPaths { try object.set(nil, at: former) }
-    try object.set(try value.get(), at: location.path)
-  }
-}
-
 extension ModelQuery {
   /// Changes properties of all results in one transaction, and returns the number of documents.
   /// Documents of older versions are upgraded.
@@ -184,8 +137,9 @@ extension ModelCollection {
       header.version = M.storedVersion
     }
     // A nested value that is missing or has a former name is first written as the model encodes it:
-    // otherwise it would consist of the changed field only.
-    if changes.contains(where: \.isNested) {
+    // otherwise it would consist of the changed field only. An operator starts from a property's
+    // default, too.
+    if changes.contains(where: { $0.isNested || $0.usesPresentValue }) {
       object = try normalized(object, document.header.key)
     }
     for change in changes { try change.apply(to: &object) }

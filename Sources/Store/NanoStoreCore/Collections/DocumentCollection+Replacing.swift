@@ -5,30 +5,38 @@ import NanoEngine
 import NanoQuery
 
 extension DocumentCollection {
+  /// Applies changes to the newest state of a document.
+  ///
+  /// - Parameter upsert: Whether a document that does not exist is inserted under its key.
+  /// - Returns: The document before and after; nil before if it was inserted.
   func update(
-    _ identity: Identity, _ change: (inout DocumentObject) throws -> Void
-  ) throws -> Document {
+    _ identity: Identity, _ changes: [FieldChange], upsert: Bool
+  ) throws -> (before: Document?, after: Document) {
     try InternalCollection.refuse(name)
-    if case .key(let key) = identity, let changed = try updateOptimistically(key, change) {
+    if case .key(let key) = identity, let changed = try updateOptimistically(key, changes, upsert) {
       return changed
     }
     return try writing { engine in
-      guard let changed = try update(identity, engine, change) else {
-        throw Self.notFound(identity, name)
+      if let changed = try update(identity, engine, changes) { return changed }
+      guard upsert, case .key(let key) = identity else { throw Self.notFound(identity, name) }
+      do {
+        return (nil, try insert(key, engine, changes))
+      } catch let error as StoreError where error.code == .duplicateKey {
+        // Another transaction has inserted it, in a block that does not lock what it reads.
+        guard let changed = try update(identity, engine, changes) else { throw error }
+        return changed
       }
-      return changed
     }
   }
 
-  /// Changes one document and returns it, or nil if it does not exist.
+  /// Changes one document and returns it before and after, or nil if it does not exist.
   ///
   /// - Parameter query: A query that found the document with a revision, and must find it again if it
   ///   has another one.
   func update(
-    _ identity: Identity, _ engine: any EngineWriter,
-    ofQuery query: (query: Query, revision: Int64?)? = nil,
-    _ change: (inout DocumentObject) throws -> Void
-  ) throws -> Document? {
+    _ identity: Identity, _ engine: any EngineWriter, _ changes: [FieldChange],
+    ofQuery query: (query: Query, revision: Int64?)? = nil
+  ) throws -> (before: Document?, after: Document)? {
     var read: Int64?
     while true {
       var stored: Document?
@@ -40,11 +48,31 @@ extension DocumentCollection {
       {
         return nil
       }
-      let replaced = try replace(found, change) { try engine.replace(identity, with: $0, in: name) }
-      if let replaced { return replaced }
+      let replaced = try replace(found, changes) {
+        try engine.replace(identity, with: $0, in: name)
+      }
+      if let replaced { return (found, replaced) }
       // Another transaction has changed it, in a block that does not lock what it reads.
       read = found.revision
     }
+  }
+
+  /// Inserts what the changes make of an empty document.
+  private func insert(
+    _ key: DocumentKey, _ engine: any EngineWriter, _ changes: [FieldChange]
+  ) throws -> Document {
+    var object = DocumentObject()
+    for change in changes { try change.apply(to: &object, isInsert: true) }
+    var writer = JSONWriter(capacity: 512)
+    writer.object(object.withoutRowID)
+    try store.checkNames(writer.bytes, key: key)
+    try writer.checkStorable(limit: store.maximumDocumentSize)
+    var header = Document.Header(collection: name, key: key)
+    let added = Clock.microseconds()
+    header.added = added
+    header.rowID = try engine.insert(
+      NewDocument(key: key, added: added, body: writer.bytes), into: name)
+    return Document(header, copying: writer.bytes)
   }
 
   /// How often a document is read and replaced before it is locked. Arbitrary.
@@ -53,8 +81,8 @@ extension DocumentCollection {
   /// Reads a document, and replaces it if it has the same revision, on an engine where that is faster than a
   /// transaction. Returns nil if a transaction is needed.
   private func updateOptimistically(
-    _ key: DocumentKey, _ change: (inout DocumentObject) throws -> Void
-  ) throws -> Document? {
+    _ key: DocumentKey, _ changes: [FieldChange], _ upsert: Bool
+  ) throws -> (before: Document?, after: Document)? {
     guard let engine = try store.engineForPutting() else { return nil }
     for _ in 0..<Self.attempts {
       var stored: Document?
@@ -63,17 +91,21 @@ extension DocumentCollection {
           stored = Document($0, in: name)
         }
       }
-      guard let found = stored else { throw Self.notFound(.key(key), name) }
+      guard let found = stored else {
+        guard upsert else { throw Self.notFound(.key(key), name) }
+        return nil
+      }
       guard found.revision != nil else { return nil }
       var isPossible = true
-      let replaced = try replace(found, change) { replacement in
+      let replaced = try replace(found, changes) { replacement in
         let isReplaced = try store.retrying {
           try engine.replace(key: key, with: replacement, in: name, Interruption.current)
         }
         isPossible = isReplaced != nil
         return isReplaced ?? false
       }
-      if replaced != nil || !isPossible { return replaced }
+      if let replaced { return (found, replaced) }
+      if !isPossible { return nil }
     }
     return nil
   }
@@ -81,13 +113,13 @@ extension DocumentCollection {
   /// Passes the changed form of a document to a closure that stores it if the document has the same revision. Returns
   /// nil if the closure has not stored it.
   private func replace(
-    _ found: Document, _ change: (inout DocumentObject) throws -> Void,
+    _ found: Document, _ changes: [FieldChange],
     _ store: (NewDocument) throws -> Bool
   ) throws -> Document? {
     var object = try found.object()
     // Not the row ID, but a field of the same name that was stored from JSON text.
     let field = object[DocumentObject.rowIDName]
-    try change(&object)
+    for change in changes { try change.apply(to: &object) }
     object[DocumentObject.rowIDName] = field
     var writer = JSONWriter(capacity: 512)
     writer.object(object)

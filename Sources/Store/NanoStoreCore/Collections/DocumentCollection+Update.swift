@@ -2,50 +2,14 @@
 
 public import NanoDocument
 import NanoEngine
-import NanoQuery
-
-/// A set of changes to individual fields of a document.
-///
-/// ```swift
-/// try people.update("ada", set: ["Address.City": "Paris", "age": 36], remove: ["nickname"])
-/// ```
-public struct FieldChanges: Sendable, Hashable {
-  /// The new values, in the order in which they are set.
-  public var set: [(path: FieldPath, value: DocumentValue)]
-  /// The fields to remove, after the new values are set.
-  public var remove: [FieldPath]
-
-  /// Creates changes from new values and fields to remove.
-  public init(
-    set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
-  ) {
-    self.set = set.map { ($0.key, $0.value) }
-    self.remove = remove
-  }
-
-  /// Applies the changes to an object.
-  ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` if a path leads through a value that is not an
-  ///   object.
-  package func apply(to object: inout DocumentObject) throws(StoreError) {
-    for (path, value) in set { try object.set(value, at: path) }
-    for path in remove { try object.set(nil, at: path) }
-  }
-
-  /// Whether both make the same changes in the same order.
-  public static func == (a: FieldChanges, b: FieldChanges) -> Bool {
-    a.remove == b.remove
-      && a.set.elementsEqual(b.set) { $0.path == $1.path && $0.value == $1.value }
-  }
-  /// Hashes the paths to remove and the number of new values.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(remove)
-    hasher.combine(set.count)
-  }
-}
+public import NanoQuery
 
 extension DocumentCollection {
   /// Changes some fields of a document and leaves the others unchanged.
+  ///
+  /// ```swift
+  /// try people.update("ada", set: ["address.city": "Paris", "age": 36], remove: ["nickname"])
+  /// ```
   ///
   /// - Returns: The document after the change.
   /// - Throws: ``StoreError/Code/notFound`` if no document has this key;
@@ -53,33 +17,69 @@ extension DocumentCollection {
   @discardableResult
   public func update(
     _ key: String, set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
-  ) throws -> Document {
-    let changes = FieldChanges(set: set, remove: remove)
-    return try update(.key(DocumentKey(key))) { (object) throws(StoreError) in
-      try changes.apply(to: &object)
-    }
-  }
+  ) throws -> Document { try update(key, FieldChange.list(set, remove)) }
   /// The asynchronous form of `update(_:set:remove:)`, which does not block the calling thread.
   @discardableResult
   public func update(
     _ key: String, set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
+  ) async throws -> Document { try await update(key, FieldChange.list(set, remove)) }
+
+  /// Changes fields of a document with update operators.
+  ///
+  /// ```swift
+  /// try films.update("alien", .increment("views"), .addToSet("tags", "classic"))
+  /// try visits.update("2026-11", .increment("count"), .setOnInsert("first", user), upsert: true)
+  /// ```
+  ///
+  /// The changes are applied in order, to the newest state of the document: no concurrent change is
+  /// lost, whichever process makes it.
+  ///
+  /// - Parameter upsert: Whether a document that does not exist is inserted, with the changes applied
+  ///   to an empty one.
+  /// - Returns: The document after the change.
+  /// - Throws: ``StoreError/Code/notFound`` if no document has this key;
+  ///   ``StoreError/Code/typeMismatch`` if a field has a value to which an operator does not apply;
+  ///   ``StoreError/Code/valueNotStorable`` if an integer exceeds 64 bits. The document is unchanged.
+  @discardableResult
+  public func update(
+    _ key: String, _ changes: FieldChange..., upsert: Bool = false
+  ) throws -> Document { try update(key, changes, upsert: upsert) }
+  /// The asynchronous form of `update(_:_:upsert:)`, which does not block the calling thread.
+  @discardableResult
+  public func update(
+    _ key: String, _ changes: FieldChange..., upsert: Bool = false
+  ) async throws -> Document { try await update(key, changes, upsert: upsert) }
+
+  /// Changes fields of a document with an array of update operators; see
+  /// ``update(_:_:upsert:)-(_,FieldChange...,_)``.
+  @discardableResult
+  public func update(
+    _ key: String, _ changes: [FieldChange], upsert: Bool = false
+  ) throws -> Document { try update(.key(DocumentKey(key)), changes, upsert: upsert).after }
+  /// The asynchronous form of `update(_:_:upsert:)`, which does not block the calling thread.
+  @discardableResult
+  public func update(
+    _ key: String, _ changes: [FieldChange], upsert: Bool = false
   ) async throws -> Document {
-    let changes = FieldChanges(set: set, remove: remove)
-    return try await onWriter { try self.update(key, changes) }
+    try await onWriter { try self.update(key, changes, upsert: upsert) }
   }
 
-  /// The asynchronous form of `update(_:_:)`, which does not block the calling thread.
-  @discardableResult
-  public func update(_ key: String, _ changes: FieldChanges) async throws -> Document {
-    try await onWriter { try self.update(key, changes) }
-  }
-
-  /// Applies stored changes to a document; see ``update(_:set:remove:)-(String,_,_)``.
-  @discardableResult
-  public func update(_ key: String, _ changes: FieldChanges) throws -> Document {
-    try update(.key(DocumentKey(key))) { (object) throws(StoreError) in
-      try changes.apply(to: &object)
-    }
+  /// Changes fields of a document with update operators, and returns the document before the change.
+  ///
+  /// ```swift
+  /// let job = try jobs.getAndUpdate("next", [.increment("attempts")])    // attempts as before
+  /// ```
+  ///
+  /// - Returns: The document before the change; nil if it was inserted.
+  /// - Throws: As ``update(_:_:upsert:)-(_,FieldChange...,_)``.
+  public func getAndUpdate(
+    _ key: String, _ changes: [FieldChange], upsert: Bool = false
+  ) throws -> Document? { try update(.key(DocumentKey(key)), changes, upsert: upsert).before }
+  /// The asynchronous form of `getAndUpdate(_:_:upsert:)`, which does not block the calling thread.
+  public func getAndUpdate(
+    _ key: String, _ changes: [FieldChange], upsert: Bool = false
+  ) async throws -> Document? {
+    try await onWriter { try self.getAndUpdate(key, changes, upsert: upsert) }
   }
 
   /// Changes some fields of the document with this row ID; see
@@ -88,24 +88,25 @@ extension DocumentCollection {
   public func update(
     rowID: Int64, set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
   ) throws -> Document {
-    let changes = FieldChanges(set: set, remove: remove)
-    return try update(.rowID(rowID)) { (object) throws(StoreError) in
-      try changes.apply(to: &object)
-    }
+    try update(.rowID(rowID), FieldChange.list(set, remove), upsert: false).after
   }
-
   /// The asynchronous form of `update(rowID:set:remove:)`, which does not block the calling thread.
   @discardableResult
   public func update(
     rowID: Int64, set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
   ) async throws -> Document {
-    let changes = FieldChanges(set: set, remove: remove)
+    let changes = FieldChange.list(set, remove)
     return try await onWriter {
-      try self.update(.rowID(rowID)) { (object) throws(StoreError) in
-        try changes.apply(to: &object)
-      }
+      try self.update(.rowID(rowID), changes, upsert: false).after
     }
   }
+}
+
+extension FieldChange {
+  /// The changes that set and then remove fields.
+  static func list(
+    _ set: KeyValuePairs<FieldPath, DocumentValue>, _ remove: [FieldPath]
+  ) -> [FieldChange] { set.map { .set($0.key, $0.value) } + remove.map { .remove($0) } }
 }
 
 extension DocumentCollection {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import NanoDocument
+import NanoQuery
 
 // Overloads that accept literals with variables.
 extension DocumentCollection {
@@ -53,42 +54,38 @@ extension DocumentCollection {
   public func update(
     _ key: String, set: KeyValuePairs<FieldPath, any DocumentValueConvertible & Sendable>,
     remove: [FieldPath] = []
-  ) throws -> Document { try update(key, FieldChanges(set: set, remove: remove)) }
+  ) throws -> Document { try update(key, FieldChange.list(set, remove)) }
   /// The asynchronous form of `update(_:set:remove:)`, which does not block the calling thread.
   @discardableResult
   @_disfavoredOverload
   public func update(
     _ key: String, set: KeyValuePairs<FieldPath, any DocumentValueConvertible & Sendable>,
     remove: [FieldPath] = []
-  ) async throws -> Document { try await update(key, FieldChanges(set: set, remove: remove)) }
+  ) async throws -> Document { try await update(key, FieldChange.list(set, remove)) }
 }
 
 extension DocumentQuery {
   /// Changes some fields of all matching documents to the values of variables; see
-  /// ``update(_:)-(FieldChanges)``.
+  /// ``update(set:remove:)-(KeyValuePairs<FieldPath,DocumentValue>,_)``.
   @discardableResult
   @_disfavoredOverload
   public func update(
     set: KeyValuePairs<FieldPath, any DocumentValueConvertible & Sendable>,
     remove: [FieldPath] = []
-  ) throws -> Int { try update(FieldChanges(set: set, remove: remove)) }
+  ) throws -> Int { try update(FieldChange.list(set, remove)) }
   /// The asynchronous form of `update(set:remove:)`, which does not block the calling thread.
   @discardableResult
   @_disfavoredOverload
   public func update(
     set: KeyValuePairs<FieldPath, any DocumentValueConvertible & Sendable>,
     remove: [FieldPath] = []
-  ) async throws -> Int { try await update(FieldChanges(set: set, remove: remove)) }
+  ) async throws -> Int { try await update(FieldChange.list(set, remove)) }
 }
 
-extension FieldChanges {
-  /// Creates changes that set fields to the values of variables.
-  @_disfavoredOverload
-  public init(
-    set: KeyValuePairs<FieldPath, any DocumentValueConvertible & Sendable>,
-    remove: [FieldPath] = []
-  ) {
-    self.init(remove: remove)
-    self.set = set.map { ($0.key, $0.value.documentValue) }
+extension FieldChange {
+  fileprivate static func list(
+    _ set: KeyValuePairs<FieldPath, any DocumentValueConvertible & Sendable>, _ remove: [FieldPath]
+  ) -> [FieldChange] {
+    set.map { .set($0.key, $0.value.documentValue) } + remove.map { .remove($0) }
   }
 }

@@ -3,7 +3,7 @@
 import Foundation
 public import NanoDocument
 import NanoEngine
-import NanoQuery
+public import NanoQuery
 
 extension DocumentQuery {
   /// Deletes the matching documents and returns how many there were.
@@ -20,21 +20,32 @@ extension DocumentQuery {
   @discardableResult
   public func update(
     set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
-  ) throws -> Int {
-    try update(FieldChanges(set: set, remove: remove))
-  }
+  ) throws -> Int { try update(FieldChange.list(set, remove)) }
   /// The asynchronous form of `update(set:remove:)`, which does not block the calling thread.
   @discardableResult
   public func update(
     set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
-  ) async throws -> Int {
-    let changes = FieldChanges(set: set, remove: remove)
-    return try await onWriter { try $0.update(changes) }
-  }
+  ) async throws -> Int { try await update(FieldChange.list(set, remove)) }
 
-  /// Applies stored changes to all matching documents; see ``update(set:remove:)-(_,_)``.
+  /// Changes fields of all matching documents with update operators, in one transaction, and returns
+  /// their number.
+  ///
+  /// ```swift
+  /// try films.find("[year] < ?", 1980).update(.addToSet("tags", "classic"), .increment("views"))
+  /// ```
+  ///
+  /// - Throws: The errors of the operators; see
+  ///   ``DocumentCollection/update(_:_:upsert:)-(_,FieldChange...,_)``. No document was changed.
   @discardableResult
-  public func update(_ changes: FieldChanges) throws -> Int {
+  public func update(_ changes: FieldChange...) throws -> Int { try update(changes) }
+  /// The asynchronous form of `update(_:)`, which does not block the calling thread.
+  @discardableResult
+  public func update(_ changes: FieldChange...) async throws -> Int { try await update(changes) }
+
+  /// Changes fields of all matching documents with an array of update operators; see
+  /// ``update(_:)-(FieldChange...)``.
+  @discardableResult
+  public func update(_ changes: [FieldChange]) throws -> Int {
     try validate()
     try InternalCollection.refuse(collection.name)
     return try collection.writing(atomic: true) { engine in
@@ -46,15 +57,13 @@ extension DocumentQuery {
         return true
       }
       return try found.count { rowID, revision in
-        try collection.update(.rowID(rowID), engine, ofQuery: (query, revision)) {
-          try changes.apply(to: &$0)
-        } != nil
+        try collection.update(.rowID(rowID), engine, changes, ofQuery: (query, revision)) != nil
       }
     }
   }
   /// The asynchronous form of `update(_:)`, which does not block the calling thread.
   @discardableResult
-  public func update(_ changes: FieldChanges) async throws -> Int {
+  public func update(_ changes: [FieldChange]) async throws -> Int {
     try await onWriter { try $0.update(changes) }
   }
 }

@@ -53,7 +53,9 @@ func writing(_ recipes: DocumentCollection, _ object: DocumentObject) async thro
   print(DocumentObject(["title": title, "minutes": minutes]))
 
   try await recipes.update("soup", set: ["minutes": 20], remove: ["tags"])
-  try await recipes.update("soup", FieldChanges(set: ["minutes": 20]))
+  try await recipes.update("soup", [.set("minutes", 20)])
+  try await recipes.update("soup", .increment("minutes"), .append("tags", title, 3), upsert: true)
+  print(try await recipes.getAndUpdate("soup", [.pop("tags", .first)], upsert: true)?.key ?? "new")
   try await recipes.update(rowID: 1, set: ["minutes": 20])
   try await recipes.delete("soup")
   try await recipes.delete(rowID: 1)
@@ -116,7 +118,8 @@ func querying(_ recipes: DocumentCollection) async throws {
 
   try await quick.delete()
   try await quick.update(set: ["quick": true], remove: ["slow"])
-  try await quick.update(FieldChanges(remove: ["slow"]))
+  try await quick.update([.remove("slow")])
+  try await quick.update(.addToSet("tags", "quick"), .min("minutes", 30))
 }
 
 func skipping(_ recipes: DocumentCollection) async throws {

@@ -27,13 +27,15 @@ extension Call {
       }.map { [.writeAll(name, mode, $0)] }
         + [documents.map { .save(name, $0.object, key: $0.key) }]
     case .edit(let name, let target, let changes, let replacing):
-      changes.smaller.map { [.edit(name, target, $0, replacing: replacing)] }
+      ScriptShrinker.smaller(changes) { _ in [] }.map {
+        [.edit(name, target, $0, replacing: replacing)]
+      }
         + [[.update(name, target, changes)]]
     case .update(let name, let target, let changes):
-      changes.smaller.map { [.update(name, target, $0)] }
+      ScriptShrinker.smaller(changes) { _ in [] }.map { [.update(name, target, $0)] }
     case .updateFound(let name, let query, let changes):
       query.smaller.map { [.updateFound(name, $0, changes)] }
-        + changes.smaller.map { [.updateFound(name, query, $0)] }
+        + ScriptShrinker.smaller(changes) { _ in [] }.map { [.updateFound(name, query, $0)] }
     case .removeKeys(let name, let keys):
       [keys.map { .remove(name, .key($0)) }]
     case .removeFound(let name, let query): query.smaller.map { [.removeFound(name, $0)] }
@@ -104,24 +106,6 @@ private enum Shrinker {
 extension DocumentObject {
   fileprivate var smaller: [DocumentObject] {
     DocumentValue.object(self).smaller.compactMap(\.object)
-  }
-}
-
-extension FieldChanges {
-  fileprivate var smaller: [FieldChanges] {
-    let sets = ScriptShrinker.smaller(set) { change in
-      change.value.smaller.map { (path: change.path, value: $0) }
-    }
-    return sets.map { changed(set: $0, remove: remove) }
-      + ScriptShrinker.smaller(remove) { _ in [] }.map { changed(set: set, remove: $0) }
-  }
-
-  private func changed(
-    set: [(path: FieldPath, value: DocumentValue)], remove: [FieldPath]
-  ) -> FieldChanges {
-    var copy = FieldChanges(remove: remove)
-    copy.set = set
-    return copy
   }
 }
 

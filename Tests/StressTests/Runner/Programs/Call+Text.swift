@@ -150,9 +150,8 @@ extension DocumentObject {
   fileprivate var text: String { jsonString() }
 }
 
-extension FieldChanges {
+extension [FieldChange] {
   fileprivate var text: String {
-    let sets = set.map { "\($0.path): \($0.value.jsonString())" }.joined(separator: ", ")
-    return "set: [\(sets)], remove: \(remove)"
+    "[" + map { ".\($0.operation) at \($0.path)" }.joined(separator: ", ") + "]"
   }
 }

@@ -35,15 +35,20 @@ extension ProgramExecutor {
       )
     case .edit(let name, let target, let changes, let replacing):
       guard var document = try document(name, target) else { return .text("none") }
-      for (path, value) in changes.set { document[path] = value }
-      for path in changes.remove { document[path] = nil }
+      for change in changes {
+        switch change.operation {
+        case .set(let value): document[change.path] = value
+        case .remove: document[change.path] = nil
+        default: break
+        }
+      }
       let collection = store[name]
       return .text(
         try text(replacing ? collection.replace(document) : collection.save(document)))
     case .update(let name, .key(let key), let changes):
       return .text(try text(store[name].update(key, changes)))
     case .update(let name, .rowID(let id), let changes):
-      // The variant by row ID has no form that takes `FieldChanges`.
+      // The variant by row ID has no form that takes an array.
       return .count(
         try store[name].find(Condition.comparison(.attribute(.rowID), .equal, .value(.int(id))))
           .update(changes))

@@ -44,21 +44,29 @@ extension ProgramGenerator {
     random.oneIn(3) ? .rowID(Int64(random.number(1...min(lastRowID, 12)))) : .key(key())
   }
 
-  mutating func changes() -> FieldChanges {
-    var changes = FieldChanges()
-    for _ in 0..<random.number(0...2) {
-      switch random.number(0...5) {
-      case 0: changes.set.append(("u", .int(Int64(random.number(0...9)))))
-      case 1: changes.set.append(("name", .string(words())))
-      default:
-        changes.set.append(
-          (random.pick(["a", "b", "a.b", "list", "list.0", "new.field", "$d"]), value()))
-      }
+  mutating func changes() -> [FieldChange] {
+    (0..<random.number(0...3)).map { _ in change() }
+  }
+
+  private mutating func change() -> FieldChange {
+    let path = FieldPath(
+      random.pick(["a", "b", "a.b", "u", "list", "list.0", "tags", "new.field", "$d"]))
+    return switch random.number(0...17) {
+    case 0: .set("u", random.number(0...9))
+    case 1: .set("name", words())
+    case 2...6: .set(path, value())
+    case 7: .remove(path)
+    case 8: .increment(path, by: random.number(-3...3))
+    case 9: .increment(path, by: 0.5)
+    case 10: .multiply(path, by: random.pick([2, Int.max]))
+    case 11: random.oneIn(2) ? .min(path, value()) : .max(path, value())
+    case 12: .append(path, value(), value())
+    case 13: .insert(path, value(), at: random.number(0...2))
+    case 14: .addToSet(path, value())
+    case 15: .pull(path, value())
+    case 16: random.oneIn(2) ? .pop(path) : .pull(path, where: Field(.element) > 2)
+    default: .rename(path, to: random.pick(["a", "b.c", "list"]))
     }
-    if random.oneIn(3) {
-      changes.remove.append(random.pick(["a", "b", "a.b", "u", "tags", "list"]))
-    }
-    return changes
   }
 
   mutating func document() -> Call {

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+import NanoTestSupport
+import NanoTesting
+import Testing
+
+@Suite("Update operators", .timeLimit(.minutes(10)))
+struct UpdateOperatorTests {
+  private let store: Store
+  private var films: DocumentCollection { store["films"] }
+
+  init() throws {
+    store = try anyStore()
+    try store["films"].save(["title": "Alien", "views": 1, "tags": ["scary"]], key: "alien")
+  }
+
+  @Test("One call applies several operators, in order, and returns the document")
+  func several() async throws {
+    let title = "Aliens"
+    let changed = try await films.update(
+      "alien", .increment("views", by: 2), .multiply("views", by: 2.5), .append("tags", "a", 1),
+      .set("title", title), .set("cast", [["name": "Weaver", "age": 30]]), .rename("cast", to: "by")
+    )
+    #expect(
+      try changed.object() == [
+        "title": "Aliens", "views": 7.5, "tags": ["scary", "a", 1],
+        "by": [["name": "Weaver", "age": 30]],
+      ])
+    #expect(try await films.get("alien")?.object() == changed.object())
+    let pulled = try await films.update("alien", .pull("by", where: Field("age") > 20))
+    #expect(pulled["by"] == [])
+  }
+
+  @Test("If an operator fails, the document is unchanged, and the error names the field")
+  func failing() throws {
+    let error = #expect(throws: StoreError.self) {
+      try films.update("alien", .increment("views"), .append("title", "x"))
+    }
+    #expect(error?.code == .typeMismatch)
+    #expect(error?[.field] == "title")
+    #expect(error?[.actual] == "text")
+    #expect(try films.get("alien")?["views"] == 1)
+    let missing = #expect(throws: StoreError.self) { try films.update("x", .increment("n")) }
+    #expect(missing?.code == .notFound)
+  }
+
+  @Test("Upsert inserts a document once, and setOnInsert applies only then")
+  func upsert() async throws {
+    for number in 1...3 {
+      let before = try await films.getAndUpdate(
+        "new", [.increment("n"), .setOnInsert("first", number)], upsert: true)
+      #expect(before?["n"] == (number == 1 ? nil : .int(Int64(number - 1))))
+    }
+    #expect(try await films.get("new")?.object() == ["n": 3, "first": 1])
+    try await store.write {
+      try films.update("other", .append("list", 1), upsert: true)
+      try films.update("other", .append("list", 2), upsert: true)
+    }
+    #expect(try await films.get("other")?["list"] == [1, 2])
+  }
+
+  @Test("16 concurrent writers lose no update, and upsert inserts once")
+  func concurrent() async throws {
+    let films = films
+    try await withThrowingTaskGroup { group in
+      for writer in 0..<16 {
+        group.addTask {
+          for number in 0..<20 {
+            try await films.update(
+              "counter", .increment("n"), .append("list", writer * 100 + number), upsert: true)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let counter = try #require(try await films.get("counter"))
+    #expect(counter["n"] == 320)
+    let list = try #require(counter["list"]?.array).compactMap(\.int)
+    #expect(Set(list).count == 320)
+    for writer in 0..<16 {
+      #expect(list.filter { $0 / 100 == writer } == (0..<20).map { writer * 100 + $0 })
+    }
+  }
+
+  @Test("All results of a query are changed, or none")
+  func query() async throws {
+    try await films.insert((0..<500).map { try Document(["n": .int(Int64($0)), "a": [1]]) })
+    let few = try films.find("[n] < 400")
+    #expect(try await few.update(.increment("n", by: 1_000), .append("a", 2)) == 400)
+    #expect(try await films.find("[n] >= 1000 AND [a] = 2").count() == 400)
+    try await films.insert(["n": 2_000, "a": "text"])
+    await #expect(throws: StoreError.self) {
+      try await films.find("[n] >= 0").update(.increment("n"), .append("a", 3))
+    }
+    #expect(try await films.find("[a] = 3").count() == 0)
+    #expect(try await films.find("[n] = 1000").count() == 1)
+  }
+
+  @Test("Live queries and change feeds receive the change")
+  func observed() async throws {
+    var updates = try films.find("[views] > 5").updates().makeAsyncIterator()
+    #expect(try await updates.next()?.isEmpty == true)
+    try await films.update("alien", .increment("views", by: 5))
+    #expect(try await updates.next()?.first?["views"] == 6)
+  }
+}
