@@ -8,10 +8,13 @@ package struct PathSummary: Sendable, Hashable {
   package var types: ObservedTypes
   /// Whether any document ever had an array along the path or at its end.
   package var entersArray: Bool
+  /// Whether one of these arrays ever was an element of another one.
+  package var entersNestedArray: Bool
 
-  package init(types: ObservedTypes, entersArray: Bool) {
+  package init(types: ObservedTypes, entersArray: Bool, entersNestedArray: Bool = false) {
     self.types = types
     self.entersArray = entersArray
+    self.entersNestedArray = entersNestedArray
   }
 
   /// Value classes for which SQLite's comparison agrees with the query semantics, provided that no other class

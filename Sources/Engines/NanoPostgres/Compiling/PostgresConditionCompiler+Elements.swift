@@ -28,12 +28,22 @@ extension PostgresConditionCompiler {
         })
     else { return nil }
     let usesAll = metadata.collection.indexing == .everything
+    let isFlat = path.components.count == 1 && summary.types.isSubset(of: Self.plain)
+    if !usesAll, isFlat, !summary.entersNestedArray {
+      return Translation(sql: contains(column.column, value, literal), isExact: true)
+    }
     let steps = usesAll ? column.wholePath : column.path
     let sql =
       "\(usesAll ? "body" : column.column) @? "
       + .value(.text("\(steps) ? (@ == \(literal))")) + "::jsonpath"
-    return Translation(
-      sql: sql, isExact: path.components.count == 1 && summary.types.isSubset(of: Self.plain))
+    return Translation(sql: sql, isExact: isFlat)
+  }
+
+  /// A condition on scalars and arrays of scalars, which the server evaluates in a fraction of the time of a jsonpath.
+  private func contains(_ column: String, _ value: DocumentValue, _ literal: String) -> PostgresSQL
+  {
+    if case .string(let text) = value { return "\(column) ? " + .value(.text(text)) }
+    return "\(column) @> " + .value(.text(literal)) + "::jsonb"
   }
 }
 
@@ -68,6 +78,7 @@ enum JSONPathLiteral {
   static func text(_ value: DocumentValue) -> String? {
     switch value {
     case .string(let text): return text.utf8.contains(0) ? nil : name(text)
+    case .double(let number) where !number.isFinite: return nil
     case .int, .double:
       return ComparisonKey(value).map(\.number)
     case .bool(let flag): return flag ? "true" : "false"

@@ -169,7 +169,7 @@ extension PathTrie {
   /// Returns what is known about the values at a path across all documents; `nil` if not every path is tracked.
   package func summary(at path: FieldPath) -> PathSummary? {
     var reached = [Self.root]
-    var entersArray = false
+    var depth = 0
     for component in path.components {
       let name = StoredName(component)
       var next: [Int32] = []
@@ -179,22 +179,25 @@ extension PathTrie {
         if child >= 0 { next.append(child) }
       }
       reached = []
-      for node in next { spread(node, &reached, &entersArray) }
+      for node in next { spread(node, 0, &reached, &depth) }
     }
     var types: Int32 = 0
     for node in reached { types |= nodes[Int(node)].types }
     return PathSummary(
-      types: ObservedTypes(rawValue: Int(types)).subtracting(.open), entersArray: entersArray)
+      types: ObservedTypes(rawValue: Int(types)).subtracting(.open), entersArray: depth > 0,
+      entersNestedArray: depth > 1)
   }
 
   /// Adds a node and, recursively, its element nodes.
-  private func spread(_ node: Int32, _ reached: inout [Int32], _ entersArray: inout Bool) {
+  ///
+  /// - Parameter depth: The number of arrays around the node, and then the largest one.
+  private func spread(
+    _ node: Int32, _ arrays: Int, _ reached: inout [Int32], _ depth: inout Int
+  ) {
     reached.append(node)
+    depth = max(depth, arrays)
     let element = nodes[Int(node)].element
-    if element >= 0 {
-      entersArray = true
-      spread(element, &reached, &entersArray)
-    }
+    if element >= 0 { spread(element, arrays + 1, &reached, &depth) }
   }
 
   /// Every path with its types, sorted by path.
