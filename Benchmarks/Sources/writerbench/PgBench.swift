@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import ArgumentParser
 import Foundation
 
 /// Runs pgbench with a statement that does what a call does.
@@ -29,12 +30,13 @@ struct PgBench {
     _ script: URL, _ clients: Int, _ transactions: Int, _ start: Int
   ) throws -> Double {
     let output = try run([
-      "-n", "-M", "prepared", "-c", "\(clients)", "-j", "\(min(clients, 2))", "-D", "i=\(start - 1)",
+      "-n", "-M", "prepared", "-c", "\(clients)", "-j", "\(min(clients, 2))", "-D",
+      "i=\(start - 1)",
       "-t", "\(transactions)", "-f", script.path(), url,
     ])
     guard let line = output.split(separator: "\n").first(where: { $0.hasPrefix("tps = ") }),
       let rate = Double(line.dropFirst(6).prefix { $0 != " " })
-    else { throw CocoaError(.fileReadUnknown) }
+    else { throw ValidationError("pgbench printed no rate: \(output)") }
     return rate
   }
 
@@ -44,7 +46,7 @@ struct PgBench {
     process.arguments = [program] + arguments
     let output = Pipe()
     process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
+    process.standardError = output
     try process.run()
     let text = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
@@ -102,7 +104,8 @@ struct PgBench {
       return key + "\\set l random(0, \(Workload.keys - 1))\nBEGIN;\n"
         + "INSERT INTO pgbench_operations VALUES (gen_random_uuid(), '[[1,2],[3,4]]');\n"
         + insert + values("'k' || least(:k, :l)") + replace + " RETURNING id, revision;\n"
-        + insert + values("'k' || greatest(:k, :l)") + replace + " RETURNING id, revision;\nCOMMIT;\n"
+        + insert + values("'k' || greatest(:k, :l)") + replace
+        + " RETURNING id, revision;\nCOMMIT;\n"
     case .block:
       return key + "BEGIN;\nSELECT * FROM pgbench_documents WHERE key = 'k' || :k FOR UPDATE;\n"
         + update + ";\nCOMMIT;\n"

@@ -12,9 +12,8 @@ struct Workload: Sendable {
   let operation: Operation
   var documents: DocumentCollection { store["documents"] }
 
-  init(_ store: Store, _ operation: Operation, tracked: Bool) async throws {
+  init(_ store: Store, _ operation: Operation) {
     (self.store, self.operation) = (store, operation)
-    if tracked { try await store["documents"].setChangeTracking(.on) }
   }
 
   /// Documents of about 200 bytes.
@@ -32,14 +31,18 @@ struct Workload: Sendable {
     """
   }
 
-  func fill(_ writers: Int) async throws {
+  /// Replaces the collection by a new one with the documents that the calls need.
+  func fill(_ writers: Int, tracked: Bool) async throws {
     try await documents.drop()
+    if tracked { try await documents.setChangeTracking(.on) }
     try await documents.save(
       (0..<Self.keys).map { try Document(Self.fields($0), key: "k\($0)") })
     if operation == .remove {
       for writer in 0..<writers {
         try await documents.insert(
-          (0..<Self.removable / writers).map { try Document(Self.fields($0), key: "r\(writer)_\($0)") })
+          (0..<Self.removable / writers).map {
+            try Document(Self.fields($0), key: "r\(writer)_\($0)")
+          })
       }
     }
   }

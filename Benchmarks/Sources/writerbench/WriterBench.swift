@@ -47,7 +47,8 @@ struct WriterBench: AsyncParsableCommand {
         let row = Row(
           operation: operation, writers: count,
           pgbench: try PgBench(program: pgbench, url: url).rate(operation, count, seconds),
-          tasks: try await tasks(operation, count), processes: try await processes(operation, count))
+          tasks: try await tasks(operation, count), processes: try await processes(operation, count)
+        )
         print(row.text)
         rows.append(row)
       }
@@ -68,8 +69,8 @@ struct WriterBench: AsyncParsableCommand {
   /// Returns the calls per second of one store with several tasks.
   private func tasks(_ operation: Operation, _ count: Int) async throws -> Double {
     let store = try await store(connections: count + 1)
-    let workload = try await Workload(store, operation, tracked: tracked)
-    try await workload.fill(count)
+    let workload = Workload(store, operation)
+    try await workload.fill(count, tracked: tracked)
     let rate = try await workload.run(Array(0..<count), seconds)
     try await store.close()
     return rate
@@ -78,7 +79,7 @@ struct WriterBench: AsyncParsableCommand {
   /// Returns the calls per second of several processes with one store each.
   private func processes(_ operation: Operation, _ count: Int) async throws -> Double {
     let store = try await store(connections: 2)
-    try await Workload(store, operation, tracked: tracked).fill(count)
+    try await Workload(store, operation).fill(count, tracked: tracked)
     try await store.close()
     let processes = try (0..<count).map { number in
       let process = Process()
@@ -104,7 +105,7 @@ struct WriterBench: AsyncParsableCommand {
 
   private func work(_ number: Int) async throws {
     let store = try await store(connections: 2)
-    let workload = try await Workload(store, only[0], tracked: tracked)
+    let workload = Workload(store, only[0])
     try await workload.warmUp(number)
     FileHandle.standardOutput.write(Data("r".utf8))
     _ = FileHandle.standardInput.readData(ofLength: 1)
