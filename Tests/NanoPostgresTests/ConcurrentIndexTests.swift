@@ -170,6 +170,22 @@ struct ConcurrentIndexTests {
     #expect(try !isLeft())
   }
 
+  @Test("Stores that create different indexes at the same time do not end each other's builds")
+  func different() async throws {
+    let stores = [builder, writer]
+    let fields = ["n", "m", "l", "k"]
+    try await withThrowingTaskGroup { group in
+      for (number, field) in fields.enumerated() {
+        group.addTask {
+          _ = try await stores[number % 2]["items"].createIndex(field, concurrently: true)
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await items.indexes().count == fields.count)
+    #expect(try !isLeft())
+  }
+
   @Test("A build whose connection is lost is repeated by the next call")
   func lost() async throws {
     let store = try CutStore()

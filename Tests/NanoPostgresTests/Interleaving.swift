@@ -135,9 +135,14 @@ final class SteppedTransaction: Sendable {
   /// - Throws: An error that is not of the store.
   @discardableResult
   func commit(_ location: SourceLocation = #_sourceLocation) throws -> StoreError? {
+    requestCommit()
+    return try error(location)
+  }
+
+  /// Lets the transaction commit after its steps, without waiting for that.
+  func requestCommit() {
     state.withLock { $0.mayEnd = true }
     changed.signal()
-    return try error(location)
   }
 
   func rollBack(_ location: SourceLocation = #_sourceLocation) throws {

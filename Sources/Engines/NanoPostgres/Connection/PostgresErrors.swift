@@ -37,6 +37,7 @@ struct PostgresFailure: Error {
   var isMissingObject: Bool { ["42P01", "42703", "42883", "3F000"].contains(state) }
 
   static let uniqueViolation = "23505"
+  static let deadlock = "40P01"
 
   /// The corresponding `StoreError`.
   ///
@@ -55,7 +56,7 @@ struct PostgresFailure: Error {
   private var code: StoreError.Code {
     switch state {
     case "57014": .interrupted
-    case "55P03", "40P01", "40001": .locked
+    case "55P03", Self.deadlock, "40001": .locked
     case "25006": .readOnly
     case "42501": .notPermitted
     case "53100": .full
@@ -91,7 +92,7 @@ struct PostgresFailure: Error {
 
   private var hint: String? {
     switch state {
-    case "40001", "40P01": "nothing was written; try again"
+    case "40001", Self.deadlock: "nothing was written; try again"
     case "53300": "the server has too many connections; use a smaller pool or a pooler"
     default: nil
     }

@@ -31,6 +31,7 @@ private struct ConcurrentIndexBuild {
   private var core: PostgresCore { engine.core }
 
   private struct Place {
+    let collection: ExactName
     let sqlName: String
     let statement: String
   }
@@ -50,12 +51,12 @@ private struct ConcurrentIndexBuild {
         [.hint: "increase 'maximumConnections'", .index: index.name])
     }
     guard let place = try place() else { return }
-    let holder = try holder(of: core.locks.build(place.sqlName))
+    let holder = try holder(
+      of: core.locks.build(place.sqlName), core.locks.builds(of: place.collection))
     defer { holder.end() }
     guard let place = try self.place() else { return }
-    try drop(place.sqlName)
     do {
-      try alone(place.statement)
+      try create(place)
       try record(place, holder)
     } catch let error as StoreError where error.code == .uniqueViolation {
       // The server already rejects such documents. After another error the next call drops the index, since dropping
@@ -65,13 +66,36 @@ private struct ConcurrentIndexBuild {
     }
   }
 
-  /// Returns a session with a transaction that holds a lock, after waiting for other programs that create the same
-  /// index.
-  private func holder(of lock: Int64) throws -> PostgresSession {
+  /// Creates an index, after it dropped an incomplete one.
+  ///
+  /// A build of another program whose connection was lost goes on for a while. It waits for the snapshot of this
+  /// one, which waits for the lock of the table, until the server ends one of them.
+  private func create(_ place: Place) throws {
+    var attempts = 0
+    while true {
+      do {
+        try drop(place.sqlName)
+        return try alone(place.statement)
+      } catch let error as StoreError
+        where error[.engineCode] == PostgresFailure.deadlock && attempts < Self.maximumAttempts
+      {
+        attempts += 1
+      }
+    }
+  }
+
+  /// Arbitrary: as many other builds of one table are unlikely.
+  private static let maximumAttempts = 10
+
+  /// Returns a session with a transaction that holds two locks, after waiting for other programs that create indexes
+  /// of the same collection: two builds of a table would wait for each other.
+  private func holder(of index: Int64, _ collection: Int64) throws -> PostgresSession {
     while true {
       let session = PostgresSession(core.pool, .writing, interruption)
       let results = try session.run([
-        PostgresStatement("SELECT pg_try_advisory_xact_lock($1)", [.int(lock)]),
+        PostgresStatement(
+          "SELECT pg_try_advisory_xact_lock($1) AND pg_try_advisory_xact_lock($2)",
+          [.int(collection), .int(index)]),
         // Has no snapshot, and ends the statement before, whose snapshot the build would wait for.
         PostgresStatement("SAVEPOINT nano_build"),
       ])
@@ -95,7 +119,8 @@ private struct ConcurrentIndexBuild {
           [.collection: collection.description.name, .index: index.name])
       }
       let statement = try writer.definition(index, new.sqlName, collection, isConcurrent: true)
-      return Place(sqlName: new.sqlName, statement: statement)
+      return Place(
+        collection: collection.folded, sqlName: new.sqlName, statement: statement)
     }
   }
 

@@ -18,6 +18,8 @@ struct PostgresLocks: Sendable {
     number("key", folded.text + "\u{0}" + key.description)
   }
   var metadata: Int64 { number("metadata", "") }
+  /// The lock of whoever builds indexes of a collection concurrently.
+  func builds(of folded: ExactName) -> Int64 { number("builds", folded.text) }
   /// The lock of whoever builds an index concurrently.
   func build(_ sqlName: String) -> Int64 { number("build", sqlName) }
   /// The lock of whoever reads or writes its record for that.
