@@ -18,6 +18,7 @@ func allScenarios(_ workload: Workload) -> [any Scenario] {
     KeptScenario(workload: workload),
     FindScenario(workload: workload),
     TenthScenario(workload: workload),
+    UpdateScenario(workload: workload),
     FilterScenario(workload: workload),
     SortScenario(workload: workload),
     AverageScenario(workload: workload),

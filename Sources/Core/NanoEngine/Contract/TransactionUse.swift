@@ -7,6 +7,8 @@ package struct TransactionUse: Sendable {
   package var collection: String
   /// The keys of the documents that it reads or writes; `nil` for queries, which read the whole collection.
   package var keys: [DocumentKey]?
+  /// The row IDs of the documents that it reads or writes, if it uses no keys.
+  package private(set) var rowIDs: [Int64] = []
   /// The number of new documents without a key among ``keys``.
   package var newDocuments: Int
 
@@ -14,5 +16,10 @@ package struct TransactionUse: Sendable {
     self.collection = collection
     self.keys = keys
     self.newDocuments = newDocuments
+  }
+
+  package init(_ collection: String, rowIDs: [Int64]) {
+    self.init(collection, keys: [])
+    self.rowIDs = rowIDs
   }
 }

@@ -11,36 +11,46 @@ extension FieldChange {
   ///   ``StoreError/Code/invalidArgument``, ``StoreError/Code/invalidPath``. The object may have been changed.
   package func apply(to object: inout DocumentObject, isInsert: Bool = false) throws(StoreError) {
     switch operation {
-    case .set(let value): try object.set(value, at: path)
-    case .setOnInsert(let value): if isInsert { try object.set(value, at: path) }
-    case .remove: try object.set(nil, at: path)
     case .rename(let new): try rename(to: new, in: &object)
-    case .increment(let amount):
-      try object.change(path) { (old) throws(StoreError) in
-        guard let old else { return amount }
-        return try number(old, amount, { $0.addingReportingOverflow($1) }, +)
-      }
-    case .multiply(let factor):
-      try object.change(path) { (old) throws(StoreError) in
-        try number(old ?? .int(0), factor, { $0.multipliedReportingOverflow(by: $1) }, *)
-      }
-    case .minimum(let value):
-      try object.change(path) { (old) throws(StoreError) in
-        old.map { ValueOrder.compare(value, $0) < 0 ? value : $0 } ?? value
-      }
-    case .maximum(let value):
-      try object.change(path) { (old) throws(StoreError) in
-        old.map { ValueOrder.compare(value, $0) > 0 ? value : $0 } ?? value
-      }
-    case .insert, .addToSet, .pull, .pullMatching, .pop:
+    case .setOnInsert where !isInsert: break
+    case .pullMatching:
       let document = object
       try object.change(path) { (old) throws(StoreError) in
-        guard let array = try array(old) else {
-          // Removing from a missing array does not create it.
-          return isAddition ? .array(try changed([], in: document)) : Optional.none
-        }
-        return .array(try changed(array, in: document))
+        try value(replacing: old, in: document)
       }
+    default:
+      try object.change(path) { (old) throws(StoreError) in try value(replacing: old, in: nil) }
+    }
+  }
+
+  /// Returns the new value of the field; nil if it is removed or stays missing.
+  ///
+  /// - Parameters:
+  ///   - old: The value of the field; nil if it is missing.
+  ///   - document: The document before the change, to which a condition on array elements may refer.
+  /// - Throws: As ``apply(to:isInsert:)``.
+  func value(
+    replacing old: DocumentValue?, in document: DocumentObject?
+  ) throws(StoreError) -> DocumentValue? {
+    switch operation {
+    case .set(let value), .setOnInsert(let value): return value
+    // A renamed field is removed here, and set elsewhere.
+    case .remove, .rename: return nil
+    case .increment(let amount):
+      guard let old else { return amount }
+      return try number(old, amount, { $0.addingReportingOverflow($1) }, +)
+    case .multiply(let factor):
+      return try number(old ?? .int(0), factor, { $0.multipliedReportingOverflow(by: $1) }, *)
+    case .minimum(let value):
+      return old.map { ValueOrder.compare(value, $0) < 0 ? value : $0 } ?? value
+    case .maximum(let value):
+      return old.map { ValueOrder.compare(value, $0) > 0 ? value : $0 } ?? value
+    case .insert, .addToSet, .pull, .pullMatching, .pop:
+      guard let array = try array(old) else {
+        // Removing from a missing array does not create it.
+        return isAddition ? .array(try changed([], in: document ?? [:])) : Optional.none
+      }
+      return .array(try changed(array, in: document ?? [:]))
     }
   }
 

@@ -83,6 +83,13 @@ struct KnownDocuments {
     }
   }
 
+  /// Forgets earlier documents if there are too many with a number of new ones.
+  mutating func makeRoom(for count: Int) {
+    guard byRowID.count + count > Self.maximum else { return }
+    byRowID = [:]
+    rowIDs = [:]
+  }
+
   mutating func note(_ document: KnownDocument) {
     guard byRowID.count < Self.maximum || byRowID[document.rowID] != nil else { return }
     byRowID[document.rowID] = document

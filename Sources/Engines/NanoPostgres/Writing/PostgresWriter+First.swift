@@ -109,6 +109,7 @@ extension PostgresWriter {
 
   private func note(_ use: FirstUse, _ results: [PostgresResult]) {
     guard let table = tables[use.collection.folded], let found = results.first else { return }
+    table.known.makeRoom(for: found.count)
     for key in use.keys { table.known.noteMissing(key) }
     for row in 0..<found.count {
       found.withDocument(row, use.collection.incarnation) { table.known.note(KnownDocument($0)) }
@@ -123,6 +124,16 @@ extension FirstUse {
     self.collection = collection
     isWhole = use.keys == nil
     keys = Array(Set(use.keys ?? []))
+    if !use.rowIDs.isEmpty {
+      statements = [
+        PostgresStatement(
+          """
+          SELECT \(PostgresQueryCompiler.columns) FROM \(collection.table) \
+          WHERE id = ANY($1) ORDER BY id FOR UPDATE
+          """, [.ints(use.rowIDs.map { $0 })])
+      ]
+      return
+    }
     guard !keys.isEmpty || use.newDocuments > 0 else { return }
     let texts = PostgresValue.texts(keys.map(\.description))
     statements = [

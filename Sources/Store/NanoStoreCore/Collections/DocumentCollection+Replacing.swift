@@ -13,17 +13,19 @@ extension DocumentCollection {
     _ identity: Identity, _ changes: [FieldChange], upsert: Bool
   ) throws -> (before: Document?, after: Document) {
     try InternalCollection.refuse(name)
-    if case .key(let key) = identity, let changed = try updateOptimistically(key, changes, upsert) {
+    let prepared = DocumentUpdate(changes)
+    if case .key(let key) = identity, let changed = try updateOptimistically(key, prepared, upsert)
+    {
       return changed
     }
     return try writing { engine in
-      if let changed = try update(identity, engine, changes) { return changed }
+      if let changed = try update(identity, engine, prepared) { return changed }
       guard upsert, case .key(let key) = identity else { throw Self.notFound(identity, name) }
       do {
         return (nil, try insert(key, engine, changes))
       } catch let error as StoreError where error.code == .duplicateKey {
         // Another transaction has inserted it, in a block that does not lock what it reads.
-        guard let changed = try update(identity, engine, changes) else { throw error }
+        guard let changed = try update(identity, engine, prepared) else { throw error }
         return changed
       }
     }
@@ -34,7 +36,7 @@ extension DocumentCollection {
   /// - Parameter query: A query that found the document with a revision, and must find it again if it
   ///   has another one.
   func update(
-    _ identity: Identity, _ engine: any EngineWriter, _ changes: [FieldChange],
+    _ identity: Identity, _ engine: any EngineWriter, _ update: DocumentUpdate,
     ofQuery query: (query: Query, revision: Int64?)? = nil
   ) throws -> (before: Document?, after: Document)? {
     var read: Int64?
@@ -48,7 +50,7 @@ extension DocumentCollection {
       {
         return nil
       }
-      let replaced = try replace(found, changes) {
+      let replaced = try replace(found, update) {
         try engine.replace(identity, with: $0, in: name)
       }
       if let replaced { return (found, replaced) }
@@ -81,7 +83,7 @@ extension DocumentCollection {
   /// Reads a document, and replaces it if it has the same revision, on an engine where that is faster than a
   /// transaction. Returns nil if a transaction is needed.
   private func updateOptimistically(
-    _ key: DocumentKey, _ changes: [FieldChange], _ upsert: Bool
+    _ key: DocumentKey, _ update: DocumentUpdate, _ upsert: Bool
   ) throws -> (before: Document?, after: Document)? {
     guard let engine = try store.engineForPutting() else { return nil }
     for _ in 0..<Self.attempts {
@@ -97,7 +99,7 @@ extension DocumentCollection {
       }
       guard found.revision != nil else { return nil }
       var isPossible = true
-      let replaced = try replace(found, changes) { replacement in
+      let replaced = try replace(found, update) { replacement in
         let isReplaced = try store.retrying {
           try engine.replace(key: key, with: replacement, in: name, Interruption.current)
         }
@@ -113,17 +115,23 @@ extension DocumentCollection {
   /// Passes the changed form of a document to a closure that stores it if the document has the same revision. Returns
   /// nil if the closure has not stored it.
   private func replace(
-    _ found: Document, _ changes: [FieldChange],
+    _ found: Document, _ update: DocumentUpdate,
     _ store: (NewDocument) throws -> Bool
   ) throws -> Document? {
-    var object = try found.object()
-    // Not the row ID, but a field of the same name that was stored from JSON text.
-    let field = object[DocumentObject.rowIDName]
-    for change in changes { try change.apply(to: &object) }
-    object[DocumentObject.rowIDName] = field
-    var writer = JSONWriter(capacity: 512)
-    writer.object(object)
     var header = found.header
+    var writer = JSONWriter(capacity: 512)
+    // Another program may have written the body in another form.
+    let isPatched =
+      try header.revision != nil && found.withBytes { try update.patch($0, to: &writer) }
+    if !isPatched {
+      var object = try found.object()
+      // Not the row ID, but a field of the same name that was stored from JSON text.
+      let field = object[DocumentObject.rowIDName]
+      for change in update.changes { try change.apply(to: &object) }
+      object[DocumentObject.rowIDName] = field
+      writer.removeAll()
+      writer.object(object)
+    }
     try self.store.checkNames(writer.bytes, key: header.key)
     try writer.checkStorable(limit: self.store.maximumDocumentSize)
     let document = NewDocument(
