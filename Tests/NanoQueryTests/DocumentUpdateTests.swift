@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoQuery
+import NanoTesting
+import Testing
+
+@Suite("Updates of stored bodies")
+struct DocumentUpdateTests {
+  private static let seed =
+    ProcessInfo.processInfo.environment["NANOSTORE_SEED"].flatMap { UInt64($0) }
+    ?? UInt64.random(in: .min ... .max)
+
+  @Test("Changing the bytes of a body gives the same bytes, or the same error, as changing its values")
+  func patching() throws {
+    print("updates: NANOSTORE_SEED=\(Self.seed)")
+    var random = NanoTesting.SplitMix(seed: Self.seed)
+    var patched = 0
+    for round in 0..<3_000 {
+      var documents = DocumentGenerator(random: random.split(), isUniform: random.oneIn(2))
+      let object = documents.object()
+      let changes = (0..<random.number(1...3)).map { _ in
+        change(&random, &documents.values, object.map { name, _ in name })
+      }
+
+      var changed = object
+      let expected = Result { () throws(StoreError) in
+        for change in changes { try change.apply(to: &changed) }
+        return bytes(of: changed)
+      }
+      var writer = JSONWriter(capacity: 64)
+      let actual = Result { () throws(StoreError) in
+        try bytes(of: object).withUnsafeBytes { bytes in
+          Result { () throws(StoreError) in
+            try DocumentUpdate(changes).patch(bytes, to: &writer)
+          }
+        }.get()
+      }
+
+      let comment: Comment = "round \(round): \(changes) of \(object)"
+      switch (expected, actual) {
+      case (.success(let expected), .success(true)):
+        patched += 1
+        #expect(writer.withBytes { Array($0) } == expected, comment)
+      case (.failure(let expected), .failure(let actual)): #expect(actual == expected, comment)
+      case (_, .success(false)): break
+      default: Issue.record("\(expected), but \(actual); \(comment)")
+      }
+    }
+    // Otherwise nothing would have been compared.
+    #expect(patched > 300)
+  }
+
+  private func bytes(of object: DocumentObject) -> [UInt8] {
+    var writer = JSONWriter(capacity: 64)
+    writer.object(object)
+    return writer.withBytes { Array($0) }
+  }
+
+  private func change(
+    _ random: inout NanoTesting.SplitMix, _ values: inout ValueGenerator, _ names: [String]
+  ) -> FieldChange {
+    var components = [random.pick(names + ["a", "b", "new", "$date", ""])]
+    while random.oneIn(3) { components.append(random.pick(["a", "b", "name", "$date", "0", "new"])) }
+    let path = FieldPath(components: components)
+    let value = values.value(random.pick(ValueGenerator.Kind.allCases))
+    let number = random.pick([1, -3, Int.max, 2])
+    return switch random.number(0...11) {
+    case 0: .set(path, value)
+    case 1: .setOnInsert(path, value)
+    case 2: .remove(path)
+    case 3: .rename(path, to: FieldPath(components: [random.pick(["a", "new", "$date"])]))
+    case 4: .increment(path, by: number)
+    case 5: .multiply(path, by: random.oneIn(2) ? Double(number) : 0.5)
+    case 6: .min(path, value)
+    case 7: .max(path, value)
+    case 8: .append(path, value)
+    case 9: .addToSet(path, value)
+    case 10: .pull(path, value)
+    default: .pop(path, random.oneIn(2) ? .first : .last)
+    }
+  }
+}
