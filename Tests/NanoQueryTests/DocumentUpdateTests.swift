@@ -12,7 +12,8 @@ struct DocumentUpdateTests {
     ProcessInfo.processInfo.environment["NANOSTORE_SEED"].flatMap { UInt64($0) }
     ?? UInt64.random(in: .min ... .max)
 
-  @Test("Changing the bytes of a body gives the same bytes, or the same error, as changing its values")
+  @Test(
+    "Changing the bytes of a body gives the same bytes, or the same error, as changing its values")
   func patching() throws {
     print("updates: NANOSTORE_SEED=\(Self.seed)")
     var random = NanoTesting.SplitMix(seed: Self.seed)
@@ -62,7 +63,9 @@ struct DocumentUpdateTests {
     _ random: inout NanoTesting.SplitMix, _ values: inout ValueGenerator, _ names: [String]
   ) -> FieldChange {
     var components = [random.pick(names + ["a", "b", "new", "$date", ""])]
-    while random.oneIn(3) { components.append(random.pick(["a", "b", "name", "$date", "0", "new"])) }
+    while random.oneIn(3) {
+      components.append(random.pick(["a", "b", "name", "$date", "0", "new"]))
+    }
     let path = FieldPath(components: components)
     let value = values.value(random.pick(ValueGenerator.Kind.allCases))
     let number = random.pick([1, -3, Int.max, 2])

@@ -1,0 +1,16 @@
+import Foundation
+import NanoStoreModels
+
+@Model
+struct Film {
+  @Key var id: String
+  var year: Int
+  var views = 0
+  var tags: [String] = []
+  var isOld = false
+}
+
+let store = try Store(.memory)
+let films = store["films"]
+let jobs = store["jobs"]
+let visits = store["visits"]
