@@ -39,7 +39,7 @@ struct FeedScenario: Scenario {
         let keys = try await people.find().fetch().compactMap(\.key)
         try watch.measure {
           switch kind {
-          case .insert: try { try people.insert(workload.people) }()
+          case .insert: try { _ = try people.insert(workload.people) }()
           case .commit:
             for number in 0..<operations {
               try people.insert(CollectionOfOne(workload.people[number]))

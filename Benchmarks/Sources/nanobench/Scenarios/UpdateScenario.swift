@@ -50,11 +50,14 @@ struct UpdateScenario: Scenario {
       Variant("increment", target: 1.5) { [workload] folder in
         let people = try People.filled(folder, workload)
         return { watch in
-          try watch.measure {
+          let count = try watch.measure {
             let count = try people.collection.find().update(.increment("Age"))
-            try people.store.checkpoint()
+            // Closing the store checkpoints.
+            try people.store.close()
             return count
           }
+          try people.store.reopen()
+          return count
         }
       }
     ]
