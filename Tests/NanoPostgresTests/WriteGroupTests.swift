@@ -104,6 +104,61 @@ struct WriteGroupTests {
     try store.close()
   }
 
+  @Test("Gets that are combined return each its own document, as it is after writes that have ended")
+  func gets() async throws {
+    let (store, films) = try await Faults.onThread { try self.store() }
+    for (number, key) in ["\u{E9}", "e\u{301}"].enumerated() {
+      try await films.save(["n": .int(Int64(number))], key: key)
+    }
+    await inThreads { thread in
+      for number in 0..<40 as Range<Int64> {
+        try films.save(["n": .int(number)], key: "\(thread)")
+        #expect(try films.get("\(thread)")?["n"] == .int(number))
+        #expect(try films.get("e\u{301}")?["n"] == 1)
+        #expect(try films.get("\u{E9}")?["n"] == 0)
+        #expect(try films.get("missing \(thread)") == nil)
+        #expect(try store["other \(thread % 3)"].get("\(thread)") == nil)
+      }
+    }
+    try store.close()
+  }
+
+  @Test("Writes that wait for a lock do not hold up those of other documents")
+  func waiting() async throws {
+    let store = try TestDatabase.store(
+      Faults.configuration {
+        $0.maximumConnections = Self.threads + 1
+        $0.busyTimeout = .seconds(240)
+      })
+    let films = store["films"]
+    for key in ["locked", "free"] { try await films.save(["n": 0], key: key) }
+    let isLocked = DispatchSemaphore(value: 0)
+    let isWritten = DispatchSemaphore(value: 0)
+    await inThreads { thread in
+      switch thread {
+      case 0:
+        try store.write {
+          try films.save(["n": 1], key: "locked")
+          for _ in 1..<Self.threads { isLocked.signal() }
+          // Without progress of the others, their lock times out, and this wait fails.
+          #expect(isWritten.wait(timeout: .now() + 120) == .success)
+        }
+      case 1...6:
+        isLocked.wait()
+        try films.save(["n": .int(Int64(thread))], key: "locked")
+      default:
+        isLocked.wait()
+        // After those that wait for the lock.
+        usleep(200_000)
+        for number in 0..<10 { try films.save(["n": .int(Int64(number))], key: "free") }
+        isWritten.signal()
+      }
+    }
+    #expect(try await films.get("free")?["n"] == 9)
+    #expect(try await films.get("locked")?.revision == 8)
+    try store.close()
+  }
+
   @Test("Observers see the final state of each document")
   func observers() async throws {
     let (store, films) = try await Faults.onThread { try self.store() }

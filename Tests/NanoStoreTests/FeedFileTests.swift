@@ -168,6 +168,37 @@ struct FeedFileTests {
     #expect(try store.statistics().settings["user_version"] == "2")
   }
 
+  @Test("A file of format 1 is upgraded by its first feed, whose positions stay valid afterwards")
+  func upgraded() throws {
+    let old = try Store.file(scratch.file("old.db"))
+    for number in 0..<5 as Range<Int64> {
+      try old["films"].save(["n": .int(number)], key: "\(number)")
+    }
+    try old["films"].update("1", set: ["n": 10])
+    try old["films"].delete("2")
+    #expect(try old.statistics().settings["user_version"] == "1")
+    try old.close()
+
+    let store = try Store.file(scratch.file("old.db"))
+    try store["films"].setChangeTracking(.on)
+    #expect(try store.statistics().settings["user_version"] == "2")
+    let follower = Follower()
+    try follower.catchUp(store["films"])
+    #expect(try follower.values == Self.values(store["films"]))
+    try store["films"].save(["n": 11], key: "3")
+    try store["others"].setChangeTracking(.on)
+    try store["others"].setChangeTracking(.off)
+    try store.close()
+
+    let reopened = try Store.file(scratch.file("old.db"))
+    try reopened["films"].delete("4")
+    try follower.catchUp(reopened["films"])
+    #expect(follower.resets == [])
+    #expect(try follower.values == Self.values(reopened["films"]))
+    #expect(follower.deletedKeys == ["4"])
+    #expect(try reopened.verify() == [])
+  }
+
   @Test("A shell writes while a loop follows", .enabled(if: Self.hasShell, "no sqlite3 shell"))
   func otherProcess() async throws {
     let loop = Task {

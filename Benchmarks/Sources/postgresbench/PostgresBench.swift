@@ -32,6 +32,9 @@ struct PostgresBench: AsyncParsableCommand {
   @Option(help: "Write the Markdown table to this file.")
   var markdown: String?
 
+  @Option(help: "Write the Markdown table of the cost of change feeds to this file; measures it instead.")
+  var feed: String?
+
   func validate() throws {
     guard documents >= MemberSet.minimumCount else {
       throw ValidationError("At least \(MemberSet.minimumCount) documents are required.")
@@ -44,6 +47,12 @@ struct PostgresBench: AsyncParsableCommand {
     defer { try? folder.remove() }
     let members = try MemberSet(count: documents)
     let contest = try Contest(members, url: url, folder: folder)
+    if let feed {
+      let report = try FeedCost.report(contest, members, rounds: rounds)
+      print(report)
+      try Data(report.utf8).write(to: URL(filePath: feed))
+      return try contest.close()
+    }
     let all = contest.scenarios(members)
     let scenarios = try only?.chosen(from: all) ?? all
 

@@ -23,20 +23,37 @@ struct Row {
 
   var text: String { cells.joined(separator: "  ") }
 
-  static func report(_ rows: [Row], _ seconds: Double) -> String {
+  /// - Parameter delay: The server's `commit_delay` in microseconds.
+  static func report(_ rows: [Row], _ seconds: Double, delay: Int) -> String {
+    let wait = delay == 0 ? "" : " and `commit_delay` \(delay) µs"
     var table = Table(
       header: [
         "call", "writers", "pgbench (1/s)", "one store (1/s)", "ratio", "processes (1/s)", "ratio",
       ])
     table.rows = rows.map(\.cells)
+    let scaling = scaling(rows).map { "\n\n" + $0 } ?? ""
     return """
-      \(table.markdown)
+      \(table.markdown)\(scaling)
 
-      Calls per second on one collection, \(Int(seconds)) seconds each, server on the same machine with fsync; \
+      Calls per second on one collection, \(Int(seconds)) seconds each, server on the same machine with fsync\(wait); \
       \(ProcessInfo.processInfo.operatingSystemVersionString), \
       \(ProcessInfo.processInfo.activeProcessorCount) processors.
 
       """
+  }
+}
+
+extension Row {
+  /// How the rate of blocks grows with the number of writers.
+  private static func scaling(_ rows: [Row]) -> String? {
+    let blocks = rows.filter { $0.operation == .block }
+    guard let one = blocks.first(where: { $0.writers == 1 }),
+      let many = blocks.first(where: { $0.writers == 16 })
+    else { return nil }
+    let ratios = [many.pgbench / one.pgbench, many.tasks / one.tasks, many.processes / one.processes]
+      .map { String(format: "%.1f", $0) }
+    return "From 1 to 16 writers, the rate of `write` blocks grows \(ratios[0]) times in pgbench, "
+      + "\(ratios[1]) times in one store and \(ratios[2]) times in processes."
   }
 }
 

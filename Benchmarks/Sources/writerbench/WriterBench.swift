@@ -53,9 +53,17 @@ struct WriterBench: AsyncParsableCommand {
         rows.append(row)
       }
     }
-    let report = Row.report(rows, seconds)
+    let report = Row.report(rows, seconds, delay: try await commitDelay())
     print(report)
     if let markdown { try Data(report.utf8).write(to: URL(filePath: markdown)) }
+  }
+
+  /// Returns how long the server waits before it flushes commits to the disk, in microseconds.
+  private func commitDelay() async throws -> Int {
+    let store = try await store(connections: 1)
+    let rows = try await store.sql("SELECT current_setting('commit_delay')::bigint AS delay")
+    try await store.close()
+    return Int(rows.first?["delay"]?.int ?? 0)
   }
 
   private func store(connections: Int) async throws -> Store {

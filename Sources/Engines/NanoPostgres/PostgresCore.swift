@@ -10,6 +10,7 @@ final class PostgresCore: Sendable {
   let loader: CollectionLoader
   let cache = PostgresCollectionCache()
   let tokens = TokenCleanup()
+  let phraseCounts = PhraseCounts()
   let locks: PostgresLocks
   /// Distinguishes the commits of this engine from those of others.
   let writer = Int64.random(in: .min ... .max)

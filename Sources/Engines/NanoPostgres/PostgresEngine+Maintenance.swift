@@ -10,6 +10,11 @@ extension PostgresEngine {
     try core.convertingErrors {
       let tables = try read(.call, nil) { try ($0 as? PostgresReader)?.tableNames() ?? [] }
       try core.pool.withConnection { connection in
+        let statistics = try connection.run(TextStatistics.tables(core.names))
+        for row in 0..<statistics.count {
+          _ = try connection.run(
+            TextStatistics.merging(core.names.qualified(statistics.text(row, 0))))
+        }
         for table in tables { _ = try connection.run(.once("VACUUM (ANALYZE) \(table)")) }
       }
     }

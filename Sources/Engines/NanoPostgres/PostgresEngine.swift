@@ -16,6 +16,7 @@ package final class PostgresEngine: Engine {
   let commits = CommitBroadcast()
   let order = CommitOrder()
   let groups = WriteGroups()
+  private let reads = ReadGroups()
   let poller: PostgresCommitPoller
 
   /// Connects to a server, and creates the store's tables if they do not exist.
@@ -124,20 +125,37 @@ package final class PostgresEngine: Engine {
     _ identity: Identity, in collection: String, _ interruption: Interruption?,
     _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
-    // A single statement has a consistent snapshot, so no transaction is needed.
-    if let cached = core.cache[collection.folded] {
-      let session = PostgresSession(core.pool, .none, interruption)
-      defer { session.end() }
-      do {
-        let rows = try session.run(core.get(identity, cached))
-        guard rows.count > 0 else { return false }
-        try rows.withDocument(0, rows.optionalInt(0, 8), show)
-        return true
-      } catch  where session.failure?.isMissingObject == true {
-        core.cache.invalidate(cached.folded)
-      }
+    guard let cached = core.cache[collection.folded] else {
+      return try read(.call, interruption) { try $0.get(identity, in: collection, show) }
     }
-    return try read(.call, interruption) { try $0.get(identity, in: collection, show) }
+    guard case .key(let key) = identity else {
+      return try get(identity, in: cached, interruption, show)
+    }
+    return try reads.get(key, cached, core) { rows, row in
+      try rows.withDocument(row, rows.optionalInt(row, 8), show)
+    } alone: {
+      try get(identity, in: cached, interruption, show)
+    }
+  }
+
+  private func get(
+    _ identity: Identity, in cached: PostgresCollection, _ interruption: Interruption?,
+    _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    // A single statement has a consistent snapshot, so no transaction is needed.
+    let session = PostgresSession(core.pool, .none, interruption)
+    defer { session.end() }
+    do {
+      let rows = try session.run(core.get(identity, cached))
+      guard rows.count > 0 else { return false }
+      try rows.withDocument(0, rows.optionalInt(0, 8), show)
+      return true
+    } catch  where session.failure?.isMissingObject == true {
+      core.cache.invalidate(cached.folded)
+    }
+    return try read(.call, interruption) {
+      try $0.get(identity, in: cached.description.name, show)
+    }
   }
 
   package func get(

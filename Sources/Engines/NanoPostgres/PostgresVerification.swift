@@ -13,7 +13,8 @@ struct PostgresVerification {
   func problems() throws -> [VerificationProblem] {
     try reader.collections().flatMap { description -> [VerificationProblem] in
       guard let collection = try reader.collection(description.name) else { return [] }
-      return try documents(collection) + invalidIndexes(collection) + rowIDs(collection)
+      return try documents(collection) + statistics(collection) + invalidIndexes(collection)
+        + rowIDs(collection)
     }
   }
 
@@ -83,7 +84,7 @@ struct PostgresVerification {
     }
     let subject = DocumentSubject(object)
     for (number, index) in collection.fullTextIndexes.enumerated() {
-      let tokens = TextTokenList.tokens(index.definition.scope) { subject.texts(at: $0) }
+      let tokens = try TokenVector(index.definition.scope) { subject.texts(at: $0) }
       if rows.optionalInt(row, 4 + number) != Int64(tokens.count) {
         problems.append(
           problem(
@@ -109,6 +110,20 @@ struct PostgresVerification {
     case (.array(let a), .array(let b)):
       return a.count == b.count && zip(a, b).allSatisfy { isSame($0, $1) }
     default: return ValueOrder.compare(a, b) == 0
+    }
+  }
+
+  private func statistics(_ collection: PostgresCollection) throws -> [VerificationProblem] {
+    try collection.fullTextIndexes.compactMap { index in
+      guard let statistics = TextStatistics(index, collection, reader.names) else { return nil }
+      let counted = try reader.session.run([
+        statistics.totals, TextStatistics.scan(index, collection),
+      ])
+      guard (0...1).contains(where: { counted[0].int(0, $0) != counted[1].int(0, $0) }) else {
+        return nil
+      }
+      return problem(
+        collection, "the statistics of text index \(index.definition.name) are wrong")
     }
   }
 

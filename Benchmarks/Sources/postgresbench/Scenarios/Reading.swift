@@ -71,6 +71,7 @@ extension Contest {
       ) { indexed in
         try words.reduce(0) { try $0 + indexed.search($1).limit(20).fetch().rowIDs }
       },
+      searchingAfterWrites(members, words),
     ]
   }
 
@@ -87,6 +88,25 @@ extension Contest {
         try (0..<20).reduce(0) { sum, _ in try sum + people.count() }
       },
     ]
+  }
+
+  /// Searches after each of which a text changes, so that nothing of the search before can be used again.
+  private func searchingAfterWrites(_ members: MemberSet, _ words: [String]) -> Comparison {
+    Comparison(
+      name: "text-changed", work: "the same after a change of a text", unit: "query",
+      operations: words.count, contest: self
+    ) { side in
+      let indexed = try side.indexed()
+      return { watch in
+        try words.enumerated().reduce(0) { sum, word in
+          let key = members.keys[word.offset]
+          try indexed.update(key, set: ["bio": .string(word.element)])
+          defer { _ = try? indexed.save(members.documents[word.offset]) }
+          return try sum
+            + watch.measure { try indexed.search(word.element).limit(20).fetch().rowIDs }
+        }
+      }
+    }
   }
 
   /// Queries on a collection, with the specified number per round.

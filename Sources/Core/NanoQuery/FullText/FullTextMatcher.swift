@@ -103,9 +103,7 @@ struct FullTextContents {
   }
 
   /// Returns the indices of the fields to search.
-  func fields(_ field: FieldPath?) -> [Int] {
-    scope.fields.indices.filter { field == nil || scope.fields[$0] == field }
-  }
+  func fields(_ field: FieldPath?) -> [Int] { scope.numbers(of: field) }
 
   /// Returns the occurrences of a phrase in a field, in tokens.
   func spans(of phrase: FullTextPhrase, _ field: Int) -> [Range<Int>] {

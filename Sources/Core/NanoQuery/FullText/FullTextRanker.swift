@@ -18,6 +18,8 @@ package struct FullTextRanker {
   private let weights: [Double]
   private let documents: [FullTextContents]
   private let phrases: [FullTextPhrase]
+  /// The numbers of the fields in which each phrase counts.
+  private let fields: [[Int]]
   private let frequencies: [Double]
   private let meanLength: Double
 
@@ -58,14 +60,22 @@ package struct FullTextRanker {
     self.scope = scope
     weights = scope.fields.map { ranking.weights[$0] ?? 1 }
     documents = contents
-    let plan = query.simplified(scope.tokens).map { FullTextPlan($0, scope.tokens) }
-    phrases = plan?.node?.ranked ?? []
+    phrases = Self.phrases(of: query, in: scope)
+    fields = phrases.map { scope.numbers(of: $0.field) }
     meanLength = Double(tokens) / Double(max(1, count))
     frequencies = try phrases.map { phrase in
       let hits = try hits(phrase)
       let idf = log((Double(count - hits) + 0.5) / (Double(hits) + 0.5))
       return idf <= 0 ? 1e-6 : idf
     }
+  }
+
+  /// Returns the phrases that contribute to the rank, in the order of their contributions.
+  package static func phrases(
+    of query: FullTextQuery, in scope: FullTextScope
+  ) -> [FullTextPhrase] {
+    let plan = query.simplified(scope.tokens).map { FullTextPlan($0, scope.tokens) }
+    return plan?.node?.ranked ?? []
   }
 
   /// Returns the rank of the document with this number. Higher is more relevant.
@@ -77,11 +87,25 @@ package struct FullTextRanker {
   }
 
   private func rank(_ contents: FullTextContents) -> Double {
-    let norm = Self.k * (1 - Self.b + Self.b * Double(contents.length) / meanLength)
-    return zip(phrases, frequencies).reduce(0) { sum, phrase in
-      let f = contents.count(of: phrase.0, weights)
-      return sum + phrase.1 * (f * (Self.k + 1)) / (f + norm)
+    rank(length: contents.length) { phrase, field in
+      contents.spans(of: phrases[phrase], field).count
     }
+  }
+
+  /// Returns the rank of a document from what an index knows of it.
+  ///
+  /// - Parameters:
+  ///   - length: The number of tokens in all fields.
+  ///   - count: Returns how often a phrase occurs in a field, given their numbers in ``phrases(of:in:)`` and the scope.
+  package func rank(length: Int, _ count: (Int, Int) -> Int) -> Double {
+    let norm = Self.k * (1 - Self.b + Self.b * Double(length) / meanLength)
+    var sum = 0.0
+    for number in phrases.indices {
+      var f = 0.0
+      for field in fields[number] { f += Double(count(number, field)) * weights[field] }
+      sum += frequencies[number] * (f * (Self.k + 1)) / (f + norm)
+    }
+    return sum
   }
 }
 
@@ -99,9 +123,7 @@ extension FullTextPlan.Node {
 extension FullTextContents {
   fileprivate var length: Int { tokens.reduce(0) { $0 + $1.count } }
 
-  fileprivate func count(of phrase: FullTextPhrase, _ weights: [Double]? = nil) -> Double {
-    fields(phrase.field).reduce(0) { sum, field in
-      sum + Double(spans(of: phrase, field).count) * (weights?[field] ?? 1)
-    }
+  fileprivate func count(of phrase: FullTextPhrase) -> Int {
+    fields(phrase.field).reduce(0) { $0 + spans(of: phrase, $1).count }
   }
 }

@@ -15,6 +15,11 @@ package struct FullTextScope: Sendable, Hashable {
     self.tokens = tokens
   }
 
+  /// Returns the numbers of the fields that a phrase is restricted to; those of all fields for `nil`.
+  func numbers(of field: FieldPath?) -> [Int] {
+    fields.indices.filter { field == nil || fields[$0] == field }
+  }
+
   /// The separator between two texts of one field, so that no phrase matches across them. It contains a
   /// private-use character, which is a word of its own.
   package static let separator = "\n\(border)\n"

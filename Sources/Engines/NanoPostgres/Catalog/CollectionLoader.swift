@@ -75,7 +75,8 @@ struct CollectionLoader {
         collection.fullTextIndexes.append(
           PostgresTextIndex(
             definition: text, sqlName: indexes.text(number, 1),
-            column: definition["column"]?.string ?? ""))
+            column: definition["column"]?.string ?? "",
+            statistics: definition["statistics"]?.string))
       } else {
         let index = IndexDefinition(definition, name: indexes.text(number, 0))
         try checkingDefinition(name) { () throws(StoreError) in try index.validate() }
@@ -163,15 +164,19 @@ extension IndexDefinition {
   }
 }
 
-extension FullTextIndexDefinition {
+extension PostgresTextIndex {
   /// The stored form of the definition.
-  func object(column: String) -> DocumentObject {
-    [
-      "fields": .array(fields.map { .string($0.description) }), "tokens": .string(tokens.rawValue),
-      "column": .string(column),
+  var object: DocumentObject {
+    var object: DocumentObject = [
+      "fields": .array(definition.fields.map { .string($0.description) }),
+      "tokens": .string(definition.tokens.rawValue), "column": .string(column),
     ]
+    if let statistics { object["statistics"] = .string(statistics) }
+    return object
   }
+}
 
+extension FullTextIndexDefinition {
   init(_ object: DocumentObject, name: String) {
     self.init(
       name: name,

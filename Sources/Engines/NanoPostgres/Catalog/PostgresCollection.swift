@@ -67,5 +67,7 @@ struct PostgresTextIndex: Sendable {
   var sqlName: String
   /// The column of type `tsvector`. The token count is in a column with the suffix `_n`.
   var column: String
+  /// The name of the table with the numbers of documents and tokens; `nil` for an index of an earlier version.
+  var statistics: String?
   var lengthColumn: String { column + "_n" }
 }

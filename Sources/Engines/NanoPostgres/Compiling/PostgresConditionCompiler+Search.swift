@@ -46,7 +46,7 @@ enum TokenQuery {
       let words = scope.tokens.tokens(of: phrase.text)
       return words.count == 1 && scope.tokens == .words && !phrase.isPrefix
         && (phrase.field == nil || scope.fields.count == 1)
-        && TextTokenList.truncated(words[0].text) == words[0].text
+        && TokenVector.isWhole(words[0].text)
     case .all(let parts), .any(let parts): return parts.allSatisfy { isExact($0, scope) }
     case .near, .excluding: return false
     }
@@ -57,7 +57,7 @@ enum TokenQuery {
     return joined(
       words.enumerated().map { number, word in
         let isLast = number == words.count - 1
-        let stored = TextTokenList.truncated(word.text)
+        let stored = TokenVector.truncated(word.text)
         // A truncated token is a prefix.
         return quoted(stored)
           + (phrase.isPrefix && isLast || stored.utf8.count < word.text.utf8.count ? ":*" : "")
@@ -77,36 +77,5 @@ enum TokenQuery {
     }
     quoted.append("'")
     return String(quoted)
-  }
-}
-
-/// The tokens of a document as the column stores them.
-enum TextTokenList {
-  /// The maximum length of a stored token in bytes. The server's limit for a lexeme is 2,046 bytes.
-  private static let longest = 2_000
-
-  /// Returns a token as it is stored: at most ``longest`` bytes of it.
-  static func truncated(_ token: String) -> String {
-    token.utf8.count > longest ? token.prefix(bytes: longest) : token
-  }
-
-  /// Returns the distinct tokens of a document, and the number of all its tokens, including repetitions.
-  static func tokens(
-    _ scope: FullTextScope, _ texts: (FieldPath) -> [String]
-  ) -> (distinct: [String], count: Int) {
-    var seen: Set<[UInt8]> = []
-    var distinct: [String] = []
-    var count = 0
-    for field in scope.fields {
-      let text = texts(field).joined(separator: FullTextScope.separator)
-      for token in scope.tokens.tokens(of: text) {
-        count += 1
-        // A lexeme cannot contain NUL, and no query looks up a token that does.
-        guard !token.text.utf8.contains(0) else { continue }
-        let stored = truncated(token.text)
-        if seen.insert(Array(stored.utf8)).inserted { distinct.append(stored) }
-      }
-    }
-    return (distinct, count)
   }
 }

@@ -37,10 +37,10 @@ struct PostgresQueryCompiler {
   /// - Parameters:
   ///   - columns: The columns to select.
   ///   - ordered: Whether the order matters.
-  func select(_ query: Query, columns: String, ordered: Bool = true) -> Compiled {
+  func select(_ query: Query, columns: PostgresSQL, ordered: Bool = true) -> Compiled {
     let split = PostgresConditionCompiler(metadata: metadata).split(query.condition)
     var conditions = split.sql.map { [$0] } ?? []
-    var sql = PostgresSQL("SELECT \(columns) FROM \(metadata.collection.table)")
+    var sql = "SELECT " + columns + " FROM \(metadata.collection.table)"
     let terms = order(query)
     let isSorted = !ordered || terms != nil
     var isBehind = query.after == nil

@@ -21,6 +21,9 @@ enum PostgresValue: Hashable {
   case texts([String?])
   case utf8s([[UInt8]?])
   case jsons([[UInt8]])
+  /// Full-text tokens; see ``TokenVector``.
+  case vector([UInt8])
+  case vectors([[UInt8]])
 }
 
 extension PostgresValue {
@@ -36,6 +39,8 @@ extension PostgresValue {
     static let int8Array: UInt32 = 1016
     static let textArray: UInt32 = 1009
     static let jsonArray: UInt32 = 3807
+    static let vector: UInt32 = 3614
+    static let vectorArray: UInt32 = 3643
   }
 
   var typeID: UInt32 {
@@ -52,6 +57,8 @@ extension PostgresValue {
     case .ints: TypeID.int8Array
     case .texts, .utf8s: TypeID.textArray
     case .jsons: TypeID.jsonArray
+    case .vector: TypeID.vector
+    case .vectors: TypeID.vectorArray
     }
   }
 
@@ -70,7 +77,7 @@ extension PostgresValue {
     case .int(let number): Self.append(number, to: &out)
     case .bool(let flag): out.append(flag ? 1 : 0)
     case .text(let text), .number(let text), .untyped(let text): out.append(contentsOf: text.utf8)
-    case .utf8(let bytes), .bytes(let bytes): out.append(contentsOf: bytes)
+    case .utf8(let bytes), .bytes(let bytes), .vector(let bytes): out.append(contentsOf: bytes)
     case .json(let bytes): Self.appendJSON(bytes, to: &out)
     case .uuid(let high, let low):
       Self.append(Int64(bitPattern: high), to: &out)
@@ -81,6 +88,10 @@ extension PostgresValue {
       Self.appendArray(texts, TypeID.text, to: &out) { $1.append(contentsOf: $0.utf8) }
     case .utf8s(let texts):
       Self.appendArray(texts, TypeID.text, to: &out) { $1.append(contentsOf: $0) }
+    case .vectors(let vectors):
+      Self.appendArray(vectors.map { $0 }, TypeID.vector, to: &out) {
+        $1.append(contentsOf: $0)
+      }
     case .jsons(let bodies):
       Self.appendArray(bodies.map { $0 }, TypeID.json, to: &out) { Self.appendJSON($0, to: &$1) }
     }

@@ -12,6 +12,8 @@ struct FeedDefinition {
   let function: String
 
   static let column = "nano_feed"
+  /// The trigger that numbers documents.
+  static let writeTrigger = "nano_feed_write"
 
   /// The number that the current transaction gives its entries.
   static func number(_ base: Int64) -> String { "pg_current_xact_id()::text::bigint + \(base)" }
@@ -32,7 +34,7 @@ struct FeedDefinition {
       type text COLLATE "C", deleted bigint NOT NULL)
       """,
       "CREATE INDEX ON \(deletions) (number, id)", functionDefinition(base),
-      trigger("nano_feed_write", "BEFORE INSERT OR UPDATE", "ROW"),
+      trigger(Self.writeTrigger, "BEFORE INSERT OR UPDATE", "ROW"),
       trigger("nano_feed_delete", "AFTER DELETE", "ROW"),
       trigger("nano_feed_truncate", "BEFORE TRUNCATE", "STATEMENT"),
       // Also in a session that applies replicated changes.

@@ -11,13 +11,15 @@ extension PostgresReader {
     var compiled: PostgresQueryCompiler.Compiled
     /// The maximum number of rows of the first statement; `nil` if it returns all rows.
     var firstPage: Int?
+    /// The number of rows of each fetch.
+    var page = PostgresReader.page
     /// The cursor that the first statement declares; `nil` if it selects the first page.
     var cursor: String?
   }
 
   /// The number of rows that the first statement and each fetch return. Arbitrary: large enough that further
   /// round trips do not matter, small enough to take little memory.
-  private static let page = 1_000
+  static let page = 1_000
 
   func find(
     _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
@@ -59,9 +61,10 @@ extension PostgresReader {
     let query = try metadata.resolved(query)
     let compiler = PostgresQueryCompiler(metadata: metadata)
     // A condition that is checked here requires the body.
-    var compiled = compiler.select(query, columns: PostgresQueryCompiler.columns(query))
+    var compiled = compiler.select(
+      query, columns: PostgresSQL(PostgresQueryCompiler.columns(query)))
     if compiled.rest != nil || !compiled.isSorted || !compiled.isBehind {
-      compiled = compiler.select(query, columns: PostgresQueryCompiler.columns)
+      compiled = compiler.select(query, columns: PostgresSQL(PostgresQueryCompiler.columns))
     }
     var plan = FindPlan(query: query, compiled: compiled, firstPage: nil)
     var sql = compiled.sql
@@ -74,7 +77,7 @@ extension PostgresReader {
       // Pages of several statements would miss or repeat documents.
       let cursor = session.nextCursor()
       plan.cursor = cursor
-      return (plan, [Self.declare(cursor, sql), Self.fetch(cursor)])
+      return (plan, [Self.declare(cursor, sql), Self.fetch(cursor, Self.page)])
     }
     if !compiled.isCut || query.limit == nil {
       sql += " LIMIT \(Self.page + 1)"
@@ -89,41 +92,49 @@ extension PostgresReader {
     _ visit: (StoredDocument) throws -> Bool
   ) throws {
     let incarnation = metadata.collection.incarnation
+    try streamRows(plan, results) { try $0.withDocument($1, incarnation, visit) }
+  }
+
+  /// Passes the rows of a query to a closure in the server's order, with their numbers in a result.
+  ///
+  /// - Parameter visit: Returns whether it requests more rows.
+  func streamRows(
+    _ plan: FindPlan, _ results: [PostgresResult],
+    _ visit: (PostgresResult, Int) throws -> Bool
+  ) throws {
     if let cursor = plan.cursor {
-      return try self.visit(results[1], incarnation, thenRestOf: cursor, visit)
+      return try self.visit(results[1], plan.page, thenRestOf: cursor, visit)
     }
     let first = results[0]
     guard let page = plan.firstPage, first.count > page else {
-      _ = try self.visit(first, first.count, incarnation, visit)
+      _ = try self.visit(first, first.count, visit)
       return
     }
-    // Declared before the first document is passed on, since the closure may write.
+    // Declared before the first row is passed on, since the closure may write.
     let cursor = session.nextCursor()
     _ = try session.run([
       Self.declare(cursor, plan.compiled.sql), .once("MOVE \(page) IN \(cursor)"),
     ])
-    try self.visit(first, incarnation, thenRestOf: cursor, visit)
+    try self.visit(first, page, thenRestOf: cursor, visit)
   }
 
   private static func declare(_ cursor: String, _ sql: PostgresSQL) -> PostgresStatement {
     ("DECLARE \(cursor) NO SCROLL CURSOR FOR " + sql).statement.once
   }
-  private static func fetch(_ cursor: String) -> PostgresStatement {
+  private static func fetch(_ cursor: String, _ page: Int) -> PostgresStatement {
     .once("FETCH \(page) FROM \(cursor)")
   }
 
   /// Passes a page of rows to a closure, and then those that a cursor returns.
   private func visit(
-    _ first: PostgresResult, _ incarnation: Int64, thenRestOf cursor: String,
-    _ visit: (StoredDocument) throws -> Bool
+    _ first: PostgresResult, _ page: Int, thenRestOf cursor: String,
+    _ visit: (PostgresResult, Int) throws -> Bool
   ) throws {
     defer { _ = try? session.run([.once("CLOSE \(cursor)")]) }
     var rows = first
     // The first page may have one row more, with which the cursor continues.
-    while try self.visit(rows, min(rows.count, Self.page), incarnation, visit),
-      rows.count >= Self.page
-    {
-      rows = try session.run([Self.fetch(cursor)])[0]
+    while try self.visit(rows, min(rows.count, page), visit), rows.count >= page {
+      rows = try session.run([Self.fetch(cursor, page)])[0]
     }
   }
 
@@ -131,12 +142,11 @@ extension PostgresReader {
   ///
   /// - Returns: Whether the closure requests more rows.
   private func visit(
-    _ rows: PostgresResult, _ count: Int, _ incarnation: Int64,
-    _ visit: (StoredDocument) throws -> Bool
+    _ rows: PostgresResult, _ count: Int, _ visit: (PostgresResult, Int) throws -> Bool
   ) throws -> Bool {
     for row in 0..<count {
       try session.interruption?.check()
-      guard try rows.withDocument(row, incarnation, visit) else { return false }
+      guard try visit(rows, row) else { return false }
     }
     return true
   }
@@ -185,7 +195,8 @@ extension PostgresReader {
     }
     let metadata = collectionMetadata(found)
     let compiled = PostgresQueryCompiler(metadata: metadata)
-      .select(try metadata.resolved(query), columns: PostgresQueryCompiler.columns(query))
+      .select(
+        try metadata.resolved(query), columns: PostgresSQL(PostgresQueryCompiler.columns(query)))
     let rows = try session.run(("EXPLAIN " + compiled.sql).statement.once)
     let plan = (0..<rows.count).map { rows.text($0, 0) }
     let all =

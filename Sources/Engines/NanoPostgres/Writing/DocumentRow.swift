@@ -29,11 +29,12 @@ struct DocumentRow {
   /// The body as sent to the server, if it differs from that of the document.
   let changedBody: [UInt8]?
   let keepsSource: Bool
-  /// The distinct tokens of each text index, and the number of all tokens.
-  let tokens: [(distinct: [String], count: Int)]
+  /// The tokens of each text index.
+  let tokens: [TokenVector]
 
   /// - Throws: ``StoreError/Code/invalidKey`` for a key that is too long for an index,
-  ///   ``StoreError/Code/valueNotStorable`` for a class name with a NUL.
+  ///   ``StoreError/Code/valueNotStorable`` for a class name with a NUL,
+  ///   ``StoreError/Code/documentTooLarge`` for too many distinct tokens.
   init(
     _ document: NewDocument, id: Int64?, revision: Int64, _ collection: PostgresCollection
   ) throws {
@@ -59,12 +60,12 @@ struct DocumentRow {
 
   private static func tokens(
     _ body: UnsafeRawBufferPointer, _ collection: PostgresCollection
-  ) throws -> [(distinct: [String], count: Int)] {
+  ) throws -> [TokenVector] {
     guard !collection.fullTextIndexes.isEmpty else { return [] }
     var reader = JSONReader(body)
     let subject = DocumentSubject(try reader.object())
-    return collection.fullTextIndexes.map {
-      TextTokenList.tokens($0.definition.scope, { subject.texts(at: $0) })
+    return try collection.fullTextIndexes.map { index in
+      try TokenVector(index.definition.scope) { subject.texts(at: $0) }
     }
   }
 
@@ -122,12 +123,7 @@ struct DocumentRow {
   }
 
   private var tokenValues: [PostgresSQL] {
-    tokens.flatMap { tokens -> [PostgresSQL] in
-      [
-        "array_to_tsvector(" + .value(.texts(tokens.distinct.map { $0 })) + ")",
-        .value(.int(Int64(tokens.count))),
-      ]
-    }
+    tokens.flatMap { [.value(.vector($0.bytes)), .value(.int(Int64($0.count)))] }
   }
 
   /// Returns the SET list of an UPDATE: all columns except the key, the row ID and the time of insertion.
@@ -141,20 +137,32 @@ struct DocumentRow {
     return PostgresSQL.joined(parts, by: ", ")
   }
 
-  /// Returns the columns of several documents as arrays. The collection must have no text indexes.
+  /// Returns the columns of several documents as arrays, in the order of ``columns(_:)``.
   static func arrays(_ rows: [DocumentRow]) -> [PostgresValue] {
-    [
+    let texts = (rows.first?.tokens.indices ?? 0..<0).flatMap { number -> [PostgresValue] in
+      [
+        .vectors(rows.map { $0.tokens[number].bytes }),
+        .ints(rows.map { Int64($0.tokens[number].count) }),
+      ]
+    }
+    return [
       .ints(rows.map(\.id)), .texts(rows.map { $0.document.key?.description }),
       .texts(rows.map(\.document.type)), .ints(rows.map(\.document.version)),
       .ints(rows.map(\.document.added)), .ints(rows.map(\.revision)),
       .jsons(rows.map { $0.changedBody ?? Array($0.document.body) }),
       .utf8s(rows.map { $0.keepsSource ? Array($0.document.body) : nil }),
-    ]
+    ] + texts
+  }
+
+  /// The types of the columns.
+  static func types(_ collection: PostgresCollection) -> [String] {
+    ["bigint", "text", "text", "bigint", "bigint", "bigint", "jsonb", "text"]
+      + collection.fullTextIndexes.flatMap { _ in ["tsvector", "bigint"] }
   }
 
   /// Appends the row, which has a row ID.
   func append(to rows: inout CopyBuffer) {
-    rows.beginRow(columns: 8)
+    rows.beginRow(columns: 8 + 2 * tokens.count)
     rows.add(id)
     switch document.key {
     case .text(var text)?: text.withUTF8 { rows.add(utf8: UnsafeRawBufferPointer($0)) }
@@ -171,5 +179,9 @@ struct DocumentRow {
       rows.add(json: document.body)
     }
     if keepsSource { rows.add(utf8: document.body) } else { rows.add(.null) }
+    for tokens in tokens {
+      rows.add(.vector(tokens.bytes))
+      rows.add(Int64(tokens.count))
+    }
   }
 }

@@ -29,10 +29,8 @@ struct GroupedWrite {
   /// The collection that must not exist for a deletion.
   var absent: ExactName?
 
-  /// Whether a statement may combine it with others. Text indexes have columns that arrays cannot express.
-  var canBeCombined: Bool {
-    collection.layout == .plain && collection.fullTextIndexes.isEmpty
-  }
+  /// Whether a statement may combine it with others.
+  var canBeCombined: Bool { collection.layout == .plain }
 
   /// Returns whether one statement can do both.
   func matches(_ other: GroupedWrite) -> Bool {
@@ -115,10 +113,10 @@ struct GroupStatement {
 
   private func insert(_ writes: [GroupedWrite]) -> PostgresSQL {
     let rows = writes.compactMap(\.row)
-    let arrays = DocumentRow.arrays(rows)
+    let columns = DocumentRow.columns(collection)
     let replaces = writes[0].kind == .save
     var sql: PostgresSQL = "INSERT INTO \(collection.table) AS t "
-    sql += "(\(DocumentRow.columns(collection).joined(separator: ", "))) SELECT "
+    sql += "(\(columns.joined(separator: ", "))) SELECT "
     sql += replaces ? "coalesce(o.id, " + collection.newRowID + ")" : collection.newRowID
     sql += ", v.key, v.type, v.version, v.added, "
     if replaces {
@@ -126,27 +124,44 @@ struct GroupStatement {
     } else {
       sql += "1"
     }
-    sql += ", v.body, v.source FROM c CROSS JOIN unnest("
-    let types = ["text", "text", "bigint", "bigint", "jsonb", "text"]
-    sql += PostgresSQL.joined(
-      zip([1, 2, 3, 4, 6, 7], types).map { .value(arrays[$0]) + "::\($1)[]" }, by: ", ")
-    sql += ") AS v (key, type, version, added, body, source)"
+    let after = columns[6...].map { "v." + $0 }.joined(separator: ", ")
+    sql += ", \(after) FROM c CROSS JOIN "
+    sql += values(rows, without: [0, 5])
     guard replaces else { return sql + " ON CONFLICT DO NOTHING" }
     sql += " LEFT JOIN \(collection.table) AS o ON o.key = v.key"
     return sql + PostgresSQL(DocumentRow.onConflictReplace(collection))
   }
 
   private func replace(_ writes: [GroupedWrite]) -> PostgresSQL {
-    let arrays = DocumentRow.arrays(writes.compactMap(\.row))
+    let columns = DocumentRow.columns(collection)
+    let changed = (columns[2...3] + columns[6...]).map { "\($0) = v.\($0)" }
     var sql: PostgresSQL =
-      "UPDATE \(collection.table) AS t SET type = v.type, version = v.version, "
-    sql += "revision = t.revision + 1, body = v.body, source = v.source FROM c CROSS JOIN unnest("
-    let types = ["text", "text", "bigint", "jsonb", "text"]
-    sql += PostgresSQL.joined(
-      zip([1, 2, 3, 6, 7], types).map { .value(arrays[$0]) + "::\($1)[]" }, by: ", ")
-    sql += ", " + .value(.ints(writes.map { $0.row?.document.replacedRevision })) + "::bigint[]"
-    sql += ") AS v (key, type, version, body, source, revision)"
-    return sql + " WHERE t.key = v.key AND t.revision = v.revision"
+      "UPDATE \(collection.table) AS t SET \(changed.joined(separator: ", ")), "
+    sql += "revision = t.revision + 1 FROM c CROSS JOIN "
+    let revisions = writes.map { $0.row?.document.replacedRevision }
+    sql += values(writes.compactMap(\.row), without: [0, 4, 5], replaced: revisions)
+    return sql + " WHERE t.key = v.key AND t.revision = v.replaced"
+  }
+
+  /// Returns a table expression `v` with a row for each document.
+  ///
+  /// - Parameters:
+  ///   - omitted: The numbers of columns that it does not have.
+  ///   - revisions: The values of an additional column `replaced`.
+  private func values(
+    _ rows: [DocumentRow], without omitted: Set<Int>, replaced revisions: [Int64?]? = nil
+  ) -> PostgresSQL {
+    let columns = DocumentRow.columns(collection)
+    let (arrays, types) = (DocumentRow.arrays(rows), DocumentRow.types(collection))
+    let used = columns.indices.filter { !omitted.contains($0) }
+    var names = used.map { columns[$0] }
+    var parts: [PostgresSQL] = used.map { .value(arrays[$0]) + "::\(types[$0])[]" }
+    if let revisions {
+      names.append("replaced")
+      parts.append(.value(.ints(revisions)) + "::bigint[]")
+    }
+    return "unnest(" + PostgresSQL.joined(parts, by: ", ")
+      + ") AS v (\(names.joined(separator: ", ")))"
   }
 
   private func delete(_ writes: [GroupedWrite]) -> PostgresSQL {

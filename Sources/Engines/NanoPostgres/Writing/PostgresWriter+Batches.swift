@@ -31,7 +31,7 @@ extension PostgresWriter {
     let locks = try lock(documents.compactMap(\.key), table)
     if !locks.isEmpty { _ = try session.run(locks) }
     guard let rows = try rows(documents, table) else { return false }
-    let byCopy = rows.count >= Self.copyThreshold && table.collection.fullTextIndexes.isEmpty
+    let byCopy = rows.count >= Self.copyThreshold
     _ = try session.run(PostgresStatement("SAVEPOINT nano_batch"))
     do {
       let stored = byCopy ? try copy(rows, table) : try insertArrays(rows, table)
@@ -78,7 +78,9 @@ extension PostgresWriter {
   }
 
   private func copy(_ rows: [DocumentRow], _ table: WriterTable) throws -> Int {
-    let size = rows.reduce(0) { $0 + 2 * $1.document.body.count + 160 }
+    let size = rows.reduce(0) { size, row in
+      row.tokens.reduce(size + 2 * row.document.body.count + 160) { $0 + $1.bytes.count + 16 }
+    }
     var buffer = CopyBuffer(capacity: size)
     for row in rows { row.append(to: &buffer) }
     buffer.end()
@@ -90,25 +92,18 @@ extension PostgresWriter {
 
   private func insertArrays(_ rows: [DocumentRow], _ table: WriterTable) throws -> Int {
     let columns = DocumentRow.columns(table.collection).joined(separator: ", ")
-    guard table.collection.fullTextIndexes.isEmpty else {
-      let values = rows.map { "(" + $0.values(table.collection) + ")" }
-      var stored = 0
-      // The server accepts at most 65,535 parameters.
-      let step = 60_000 / DocumentRow.columns(table.collection).count
-      for start in stride(from: 0, to: values.count, by: step) {
-        let part = Array(values[start..<min(start + step, values.count)])
-        let sql =
-          "INSERT INTO \(table.collection.table) (\(columns)) VALUES "
-          + PostgresSQL.joined(part, by: ", ") + " ON CONFLICT DO NOTHING"
-        stored += try session.run(sql.statement.once).changes
-      }
-      return stored
-    }
-    let sql = """
-      INSERT INTO \(table.collection.table) (\(columns)) SELECT * FROM unnest($1::bigint[], $2::text[], \
-      $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::jsonb[], $8::text[]) ON CONFLICT DO NOTHING
-      """
-    return try session.run(PostgresStatement(sql, DocumentRow.arrays(rows))).changes
+    let sql =
+      "INSERT INTO \(table.collection.table) (\(columns)) SELECT * FROM "
+      + Self.unnest(rows, table.collection) + " ON CONFLICT DO NOTHING"
+    return try session.run(sql.statement).changes
+  }
+
+  /// Returns a table expression with a row for each document.
+  private static func unnest(
+    _ rows: [DocumentRow], _ collection: PostgresCollection
+  ) -> PostgresSQL {
+    let arrays = zip(DocumentRow.arrays(rows), DocumentRow.types(collection))
+    return "unnest(" + PostgresSQL.joined(arrays.map { .value($0) + "::\($1)[]" }, by: ", ") + ")"
   }
 
   func save(
@@ -117,7 +112,7 @@ extension PostgresWriter {
     let table = try tableForWriting(collection)
     let keys = documents.compactMap(\.key)
     // Documents that may be rejected are written individually. A repeated key is one document saved twice.
-    let isPlain = !table.collection.hasUniqueIndexes && table.collection.fullTextIndexes.isEmpty
+    let isPlain = !table.collection.hasUniqueIndexes
     // Those that are locked and known are written with the next statement.
     let areKnown = keys.count <= table.known.reserved.count + keys.count { table.isStored($0) }
     guard isPlain, documents.count > 1, keys.count == documents.count,
@@ -163,12 +158,10 @@ extension PostgresWriter {
 
   private func upsert(_ rows: [DocumentRow], _ table: WriterTable) throws {
     let columns = DocumentRow.columns(table.collection).joined(separator: ", ")
-    _ = try session.run(
-      PostgresStatement(
-        """
-        INSERT INTO \(table.collection.table) AS t (\(columns)) SELECT * FROM unnest($1::bigint[], \
-        $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::jsonb[], $8::text[])\
-        \(DocumentRow.onConflictReplace(table.collection))
-        """, DocumentRow.arrays(rows)))
+    let sql =
+      "INSERT INTO \(table.collection.table) AS t (\(columns)) SELECT * FROM "
+      + Self.unnest(rows, table.collection)
+      + PostgresSQL(DocumentRow.onConflictReplace(table.collection))
+    _ = try session.run(sql.statement)
   }
 }

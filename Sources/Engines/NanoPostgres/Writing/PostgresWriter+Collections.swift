@@ -44,8 +44,11 @@ extension PostgresWriter {
     let row = PostgresStatement(
       "DELETE FROM \(names.qualified("nano_collections")) WHERE folded = $1", [.exact(folded)])
     let feed = table.collection.feed.map { _ in table.collection.feedObjects(names).cleanup } ?? []
+    let texts = table.collection.fullTextIndexes.flatMap {
+      TextStatistics($0, table.collection, names)?.cleanup ?? []
+    }
     _ = try session.run(
-      [.once("DROP TABLE \(table.collection.table)")] + feed + internals + [row])
+      [.once("DROP TABLE \(table.collection.table)")] + feed + texts + internals + [row])
     noteDropped(table.collection.description.name)
     return true
   }

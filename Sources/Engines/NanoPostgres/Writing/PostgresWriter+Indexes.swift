@@ -216,9 +216,12 @@ extension PostgresWriter {
       $0.definition.name.hasSameBytes(as: name)
     }) {
       let columns = [index.column, index.lengthColumn].map { "DROP COLUMN \($0)" }
-      _ = try session.run([
-        .once("ALTER TABLE \(table.collection.table) \(columns.joined(separator: ", "))"), deletion,
-      ])
+      let statistics = TextStatistics(index, table.collection, names)?.removal ?? []
+      _ = try session.run(
+        statistics + [
+          .once("ALTER TABLE \(table.collection.table) \(columns.joined(separator: ", "))"),
+          deletion,
+        ])
     } else {
       let sqlName = PostgresNames.index(name, of: table.collection.folded.text)
       return try dropUnfinished((table, sqlName), name)
@@ -264,7 +267,7 @@ extension PostgresWriter {
           try createIndex(index.definition, in: collection)
         }
       }
-      for index in table.collection.fullTextIndexes { try fill(index, table) }
+      for index in table.collection.fullTextIndexes { try rebuild(index, table) }
       try progress?(1)
     }
   }

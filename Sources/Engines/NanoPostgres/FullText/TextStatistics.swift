@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoSQL
+
+/// The objects on the server that keep what ranks need of a whole collection: the number of its documents and of their
+/// tokens.
+///
+/// Reading them from the documents would take longer than the search. Triggers, for whoever writes, add a row with the
+/// change of both numbers for each statement, so that writers do not wait for each other; the numbers are the sums of the
+/// rows. Rows are merged from time to time. `mark` is random: the exclusive or of all marks identifies a state of the
+/// documents.
+struct TextStatistics {
+  /// Qualified and quoted names.
+  let table: String
+  let function: String
+  /// The table of the documents.
+  let documents: String
+  let index: PostgresTextIndex
+
+  /// - Returns: `nil` for an index without statistics.
+  init?(_ index: PostgresTextIndex, _ collection: PostgresCollection, _ names: PostgresNames) {
+    guard let name = index.statistics else { return nil }
+    table = names.qualified(name)
+    function = names.qualified(name)
+    documents = collection.table
+    self.index = index
+  }
+
+  /// Selects the number of documents, that of their tokens, the state, and the number of rows.
+  var totals: PostgresStatement {
+    PostgresStatement(
+      """
+      SELECT coalesce(sum(documents), 0)::bigint, coalesce(sum(tokens), 0)::bigint, bit_xor(mark), count(*) \
+      FROM \(table)
+      """)
+  }
+
+  /// Selects the same from the documents of an index without statistics; the state is NULL.
+  static func scan(
+    _ index: PostgresTextIndex, _ collection: PostgresCollection
+  ) -> PostgresStatement {
+    PostgresStatement(
+      """
+      SELECT count(*), coalesce(sum(\(index.lengthColumn)), 0)::bigint, NULL::bigint, 0::bigint \
+      FROM \(collection.table)
+      """)
+  }
+
+  /// Creates the objects for the documents as they are. Writers of the table wait until the transaction ends.
+  var creation: [PostgresStatement] {
+    [
+      "CREATE TABLE \(table) (documents bigint NOT NULL, tokens bigint NOT NULL, mark bigint NOT NULL)",
+      functionDefinition,
+      trigger("INSERT", "REFERENCING NEW TABLE AS nano_new"),
+      trigger("UPDATE", "REFERENCING OLD TABLE AS nano_old NEW TABLE AS nano_new"),
+      trigger("DELETE", "REFERENCING OLD TABLE AS nano_old"), trigger("TRUNCATE", ""),
+      """
+      INSERT INTO \(table) SELECT count(*), coalesce(sum(\(index.lengthColumn)), 0), \(Self.mark) FROM \(documents)
+      """,
+    ].map { .once($0) }
+  }
+
+  private static let mark = "hashtextextended(gen_random_uuid()::text, 0)"
+
+  private func triggerName(_ event: String) -> String {
+    "\(index.column)_\(event.lowercased())"
+  }
+
+  private func trigger(_ event: String, _ tables: String) -> String {
+    "CREATE TRIGGER \(triggerName(event)) AFTER \(event) ON \(documents) \(tables) "
+      + "FOR EACH STATEMENT EXECUTE FUNCTION \(function)()"
+  }
+
+  /// The trigger function. It runs with the rights of its owner, as that of a change feed.
+  private var functionDefinition: String {
+    let (column, length) = (index.column, index.lengthColumn)
+    return """
+      CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER \
+      SET search_path = pg_catalog, pg_temp AS $nano$ DECLARE d bigint; n bigint; BEGIN \
+      IF TG_OP = 'INSERT' THEN SELECT count(*), coalesce(sum(\(length)), 0) INTO d, n FROM nano_new; \
+      ELSIF TG_OP = 'DELETE' THEN SELECT - count(*), - coalesce(sum(\(length)), 0) INTO d, n FROM nano_old; \
+      ELSIF TG_OP = 'UPDATE' THEN \
+      SELECT count(*), coalesce(sum(w.\(length)), 0) - coalesce(sum(o.\(length)), 0) INTO d, n \
+      FROM nano_old AS o FULL JOIN nano_new AS w ON w.id = o.id \
+      WHERE o.\(column) IS DISTINCT FROM w.\(column) OR o.\(length) IS DISTINCT FROM w.\(length); \
+      IF d <> 0 THEN INSERT INTO \(table) VALUES (0, n, \(Self.mark)); END IF; RETURN NULL; \
+      ELSE DELETE FROM \(table); d := 0; n := 0; \
+      INSERT INTO \(table) VALUES (0, 0, \(Self.mark)); END IF; \
+      IF d <> 0 THEN INSERT INTO \(table) VALUES (d, n, \(Self.mark)); END IF; RETURN NULL; END $nano$
+      """
+  }
+
+  /// Removes the objects from a table that stays.
+  var removal: [PostgresStatement] {
+    ["INSERT", "UPDATE", "DELETE", "TRUNCATE"].map {
+      .once("DROP TRIGGER IF EXISTS \(triggerName($0)) ON \(documents)")
+    } + cleanup
+  }
+
+  /// Removes what a dropped table leaves.
+  var cleanup: [PostgresStatement] {
+    [.once("DROP TABLE IF EXISTS \(table)"), .once("DROP FUNCTION IF EXISTS \(function)()")]
+  }
+
+  /// Selects the names of all tables of statistics.
+  static func tables(_ names: PostgresNames) -> PostgresStatement {
+    PostgresStatement(
+      """
+      SELECT definition::jsonb ->> 'statistics' FROM \(names.qualified("nano_indexes")) \
+      WHERE kind = 'text' AND definition::jsonb ->> 'statistics' IS NOT NULL
+      """)
+  }
+
+  /// Merges the rows of a table of statistics. Rows that others add or merge at the same time are left to the next time.
+  static func merging(_ table: String) -> PostgresStatement {
+    PostgresStatement(
+      """
+      WITH gone AS (DELETE FROM \(table) RETURNING documents, tokens, mark) \
+      INSERT INTO \(table) SELECT sum(documents), sum(tokens), bit_xor(mark) FROM gone HAVING count(*) > 0
+      """)
+  }
+}
+
+extension PostgresNames {
+  /// Returns the name of the statistics of a full-text index.
+  static func statistics(of index: String, in collection: String) -> String {
+    "nano_counts_" + hash(collection + "\u{0}" + index)
+  }
+}
