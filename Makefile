@@ -4,7 +4,7 @@
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-.PHONY: help setup demo test cases api bench bench-million bench-graph bench-postgres bench-import docs format lint clean
+.PHONY: help setup demo test cases api bench bench-million bench-graph bench-postgres bench-import bench-attachments docs format lint clean
 .PHONY: reliability crash power-loss failing-calls damage programs concurrency isolation limits black-box fuzz tsan asan
 help:
 	@echo "make demo            builds the command-line tool and runs it on sample data"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench-graph     the same for object graphs"
 	@echo "make bench-postgres  benchmarks PostgreSQL against SQLite on a temporary server"
 	@echo "make bench-import    imports a generated CSV file of 2 GB; prints speed and peak memory"
+	@echo "make bench-attachments  writes and reads an attachment of 2 GB; prints speed and peak memory"
 	@echo "make reliability     runs all stress and fault-injection tests; fills in docs/RELIABILITY.md"
 	@echo "make crash, power-loss, failing-calls, damage, programs, concurrency, isolation, limits"
 	@echo "                     runs one of them"
@@ -60,6 +61,9 @@ bench-postgres: setup
 
 bench-import: setup
 	@scripts/bench-import
+
+bench-attachments: setup
+	@scripts/bench-attachments 2000
 
 # Each stress test is bounded by a count or time, and fills in its results in docs/RELIABILITY.md.
 reliability: crash power-loss failing-calls damage programs concurrency isolation limits black-box

@@ -51,8 +51,10 @@ let package = Package(
     .target(
       name: "NanoQuery", dependencies: ["NanoDocument"], path: "Sources/Core/NanoQuery",
       swiftSettings: strict),
+    // The digests of attachments. swift-crypto would add more than a minute to every clean build on Linux.
+    .target(name: "CSHA256", path: "Sources/Core/CSHA256"),
     .target(
-      name: "NanoEngine", dependencies: ["NanoDocument", "NanoQuery"],
+      name: "NanoEngine", dependencies: ["CSHA256", "NanoDocument", "NanoQuery"],
       path: "Sources/Core/NanoEngine", swiftSettings: strict),
     .target(
       name: "NanoSQL", dependencies: ["NanoDocument", "NanoQuery", "NanoEngine"],

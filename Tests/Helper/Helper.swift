@@ -65,6 +65,7 @@ struct Session {
     case "backup": try opened().backup(to: words[1])
     case "hold": try hold(words[1])
     case "flood": try flood(words[1])
+    case "attach": try attach(words[1], words[2], words[3])
     default: throw StoreError(.invalidArgument, "No such command")
     }
     return ""
@@ -78,6 +79,21 @@ struct Session {
       reply("ok held")
       _ = readLine()
     }
+  }
+
+  /// Writes an attachment from a file that ends after the next line, when a part of it is written.
+  private func attach(_ collection: String, _ key: String, _ name: String) throws {
+    let pipe = NSTemporaryDirectory() + "nanostore-helper-\(UUID().uuidString)"
+    guard mkfifo(pipe, 0o600) == 0 else { throw StoreError(.cannotOpen, "No pipe") }
+    Thread.detachNewThread {
+      guard let end = FileHandle(forWritingAtPath: pipe) else { return }
+      try? end.write(contentsOf: Data((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0) }))
+      unlink(pipe)
+      reply("ok written")
+      _ = readLine()
+      try? end.close()
+    }
+    try opened()[collection].attach(.file(path: pipe), named: name, to: key)
   }
 
   /// Writes transactions of a hundred documents until the process is killed.

@@ -88,6 +88,7 @@ struct PublicCallTests {
     "QueuedCall.wait()": "the async form is `value`",
     "Store.blocking(_:)": "runs the synchronous forms",
     "Store.close()": "is called in `defer` and `deinit`",
+    "Store.each(of:_:)": "passes borrowed bytes to a closure; the async form is `stream(of:)`",
     "Store.reopen()": "synchronous like the initializers",
     "Store.object(_:)": "reads a document in memory",
   ]
@@ -96,7 +97,10 @@ struct PublicCallTests {
 
   /// Calls that are async only.
   static let asynchronousOnly: Set = [
-    "ObjectActor.perform(_:)"
+    "ObjectActor.perform(_:)",
+    "Store.addAttachment(pieces:contentType:)", "Store.addAttachment(bytes:contentType:)",
+    "DocumentAttachments.add(pieces:named:contentType:)",
+    "DocumentAttachments.add(bytes:named:contentType:)",
   ]
 
   @Test("Both forms of a call have the same parameters")

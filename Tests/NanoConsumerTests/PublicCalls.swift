@@ -33,7 +33,7 @@ extension PublicCall {
   private static let types: Set<String> = [
     "Store", "DocumentCollection", "DocumentQuery", "Bag", "BagPart", "BagQuery", "Search",
     "ModelCollection", "ModelQuery", "ObjectContext", "ObjectQuery", "ObjectActor", "QueuedCall",
-    "LegacyStore",
+    "LegacyStore", "DocumentAttachments",
   ]
 
   /// The public methods of these types.

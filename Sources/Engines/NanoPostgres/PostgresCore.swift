@@ -2,6 +2,7 @@
 
 import NanoDocument
 import NanoEngine
+import Synchronization
 
 /// The state that readers and writers of one engine share.
 final class PostgresCore: Sendable {
@@ -15,6 +16,8 @@ final class PostgresCore: Sendable {
   /// Distinguishes the commits of this engine from those of others.
   let writer = Int64.random(in: .min ... .max)
   let pool: PostgresPool
+  /// Whether the tables of attachments are known to exist; they are never dropped.
+  let knowsBlobTables = Atomic(false)
 
   init(_ conninfo: String, _ configuration: PostgresConfiguration) {
     self.configuration = configuration

@@ -8,7 +8,10 @@ extension PostgresEngine {
   /// Lets the server reuse the space of removed documents, and updates its planner statistics.
   package func compact() throws {
     try core.convertingErrors {
-      let tables = try read(.call, nil) { try ($0 as? PostgresReader)?.tableNames() ?? [] }
+      let tables = try read(.call, nil) { reader in
+        guard let reader = reader as? PostgresReader else { return [] as [String] }
+        return try reader.tableNames() + reader.blobTableNames()
+      }
       try core.pool.withConnection { connection in
         let statistics = try connection.run(TextStatistics.tables(core.names))
         for row in 0..<statistics.count {

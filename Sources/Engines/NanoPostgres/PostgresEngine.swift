@@ -18,6 +18,8 @@ package final class PostgresEngine: Engine {
   let groups = WriteGroups()
   private let reads = ReadGroups()
   let poller: PostgresCommitPoller
+  /// The attachments that are being read.
+  let keptBlobs = KeptBlobs()
 
   /// Connects to a server, and creates the store's tables if they do not exist.
   ///
@@ -47,7 +49,7 @@ package final class PostgresEngine: Engine {
   package var capabilities: Capabilities {
     var all: Capabilities = [
       .sql, .uniqueIndexes, .elementIndexes, .concurrentReads, .durable, .everythingIndex, .changes,
-      .fullTextIndexes, .singleWrites, .changeTracking,
+      .fullTextIndexes, .singleWrites, .changeTracking, .blobs,
     ]
     if core.configuration.layout != .plain { all.remove(.uniqueIndexes) }
     return all
@@ -102,10 +104,10 @@ package final class PostgresEngine: Engine {
   }
 
   private func check(_ rows: PostgresResult) throws {
-    guard rows.count > 0, rows.int(0, 0) > PostgresSchema.format else { return }
+    guard rows.count > 0, rows.int(0, 0) > PostgresSchema.newestFormat else { return }
     throw StoreError(
       .newerFormat, "The store was written by a newer version of NanoStore",
-      [.expected: "\(PostgresSchema.format)", .actual: "\(rows.int(0, 0))"])
+      [.expected: "\(PostgresSchema.newestFormat)", .actual: "\(rows.int(0, 0))"])
   }
 
   package func read<Result>(
@@ -235,6 +237,7 @@ package final class PostgresEngine: Engine {
 
   package func close() throws {
     poller.invalidate()
+    keptBlobs.closeAll()
     core.pool.close()
     replicas?.pool.close()
   }

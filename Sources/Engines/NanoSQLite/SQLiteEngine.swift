@@ -28,6 +28,12 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   private let observer: QueryObserver?
   /// `nil` if one connection is used for everything.
   private let readers: ReaderPool?
+  /// The connections that read large attachments, which map no pages and keep few, so that their memory is bounded;
+  /// `nil` as ``readers`` is.
+  let blobReaders: ReaderPool?
+  /// The attachments that are being read.
+  let keptBlobs = KeptBlobs()
+  let blobPins = BlobPins()
   private let isClosed = Atomic(false)
   /// Whether the file at the path is no longer the open one, or no longer exists.
   private let isReplaced = Atomic(false)
@@ -42,7 +48,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   package var capabilities: Capabilities {
     var all: Capabilities = [
       .sql, .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .backup, .everythingIndex,
-      .changes, .fullTextIndexes, .changeTracking,
+      .changes, .fullTextIndexes, .changeTracking, .blobs,
     ]
     if path != nil { all.insert(.durable) }
     if readers != nil { all.insert(.concurrentReads) }
@@ -105,8 +111,9 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
       ])
     // Only a WAL lets readers and the writer work concurrently.
     let hasReaders = configuration.journalMode == .wal || configuration.isReadOnly
-    readers =
-      (hasReaders ? path : nil).map { path in
+    let shared = hasReaders ? path : nil
+    func pool(_ configuration: SQLiteConfiguration) -> ReaderPool? {
+      shared.map { path in
         ReaderPool(configuration, logger, observer) {
           let reader = try DatabaseFile.open(path, location, configuration, isReader: true)
           // Otherwise, some readers could read the old file and others the new one.
@@ -114,6 +121,10 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
           return reader
         }
       }
+    }
+    readers = pool(configuration)
+    blobReaders = pool(configuration.forBlobs)
+    if readers == nil { connection.blobPins = blobPins }
   }
 
   deinit { try? close() }
@@ -182,6 +193,8 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
           return result
         }
         connection.noteCommit()
+        // Pages of chunks would fill the cache, although they are not read again.
+        if transaction.appendedChunks { sqlite3_db_release_memory(connection.handle) }
         if let observer { transaction.reportWrites(to: observer) }
         if commits.isObserved { post(changed, connection) }
         return result
@@ -277,7 +290,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
       .invalidArgument, "A call on the writing connection is not reentrant")
   }
 
-  private func interruptible<Result>(
+  func interruptible<Result>(
     _ interruption: Interruption?, _ connection: SQLiteConnection, _ queue: DatabaseQueue,
     _ work: () throws -> Result
   ) throws -> Result {
@@ -320,6 +333,8 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     logger?.debug("store closed")
     poller.end()
     do {
+      keptBlobs.closeAll()
+      try blobReaders?.close()
       try readers?.close()
       writing.lock()
       defer { writing.unlock() }

@@ -53,6 +53,8 @@ public struct CopyProgress: Sendable, Hashable {
     case indexes
     /// Copying bags.
     case bags
+    /// Copying the content of attachments.
+    case attachments
     /// Copying metadata.
     case metadata
     /// Comparing the stores.

@@ -3,6 +3,7 @@
 import NanoDocument
 import NanoEngine
 import NanoQuery
+import NanoStoreCore
 
 /// Compares two stores: documents by checksums, everything else by value.
 ///
@@ -52,6 +53,7 @@ final class StoreComparison {
       try compareDefinitions(expectedCollection, found)
     }
     try compareMetadata()
+    try compareAttachments()
     return report
   }
 
@@ -145,6 +147,17 @@ extension StoreComparison {
     guard case .index(var index) = definition else { return definition }
     index.reason = nil
     return .index(index)
+  }
+
+  /// Finds content that documents of the source refer to and the target lacks. It is identified by its digest.
+  private func compareAttachments() throws {
+    guard !omitted.contains(where: { $0.definition == StoreCopy.attachmentsName }),
+      try !source.blobs(after: 0, limit: 1).isEmpty
+    else { return }
+    let missing = try BlobMarks(source).digests.count { digest in
+      try source.blob(digest) != nil && target.blob(digest) == nil
+    }
+    if missing > 0 { note(StoreCopy.attachmentsName, "the content of \(missing) is missing") }
   }
 
   private func compareMetadata() throws {

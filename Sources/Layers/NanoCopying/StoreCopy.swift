@@ -51,6 +51,8 @@ final class StoreCopy {
       try copyDocuments(of: collection.name)
       try define(collection.name)
     }
+    try begin(.attachments)
+    try copyAttachments()
     try begin(.metadata)
     try copyMetadata()
 

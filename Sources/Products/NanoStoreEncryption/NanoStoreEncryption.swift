@@ -102,7 +102,7 @@ extension Store {
   ///
   /// Documents are encrypted without verification: call this while you trust everyone who can write
   /// to the file. The plaintext remains in free pages of the file until
-  /// ``NanoStoreCore/Store/compact()-()``.
+  /// ``NanoStoreCore/Store/compact(attachmentLease:)-(Duration)``.
   ///
   /// - Parameter progress: As in ``rotateKeys(progress:)-(((Double)throws->Void)?)``.
   public func encryptAll(progress: ((Double) throws -> Void)? = nil) throws {

@@ -284,11 +284,22 @@ extension Store {
 }
 
 extension Store {
-  /// Returns unused space to the file system. Temporarily needs as much free space as the database
-  /// occupies.
-  public func compact() throws { try outsideTransaction { try $0.compact() } }
-  /// The asynchronous form of `compact()`, which does not block the calling thread.
-  public func compact() async throws { try await scheduler.run { try self.compact() } }
+  /// Deletes the content of attachments that no document refers to, and returns unused space to the
+  /// file system. Temporarily needs as much free space as the database occupies.
+  ///
+  /// - Parameter attachmentLease: How long content that ``addAttachment(_:contentType:)-(AttachmentSource,_)`` stored is
+  ///   kept although no document refers to it yet, as long as the process that added it runs.
+  public func compact(attachmentLease: Duration = .seconds(3_600)) throws {
+    try outsideTransaction { engine in
+      let isLocal = file != nil || !engine.capabilities.contains(.durable)
+      try BlobCollector(engine, isLocal: isLocal, lease: attachmentLease).run()
+      try engine.compact()
+    }
+  }
+  /// The asynchronous form of `compact(attachmentLease:)`, which does not block the calling thread.
+  public func compact(attachmentLease: Duration = .seconds(3_600)) async throws {
+    try await scheduler.run { try self.compact(attachmentLease: attachmentLease) }
+  }
 
   /// Copies the database to a file while it stays in use.
   ///
@@ -332,9 +343,14 @@ extension Store {
   }
 
   /// Returns the problems found in the database: damage, and indexes that disagree with the
-  /// documents. Empty if there are none.
+  /// documents, content of attachments that was changed or is missing. Empty if there are none.
   public func verify() throws -> [VerificationProblem] {
-    try outsideTransaction { try $0.verify() }
+    try outsideTransaction { engine in
+      let problems = try engine.verify()
+      guard engine.capabilities.contains(.blobs) else { return problems }
+      return try problems
+        + engine.read(.snapshot, Interruption.current) { try BlobVerification($0).problems() }
+    }
   }
   /// The asynchronous form of `verify()`, which does not block the calling thread.
   public func verify() async throws -> [VerificationProblem] {

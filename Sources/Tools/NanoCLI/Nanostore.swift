@@ -27,6 +27,7 @@ package struct Nanostore: ParsableCommand {
       ImportCommand.self, ExportCommand.self, ImportLegacyCommand.self,
       InspectLegacyCommand.self,
       FindCommand.self, SearchCommand.self, GetCommand.self, PutCommand.self, UpdateCommand.self, DeleteCommand.self,
+      AttachmentCommand.self,
       CountCommand.self,
       AggregateCommand.self, WatchCommand.self, ChangesCommand.self,
       CollectionsCommand.self, SchemaCommand.self, IndexCommand.self, ConfigureCommand.self,

@@ -168,6 +168,16 @@ package final class ContractCheckingEngine: Engine {
     }
   }
 
+  package func keepBlob(
+    _ digest: BlobDigest, _ interruption: Interruption?
+  ) throws -> (any KeptBlob)? {
+    try checked(interruption) { check in
+      let blob = try base.keepBlob(digest, interruption)
+      check.require(blob == nil || blob?.record.digest == digest, .wrongResult)
+      return blob
+    }
+  }
+
   package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {

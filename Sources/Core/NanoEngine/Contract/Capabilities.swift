@@ -26,6 +26,8 @@ package struct Capabilities: OptionSet, Sendable, Hashable {
   package static let changes = Capabilities(rawValue: 128)
   /// ``EngineFeedReader`` and ``EngineFeedWriter``.
   package static let changeTracking = Capabilities(rawValue: 2048)
+  /// ``EngineBlobReader`` and ``EngineBlobWriter``.
+  package static let blobs = Capabilities(rawValue: 1 << 20)
   /// ``EngineIndexWriter/createFullTextIndex(_:in:)``.
   package static let fullTextIndexes = Capabilities(rawValue: 256)
 }

@@ -26,7 +26,7 @@ package enum DeclaredErrors {
   /// The codes of each call of every role, without those of the environment.
   package static let all: [String: Set<StoreError.Code>] = [
     engine, maintenance, documentReader, catalogReader, sqlReader, documentWriter, indexWriter,
-    tuning, writer, feed,
+    tuning, writer, feed, blobs,
   ].reduce(into: [:]) { $0.merge($1) { $0.union($1) } }
 
   /// A query that is not valid, not supported, or cannot be evaluated on a document.
@@ -54,6 +54,7 @@ package enum DeclaredErrors {
       .alreadyExists, .corruptDocument, .invalidArgument, .invalidName, .invalidPath,
       .outcomeUnknown, .uniqueViolation, .unsupported,
     ],
+    "keepBlob(_:_:)": [.invalidArgument],
     "observeCommits(_:)": [.unsupported],
     "close()": [.invalidArgument],
   ]
@@ -142,5 +143,19 @@ package enum DeclaredErrors {
     "setTracking(_:of:)": [.invalidArgument, .invalidName, .unsupported],
     "setFeedRows(_:of:)": [],
     "pruneTombstones(before:in:)": [],
+  ]
+  package static let blobs: [String: Set<StoreError.Code>] = [
+    "blob(_:)": [.corruptFile],
+    "blobs(after:limit:)": [.corruptFile],
+    "chunk(_:of:_:)": [.corruptFile],
+    "chunkState(_:of:)": [],
+    "addBlob(_:_:)": [.unsupported],
+    "beginBlob(chunkLength:_:)": [.unsupported],
+    "continueBlob(_:touched:)": [.notFound],
+    "appendChunk(_:state:to:)": [.documentTooLarge],
+    "finishBlob(_:_:)": [.notFound],
+    "resealBlob(_:as:_:)": [],
+    "deleteBlobs(_:)": [],
+    "endLeases(of:)": [],
   ]
 }

@@ -113,6 +113,12 @@ package protocol Engine: EngineMaintenance {
     _ index: IndexDefinition, in collection: String, _ interruption: Interruption?
   ) throws -> Bool
 
+  /// Returns a blob that is not deleted until the object is closed or deallocated; `nil` if there is none with the
+  /// digest.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` as in ``read(_:_:_:)``.
+  func keepBlob(_ digest: BlobDigest, _ interruption: Interruption?) throws -> (any KeptBlob)?
+
   /// Calls a handler after every commit that changed documents, until the observation is canceled or
   /// deallocated.
   ///

@@ -4,7 +4,7 @@ package import NanoDocument
 
 /// A transaction in progress, valid only inside the block that received it and on that block's thread.
 package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWriter,
-  EngineFeedWriter,
+  EngineFeedWriter, EngineBlobWriter,
   EngineTuningWriter
 {
   /// Creates a collection; does nothing if the same collection exists.

@@ -99,6 +99,7 @@ private struct ReencryptionRun {
         try progress?(min(Double(done) / Double(max(1, total)), 0.999))
       }
     }
+    if acceptsPlain { try encryptBlobs() }
     try finish()
     try progress?(1)
   }
@@ -140,6 +141,49 @@ private struct ReencryptionRun {
     return (seen.last ?? 0, seen.count, true)
   }
 
+  /// Encrypts the content of attachments that was written before the store was encrypted, in transactions of a few
+  /// chunks.
+  private func encryptBlobs() throws {
+    var last: Int64 = 0
+    while true {
+      let found = try engine.read(.snapshot, nil) { try $0.blobs(after: last, limit: 100) }
+      guard let end = found.last?.rowID else { return }
+      for blob in found where blob.sealed == nil && blob.digest != nil { try encrypt(blob) }
+      last = end
+    }
+  }
+
+  private func encrypt(_ blob: BlobRecord) throws {
+    guard let digest = blob.digest else { return }
+    let new = NewBlob(digest, length: blob.length, blob.lease)
+    if blob.chunkLength == 0 {
+      return try writing { writer in
+        _ = try writer.chunk(0, of: blob) { bytes, _ in try writer.addBlob(new, bytes) }
+        _ = try writer.deleteBlobs([blob])
+      }
+    }
+    var upload: BlobUpload?
+    repeat {
+      upload = try writing { writer in
+        // Several owners: kept for a while, and deleted if this does not end.
+        let lease = BlobLease(owner: "", touched: blob.lease.touched)
+        var next = try upload ?? writer.beginBlob(chunkLength: blob.chunkLength, lease)
+        for position in next.count..<min(next.count + 8, blob.chunkCount) {
+          let exists = try writer.chunk(position, of: blob) { bytes, _ in
+            try writer.appendChunk(bytes, state: nil, to: &next)
+          }
+          guard exists else {
+            throw StoreError.damagedBlob(digest, "chunk \(position) is missing")
+          }
+        }
+        guard next.count == blob.chunkCount else { return next }
+        try writer.finishBlob(next, new)
+        _ = try writer.deleteBlobs([blob])
+        return nil
+      }
+    } while upload != nil
+  }
+
   /// Removes the other keys. Every writer reads the keys first, so nothing is encrypted with them anymore.
   private func finish() throws {
     let ring = try writing { writer in
@@ -179,7 +223,23 @@ extension EncryptedWriter {
     for collection in try collections() where ring.encrypts(collection.name) {
       try rename(collection.name, key)
     }
+    try resealBlobs(key)
     invalidate()
+  }
+
+  /// Encrypts the keys of attachments with another key.
+  private func resealBlobs(_ key: DataKey) throws {
+    var last: Int64 = 0
+    while true {
+      let found = try inner.blobs(after: last, limit: 100)
+      guard let end = found.last?.rowID else { return }
+      for blob in found where blob.sealed != nil && blob.digest != nil {
+        let header = try BlobHeader(blob, ring)
+        try writer.resealBlob(
+          blob, as: BlobHeader.identity(of: header.digest, key), header.sealed(key))
+      }
+      last = end
+    }
   }
 
   private func rename(_ collection: String, _ key: DataKey) throws {

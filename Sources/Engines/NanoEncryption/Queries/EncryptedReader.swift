@@ -50,7 +50,7 @@ class EncryptedReader: EngineReader {
   }
 
   /// Reads the keys again, since another process may have created a key.
-  private func readKeys() throws {
+  func readKeys() throws {
     if let engine { ring = try engine.current(inner) }
   }
 

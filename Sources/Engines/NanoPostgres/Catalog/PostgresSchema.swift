@@ -9,6 +9,8 @@ struct PostgresSchema: Sendable {
   let names: PostgresNames
 
   static let format: Int64 = 2
+  /// The format of a store that has had attachments, and the newest that this version reads.
+  static let newestFormat: Int64 = 3
   /// The number of Unicode scalars of a string that an index stores. The server rejects index entries of more
   /// than 2,704 bytes, over all the fields of the index.
   static let indexedText = 300

@@ -20,6 +20,8 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   private var savepoints = 0
   private(set) var hasWritten = false
   private var holdsMetadata = false
+  /// Whether the tables of attachments exist, as far as the transaction knows.
+  var knowsBlobTables = false
   /// Whether a user-supplied statement may have changed anything.
   private(set) var ranUserWrite = false
   /// The commit to report to observers; `nil` if there is nothing to report.
@@ -181,6 +183,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     } catch {
       try session.rollBack(to: name)
       (dropped, absent, holdsMetadata) = (wasDropped, wasAbsent, held)
+      knowsBlobTables = false
       for folded in tables.keys where states[folded] == nil { core.cache.invalidate(folded) }
       tables = states.mapValues { $0.0 }
       for (table, state) in states.values {

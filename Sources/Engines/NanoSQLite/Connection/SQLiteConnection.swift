@@ -70,6 +70,10 @@ final class SQLiteConnection {
   /// The reason why SQLite rolled back the transaction before its block ended.
   fileprivate var loss: StoreError?
 
+  /// Whether the tables of attachments are known to exist.
+  var knowsBlobTables = false
+  /// The attachments that are being read; `nil` if each reader has its own snapshot.
+  var blobPins: BlobPins?
   /// Records what a transaction changes, while there are observers.
   var recorder: ChangeRecorder?
   /// The state of the file after the last commit of another connection that was reported to observers.
@@ -326,6 +330,7 @@ final class SQLiteConnection {
   func noteRollback() {
     versionAfterCommit = nil
     isUnchanged = false
+    knowsBlobTables = false
   }
 
   @inline(__always)
@@ -371,6 +376,7 @@ extension SQLiteConnection {
   /// Rolls back to a savepoint. If that fails, for example after a read error, rolls back the whole transaction:
   /// a caller that catches the error must not commit what remains of the savepoint's changes.
   func undo(to savepoint: String) {
+    knowsBlobTables = false
     do {
       try execute("ROLLBACK TO \(savepoint); RELEASE \(savepoint)")
     } catch {

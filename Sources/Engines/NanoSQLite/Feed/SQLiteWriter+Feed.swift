@@ -14,7 +14,7 @@ extension SQLiteWriter {
     try connection.execute(schema.drop)
     if let state {
       // Earlier versions of the library would insert documents with numbers that are in use.
-      try connection.execute("PRAGMA user_version = \(Schema.newestFormatVersion)")
+      try connection.raiseFormat(to: Schema.feedFormatVersion)
       try connection.execute(FeedSchema.createInternalTable)
       if try !connection.hasColumn(FeedSchema.column, name) {
         try connection.execute(schema.addColumn)

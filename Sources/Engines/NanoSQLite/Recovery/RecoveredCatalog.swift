@@ -45,6 +45,9 @@ struct RecoveredCatalog {
     }
   }
 
+  /// Returns the root page of one of the store's internal tables.
+  func root(of table: String) -> Int? { roots[ExactName(table)] }
+
   private mutating func recordLoss(_ subject: String, _ message: String) {
     losses.append(VerificationProblem(subject: subject, message: message))
   }

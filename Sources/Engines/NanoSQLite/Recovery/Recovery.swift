@@ -66,6 +66,8 @@ struct Recovery {
         writer.note(entry.name, "\(lost) pages of documents cannot be read")
       }
     }
+    // Before the search for lost documents, in which pages of attachments would have no owner.
+    try RecoveredBlobs(reader, catalog, engine, writer).run { try progress?(reader.progress) }
     try addLost(writer, names, damaged)
     try writer.endDocuments()
     for row in catalog.collections { writer.configure(row) }

@@ -9,15 +9,18 @@ enum Schema {
   /// The format of a new file; stored in `PRAGMA user_version`.
   static let formatVersion: Int64 = 1
 
-  /// The format of a file that has had a change feed, and the newest that this version reads.
-  static let newestFormatVersion: Int64 = 2
+  /// The format of a file that has had a change feed.
+  static let feedFormatVersion: Int64 = 2
+
+  /// The format of a file that has had attachments, and the newest that this version reads.
+  static let newestFormatVersion: Int64 = 3
 
   /// `NANO`; stored in `PRAGMA application_id`, by which tools such as `file` identify the format.
   static let applicationID: Int64 = 0x4E41_4E4F
 
   static let internalNames: Set<String> = [
     "nano_collections", "nano_indexes", "nano_index_ledger", "nano_paths", "nano_metadata",
-    FeedSchema.internalTable,
+    FeedSchema.internalTable, BlobSchema.table, BlobSchema.chunks,
   ]
 
   static let internalTables = """

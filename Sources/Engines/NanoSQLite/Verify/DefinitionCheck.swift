@@ -110,6 +110,9 @@ struct DefinitionCheck {
     if try connection.hasTable(FeedSchema.internalTable) {
       try scratch.connection.execute(FeedSchema.createInternalTable)
     }
+    if try connection.hasTable(BlobSchema.chunks) || connection.hasTable(BlobSchema.table) {
+      try scratch.connection.execute(BlobSchema.create)
+    }
     expected += try scratch.takeDefinitions().map { ("file", $0) }
     for name in collections {
       do {

@@ -21,6 +21,9 @@ extension SQLiteEngine {
         problems += try Self.damage(to: "file") {
           try DefinitionCheck(connection, collections: names).problems()
         }
+        problems += try Self.damage(to: BlobSchema.table) {
+          try ChunkCheck(connection).problems()
+        }
         for name in names {
           problems += try Self.damage(to: name) { try CollectionCheck(connection, name).problems() }
         }

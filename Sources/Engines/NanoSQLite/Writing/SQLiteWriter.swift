@@ -18,6 +18,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   var freeRowIDs: [FreeRowIDs] = []
   /// The number of documents that the transaction has written.
   var written = 0
+  /// Whether the transaction has written chunks of attachments.
+  var appendedChunks = false
   /// Whether indexes are being built while a progress closure of the caller runs.
   var isReorganizing = false
 

@@ -35,7 +35,7 @@ package struct EngineConformance {
     + indexes
     + uniqueIndexes + everythingIndex + fullTextIndexes + settings + metadata + maintenance
     + durability
-    + changes + feeds
+    + changes + feeds + blobs
 
   private let make: () throws -> any Engine
   private let reopen: ((any Engine) throws -> any Engine)?

@@ -102,6 +102,13 @@ package final class FailingEngine: Engine {
     return try engine.createIndexConcurrently(index, in: collection, interruption)
   }
 
+  package func keepBlob(
+    _ digest: BlobDigest, _ interruption: Interruption?
+  ) throws -> (any KeptBlob)? {
+    try plan.call()
+    return try engine.keepBlob(digest, interruption)
+  }
+
   package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {

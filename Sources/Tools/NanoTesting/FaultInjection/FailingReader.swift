@@ -29,6 +29,17 @@ class FailingReader: EngineReader {
   func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? {
     try counted().feedNumber(ofRow: rowID, in: collection)
   }
+  func blob(_ digest: BlobDigest) throws -> BlobRecord? { try counted().blob(digest) }
+  func blobs(after rowID: Int64, limit: Int) throws -> [BlobRecord] {
+    try counted().blobs(after: rowID, limit: limit)
+  }
+  func chunk(
+    _ position: Int, of blob: BlobRecord,
+    _ show: (UnsafeRawBufferPointer, _ state: [UInt8]?) throws -> Void
+  ) throws -> Bool { try counted().chunk(position, of: blob, show) }
+  func chunkState(_ position: Int, of blob: BlobRecord) throws -> [UInt8]? {
+    try counted().chunkState(position, of: blob)
+  }
   func identity(of collection: String) throws -> CollectionIdentity {
     try counted().identity(of: collection)
   }

@@ -58,6 +58,26 @@ final class FailingWriter: FailingReader, EngineWriter {
   func pruneTombstones(before time: Int64, in collection: String) throws -> Int {
     try counted().pruneTombstones(before: time, in: collection)
   }
+  func addBlob(_ blob: NewBlob, _ bytes: UnsafeRawBufferPointer) throws {
+    try counted().addBlob(blob, bytes)
+  }
+  func beginBlob(chunkLength: Int, _ lease: BlobLease) throws -> BlobUpload {
+    try counted().beginBlob(chunkLength: chunkLength, lease)
+  }
+  func continueBlob(_ upload: BlobUpload, touched: Int64) throws {
+    try counted().continueBlob(upload, touched: touched)
+  }
+  func appendChunk(
+    _ bytes: UnsafeRawBufferPointer, state: [UInt8]?, to upload: inout BlobUpload
+  ) throws { try counted().appendChunk(bytes, state: state, to: &upload) }
+  func finishBlob(_ upload: BlobUpload, _ blob: NewBlob) throws {
+    try counted().finishBlob(upload, blob)
+  }
+  func resealBlob(_ blob: BlobRecord, as digest: BlobDigest, _ sealed: [UInt8]) throws {
+    try counted().resealBlob(blob, as: digest, sealed)
+  }
+  func deleteBlobs(_ blobs: [BlobRecord]) throws -> Int { try counted().deleteBlobs(blobs) }
+  func endLeases(of blobs: [BlobRecord]) throws { try counted().endLeases(of: blobs) }
   func createCollection(_ description: CollectionDescription) throws {
     try counted().createCollection(description)
   }

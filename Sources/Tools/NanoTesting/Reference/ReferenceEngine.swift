@@ -30,7 +30,7 @@ package final class ReferenceEngine: Engine, @unchecked Sendable {
   package var capabilities: Capabilities {
     [
       .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .concurrentReads, .everythingIndex,
-      .changes, .fullTextIndexes,
+      .changes, .fullTextIndexes, .blobs,
     ]
   }
 
@@ -69,6 +69,19 @@ package final class ReferenceEngine: Engine, @unchecked Sendable {
       }
       commits.post(Commit(writer.state.changes(since: before)))
       return result
+    }
+  }
+
+  package func keepBlob(
+    _ digest: BlobDigest, _ interruption: Interruption?
+  ) throws -> (any KeptBlob)? {
+    try read(.snapshot, interruption) { reader in
+      guard let reader = reader as? ReferenceReader, let record = try reader.blob(digest) else {
+        return nil
+      }
+      return ReferenceKeptBlob(record, reader.state, number) { [self] in
+        try running(nil) { _ in lock.withLock { state } }
+      }
     }
   }
 

@@ -10,6 +10,8 @@ struct ReferenceState {
   /// The collections by name, case-insensitive for ASCII letters.
   private(set) var collections: [ExactName: ReferenceCollection] = [:]
   var metadata: [ExactName: DocumentValue] = [:]
+  /// The blobs by row ID.
+  var blobs: [Int64: ReferenceBlob] = [:]
   /// The number of commits.
   var commits: UInt32 = 0
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+package import NanoEngine
+
+/// The content of attachments is encrypted in every encrypted store, whatever collections are.
+extension EncryptedReader {
+  func blob(_ digest: BlobDigest) throws -> BlobRecord? {
+    let values = ring.values.number
+    if let found = try encryptedBlob(digest) { return found }
+    try readKeys()
+    if ring.values.number != values, let found = try encryptedBlob(digest) { return found }
+    // Written before the store was encrypted.
+    guard !ring.isStrict, let plain = try inner.blob(digest), plain.sealed == nil else {
+      return nil
+    }
+    return plain
+  }
+
+  private func encryptedBlob(_ digest: BlobDigest) throws -> BlobRecord? {
+    guard var found = try inner.blob(BlobHeader.identity(of: digest, ring.values)) else {
+      return nil
+    }
+    guard try BlobHeader(found, ring).digest == digest else {
+      throw StoreError.damagedBlob(digest, "its record was changed")
+    }
+    found.digest = digest
+    return found
+  }
+
+  func blobs(after rowID: Int64, limit: Int) throws -> [BlobRecord] {
+    try inner.blobs(after: rowID, limit: limit).map { record in
+      guard record.sealed != nil, record.digest != nil else { return record }
+      var record = record
+      record.digest = try BlobHeader(record, ring).digest
+      return record
+    }
+  }
+
+  /// Returns the record of the store below.
+  func innerRecord(_ blob: BlobRecord) -> BlobRecord {
+    guard blob.sealed != nil, let digest = blob.digest else { return blob }
+    var record = blob
+    record.digest = BlobHeader.identity(of: digest, ring.values)
+    return record
+  }
+
+  func chunk(
+    _ position: Int, of blob: BlobRecord,
+    _ visit: (UnsafeRawBufferPointer, _ state: [UInt8]?) throws -> Void
+  ) throws -> Bool {
+    guard blob.sealed != nil else { return try inner.chunk(position, of: blob, visit) }
+    let header = try BlobHeader(innerRecord(blob), ring)
+    return try inner.chunk(position, of: blob) { sealed, _ in
+      let plain = try header.cipher.open(sealed, position, of: blob)
+      try plain.withUnsafeBytes { try visit($0, nil) }
+    }
+  }
+
+  /// Intermediate digests of an encrypted attachment are not stored: they would reveal what it begins with.
+  func chunkState(_ position: Int, of blob: BlobRecord) throws -> [UInt8]? {
+    blob.sealed == nil ? try inner.chunkState(position, of: blob) : nil
+  }
+}
+
+extension EncryptedWriter {
+  func addBlob(_ blob: NewBlob, _ bytes: UnsafeRawBufferPointer) throws {
+    let cipher = BlobCipher()
+    let sealed = try cipher.seal(bytes, 0)
+    try sealed.withUnsafeBytes { try writer.addBlob(try encrypted(blob, cipher), $0) }
+  }
+
+  private func encrypted(_ blob: NewBlob, _ cipher: BlobCipher) throws(StoreError) -> NewBlob {
+    NewBlob(
+      BlobHeader.identity(of: blob.digest, ring.values), length: blob.length, blob.lease,
+      sealed: try BlobHeader(cipher, blob.digest, blob.length).sealed(ring.values))
+  }
+
+  func beginBlob(chunkLength: Int, _ lease: BlobLease) throws -> BlobUpload {
+    var upload = try writer.beginBlob(chunkLength: chunkLength, lease)
+    upload.secret = BlobCipher().bytes
+    return upload
+  }
+
+  func continueBlob(_ upload: BlobUpload, touched: Int64) throws {
+    try writer.continueBlob(upload, touched: touched)
+  }
+
+  func appendChunk(
+    _ bytes: UnsafeRawBufferPointer, state: [UInt8]?, to upload: inout BlobUpload
+  ) throws {
+    let sealed = try BlobCipher(upload.secret ?? []).seal(bytes, upload.count)
+    try sealed.withUnsafeBytes { try writer.appendChunk($0, state: nil, to: &upload) }
+  }
+
+  func finishBlob(_ upload: BlobUpload, _ blob: NewBlob) throws {
+    try writer.finishBlob(upload, try encrypted(blob, BlobCipher(upload.secret ?? [])))
+  }
+
+  func resealBlob(_ blob: BlobRecord, as digest: BlobDigest, _ sealed: [UInt8]) throws {
+    try writer.resealBlob(blob, as: digest, sealed)
+  }
+
+  func deleteBlobs(_ blobs: [BlobRecord]) throws -> Int {
+    try writer.deleteBlobs(blobs.map(innerRecord))
+  }
+
+  func endLeases(of blobs: [BlobRecord]) throws {
+    try writer.endLeases(of: blobs.map(innerRecord))
+  }
+}
+
+extension EncryptedEngine {
+  package func keepBlob(
+    _ digest: BlobDigest, _ interruption: Interruption?
+  ) throws -> (any KeptBlob)? {
+    // Another process may have replaced the keys.
+    for _ in 0..<2 {
+      let ring = keyring
+      let identity = BlobHeader.identity(of: digest, ring.values)
+      if let kept = try inner.keepBlob(identity, interruption) {
+        return try EncryptedKeptBlob(kept, digest, ring)
+      }
+      try inner.read(.call, interruption) { _ = try current($0) }
+    }
+    guard !keyring.isStrict else { return nil }
+    let plain = try inner.keepBlob(digest, interruption)
+    return plain?.record.sealed == nil ? plain : nil
+  }
+}
+
+/// A blob that is decrypted as it is read.
+private final class EncryptedKeptBlob: KeptBlob {
+  let record: BlobRecord
+  private let inner: any KeptBlob
+  private let cipher: BlobCipher
+
+  init(_ inner: any KeptBlob, _ digest: BlobDigest, _ ring: Keyring) throws {
+    cipher = try BlobHeader(inner.record, ring).cipher
+    var record = inner.record
+    record.digest = digest
+    self.record = record
+    self.inner = inner
+  }
+
+  func read<Result>(
+    _ interruption: Interruption?, _ work: (any EngineBlobReader) throws -> Result
+  ) throws -> Result {
+    try inner.read(interruption) { try work(Reader(inner: $0, cipher: cipher)) }
+  }
+
+  func close() { inner.close() }
+
+  private final class Reader: EngineBlobReader {
+    let inner: any EngineBlobReader
+    let cipher: BlobCipher
+
+    init(inner: any EngineBlobReader, cipher: BlobCipher) {
+      self.inner = inner
+      self.cipher = cipher
+    }
+
+    func chunk(
+      _ position: Int, of blob: BlobRecord,
+      _ visit: (UnsafeRawBufferPointer, _ state: [UInt8]?) throws -> Void
+    ) throws -> Bool {
+      try inner.chunk(position, of: blob) { sealed, _ in
+        let plain = try cipher.open(sealed, position, of: blob)
+        try plain.withUnsafeBytes { try visit($0, nil) }
+      }
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+
+/// Deletes content that no document refers to.
+///
+/// Documents are read twice: in a snapshot, to find out whether there is anything to delete, and if so again in the
+/// transaction that deletes it, which waits for transactions that may add a reference, and makes later ones wait.
+struct BlobCollector {
+  private let engine: any Engine
+  /// Whether only processes of this machine use the store.
+  private let isLocal: Bool
+  /// How long content that was added is kept without a reference, in microseconds.
+  private let lease: Int64
+  private let now = Clock.microseconds()
+
+  /// How long the writes in progress of processes of which nothing is known are kept, in microseconds.
+  private static let unknownLease: Int64 = 3_600_000_000
+  /// The same for processes that run. Arbitrary: longer than a slow source pauses.
+  private static let runningLease: Int64 = 24 * unknownLease
+  /// The number of records that are in memory at once. Arbitrary.
+  private static let step = 1_000
+
+  init(_ engine: any Engine, isLocal: Bool, lease: Duration) {
+    self.engine = engine
+    self.isLocal = isLocal
+    self.lease = max(0, Int64(clamping: Int64(lease / .microseconds(1))))
+  }
+
+  /// If a document or a record cannot be read, what refers to what is unknown, and nothing is deleted.
+  func run() throws {
+    guard engine.capabilities.contains(.blobs) else { return }
+    do {
+      guard try engine.read(.snapshot, Interruption.current, hasWork) else { return }
+      try engine.write(Interruption.current, collect)
+    } catch let error as StoreError where [.corruptDocument, .corruptFile].contains(error.code) {}
+  }
+
+  private func hasWork(_ reader: any EngineReader) throws -> Bool {
+    guard try !reader.blobs(after: 0, limit: 1).isEmpty else { return false }
+    let marks = try BlobMarks(reader)
+    var isFound = false
+    try eachStep(reader) { blobs in
+      isFound = isFound || blobs.contains { isGarbage($0, marks) || hasEndedLease($0, marks) }
+    }
+    return isFound
+  }
+
+  private func collect(_ writer: any EngineWriter) throws {
+    var names: [String]
+    var marks: BlobMarks
+    // On a server, a collection may be created meanwhile.
+    repeat {
+      names = try writer.collections().map(\.name)
+      try writer.prepare(names.map { TransactionUse($0, keys: nil) })
+      marks = try BlobMarks(writer)
+    } while try writer.collections().map(\.name) != names
+    try eachStep(writer) { blobs in
+      _ = try writer.deleteBlobs(blobs.filter { isGarbage($0, marks) })
+      try writer.endLeases(of: blobs.filter { hasEndedLease($0, marks) })
+    }
+  }
+
+  private func eachStep(
+    _ reader: any EngineReader, _ visit: ([BlobRecord]) throws -> Void
+  ) throws {
+    var last: Int64 = 0
+    while true {
+      let blobs = try reader.blobs(after: last, limit: Self.step)
+      guard let end = blobs.last?.rowID else { return }
+      try visit(blobs)
+      last = end
+    }
+  }
+
+  private func isGarbage(_ blob: BlobRecord, _ marks: BlobMarks) -> Bool {
+    if let digest = blob.digest, marks.digests.contains(digest) { return false }
+    return !isProtected(blob)
+  }
+
+  /// Whether documents refer to content that was added, so that it is collected once they no longer do.
+  private func hasEndedLease(_ blob: BlobRecord, _ marks: BlobMarks) -> Bool {
+    guard blob.lease.owner != nil, let digest = blob.digest else { return false }
+    return marks.digests.contains(digest)
+  }
+
+  private func isProtected(_ blob: BlobRecord) -> Bool {
+    guard let owner = blob.lease.owner else { return false }
+    let age = now - blob.lease.touched
+    let state = BlobOwner.state(of: owner, isLocal: isLocal)
+    guard blob.digest == nil else { return state != .ended && age < lease }
+    switch state {
+    case .writing: return true
+    case .running: return age < Self.runningLease
+    case .unknown: return age < Self.unknownLease
+    case .ended: return false
+    }
+  }
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+import NanoDocument
+import NanoEngine
+
+/// Content by its reference, wherever documents have it.
+extension Store {
+  /// Stores content, and returns the reference to it that a document can have.
+  ///
+  /// ```swift
+  /// film.poster = try store.addAttachment(.file(url), contentType: "image/jpeg")
+  /// try films.save(film)
+  /// ```
+  ///
+  /// Content that the store already has is not stored again. Content that no document refers to is
+  /// deleted by ``compact(attachmentLease:)-(Duration)``, but not in the first hour, so that there is time to
+  /// save the document; inside a write block, it has to be saved in the same block.
+  ///
+  /// - Parameters:
+  ///   - source: Bytes or a file, which is read in pieces.
+  ///   - contentType: The media type.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be opened,
+  ///   ``StoreError/Code/unsupported`` if the engine has no attachments, ``StoreError/Code/full`` and
+  ///   others. The content is not in the store.
+  public func addAttachment(
+    _ source: AttachmentSource, contentType: String = Attachment.unknownContentType
+  ) throws -> Attachment {
+    let writer = BlobWriter(self)
+    do {
+      try source.fill(writer)
+      return try finish(writer, contentType)
+    } catch {
+      writer.discard()
+      throw error
+    }
+  }
+  /// The asynchronous form of `addAttachment(_:contentType:)`, which does not block the calling
+  /// thread. Canceling the task leaves nothing behind.
+  public func addAttachment(
+    _ source: AttachmentSource, contentType: String = Attachment.unknownContentType
+  ) async throws -> Attachment {
+    guard !source.isSmall else {
+      return try await onWriter { try self.addAttachment(source, contentType: contentType) }
+    }
+    let writer = BlobWriter(self)
+    return try await writer.discardingOnFailure {
+      try await fill(writer, from: source)
+      return try await onWriter { try self.finish(writer, contentType) }
+    }
+  }
+
+  /// Stores content that arrives in pieces, such as a download; otherwise as
+  /// ``addAttachment(_:contentType:)-(AttachmentSource,_)``.
+  public func addAttachment<Pieces: AsyncSequence>(
+    pieces: Pieces, contentType: String = Attachment.unknownContentType,
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws -> Attachment where Pieces.Element == Data {
+    let writer = BlobWriter(self)
+    return try await writer.discardingOnFailure {
+      try await fill(writer, pieces: pieces)
+      return try await onWriter { try self.finish(writer, contentType) }
+    }
+  }
+
+  /// Stores content that arrives byte by byte, as from `URLSession`; otherwise as
+  /// ``addAttachment(_:contentType:)-(AttachmentSource,_)``.
+  public func addAttachment<Bytes: AsyncSequence>(
+    bytes: Bytes, contentType: String = Attachment.unknownContentType,
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws -> Attachment where Bytes.Element == UInt8 {
+    let writer = BlobWriter(self)
+    return try await writer.discardingOnFailure {
+      try await fill(writer, bytes: bytes)
+      return try await onWriter { try self.finish(writer, contentType) }
+    }
+  }
+
+  private func finish(_ writer: BlobWriter, _ contentType: String) throws -> Attachment {
+    let attachment = writer.seal(contentType: contentType)
+    // A block that does not save it has no use for it.
+    let owner = isInTransaction ? nil : BlobOwner.ofProcess
+    try writing(atomic: true) { try writer.finish(in: $0, owner: owner) }
+    return attachment
+  }
+
+  /// Returns the whole content of an attachment.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if the store does not have it,
+  ///   ``StoreError/Code/corruptFile`` if its bytes are not those that were stored.
+  public func data(of attachment: Attachment) throws -> Data {
+    try data(of: attachment, in: 0..<Int.max, clamping: true)
+  }
+  /// The asynchronous form of `data(of:)`, which does not block the calling thread.
+  public func data(of attachment: Attachment) async throws -> Data {
+    try await onReader { try self.data(of: attachment) }
+  }
+
+  /// Returns a range of bytes of an attachment, without reading the rest.
+  ///
+  /// ```swift
+  /// try store.data(of: video, in: 0..<1_024)
+  /// ```
+  ///
+  /// The bytes are verified as those of a whole content are.
+  ///
+  /// - Throws: Also ``StoreError/Code/invalidArgument`` for a range beyond the end.
+  public func data(of attachment: Attachment, in range: Range<Int>) throws -> Data {
+    try data(of: attachment, in: range, clamping: false)
+  }
+  /// The asynchronous form of `data(of:in:)`, which does not block the calling thread.
+  public func data(of attachment: Attachment, in range: Range<Int>) async throws -> Data {
+    try await onReader { try self.data(of: attachment, in: range) }
+  }
+
+  /// Returns the content of an attachment as an asynchronous sequence of pieces, of which one is in
+  /// memory at a time.
+  ///
+  /// ```swift
+  /// for try await piece in store.stream(of: video) { … }
+  /// ```
+  public func stream(of attachment: Attachment) -> AttachmentStream {
+    AttachmentStream(store: self) { attachment }
+  }
+
+  /// Writes the content of an attachment to a new file, of which a few pieces are in memory at once.
+  ///
+  /// - Parameters:
+  ///   - path: The file, which is created completely or not at all.
+  ///   - replacing: Whether an existing file may be replaced.
+  /// - Throws: The errors of ``data(of:)-(Attachment)``; ``StoreError/Code/alreadyExists``,
+  ///   ``StoreError/Code/cannotOpen``, ``StoreError/Code/full`` for the file.
+  public func export(_ attachment: Attachment, to path: String, replacing: Bool = false) throws {
+    let file = try ExportFile(path: path, replacing: replacing)
+    try each(of: attachment) { try file.write($0) }
+    try file.finish()
+  }
+  /// The asynchronous form of `export(_:to:replacing:)`, which does not block the calling thread.
+  public func export(
+    _ attachment: Attachment, to path: String, replacing: Bool = false
+  ) async throws {
+    try await onReader { try self.export(attachment, to: path, replacing: replacing) }
+  }
+
+  /// Passes the content of an attachment to a closure, piece by piece.
+  ///
+  /// ```swift
+  /// try store.each(of: video) { socket.send($0) }
+  /// ```
+  ///
+  /// - Parameter visit: Receives bytes that are valid during the call. An error that it throws ends
+  ///   the reading.
+  /// - Throws: The errors of ``data(of:)-(Attachment)``, before the damaged piece.
+  public func each(
+    of attachment: Attachment, _ visit: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    try reading(attachment) { record, reader in
+      var verifier = try BlobVerifier(record, reader)
+      while !verifier.isAtEnd { try verifier.next(reader, visit) }
+    }
+  }
+}
+
+extension Store {
+  private func data(
+    of attachment: Attachment, in range: Range<Int>, clamping: Bool
+  ) throws -> Data {
+    try reading(attachment) { record, reader in
+      let end = Int(record.length)
+      guard clamping || range.lowerBound >= 0 && range.upperBound <= end else {
+        throw StoreError(
+          .invalidArgument, "The range is not inside the attachment",
+          [.limit: "\(end) bytes", .actual: "\(range)"])
+      }
+      let range = range.clamped(to: 0..<end)
+      var data = Data(capacity: range.count)
+      // An empty attachment has an empty chunk, which is verified too.
+      guard !range.isEmpty || clamping else { return data }
+      let first = record.chunk(containing: Int64(range.lowerBound))
+      var verifier = try BlobVerifier(record, from: first, reader)
+      while !verifier.isAtEnd {
+        let chunk = record.range(ofChunk: verifier.position)
+        guard chunk.lowerBound < max(1, range.upperBound) else { break }
+        try verifier.next(reader) { bytes in
+          let start = max(0, range.lowerBound - Int(chunk.lowerBound))
+          let stop = min(bytes.count, range.upperBound - Int(chunk.lowerBound))
+          data.append(contentsOf: bytes[start..<max(start, stop)])
+        }
+      }
+      return data
+    }
+  }
+
+  /// Runs a block with the record of an attachment and what reads its chunks.
+  private func reading<Result>(
+    _ attachment: Attachment,
+    _ work: (BlobRecord, any EngineBlobReader) throws -> Result
+  ) throws -> Result {
+    let digest = try Self.digest(of: attachment)
+    if let context = TransactionContext.current(of: self) {
+      guard let record = try context.reader.blob(digest) else { throw Self.missing(digest) }
+      return try work(record, context.reader)
+    }
+    waitForQueued()
+    // A small one is read in the call that finds it, any other with bounded memory.
+    let small = try engine().read(.snapshot, Interruption.current) { reader -> Result? in
+      guard let record = try reader.blob(digest) else { throw Self.missing(digest) }
+      return record.chunkLength == 0 ? try work(record, reader) : nil
+    }
+    if let small { return small }
+    let kept = try keep(digest)
+    defer { kept.close() }
+    return try kept.read(Interruption.current) { try work(kept.record, $0) }
+  }
+
+  /// - Throws: ``StoreError/Code/notFound``.
+  func keep(_ digest: BlobDigest) throws -> any KeptBlob {
+    guard let kept = try engine().keepBlob(digest, Interruption.current) else {
+      throw Self.missing(digest)
+    }
+    return kept
+  }
+
+  static func digest(of attachment: Attachment) throws(StoreError) -> BlobDigest {
+    guard let digest = BlobDigest(text: attachment.digest) else {
+      throw StoreError(
+        .invalidArgument, "The digest of an attachment is not valid",
+        [.expected: "sha256- and 64 hexadecimal digits", .value: attachment.digest])
+    }
+    return digest
+  }
+
+  private static func missing(_ digest: BlobDigest) -> StoreError {
+    StoreError(
+      .notFound, "The store does not have the content of an attachment",
+      [
+        .value: digest.text,
+        .hint: "content that no document refers to is deleted when the store is compacted",
+      ])
+  }
+}
+
+extension Store {
+  /// Passes a source to a writer, on a thread of its own.
+  func fill(_ writer: BlobWriter, from source: AttachmentSource) async throws {
+    let interruption = Interruption()
+    try await withTaskCancellationHandler {
+      try await onMaintenanceThread {
+        do {
+          try interruption.stopping { try source.fill(writer) }
+        } catch  where interruption.isTriggered {
+          throw CancellationError()
+        }
+      }
+    } onCancel: {
+      interruption.trigger()
+    }
+  }
+
+  /// Passes pieces to a writer. The writing does not run on the caller's actor.
+  func fill<Pieces: AsyncSequence>(
+    _ writer: BlobWriter, pieces: Pieces, isolation: isolated (any Actor)? = #isolation
+  ) async throws where Pieces.Element == Data {
+    var waiting = Data()
+    func write() async throws {
+      let bytes = waiting
+      waiting = Data()
+      try await onWriterAlone { try bytes.withUnsafeBytes { try writer.append($0) } }
+    }
+    for try await piece in pieces {
+      waiting.append(piece)
+      if waiting.count >= BlobWriter.batchLength { try await write() }
+    }
+    try Task.checkCancellation()
+    if !waiting.isEmpty { try await write() }
+  }
+}
+
+extension Store {
+  /// Passes bytes to a writer.
+  func fill<Bytes: AsyncSequence>(
+    _ writer: BlobWriter, bytes: Bytes, isolation: isolated (any Actor)? = #isolation
+  ) async throws where Bytes.Element == UInt8 {
+    try await fill(writer, pieces: BytePieces(base: bytes))
+  }
+}
+
+/// Collects single bytes, so that a piece and not each byte has the cost of a call.
+private struct BytePieces<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
+  typealias Element = Data
+  let base: Base
+
+  func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator()) }
+
+  struct Iterator: AsyncIteratorProtocol {
+    var base: Base.AsyncIterator
+    /// Arbitrary.
+    private static var pieceLength: Int { 64 << 10 }
+
+    init(base: Base.AsyncIterator) { self.base = base }
+
+    mutating func next() async throws -> Data? { try await next(isolation: nil) }
+
+    mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+      var piece = Data()
+      while piece.count < Self.pieceLength, let byte = try await base.next(isolation: actor) {
+        piece.append(byte)
+      }
+      return piece.isEmpty ? nil : piece
+    }
+  }
+}
+
+extension BlobWriter {
+  /// Runs the steps of a write, and deletes what was written if one fails.
+  func discardingOnFailure<Result>(
+    isolation: isolated (any Actor)? = #isolation, _ work: () async throws -> Result
+  ) async throws -> Result {
+    do {
+      return try await work()
+    } catch {
+      discard()
+      throw error
+    }
+  }
+}

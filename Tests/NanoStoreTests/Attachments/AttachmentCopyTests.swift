@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTesting
+import Testing
+
+@Suite("Attachments in copies and recovered files", .sqlite)
+struct AttachmentCopyTests {
+  private func filled(_ store: Store) throws -> [(name: String, data: Data)] {
+    try store["films"].save(["title": "Alien"], key: "alien")
+    let contents = [0, 100, 65_536, 300_000, 3_000_000].map {
+      (name: "a\($0)", data: AttachmentTests.bytes($0, seed: UInt64($0)))
+    }
+    for (name, data) in contents {
+      try store["films"].attach(.data(data), named: name, to: "alien")
+    }
+    return contents
+  }
+
+  @Test("A copy has the content of all attachments, and a second one writes none of it again")
+  func copying() throws {
+    let (source, target) = (try Store(.memory), try Store(.temporary))
+    let contents = try filled(source)
+    _ = try source.addAttachment(.data(Data([9])))
+
+    #expect(try source.copy(to: target).isEqual)
+
+    for (name, data) in contents {
+      #expect(try target["films"].attachments(of: "alien").data(name) == data)
+    }
+    #expect(try target.verify() == [])
+    #expect(try target.sql("SELECT count(*) AS n FROM nano_blobs").first?[column: "n"]?.int == 5)
+    #expect(try source.compare(with: target).isEqual)
+    #expect(try source.copy(to: target).isEqual)
+    try target.compact()
+    #expect(try target.verify() == [])
+  }
+
+  @Test("Content that is missing in the target is a difference")
+  func comparison() throws {
+    var engine = SQLiteConfiguration()
+    engine.allowsInternalWrites = true
+    let source = try Store(.memory)
+    let target = try Store(.memory, engine: engine)
+    _ = try filled(source)
+    try source.copy(to: target)
+    try target.execute("DELETE FROM nano_blobs WHERE length = 100")
+    #expect(try source.compare(with: target).differences.map(\.subject) == ["attachments"])
+  }
+
+  @Test("Damaged content ends a copy with an error")
+  func damagedSource() throws {
+    var engine = SQLiteConfiguration()
+    engine.allowsInternalWrites = true
+    let source = try Store(.memory, engine: engine)
+    _ = try filled(source)
+    try source.execute("UPDATE nano_chunks SET bytes = zeroblob(262144) WHERE id & 1048575 = 2")
+    #expect(code { try source.copy(to: Store(.memory)) } == .corruptFile)
+  }
+
+  @Test("Recovery saves content that is whole, and reports the rest")
+  func recovery() throws {
+    let scratch = try Scratch()
+    let store = try Store.file(scratch.file("a.db")) { $0.allowsInternalWrites = true }
+    let contents = try filled(store)
+    try store.close()
+    let clean = try Store.recover(from: scratch.file("a.db"), to: scratch.file("clean.db"))
+    #expect(clean.isComplete)
+    try Store.file(scratch.file("clean.db")).using { store in
+      for (name, data) in contents {
+        #expect(try store["films"].attachments(of: "alien").data(name) == data)
+      }
+      #expect(try store.verify() == [])
+    }
+
+    try store.reopen()
+    try store.execute(
+      "UPDATE nano_chunks SET bytes = zeroblob(262144) WHERE id & 1048575 = 2")
+    try store.close()
+    let report = try Store.recover(from: scratch.file("a.db"), to: scratch.file("b.db"))
+    #expect(report.losses.map(\.subject) == ["attachments"])
+    #expect(report.saved == 1)
+    let saved = try Store.file(scratch.file("b.db"))
+    for (name, data) in contents where data.count < 3_000_000 {
+      #expect(try saved["films"].attachments(of: "alien").data(name) == data)
+    }
+    #expect(
+      code { _ = try saved["films"].attachments(of: "alien").data("a3000000") } == .notFound)
+  }
+}
