@@ -81,9 +81,25 @@ struct QueryTextErrorTests {
     ("[a] LIKE 'x' ESCAPE '!'", 14, "a pattern without an escape character", "ESCAPE"),
     ("[a] -> 'b'", 5, "a path in square brackets", "->"),
     ("[a] ->> 'b'", 5, "a path in square brackets", "->>"), ("([a], [b]) IN (1)", 5, ")", ","),
-    ("[a] IN (SELECT 1)", 9, "an expression over one collection", "SELECT"),
-    ("(SELECT 1)", 2, "an expression over one collection", "SELECT"),
-    ("EXISTS (SELECT 1)", 9, "an expression over one collection", "SELECT"),
+    ("[a] IN (SELECT 1)", 17, "FROM", ")"), ("(SELECT 1)", 9, "COUNT(*)", "1"),
+    ("EXISTS (SELECT 1)", 17, "FROM", ")"), ("EXISTS (SELECT [a])", 16, "*", "[a]"),
+    ("[a] IN (SELECT *)", 16, "a field or an attribute", "*"),
+    ("[a] IN (SELECT [b] FROM)", 24, "the name of a collection", ")"),
+    ("[a] IN (SELECT [b] FROM [c.d])", 25, "the name of a collection", "[c.d]"),
+    ("[a] IN (SELECT [b] FROM c ORDER BY [b])", 27, ")", "ORDER"),
+    ("[a] IN (SELECT [b] FROM c", 26, ")", nil),
+    ("ELEMENT([a], [b] IN (SELECT [@] FROM c))", 29, "a field of the document", "[@]"),
+    ("(SELECT COUNT(*) FROM c) > 1", 24, "WHERE", ")"),
+    ("(SELECT COUNT(*) FROM c WHERE [a] > 1) > 1", 35, "=", ">"),
+    (
+      "(SELECT COUNT(*) FROM c WHERE [a] = 1) > 1", 37, "PARENT[field] or PARENT(expression)", "1"
+    ),
+    ("(SELECT COUNT(*) FROM c WHERE [a] = PARENT[b] OR 1) > 1", 47, "AND or )", "OR"),
+    ("(SELECT COUNT(*) FROM c WHERE [a] = PARENT[b])", 47, "a comparison such as > 2", nil),
+    (
+      "(SELECT COUNT(*) FROM c WHERE [a] = PARENT[b]) > [d]", 50, "a number or a parameter", "[d]"
+    ),
+    ("1 < (SELECT COUNT(*) FROM c WHERE [a] = PARENT[b])", 51, "a comparison such as > 2", nil),
     ("SELECT * FROM x", 1, "an expression over one collection", "SELECT"),
     ("[@] = 1", 1, "a field of the document", "[@]"),
     ("ELEMENT([a], 1) AND [@.b]", 21, "a field of the document", "[@.b]"),

@@ -41,6 +41,11 @@ struct QueryTextRoundTripTests {
       "[a] = -9223372036854775808", "[a] = 9e999", "[a] = json_object('x', json_array(1, NULL))",
       "CASE WHEN [a] THEN 1 ELSE 'x' END", "CAST([a] AS REAL) > ?1 AND [b] = :name",
       "ORDER BY [a] DESC, length([b]) LIMIT ?1 OFFSET 2",
+      "[a] IN (SELECT [__key__] FROM people WHERE [b] = 'UK' AND [c] > 1)",
+      "[a] NOT IN (SELECT [b] FROM [my films])", "NOT ([a] IN (SELECT [b] FROM c) OR [d])",
+      "(SELECT COUNT(*) FROM reviews WHERE [f] = PARENT[__key__] AND [s] > 4) >= 3",
+      "(SELECT COUNT(*) FROM [from] WHERE [f] = PARENT(lower([a]))) = ?1",
+      "[a] IN (SELECT [b] FROM c WHERE [d] IN (SELECT [e] FROM f))",
     ])
   func form(text: String) throws {
     #expect(try QueryText(text).description == text)

@@ -18,7 +18,7 @@ struct RandomTrees {
   mutating func condition(_ depth: Int) -> Condition {
     guard depth > 0 else { return leaf() }
     let next = depth - 1
-    switch number(0...12) {
+    switch number(0...13) {
     case 0: return .all(parts(next) { if case .all = $0 { true } else { false } })
     case 1: return .any(parts(next) { if case .any = $0 { true } else { false } })
     case 2, 3: return .not(condition(next))
@@ -36,8 +36,23 @@ struct RandomTrees {
       defer { isInElement = outer }
       return .element(path, condition(next))
     case 11: return truth(expression(next))
+    case 12: return .related(related(next))
     default: return leaf()
     }
+  }
+
+  private mutating func related(_ depth: Int) -> RelatedCondition {
+    let local = expression(depth)
+    let outer = isInElement
+    isInElement = false
+    defer { isInElement = outer }
+    var related = RelatedCondition(
+      local: local, collection: pick(["films", "my films", "select", "é", "a.b", "__key__", "x"]),
+      remote: expression(depth), condition: condition(depth))
+    guard number(0...1) == 0 else { return related }
+    related.comparison = pick(Comparison.allCases)
+    related.bound = pick([.value(.int(1)), .value(.int(3)), .parameter(.position(1))])
+    return related
   }
 
   private mutating func leaf() -> Condition {

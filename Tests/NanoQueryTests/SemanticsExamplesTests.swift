@@ -64,6 +64,9 @@ private struct Example: CustomStringConvertible {
     case "condition":
       let condition = try QueryText(query).condition
       return try Evaluator(subject()).holds(condition) ? "yes" : "no"
+    case "condition on related documents":
+      let condition = try Self.reading(try QueryText(query).condition)
+      return try Evaluator(subject()).holds(condition) ? "yes" : "no"
     case "condition with defaults":
       let condition = try QueryText(query).condition
       var subject = try subject()
@@ -93,6 +96,35 @@ private struct Example: CustomStringConvertible {
       return object.jsonString()
     } catch {
       return error.code == .typeMismatch ? "error" : "error \(error.code.rawValue)"
+    }
+  }
+
+  /// The documents of the collection `r`.
+  private static let related: [DocumentObject] = [
+    ["k": 1, "s": "x"], ["k": 1, "s": "y"], ["k": [2, 2, "t"]], ["k": nil],
+  ]
+
+  /// Returns the condition with the values of the documents above.
+  private static func reading(_ condition: Condition) throws -> Condition {
+    try condition.replacingRelated { related in
+      let inner = try reading(related.condition)
+      let matcher = try ConditionMatcher(inner)
+      let collector = RelatedCollector(related, defaults: nil)
+      for (index, object) in Self.related.enumerated() {
+        let rowID = Int64(index + 1)
+        func attribute(_ attribute: Attribute) -> DocumentValue {
+          attribute == .rowID ? .int(rowID) : .null
+        }
+        var writer = JSONWriter()
+        writer.object(object)
+        try Array(writer.bytes).withUnsafeBytes { body in
+          guard try matcher.holds(for: body, attribute) else { return }
+          try collector.add(body, rowID: rowID, attribute)
+        }
+      }
+      var read = related
+      read.matches = collector.matches
+      return .related(read)
     }
   }
 

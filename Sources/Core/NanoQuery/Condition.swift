@@ -44,6 +44,8 @@ public indirect enum Condition: Sendable, Hashable {
   case truth(QueryExpression)
   /// The full-text query matches the indexed fields. Allowed only in `all`, `any` and `not`.
   case search(FullTextSearch)
+  /// The number of related documents of another collection compares as specified with a bound.
+  case related(RelatedCondition)
 }
 
 /// A comparison operator. Values compare only within their rank, such as numbers or strings
@@ -167,6 +169,8 @@ extension Condition {
     case .element(let path, let condition):
       [path] + condition.fields.map { path.appending($0) }
     case .search(let search): search.scope?.fields ?? []
+    // The other paths are those of another collection's documents.
+    case .related(let related): related.local.fields
     }
   }
 
@@ -203,6 +207,10 @@ extension Condition {
     case .element(let path, let condition):
       return .element(path, try condition.replacingExpressions(replacement))
     case .truth(let operand): return .truth(try operand.replacingExpressions(replacement))
+    case .related(var related):
+      // Only the expression of this document: the others are evaluated on other documents.
+      related.local = try related.local.replacingExpressions(replacement)
+      return .related(related)
     }
   }
 
@@ -218,6 +226,11 @@ extension Condition {
         [.expected: parameter.description])
     }
     try validateSearches()
+    guard hasRelated else { return }
+    _ = try replacingRelated { (related) throws(StoreError) in
+      try related.validate()
+      return .constant(true)
+    }
   }
 }
 
@@ -237,6 +250,7 @@ extension Condition {
       operand.hasLeafConditions || low.hasLeafConditions || high.hasLeafConditions
     case .isNull(let operand), .truth(let operand): operand.hasLeafConditions
     case .element(_, let part): part.hasLeafConditions
+    case .related(let related): related.local.hasLeafConditions
     case .constant, .exists, .search: false
     }
   }

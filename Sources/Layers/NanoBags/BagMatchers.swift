@@ -19,7 +19,7 @@ final class BagMatchers {
 
   /// - Throws: ``StoreError/Code/invalidArgument`` for a regular expression that does not parse.
   init(_ query: Query, _ reader: (any EngineReader)?) throws {
-    self.query = query
+    self.query = try reader?.readingRelated(query) ?? query
     self.reader = reader
     _ = try ConditionMatcher(query.condition)
   }

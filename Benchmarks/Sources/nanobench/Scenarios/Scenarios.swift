@@ -24,6 +24,8 @@ func allScenarios(_ workload: Workload) -> [any Scenario] {
     AverageScenario(workload: workload),
     EverythingScenario(workload: workload),
     AnywhereScenario(workload: workload),
+    IncludingScenario(),
+    RelatedScenario(),
   ]
   return general + cardScenarios(workload, .key) + cardScenarios(workload, .rowID)
 }

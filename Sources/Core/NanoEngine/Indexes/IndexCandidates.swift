@@ -199,6 +199,11 @@ extension CandidateFinder {
       }
       guard lookUps.count == list.count, list.count <= Self.maximumListCount else { return nil }
       return partUse(path, .list, lookUps, part)
+    // The values are not known before the query runs; those of a related document's key are texts.
+    case .related(let related):
+      guard related.test == .exists, case .field(let path) = related.local else { return nil }
+      let lookUp = observed(path)?.plainClass.map { PathSummary.LookUp.ordered($0) }
+      return lookUp.flatMap { partUse(path, .list, [$0], part) }
     case .text(.field(let path), .beginsWith, .value(.string(let prefix))):
       guard !prefix.isEmpty, !prefix.utf8.contains(0) else { return nil }
       return partUse(path, .range, [.ordered(.text)], part)

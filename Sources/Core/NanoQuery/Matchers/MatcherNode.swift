@@ -24,6 +24,11 @@ class MatcherNode {
       guard let check = try LeafCheck.make(inner) else { return fallback }
       return LeafNode(check, LeafPrefilter(inner), fallback: fallback)
     case .search(let search): return FullTextNode(try search.matcher(), paths)
+    case .related(let related):
+      guard defaults == nil, case .field(let field) = related.local, let path = paths[field] else {
+        return EvaluatedNode(condition, paths, defaults)
+      }
+      return RelatedNode(path, related)
     case _ where defaults != nil: return try make(condition, paths, applying: defaults)
     case .exists(let path):
       return paths[path].map(ExistsNode.init) ?? EvaluatedNode(condition, paths)

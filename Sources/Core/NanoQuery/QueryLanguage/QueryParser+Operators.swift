@@ -206,6 +206,7 @@ extension QueryParser {
   private mutating func membership(
     _ left: Operand, _ isNegated: Bool
   ) throws(StoreError) -> Operand {
+    if isAt(.leftParenthesis), isAt(.select, ahead: 1) { return try related(to: left, isNegated) }
     let list = try takeList()
     return Operand(
       node: .condition(membership(left, list, isNegated)),

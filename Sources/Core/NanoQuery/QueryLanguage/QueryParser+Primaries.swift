@@ -6,7 +6,7 @@ extension QueryParser {
   /// The start of an operand. Its first token has been consumed.
   enum Start {
     case leaf(QueryExpression)
-    case parenthesis, not, plus, minus, tilde, choice, cast, exists, element, anyLeaf
+    case parenthesis, not, plus, minus, tilde, choice, cast, exists, element, anyLeaf, relatedCount
     case call(Callee)
   }
 
@@ -55,7 +55,7 @@ extension QueryParser {
 
   private mutating func start(_ symbol: QueryToken.Symbol) throws(StoreError) -> Start {
     switch symbol {
-    case .leftParenthesis: return taken(.parenthesis)
+    case .leftParenthesis: return taken(isAt(.select, ahead: 1) ? .relatedCount : .parenthesis)
     case .plus: return taken(.plus)
     case .tilde: return taken(.tilde)
     case .minus:
@@ -95,6 +95,7 @@ extension QueryParser {
     case .exists: try exists()
     case .element: try element()
     case .anyLeaf: try leaf()
+    case .relatedCount: try relatedCount()
     case .call(let callee): try call(callee)
     }
   }
@@ -126,6 +127,7 @@ extension QueryParser {
 
   private mutating func exists() throws(StoreError) -> Operand {
     try expect(.leftParenthesis)
+    if isAt(.select) { return try relatedExists() }
     let path = try takePath()
     try expect(.rightParenthesis)
     return try node(.exists(path))

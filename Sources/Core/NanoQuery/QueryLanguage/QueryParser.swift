@@ -13,6 +13,8 @@ struct QueryParser {
   var openElements = 0
   /// The number of nodes duplicated in the tree; see `choice`.
   var copiedNodes = 0
+  /// The precedence that operators of the current operand have to exceed.
+  var floor = Precedence.none
   private var openOperands = 0
   private var openParentheses = 0
 
@@ -57,6 +59,7 @@ struct QueryParser {
     openOperands += 1
     defer { openOperands -= 1 }
     guard openOperands <= Self.maximumHeight else { throw tooDeep() }
+    self.floor = floor
     return try operators(on: try prefix(try start()), above: floor)
   }
 
@@ -66,6 +69,7 @@ struct QueryParser {
     openParentheses += 1
     defer { openParentheses -= 1 }
     guard openParentheses <= Self.maximumHeight else { throw tooDeep() }
+    floor = .none
     let inner = try operators(on: try prefix(try start()), above: .none)
     try closeParenthesis()
     return inner
@@ -162,8 +166,8 @@ extension QueryParser {
 
   func subselect() -> StoreError {
     error(
-      "Subqueries are not supported", expected: "an expression over one collection",
-      hint: "run the inner query first and pass its result as an argument of IN")
+      "A subquery is not allowed here", expected: "an expression over one collection",
+      hint: "write [field] IN (SELECT …), EXISTS (SELECT …) or (SELECT COUNT(*) …) > 2")
   }
 
   static let nameHint = "write [name] for a field, 'text' for a string"

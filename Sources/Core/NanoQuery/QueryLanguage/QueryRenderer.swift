@@ -48,7 +48,7 @@ extension QueryText: CustomStringConvertible {
 /// Writes a tree as query text, with parentheses only where the parser needs them and around conditions
 /// used as values.
 struct QueryRenderer {
-  private(set) var text = ""
+  var text = ""
 
   /// Writes a condition, in parentheses unless it binds tighter than `floor`.
   mutating func write(_ condition: Condition, above floor: Precedence) {
@@ -90,6 +90,7 @@ struct QueryRenderer {
       text += ")"
     case .truth(let operand): write(operand)
     case .search(let search): text += "SEARCH(\(FullTextQueryRenderer.text(search)))"
+    case .related(let related): write(related, "")
     }
   }
 
@@ -102,6 +103,7 @@ struct QueryRenderer {
     case .between(let operand, let low, let high): write(operand, low, high, "NOT ")
     case .isNull(let operand): write(operand, isNull: " IS NOT NULL")
     case .same(let left, let right): write(left, " IS NOT ", right, .equality)
+    case .related(let related) where related.isMembership: write(related, "NOT ")
     default:
       text += "NOT "
       write(condition, above: .not)
@@ -229,6 +231,8 @@ extension Condition {
     case .any(let parts): parts.isEmpty ? .primary : .or
     case .not(.text(_, let match, _)): match.functionName == nil ? .equality : .not
     case .not(.membership), .not(.between), .not(.isNull), .not(.same): .equality
+    case .related(let related), .not(.related(let related)):
+      related.isMembership ? .equality : self.isNegation ? .not : related.comparison.precedence
     case .not: .not
     case .comparison(_, let comparison, _): comparison.precedence
     case .text(_, let match, _): match.functionName == nil ? .equality : .primary
@@ -236,6 +240,10 @@ extension Condition {
     case .truth(let operand): operand.precedence
     }
   }
+}
+
+extension Condition {
+  private var isNegation: Bool { if case .not = self { true } else { false } }
 }
 
 extension QueryExpression {

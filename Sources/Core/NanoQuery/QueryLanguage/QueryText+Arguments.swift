@@ -118,6 +118,12 @@ private struct ParameterBinder {
     case .element(let path, let part): return .element(path, try bound(part))
     case .leaf(let part): return .leaf(try bound(part))
     case .truth(let operand): return .truth(try bound(operand))
+    case .related(var related):
+      related.local = try bound(related.local)
+      related.remote = try bound(related.remote)
+      related.condition = try bound(related.condition)
+      related.bound = try bound(related.bound)
+      return .related(related)
     }
   }
 

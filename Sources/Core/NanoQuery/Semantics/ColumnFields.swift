@@ -40,7 +40,7 @@ private enum ColumnFields {
     case .isNull(let operand): .isNull(value(operand))
     case .same(let left, let right): .same(value(left), value(right))
     case .truth(let operand): .truth(value(operand))
-    case .constant, .exists, .element, .leaf, .search: condition
+    case .constant, .exists, .element, .leaf, .search, .related: condition
     }
   }
 
@@ -60,7 +60,8 @@ private enum ColumnFields {
           .comparison(operand, .greaterOrEqual, low), .comparison(operand, .lessOrEqual, high),
         ]))
     case .truth(let operand): .all([.not(isTrue(condition)), isKnown(operand)])
-    case .constant, .isNull, .same, .exists, .element, .leaf, .search: .not(isTrue(condition))
+    case .constant, .isNull, .same, .exists, .element, .leaf, .search, .related:
+      .not(isTrue(condition))
     }
   }
 

@@ -106,6 +106,7 @@ extension Condition {
     case .membership(let operand, let list): Self.mayExceedBudget([operand] + list)
     case .between(let operand, let low, let high): Self.mayExceedBudget([operand, low, high])
     case .isNull(let operand), .truth(let operand): Self.mayExceedBudget([operand])
+    case .related(let related): Self.mayExceedBudget([related.local])
     }
   }
 

@@ -104,6 +104,7 @@ package struct Evaluator<Input: Subject> {
       return false
     case .truth(let operand): return try values(operand).contains(where: Self.isTrue)
     case .search(let search): return try search.matcher().matches(subject.texts)
+    case .related(let related): return try related.holds(for: values(related.local))
     }
   }
 

@@ -110,7 +110,7 @@ extension EncryptedWriter {
     var query = query
     query.fields = []
     guard let encryptedQuery = try encryptedQuery(query, collection) else {
-      return try writer.delete(query, from: collection)
+      return try writer.delete(try plain(query), from: collection)
     }
     if encryptedQuery.isExact { return try writer.delete(encryptedQuery.inner, from: collection) }
     var ids: [Int64] = []

@@ -54,6 +54,7 @@ struct EncryptedCondition {
         if case .value(let value) = item { value } else { nil }
       }
       return values.count == list.count ? equal(path, values, hash) : nil
+    case .related(let related): return related.membership.flatMap { make($0, hash) }
     default: return nil
     }
   }

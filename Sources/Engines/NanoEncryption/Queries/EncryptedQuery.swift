@@ -32,6 +32,8 @@ extension EncryptedReader {
     guard ring.encrypts(collection) else { return nil }
     guard var query = try resolved(query, collection) else { return nil }
     query.ranking = nil
+    // The inner engine cannot read the related documents.
+    query = try readingRelated(query)
     let defaults = FieldDefaults(try settings(of: collection).defaults)
     let split = EncryptedCondition(
       query.condition, try hashes(query.condition, collection, defaults))

@@ -10,7 +10,7 @@ extension EncryptedReader {
     var query = query
     query.fields = []
     guard let encryptedQuery = try encryptedQuery(query, collection) else {
-      return try inner.rowIDs(query, in: collection)
+      return try inner.rowIDs(try plain(query), in: collection)
     }
     if encryptedQuery.isExact { return try inner.rowIDs(encryptedQuery.inner, in: collection) }
     var ids: [Int64] = []
@@ -29,7 +29,7 @@ extension EncryptedReader {
     // Order affects the count only if the page starts after a position.
     if query.after == nil { query.orderings = [] }
     guard let encryptedQuery = try encryptedQuery(query, collection) else {
-      return try inner.count(query, in: collection)
+      return try inner.count(try plain(query), in: collection)
     }
     if encryptedQuery.isExact { return try inner.count(encryptedQuery.inner, in: collection) }
     var count = 0
@@ -42,7 +42,7 @@ extension EncryptedReader {
 
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
     guard let encryptedQuery = try encryptedQuery(query.query, collection) else {
-      return try inner.aggregate(query, in: collection)
+      return try inner.aggregate(try plain(query), in: collection)
     }
     let program = CompiledAggregation(query, defaults: encryptedQuery.defaults)
     try find(encryptedQuery, isOrdered: true) { stored in
@@ -56,7 +56,7 @@ extension EncryptedReader {
     _ query: AggregateQuery, in collection: String, _ visit: (AggregateRow) throws -> Bool
   ) throws {
     guard try encryptedQuery(query.query, collection) != nil else {
-      return try inner.aggregate(query, in: collection, visit)
+      return try inner.aggregate(try plain(query), in: collection, visit)
     }
     for row in try aggregate(query, in: collection) where try !visit(row) { return }
   }
@@ -65,7 +65,7 @@ extension EncryptedReader {
     _ field: FieldPath, _ query: Query, in collection: String
   ) throws -> [DocumentValue] {
     guard let encryptedQuery = try encryptedQuery(query, collection) else {
-      return try inner.distinct(field, query, in: collection)
+      return try inner.distinct(field, try plain(query), in: collection)
     }
     let values = DistinctValues(field, defaults: encryptedQuery.defaults)
     try find(encryptedQuery, isOrdered: true) { stored in
@@ -77,7 +77,7 @@ extension EncryptedReader {
 
   func explain(_ query: Query, in collection: String) throws -> Explanation {
     guard let encryptedQuery = try encryptedQuery(query, collection) else {
-      return try inner.explain(query, in: collection)
+      return try inner.explain(try plain(query), in: collection)
     }
     var explanation = try inner.explain(encryptedQuery.inner, in: collection)
     let blind = try blindIndexes(of: collection)

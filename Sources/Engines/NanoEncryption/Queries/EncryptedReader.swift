@@ -115,7 +115,7 @@ class EncryptedReader: EngineReader {
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws {
     guard let encryptedQuery = try encryptedQuery(query, collection) else {
-      return try inner.find(query, in: collection, show)
+      return try inner.find(try plain(query), in: collection, show)
     }
     try find(encryptedQuery, isOrdered: true, show)
   }
@@ -124,7 +124,7 @@ class EncryptedReader: EngineReader {
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws {
     guard let encryptedQuery = try encryptedQuery(query, collection) else {
-      return try inner.findInAnyOrder(query, in: collection, show)
+      return try inner.findInAnyOrder(try plain(query), in: collection, show)
     }
     try find(encryptedQuery, isOrdered: !query.isWholeByRowID, show)
   }
@@ -133,7 +133,7 @@ class EncryptedReader: EngineReader {
     _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
   ) throws {
     guard ring.encrypts(collection) else {
-      return try inner.findRanked(query, in: collection, show)
+      return try inner.findRanked(try plain(query), in: collection, show)
     }
     // An encrypted collection has no full-text index, so all ranks are zero.
     try find(query, in: collection) { try show($0, 0) }
@@ -144,7 +144,7 @@ class EncryptedReader: EngineReader {
     _ show: (StoredContent) throws -> Bool
   ) throws {
     guard let encryptedQuery = try encryptedQuery(query, collection) else {
-      return try inner.contents(query, in: collection, withKeys: withKeys, show)
+      return try inner.contents(try plain(query), in: collection, withKeys: withKeys, show)
     }
     try find(encryptedQuery, isOrdered: true) { stored in
       try show(

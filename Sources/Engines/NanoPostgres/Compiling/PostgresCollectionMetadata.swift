@@ -10,6 +10,12 @@ struct PostgresCollectionMetadata {
   let names: PostgresNames
   /// Returns the summary of the values at a path; `nil` if it is unknown.
   let observed: (FieldPath) -> PathSummary?
+  /// The collections of related documents that conditions name.
+  var related: [ExactName: PostgresCollectionMetadata] = [:]
+  /// The name of the table in the statement, if it is not that of the collection: in a join.
+  var alias: String?
+  /// The number of joins around the table.
+  var depth = 0
 
   init(
     _ collection: PostgresCollection, _ names: PostgresNames,

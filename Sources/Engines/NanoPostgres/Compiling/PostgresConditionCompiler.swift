@@ -60,6 +60,7 @@ struct PostgresConditionCompiler: ConditionTranslator {
     case .isNull(.attribute(let attribute)) where attribute != .rowID:
       return attribute.column.map { Translation(sql: "\($0) IS NULL", isExact: true) }
     case .search(let search): return searched(search)
+    case .related(let related): return self.related(related)
     default: return nil
     }
   }

@@ -9,6 +9,7 @@ extension PostgresReader {
   func findRanked(
     _ query: Query, in collection: String, _ visit: (StoredDocument, Double) throws -> Bool
   ) throws {
+    let query = try readingRelated(query)
     let executed = try execute(collection) { metadata in
       let search = try RankedSearch(try metadata.resolved(query), metadata, isStable: seesOneState)
       return (search, search?.statements ?? [])

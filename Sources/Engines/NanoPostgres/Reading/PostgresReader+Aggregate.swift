@@ -7,7 +7,10 @@ import NanoQuery
 extension PostgresReader {
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
     typealias Compiled = PostgresAggregateCompiler.Compiled
-    let executed = try execute(collection) { metadata -> (Compiled?, [PostgresStatement]) in
+    var query = query
+    query.query = try joining(query.query, in: collection)
+    defer { related = [:] }
+    let executed = try execute(collection) { [query] metadata -> (Compiled?, [PostgresStatement]) in
       var query = query
       query.query = try metadata.resolved(query.query)
       let compiled =
@@ -30,6 +33,8 @@ extension PostgresReader {
     _ field: FieldPath, _ query: Query, in collection: String
   ) throws -> [DocumentValue] {
     typealias Compiled = PostgresAggregateCompiler.Compiled
+    let query = try joining(query, in: collection)
+    defer { related = [:] }
     let executed = try execute(collection) { metadata -> (Compiled?, [PostgresStatement]) in
       let query = try metadata.resolved(query)
       let compiled =

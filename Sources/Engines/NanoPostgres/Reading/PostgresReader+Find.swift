@@ -27,7 +27,10 @@ extension PostgresReader {
     if query.isRanked {
       return try findRanked(query, in: collection) { row, _ in try visit(row) }
     }
+    let query = try joining(query, in: collection)
+    defer { related = [:] }
     let executed = try execute(collection) { metadata in try plan(query, metadata) }
+    related = [:]
     guard let (metadata, plan, results) = executed else { return }
     let defaults = metadata.collection.defaults
     let matcher = try plan.compiled.rest.map { try ConditionMatcher($0, defaults: defaults) }
@@ -153,6 +156,8 @@ extension PostgresReader {
 
   func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {
     guard !query.isRanked else { return try rowIDsOfFound(query, in: collection) }
+    let query = try joining(query, in: collection)
+    defer { related = [:] }
     let executed = try execute(collection) { metadata -> (Bool, [PostgresStatement]) in
       let compiled = PostgresQueryCompiler(metadata: metadata)
         .select(try metadata.resolved(query), columns: "id")
@@ -169,6 +174,8 @@ extension PostgresReader {
   }
 
   func count(_ query: Query, in collection: String) throws -> Int {
+    var query = try joining(query, in: collection)
+    defer { related = [:] }
     let executed = try execute(collection) { metadata -> (Bool, [PostgresStatement]) in
       let sql =
         query.isRanked
@@ -177,7 +184,6 @@ extension PostgresReader {
     }
     guard let (_, isExact, results) = executed else { return 0 }
     if isExact { return Int(results[0].int(0, 0)) }
-    var query = query
     query.fields = []
     var count = 0
     try find(query, in: collection) { _ in
@@ -193,19 +199,29 @@ extension PostgresReader {
         statement: "", plan: ["the collection does not exist"], indexes: [],
         checkedPerDocument: nil)
     }
-    let metadata = collectionMetadata(found)
+    let query = try joining(query, in: collection)
+    defer { related = [:] }
+    var metadata = collectionMetadata(found)
+    metadata.related = related
     let compiled = PostgresQueryCompiler(metadata: metadata)
       .select(
         try metadata.resolved(query), columns: PostgresSQL(PostgresQueryCompiler.columns(query)))
     let rows = try session.run(("EXPLAIN " + compiled.sql).statement.once)
     let plan = (0..<rows.count).map { rows.text($0, 0) }
+    let joined = related.values.flatMap { joined in
+      joined.collection.indexes.map {
+        ("\(joined.collection.description.name).\($0.definition.name)", $0.sqlName)
+      }
+    }.sorted { $0.0.isBefore($1.0) }
     let all =
       found.indexes.map { ($0.definition.name, $0.sqlName) }
-      + found.fullTextIndexes.map { ($0.definition.name, $0.sqlName) }
-    return Explanation(
+      + found.fullTextIndexes.map { ($0.definition.name, $0.sqlName) } + joined
+    var explanation = Explanation(
       statement: compiled.sql.statement.text, plan: plan,
       indexes: all.filter { index in plan.contains { $0.contains(exactly: index.1) } }.map(\.0),
       checkedPerDocument: compiled.rest.map(\.queryText))
+    try explanation.addRelated(query, self)
+    return explanation
   }
 }
 

@@ -15,6 +15,8 @@ class PostgresReader: EngineReader {
   private var held: Set<ExactName> = []
   /// Collections that do not exist in this snapshot.
   private var missing: Set<ExactName> = []
+  /// The collections that the current query joins.
+  var related: [ExactName: PostgresCollectionMetadata] = [:]
 
   init(_ core: PostgresCore, _ session: PostgresSession) {
     self.core = core
@@ -29,6 +31,9 @@ class PostgresReader: EngineReader {
   func collectionMetadata(_ collection: PostgresCollection) -> PostgresCollectionMetadata {
     PostgresCollectionMetadata(collection, names)
   }
+
+  /// Locks the collections that a query reads, for a writer.
+  func hold(_ collections: [String]) throws {}
 
   /// Returns a collection as of this snapshot, or `nil` if it does not exist.
   func collection(_ name: String) throws -> PostgresCollection? {
@@ -91,7 +96,8 @@ class PostgresReader: EngineReader {
     let folded = name.folded
     if verified[folded] == nil, !missing.contains(folded), let cached = core.cache[folded] {
       // Compiled before the metadata is verified; the results are discarded if it is out of date.
-      let metadata = collectionMetadata(cached)
+      var metadata = collectionMetadata(cached)
+      metadata.related = related
       if let (plan, statements) = try? make(metadata) {
         let results = try run(statements, folded)
         if let last = results.last, last.count > 0, last.int(0, 0) == cached.generation,
@@ -104,10 +110,13 @@ class PostgresReader: EngineReader {
       }
     }
     guard let collection = try collection(name) else { return nil }
-    let metadata = collectionMetadata(collection)
+    var metadata = collectionMetadata(collection)
+    metadata.related = related
     let (plan, statements) = try make(metadata)
     if statements.isEmpty { return (metadata, plan, []) }
-    if held.contains(folded) { return (metadata, plan, try session.run(statements)) }
+    if held.contains(folded), related.isEmpty {
+      return (metadata, plan, try session.run(statements))
+    }
     return (metadata, plan, try run(statements, folded).dropLast())
   }
 
@@ -118,7 +127,13 @@ class PostgresReader: EngineReader {
   {
     let hadFailed = session.failure != nil
     do {
-      let results = try session.run(statements + [core.loader.checkedRow(folded)])
+      var results = try session.run(
+        statements + relatedChecks + [core.loader.checkedRow(folded)])
+      for check in results[statements.count..<results.count - 1]
+      where check.count == 0 || !check.bool(0, 2) {
+        throw ChangedCollection()
+      }
+      results.removeSubrange(statements.count..<results.count - 1)
       if let last = results.last, last.count > 0 {
         guard last.bool(0, 2) else { throw ChangedCollection() }
         if !statements.isEmpty { held.insert(folded) }

@@ -175,9 +175,12 @@ extension PostgresWriter {
 
   func delete(_ query: Query, from collection: String) throws -> Int {
     noteWrite()
+    let query = try joining(query, in: collection)
+    defer { related = [:] }
     guard let table = try table(collection, isWhole: isSerializable) else { return 0 }
     guard table.isWhole else { return try deleteUnlocked(query, table) }
-    let metadata = collectionMetadata(table.collection)
+    var metadata = collectionMetadata(table.collection)
+    metadata.related = related
     let compiled =
       query.isRanked
       ? nil

@@ -44,6 +44,11 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     return PostgresCollectionMetadata(collection, names) { table.paths.summary(at: $0) }
   }
 
+  /// Locks them in the order in which all transactions do.
+  override func hold(_ collections: [String]) throws {
+    if isSerializable { try prepare(collections.map { TransactionUse($0, keys: nil) }) }
+  }
+
   override func collection(_ name: String) throws -> PostgresCollection? {
     try table(name)?.collection
   }
@@ -56,7 +61,8 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   ) throws -> (metadata: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
     guard let table = try table(name, isWhole: isSerializable) else { return nil }
     while true {
-      let metadata = collectionMetadata(table.collection)
+      var metadata = collectionMetadata(table.collection)
+      metadata.related = related
       let (plan, statements) = try make(metadata)
       if statements.isEmpty { return (metadata, plan, []) }
       if table.isWhole { return (metadata, plan, try session.run(statements)) }

@@ -25,6 +25,14 @@ struct CollectionMetadata {
   var hasForeignRows: Bool
   /// Returns the summary of the values at a path; `nil` if it is unknown.
   var observed: (FieldPath) -> PathSummary?
+  /// The collections of related documents that conditions name.
+  var related: [ExactName: CollectionMetadata] = [:]
+  /// The name of the table in the statement, if it is not that of the collection: in a join.
+  var alias: String?
+  /// The number of joins around the table.
+  var depth = 0
+  /// The names of SQLite's indexes, for the collections of ``related``.
+  var sqlNames: [ExactName: String] = [:]
 
   package init(
     table: String, indexes: [IndexDefinition], elementTables: [ExactName: String],

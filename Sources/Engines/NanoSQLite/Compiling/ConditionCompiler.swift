@@ -12,6 +12,8 @@ import NanoSQL
 /// on each document that the SQL selects, with the semantics of the reference evaluator.
 struct ConditionCompiler: ConditionTranslator {
   let metadata: CollectionMetadata
+  /// Whether joins should look up related documents one by one, because another condition finds few documents.
+  var prefersLookups = false
   var defaults: FieldDefaults? { metadata.defaults }
   var checksEverything: Bool { metadata.hasForeignRows }
 
@@ -21,9 +23,19 @@ struct ConditionCompiler: ConditionTranslator {
   }
 
   func split(_ condition: Condition) -> Split {
+    if condition.hasUnreadRelated, !prefersLookups, hasLookup(condition) {
+      var compiler = self
+      compiler.prefersLookups = true
+      return compiler.split(condition)
+    }
     let (translations, rest) = translateConjuncts(condition)
     let sql = SQLFragment.all(Self.useful(translations).map(\.sql)).map(orForeign)
     return Split(sql: sql, rest: rest)
+  }
+
+  /// Returns whether a conjunct finds documents by an index, without related ones.
+  private func hasLookup(_ condition: Condition) -> Bool {
+    condition.conjuncts.contains { !$0.hasRelated && translate($0)?.isLookup == true }
   }
 
   /// Adds the rows of other programs, whose documents are all checked. With `OR`, SQLite would scan the table
@@ -109,6 +121,8 @@ struct ConditionCompiler: ConditionTranslator {
       return Translation(
         sql: "id IN (" + found.rows + ")", isExact: found.isExact, isLookup: true)
     case .not(let part) where part.searches: return checked(condition)
+    case .related(let related): return self.related(related, isNegated: false)
+    case .not(.related(let related)): return self.related(related, isNegated: true)
     case .isNull(.attribute(let attribute)) where attribute != .rowID:
       return attribute.column.map { Translation(sql: "\($0) IS NULL", isExact: true) }
     default: return nil

@@ -55,6 +55,9 @@ struct FunctionArguments {
     return sqlite3_value_int64(values[index])
   }
 
+  /// Returns the key in the argument as conditions see it.
+  func keyValue(_ index: Int) -> DocumentValue { key(index) }
+
   private func isNull(_ index: Int) -> Bool { sqlite3_value_type(values[index]) == SQLITE_NULL }
   private func string(_ index: Int) -> String { String(decoding: text(index), as: UTF8.self) }
 

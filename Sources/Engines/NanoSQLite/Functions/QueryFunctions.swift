@@ -14,6 +14,7 @@ enum QueryFunctions {
     }
     try aggregate("nano_aggregate", connection, step: addAggregate, final: finish)
     try aggregate("nano_distinct", connection, step: addDistinct, final: finish)
+    try KeyFunctions.register(on: connection)
     try scalar("regexp", 2, connection, regexp, flags: SQLITE_DETERMINISTIC)
   }
 

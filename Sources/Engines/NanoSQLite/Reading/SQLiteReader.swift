@@ -262,7 +262,7 @@ class SQLiteReader: EngineReader {
     return try connection.consistently {
       guard let table = try connection.tableForQuery(collection) else { return nil }
       try prepareForQuery(table)
-      return try work(table, try table.resolved(query))
+      return try work(table, try joining(try table.resolved(query), table))
     }
   }
 
@@ -326,7 +326,7 @@ class SQLiteReader: EngineReader {
         statement: "", plan: ["the collection does not exist"], indexes: [],
         checkedPerDocument: nil)
     }
-    let query = try table.resolved(query)
+    let query = try joining(try table.resolved(query), table)
     let compiled = QueryCompiler(table.metadata).select(query)
     let plan = try connection.all(
       SQLFragment("EXPLAIN QUERY PLAN ") + compiled.sql
@@ -341,11 +341,25 @@ class SQLiteReader: EngineReader {
     let usedTexts = table.text?.schemas.filter { schema in
       compiled.sql.text.contains(exactly: SQLName.quoted(schema.sqlName))
     }
-    return Explanation(
+    var explanation = Explanation(
       statement: compiled.sql.text, plan: plan,
       indexes: used.map(\.name) + (usedTexts ?? []).map(\.index.name)
-        + (usesWildcardIndex == true ? [IndexingPolicy.everything.rawValue] : []),
+        + (usesWildcardIndex == true ? [IndexingPolicy.everything.rawValue] : [])
+        + relatedIndexes(in: plan, table),
       checkedPerDocument: compiled.rest.map(\.queryText))
+    try explanation.addRelated(query, self)
+    return explanation
+  }
+
+  /// Returns the indexes of joined collections in a plan, after the names of their collections.
+  private func relatedIndexes(in plan: [String], _ table: CollectionTable) -> [String] {
+    table.related.values.flatMap { joined in
+      joined.indexes.filter { index in
+        joined.sqlNames[ExactName(index.name)].map { name in
+          plan.contains { Self.mentions($0, name) }
+        } ?? false
+      }.map { "\(joined.table).\($0.name)" }
+    }.sorted { $0.isBefore($1) }
   }
 
   /// Returns whether a line of the plan names the index, rather than one whose name merely has it as a prefix.

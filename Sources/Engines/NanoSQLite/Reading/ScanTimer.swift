@@ -14,6 +14,8 @@ struct StatementPlan {
   var scans: Bool
   /// Whether the statement sorts.
   var sorts: Bool
+  /// Whether the statement may read more documents of a joined collection than it needs.
+  var scansRelated = false
 }
 
 /// Measures the time that a statement takes, without its caller's processing.
@@ -64,7 +66,10 @@ struct ScanTimer {
       table.isLarge = true
       return
     }
-    let seconds = ThreadCPUClock.seconds - start
+    var seconds = ThreadCPUClock.seconds - start
+    if query.hasRelated, statement.plan?.scansRelated == true {
+      reportRelated(rows: rows, seconds: &seconds)
+    }
     let metadata = table.metadata
     var candidates = IndexCandidates(
       query, ordersText: metadata.ordersText, defaults: metadata.defaults,
@@ -73,7 +78,10 @@ struct ScanTimer {
     if rows < observer.minimumRows { candidates.condition = [] }
     if !sorts { candidates.order = nil }
     guard !candidates.isEmpty else { return }
-    let program = statement.boundObjects.lazy.compactMap { $0 as? MatchProgram }.first
+    // With a join, the first program may be that of a related document.
+    let program =
+      query.hasRelated
+      ? nil : statement.boundObjects.lazy.compactMap { $0 as? MatchProgram }.first
     let matched = max(program?.matches ?? found ?? 0, found ?? 0)
     let outside =
       visited == 0 ? 0 : sampled / Double(min(visited, Self.samples)) * Double(visited)
@@ -144,9 +152,11 @@ extension SQLiteConnection {
       } ?? false
     }
     let newPlan = StatementPlan(
-      uses: used.map { observer.uses(of: $0.name, in: table.description.name) },
+      uses: used.map { observer.uses(of: $0.name, in: table.description.name) }
+        + relatedUses(plan, table, observer),
       scans: plan.contains { $0.hasPrefix("SCAN") },
-      sorts: plan.contains { $0.contains("ORDER BY") })
+      sorts: plan.contains { $0.contains("ORDER BY") },
+      scansRelated: plan.contains { $0.hasPrefix("SCAN nano_related_1") })
     statement.plan = newPlan
     if newPlan.scans || newPlan.sorts, !table.isLarge {
       // So that even the first scan is timed if the collection is large. Row IDs are assigned consecutively.
@@ -155,5 +165,49 @@ extension SQLiteConnection {
       table.isLarge = last ?? 0 >= Int64(observer.minimumRows)
     }
     return newPlan
+  }
+}
+
+extension ScanTimer {
+  /// Reports the scan of a joined collection. What the statement read there cannot be distinguished from the rest, so
+  /// that half of it is attributed to each.
+  private func reportRelated(rows: Int, seconds: inout Double) {
+    seconds /= 2
+    let programs = statement.boundObjects.lazy.compactMap { $0 as? MatchProgram }
+    for case .related(let related) in query.condition.conjuncts.map(\.withoutNegation)
+    where related.matches == nil {
+      guard let joined = table.related[ExactName(related.collection)] else { continue }
+      var candidates = IndexCandidates(
+        related.relatedQuery, ordersText: joined.ordersText, defaults: joined.defaults,
+        observed: joined.observed)
+      candidates.remove(servedBy: joined.indexes)
+      guard !candidates.isEmpty else { continue }
+      let matched = programs.first?.matches ?? 0
+      observer.scanned(
+        ScanReport(
+          collection: joined.table, candidates: candidates, seconds: max(0, seconds),
+          rows: rows / 2, matched: matched, found: matched))
+    }
+  }
+}
+
+extension Condition {
+  fileprivate var withoutNegation: Condition {
+    if case .not(let part) = self { part } else { self }
+  }
+}
+
+extension SQLiteConnection {
+  /// Returns the use counters of the indexes of joined collections in a plan.
+  private func relatedUses(
+    _ plan: [String], _ table: CollectionTable, _ observer: QueryObserver
+  ) -> [UseCount] {
+    table.related.values.flatMap { joined in
+      joined.indexes.filter { index in
+        joined.sqlNames[ExactName(index.name)].map { name in
+          plan.contains { SQLiteReader.mentions($0, name) }
+        } ?? false
+      }.map { observer.uses(of: $0.name, in: joined.table) }
+    }
   }
 }

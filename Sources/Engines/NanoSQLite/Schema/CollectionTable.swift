@@ -50,6 +50,8 @@ final class CollectionTable {
   var hasForeignRows = false
   /// Whether some of them could not be adopted.
   var hasStuckRows = false
+  /// The collections that the current query joins.
+  var related: [ExactName: CollectionMetadata] = [:]
   /// The row ID for the next row, if SQLite must not choose it because the last row was deleted.
   var nextRowID: Int64?
   /// Whether the writing connection determined the two properties above.
@@ -147,12 +149,14 @@ final class CollectionTable {
         table: index.name, attributes: { paths.attributes(at: $0) },
         all: { paths.leafAttributes() })
     }
-    return CollectionMetadata(
+    var metadata = CollectionMetadata(
       table: description.name, indexes: indexes, elementTables: elementTables,
       ordersText: ordersText, parts: hasForeignRows ? .all : parts, leaves: leaves,
       defaults: defaults,
       fullTextIndexes: text?.metadata ?? [], hasForeignRows: hasForeignRows,
       observed: { paths.summary(at: $0) })
+    metadata.related = related
+    return metadata
   }
 }
 

@@ -239,9 +239,10 @@ extension SQLiteWriter {
 
   func delete(_ query: Query, from collection: String) throws -> Int {
     guard let table = try existing(collection) else { return 0 }
-    let query = try table.resolved(query)
+    var query = try table.resolved(query)
     if query.condition.searches { try prepareForQuery(table) }
     table.hasForeignRows = try connection.hasForeignRows(table.description.name)
+    query = try joining(query, table, isRemoval: true)
     let count = try deleteInBatches(query, table)
     table.writes += count
     try removed(count, from: table)

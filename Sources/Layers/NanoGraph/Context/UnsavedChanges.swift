@@ -68,7 +68,10 @@ struct UnsavedReads: Sendable {
   /// Reads what is needed to evaluate documents in memory.
   func inputs() throws -> UnsavedInputs {
     let name = query.collection.name
-    let defaults = try query.collection.store.reading(.call) { try $0.settings(of: name).defaults }
+    let (defaults, known) = try query.collection.store.reading(.snapshot) { reader in
+      // Related objects count as they are saved.
+      (try reader.settings(of: name).defaults, try reader.readingRelated(query.query))
+    }
     var found: [Int64: Document] = [:]
     for query in owners {
       for document in try query.fetch() {
@@ -77,7 +80,8 @@ struct UnsavedReads: Sendable {
       }
     }
     return UnsavedInputs(
-      defaults: FieldDefaults(defaults), owners: found, omitted: replaced.union(found.keys))
+      defaults: FieldDefaults(defaults), query: known, owners: found,
+      omitted: replaced.union(found.keys))
   }
 
   /// The query for stored documents, with enough results to omit some of them.
@@ -115,6 +119,8 @@ struct UnsavedReads: Sendable {
 struct UnsavedInputs: Sendable {
   /// The collection's values for missing fields.
   let defaults: FieldDefaults?
+  /// The query with the values of related documents.
+  let query: Query
   /// The stored documents of unchanged objects that refer to deleted objects, by row ID.
   let owners: [Int64: Document]
   /// The rows that are evaluated in memory instead of in the store.

@@ -45,7 +45,7 @@ struct UnsavedMatcher<Object: GraphObject> {
 
   init(_ changes: UnsavedChanges<Object>, _ inputs: UnsavedInputs) throws {
     self.changes = changes
-    let query = changes.reads.query.query
+    let query = inputs.query
     condition = try ConditionMatcher(query.condition, defaults: inputs.defaults)
     orderings = query.orderings.map {
       (CompiledOrdering($0, defaults: inputs.defaults), $0.descending)

@@ -28,6 +28,27 @@ extension ModelPath where Root: GraphObject {
   public func isObject<Target: GraphObject>(_ id: ObjectID<Target>) -> ModelCondition<Root>
   where Value == Target? { relates(to: id.rowID) }
 
+  /// Returns the condition that some object of the relationship satisfies a condition.
+  ///
+  /// ```swift
+  /// try context.find(Song.self) { $0.album.has { $0.year > 1970 } }.fetch()
+  /// ```
+  ///
+  /// The related objects count as they are saved.
+  public func has<Target: GraphObject>(
+    _ condition: (ModelProperties<Target>) -> ModelCondition<Target>
+  ) -> ModelCondition<Root> where Value == Target? {
+    related(Target.self, by: .rowID, condition(ModelProperties()))
+  }
+
+  /// Returns the condition that some object of the relationship satisfies a condition; see
+  /// ``has(_:)-((ModelProperties<Target>)->ModelCondition<Target>)``.
+  public func has<Target: GraphObject>(
+    _ condition: (ModelProperties<Target>) -> ModelCondition<Target>
+  ) -> ModelCondition<Root> where Value == [Target] {
+    related(Target.self, by: .rowID, condition(ModelProperties()))
+  }
+
   private func relates(to rowID: Int64) -> ModelCondition<Root> {
     condition(onField: { .comparison($0, .equal, .value(.int(rowID))) })
   }

@@ -102,7 +102,7 @@ extension PropertyLocation {
       .unsupported, "A condition refers to a property of related objects",
       [
         .collection: model.collectionName, .field: path.description,
-        .hint: "find the related objects first, and query for relationships to them",
+        .hint: "write { $0.relationship.has { … } }",
       ])
   }
 }
@@ -190,6 +190,17 @@ extension Condition {
       case .constant(let location, let value):
         // Evaluated as if the default were stored under the current names.
         let today = path[0..<location.components.count]
+        if plain.hasUnreadRelated, today == path {
+          // The related documents of the default are not known yet.
+          let related = plain.replacingRelated { related in
+            var related = related
+            related.local = .value(value)
+            return .related(related)
+          }
+          found.append(open.and(current.when).and(related))
+          open = open.and(current.when.opposite)
+          continue search
+        }
         if try Evaluator(DocumentSubject(only: today, value)).holds(plain) {
           found.append(open.and(current.when))
         }

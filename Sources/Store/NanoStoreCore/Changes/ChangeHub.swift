@@ -36,7 +36,7 @@ final class ChangeHub: Sendable {
   func add(_ signal: InvalidationSignal, on engine: any Engine) throws {
     try listen(to: engine) { state in
       state.signals[ObjectIdentifier(signal)] = signal
-      state.signalCounts[ExactName(signal.collection), default: 0] += 1
+      for name in signal.collections { state.signalCounts[name, default: 0] += 1 }
     }
   }
 
@@ -64,9 +64,9 @@ final class ChangeHub: Sendable {
     signal.end()
     state.withLock { state in
       guard state.signals.removeValue(forKey: ObjectIdentifier(signal)) != nil else { return }
-      state.signalCounts[ExactName(signal.collection)]? -= 1
-      if state.signalCounts[ExactName(signal.collection)] == 0 {
-        state.signalCounts[ExactName(signal.collection)] = nil
+      for name in signal.collections {
+        state.signalCounts[name]? -= 1
+        if state.signalCounts[name] == 0 { state.signalCounts[name] = nil }
       }
       Self.stopIfIdle(&state)
     }

@@ -36,14 +36,23 @@ final class InvalidationSignal: Sendable {
   private let state = Mutex(State())
   /// The case-folded name of the collection.
   let collection: String
+  /// The case-folded names of all collections whose commits can change the result.
+  let collections: Set<ExactName>
   private let condition: WatchedCondition
+  /// Whether other documents of the collection decide which documents are in the result.
+  private let readsItself: Bool
   /// With an offset, a document outside of the result can shift the documents in it.
   private let hasOffset: Bool
 
-  init(_ query: Query, in collection: String) {
+  /// - Parameter related: The collections of documents that the result includes, besides those that conditions name.
+  init(_ query: Query, in collection: String, related: Set<ExactName> = []) {
     self.collection = collection.foldingASCII
+    collections = Set(
+      ([ExactName(collection)] + query.relatedCollections + related).map(\.text.folded))
     condition = WatchedCondition(query.condition)
     hasOffset = query.offset > 0
+    let own = collection.folded
+    readsItself = (query.relatedCollections.union(related)).contains { $0.text.folded == own }
   }
 
   /// Waits until the result may have changed; returns false at the end.
@@ -102,7 +111,15 @@ final class InvalidationSignal: Sendable {
 
   /// Returns the effect of a commit, determined from row IDs alone.
   func verdict(on commit: Commit) -> Verdict {
+    for other in collections where !other.text.hasSameBytes(as: collection) {
+      guard commit.change(in: other.text) != nil else { continue }
+      // Which documents are related to the changed ones is not known.
+      return state.withLock { $0.isEnded || $0.isInvalid ? .unaffected : .invalidated }
+    }
     guard let change = commit.change(in: collection) else { return .unaffected }
+    if readsItself {
+      return state.withLock { $0.isEnded || $0.isInvalid ? .unaffected : .invalidated }
+    }
     return state.withLock { state in
       guard !state.isEnded, !state.isInvalid else { return .unaffected }
       // A read in progress may or may not include this commit.

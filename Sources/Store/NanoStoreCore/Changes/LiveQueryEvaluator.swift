@@ -9,6 +9,8 @@ package struct LiveQueryEvaluator<Value: Sendable>: Sendable {
   let store: Store
   let collection: String
   let query: Query
+  /// The collections of documents that the result includes, besides those that conditions name.
+  let related: Set<ExactName>
   /// Whether a closure of the caller makes the values, so that two queries can make different values
   /// of equal documents.
   let isCustom: Bool
@@ -22,17 +24,19 @@ package struct LiveQueryEvaluator<Value: Sendable>: Sendable {
   ) {
     self.init(
       store: other.store, collection: other.collection, query: other.query,
-      isCustom: other.isCustom, read: read)
+      related: other.related, isCustom: other.isCustom, read: read)
   }
 
   /// - Parameter query: Determines which commits can change the result.
   package init(
-    store: Store, collection: String, query: Query, isCustom: Bool = false,
+    store: Store, collection: String, query: Query, related: Set<ExactName> = [],
+    isCustom: Bool = false,
     read: @escaping @Sendable (any EngineReader) throws -> LiveResult<Value>
   ) {
     self.store = store
     self.collection = collection
     self.query = query
+    self.related = related
     self.isCustom = isCustom
     self.read = read
   }
@@ -44,13 +48,15 @@ package struct LiveQueryEvaluator<Value: Sendable>: Sendable {
 
   /// Evaluates the query like ``evaluate()``, on this thread.
   func evaluateNow() throws -> LiveResult<Value> {
-    try store.engine().read(.call, Interruption.current, read).finished()
+    // A condition or a result with other collections takes several calls.
+    let scope: ReadScope = related.isEmpty && !query.hasRelated ? .call : .snapshot
+    return try store.engine().read(scope, Interruption.current, read).finished()
   }
 
   /// The same evaluator without the type of its value.
   var erased: LiveQueryEvaluator<any Sendable> {
     LiveQueryEvaluator<any Sendable>(
-      store: store, collection: collection, query: query, isCustom: isCustom
+      store: store, collection: collection, query: query, related: related, isCustom: isCustom
     ) { reader in
       let result = try read(reader)
       return LiveResult(result.fingerprint) { try result.make() }

@@ -15,7 +15,8 @@ final class LiveReader<Value: Sendable> {
 
   init(_ evaluator: LiveQueryEvaluator<Value>) {
     self.evaluator = evaluator
-    signal = InvalidationSignal(evaluator.query, in: evaluator.collection)
+    signal = InvalidationSignal(
+      evaluator.query, in: evaluator.collection, related: evaluator.related)
   }
 
   deinit { evaluator.store.hub.remove(signal) }

@@ -52,7 +52,8 @@ final class LiveSubscription: Sendable {
 
   init(_ evaluator: LiveQueryEvaluator<any Sendable>) {
     self.evaluator = evaluator
-    signal = InvalidationSignal(evaluator.query, in: evaluator.collection)
+    signal = InvalidationSignal(
+      evaluator.query, in: evaluator.collection, related: evaluator.related)
   }
 
   /// Registers for commits.

@@ -11,6 +11,9 @@ struct FindCommand: ParsableCommand {
       The condition may end with ORDER BY and LIMIT; --sort, --limit and --offset take precedence. \
       Write fields in --fields and --sort as in conditions, without brackets. __key__, __rowid__, \
       __type__, __version__ and __added__ are the metadata of a document.
+
+      --include adds documents of another collection: 'directorID=people:director' those whose key the field has, as the \
+      field 'director'; '__key__=reviews.filmID:reviews' those whose field has the key.
       """)
 
   @OptionGroup var target: CollectionOptions
@@ -19,6 +22,11 @@ struct FindCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp("Print only these fields, separated by commas.", valueName: "a,b.c"))
   var fields: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Include related documents; may be repeated.", valueName: "field=collection[.field][:name]"))
+  var include: [String] = []
 
   @Flag(help: "Print only the keys, one per line.")
   var keys = false
@@ -30,7 +38,8 @@ struct FindCommand: ParsableCommand {
 
   func run() throws {
     try target.withCollection(.reading) { collection in
-      let query = TrackedQuery(try options.query(in: collection))
+      let query = TrackedQuery(
+        try options.query(in: collection), try include.map { try IncludeOption($0) })
       let shown = fields.flatMap(FieldList.split).map(ShownField.init)
       try Output.run { output in
         if keys { return try showKeys(query, output) }
@@ -48,11 +57,22 @@ struct FindCommand: ParsableCommand {
   /// A query that records whether it returned any documents.
   private final class TrackedQuery {
     let documents: DocumentQuery
+    private let inclusions: [IncludeOption]
     private(set) var isEmpty = true
 
-    init(_ documents: DocumentQuery) { self.documents = documents }
+    init(_ documents: DocumentQuery, _ inclusions: [IncludeOption]) {
+      self.documents = documents
+      self.inclusions = inclusions
+    }
 
     func each(_ paths: [FieldPath]? = nil, _ body: (Document) throws -> Void) throws {
+      guard inclusions.isEmpty || paths == [] else {
+        return try IncludeOption.query(inclusions, documents).each { document in
+          isEmpty = false
+          let merged = try document.merged
+          try body(try paths.map { try merged.selecting($0) } ?? merged)
+        }
+      }
       try (paths.map { documents.select($0) } ?? documents).each { document in
         isEmpty = false
         try body(document)

@@ -21,6 +21,8 @@ package struct ScriptGenerator {
     documents = DocumentGenerator(random: random.split(), isUniform: isUniform)
     conditions = ConditionGenerator(random: random.split())
     conditions.keys = Self.keys
+    // Related documents are in the same collection, so that scripts write and index them, too.
+    conditions.relatedCollections = [Script.collection, Script.collection, "missing"]
     documents.values.avoided = avoided
     conditions.values.avoided = avoided
   }

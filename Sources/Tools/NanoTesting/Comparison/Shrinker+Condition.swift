@@ -88,6 +88,13 @@ extension Condition {
       return left.smaller.map { .same($0, right) } + right.smaller.map { .same(left, $0) }
     case .isNull(let operand): return operand.smaller.map { .isNull($0) }
     case .truth(let operand): return operand.smaller.map { .truth($0) }
+    case .related(let related):
+      return [.constant(true)]
+        + related.condition.smaller.map {
+          var smaller = related
+          smaller.condition = $0
+          return .related(smaller)
+        }
     case .exists, .search: return []
     }
   }

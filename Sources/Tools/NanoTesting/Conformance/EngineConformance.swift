@@ -31,7 +31,8 @@ package struct EngineConformance {
 
   /// All checks, from basic to advanced, so that the first failure is the easiest to understand.
   package static let checks: [Check] =
-    documents + rowIDs + collections + names + queries + versions + transactions + isolation
+    documents + rowIDs + collections + names + queries + related + versions + transactions
+    + isolation
     + indexes
     + uniqueIndexes + everythingIndex + fullTextIndexes + settings + metadata + maintenance
     + durability

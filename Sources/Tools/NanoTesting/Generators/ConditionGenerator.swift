@@ -14,6 +14,8 @@ package struct ConditionGenerator: Sendable {
   package var keys: [String] = []
   /// Fields to prefer, such as indexed fields.
   package var preferredPaths: [FieldPath] = []
+  /// The collections of related documents; empty to generate no conditions on them.
+  package var relatedCollections: [String] = []
   private var isInElement = false
 
   /// Creates a generator that draws constants from the pools until ``documents`` is set.
@@ -37,6 +39,7 @@ package struct ConditionGenerator: Sendable {
   package mutating func condition(_ depth: Int) -> Condition {
     guard depth > 0, !values.random.oneIn(3) else { return leaf() }
     let next = depth - 1
+    if !relatedCollections.isEmpty, values.random.oneIn(8) { return related(next) }
     switch values.random.number(0...11) {
     case 0, 1: return .all((0..<values.random.number(0...3)).map { _ in condition(next) })
     case 2, 3: return .any((0..<values.random.number(0...3)).map { _ in condition(next) })
@@ -138,6 +141,35 @@ package struct ConditionGenerator: Sendable {
     case .added:
       let seconds = values.random.pick([0, 1, 1e-6, 2, 978_307_200, -1e-6])
       return .value(.date(Date(timeIntervalSince1970: seconds)))
+    }
+  }
+
+  /// Returns a condition on related documents: usually one that engines can join, whose ends are single fields, keys or
+  /// row IDs.
+  package mutating func related(_ depth: Int) -> Condition {
+    let outer = isInElement
+    let local = relationEnd(depth)
+    isInElement = false
+    defer { isInElement = outer }
+    let condition: Condition =
+      values.random.oneIn(4)
+      ? .constant(true) : values.random.oneIn(3) ? condition(depth) : simpleCondition()
+    var related = RelatedCondition(
+      local: local, collection: values.random.pick(relatedCollections), remote: relationEnd(depth),
+      condition: condition)
+    if values.random.oneIn(3) {
+      related.comparison = values.random.pick(Comparison.allCases)
+      related.bound = .value(.int(Int64(values.random.number(0...3))))
+    }
+    return values.random.oneIn(3) ? .not(.related(related)) : .related(related)
+  }
+
+  private mutating func relationEnd(_ depth: Int) -> QueryExpression {
+    switch values.random.number(0...7) {
+    case 0, 1: .attribute(.key)
+    case 2: .attribute(.rowID)
+    case 3: expression(depth)
+    default: .field(path())
     }
   }
 

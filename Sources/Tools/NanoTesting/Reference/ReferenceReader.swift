@@ -132,7 +132,7 @@ extension ReferenceReader {
   ) throws -> [(document: ReferenceDocument, rank: Double)] {
     // A collection that does not exist is empty for every query.
     guard let fullTextIndexes = state[collection]?.fullTextIndexes else { return [] }
-    let query = try query.resolvingSearches(in: fullTextIndexes)
+    let query = try readingRelated(try query.resolvingSearches(in: fullTextIndexes))
     let ranks = ranks(query, in: collection)
     var rows: [Row] = []
     let defaults = defaults(of: collection)

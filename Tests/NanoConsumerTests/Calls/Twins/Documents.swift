@@ -163,6 +163,14 @@ func aggregating(_ recipes: DocumentCollection) async throws {
   print(try await all.average("minutes") ?? 0, try await all.sum("minutes"))
 }
 
+func including(_ recipes: DocumentCollection, _ books: DocumentCollection) async throws {
+  let joined = recipes.find().including("book", from: books)
+  print(try await joined.fetch().count, try await joined.first()?.many("book").count ?? 0)
+  try await joined.each { print($0.document) }
+  print(try await joined.decoded(as: Recipe.self).count)
+  print(try await joined.decoded(as: Point.self).count)
+}
+
 func searching(_ recipes: DocumentCollection, _ bag: Bag) async throws {
   let search = Search()
   print(try await search.documents(in: recipes).count, try await search.documents(in: bag).count)

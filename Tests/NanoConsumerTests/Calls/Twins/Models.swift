@@ -105,6 +105,11 @@ func skipping(_ dishes: ModelCollection<Dish>) async throws {
   try await dishes.find().each(onFailure: { print($0.error) }) { print($0.title) }
 }
 
+func including(_ dishes: DocumentCollection) async throws {
+  let joined = dishes.find().including("menu", from: dishes)
+  print(try await joined.decoded(as: Dish.self).count)
+}
+
 func aggregating(_ dishes: ModelCollection<Dish>) async throws {
   let all = dishes.find()
   let (count, most) = try await all.aggregate(.count, .max(\.minutes))

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+extension PostgresReader {
+  /// Prepares a query with conditions on related documents: the server joins those that it can decide exactly; for the
+  /// others, the values of the related documents are read now, in the same transaction.
+  func joining(_ query: Query, in collection: String) throws -> Query {
+    guard query.hasRelated else { return query }
+    let names = query.relatedCollections.map(\.text)
+    try hold([collection] + names)
+    // Otherwise each statement sees a state of its own, with types that others are not prepared for.
+    guard seesOneState, !query.isRanked, let found = try self.collection(collection) else {
+      return try readingRelated(query)
+    }
+    var joined: [ExactName: PostgresCollectionMetadata] = [:]
+    for name in names.sorted(by: { $0.isBefore($1) }) {
+      if let other = try self.collection(name) {
+        joined[name.folded] = collectionMetadata(other)
+      }
+    }
+    var metadata = collectionMetadata(found)
+    metadata.related = joined
+    let compiler = PostgresConditionCompiler(metadata: metadata)
+    var query = query
+    let conjuncts = try query.condition.conjuncts.map { conjunct in
+      guard conjunct.hasUnreadRelated,
+        conjunct.searches || compiler.split(conjunct).rest?.hasUnreadRelated == true
+      else { return conjunct }
+      return try readingRelated(conjunct)
+    }
+    query.condition = conjuncts.count == 1 ? conjuncts[0] : .all(conjuncts)
+    var orderings: [Ordering] = []
+    for ordering in query.orderings {
+      let truth = try readingRelated(Condition.truth(ordering.expression))
+      guard case .truth(let expression) = truth else { continue }
+      orderings.append(Ordering(expression, descending: ordering.descending))
+    }
+    query.orderings = orderings
+    // Set last: reading related documents resets it.
+    related = joined
+    return query
+  }
+
+  /// The statements that check whether the tables of the joined collections belong to this snapshot.
+  var relatedChecks: [PostgresStatement] {
+    related.keys.sorted().map { core.loader.checkedRow($0) }
+  }
+}

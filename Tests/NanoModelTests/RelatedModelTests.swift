@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+import NanoTestSupport
+import Testing
+
+@Model struct Director: Equatable {
+  @Key var id: String
+  var name = ""
+  var country = ""
+}
+
+@Model struct Movie: Equatable {
+  @Key var id: String
+  var title = ""
+  var directorID = ""
+}
+
+@Model struct Critique: Equatable {
+  @Key var id: String
+  var filmID = ""
+  var stars = 0
+}
+
+@Model struct NamedPerson: Equatable {
+  var name = ""
+}
+
+@Model struct DirectedMovie: Equatable {
+  @Key var id: String
+  var title = ""
+  var director: NamedPerson?
+}
+
+@Suite("Related models", .timeLimit(.minutes(2)))
+struct RelatedModelTests {
+  @Test("Conditions on related models, with the code of docs/RELATED-DOCUMENTS.md")
+  func conditions() throws {
+    let store = try anyStore()
+    try store[Director.self].save(Director(id: "s", name: "Scott", country: "UK"))
+    try store[Movie.self].save(Movie(id: "a", title: "Alien", directorID: "s"))
+    try store[Movie.self].save(Movie(id: "b", title: "Orphan"))
+    try store[Critique.self].save(Critique(id: "1", filmID: "a", stars: 5))
+
+    let films = store[Movie.self]
+    let british = films.find { $0.directorID.refers(to: Director.self) { $0.country == "UK" } }
+    let reviewed = films.find { $0.id.isReferred(by: \Critique.filmID) { $0.stars > 4 } }
+    print(try british.count(), try reviewed.count())
+
+    #expect(try british.fetch().map(\.id) == ["a"])
+    #expect(try reviewed.fetch().map(\.id) == ["a"])
+    #expect(try films.find { !$0.directorID.refers(to: Director.self) }.fetch().map(\.id) == ["b"])
+    #expect(try films.find { $0.id.isReferred(by: \Critique.stars) }.count() == 0)
+  }
+
+  @Test("Results with related documents decode to a model with such a property")
+  func decoded() async throws {
+    let store = try anyStore()
+    try await store["Movie"].save(["title": "Alien", "directorID": "s"], key: "a")
+    try await store["Director"].save(["name": "Scott"], key: "s")
+    let query = store["Movie"].find().including(
+      "directorID", from: store["Director"], as: "director")
+    let expected = DirectedMovie(id: "a", title: "Alien", director: NamedPerson(name: "Scott"))
+    let movies = try await query.decoded(as: DirectedMovie.self)
+    #expect(movies.count == 1)
+    #expect(movies[0].id == expected.id && movies[0].director?.name == "Scott")
+    #expect(try await query.decoded(as: DirectedMovie.self).count == 1)
+  }
+}
