@@ -93,8 +93,10 @@ struct RandomTrees {
     case 3:
       let function = pick(Array(Function.allCases))
       let arity = function.arity
-      return .function(
-        function, list(next, arity.lowerBound...min(arity.upperBound, arity.lowerBound + 2)))
+      let operands = list(next, arity.lowerBound...min(arity.upperBound, arity.lowerBound + 2))
+      let call = QueryExpression.function(function, operands)
+      // A constant that is no unit or time zone is an error when the text is parsed.
+      return (try? call.validateConstants()) == nil ? operands[0] : call
     case 4: return .cast(expression(next), pick(Array(CastType.allCases)))
     case 5:
       let branches = (0..<number(1...3)).map { _ in

@@ -83,8 +83,34 @@ private struct Example: CustomStringConvertible {
       try eachBody { try values.add($0) }
       return values.values.map(Self.text).joined(separator: ", ")
     case "update": return try updated()
+    case "pipeline": return try rows().joined(separator: " ")
     default: return nil
     }
+  }
+
+  /// Every collection has the same documents.
+  private struct Documents: PipelineDocuments {
+    let example: Example
+
+    func each(_ query: Query, in collection: String, _ visit: Visitor) throws {
+      try example.eachBody { _ = try visit($0) { _ in .null } }
+    }
+    func defaults(of collection: String) throws -> FieldDefaults? { nil }
+  }
+
+  private func rows() throws -> [String] {
+    var rows: [String] = []
+    let pipeline = try PipelineText(query).pipeline()
+    try pipeline.validate()
+    let runner = PipelineRunner(
+      pipeline, defaults: nil, documents: Documents(example: self), makeSpill: nil
+    ) { row in
+      rows.append(row.jsonString())
+      return true
+    }
+    try eachBody { _ = try runner.add($0) { _ in .null } }
+    try runner.finish()
+    return rows
   }
 
   private func updated() throws -> String {

@@ -220,6 +220,7 @@ extension Condition {
   package func validate() throws(StoreError) {
     for path in fields { try path.validate() }
     _ = try replacingExpressions { (expression) throws(StoreError) in
+      try expression.validateConstants()
       guard case .parameter(let parameter) = expression else { return nil }
       throw StoreError(
         .invalidArgument, "A parameter of the condition has no argument",

@@ -68,31 +68,79 @@ public enum Function: String, Sendable, Hashable, CaseIterable {
   case typeof
   /// The number of elements of an array.
   case arrayLength = "array_length"
-  /// The year of a date, in UTC.
+  /// The year of a date.
   case year
-  /// The month of a date, in UTC.
+  /// The month of a date.
   case month
-  /// The day of the month of a date, in UTC.
+  /// The day of the month of a date.
   case day
-  /// The hour of a date, in UTC.
+  /// The hour of a date.
   case hour
-  /// The minute of a date, in UTC.
+  /// The minute of a date.
   case minute
-  /// The second of a date, in UTC, with its fraction.
+  /// The second of a date, with its fraction.
   case second
+  /// The quarter of a date, 1 to 4.
+  case quarter
+  /// The week of a date by ISO 8601.
+  case week
+  /// The year that the week of a date belongs to by ISO 8601.
+  case isoYear = "iso_year"
+  /// The day of the week of a date by ISO 8601, from 1 for Monday to 7 for Sunday.
+  case weekday
+  /// The day of the year of a date, from 1.
+  case dayOfYear = "day_of_year"
+  /// The start of the unit, such as a month, that contains a date.
+  case dateTrunc = "date_trunc"
+  /// A date a number of units later.
+  case dateAdd = "date_add"
+  /// The number of starts of a unit between two dates.
+  case dateDiff = "date_diff"
+  /// The text of a date in a format, such as `%Y-%m`.
+  case dateFormat = "date_format"
+  /// The date of an ISO 8601 text, or of seconds since 1970.
+  case toDate = "to_date"
+  /// The lower bound of the interval that contains a value, given the bounds of the intervals.
+  case bucket
+  /// The array of the arguments.
+  case array
+  /// The element of an array at an index, counted from 0, or from the end if it is negative.
+  case elementAt = "element_at"
+  /// The elements of an array from an index on, at most as many as specified.
+  case arraySlice = "array_slice"
+  /// The elements of several arrays, one after the other.
+  case arrayConcat = "array_concat"
+  /// The distinct elements of an array, in order.
+  case arrayDistinct = "array_distinct"
+  /// The elements of an array in sort order.
+  case arraySort = "array_sort"
+  /// The elements of an array in reverse order.
+  case arrayReverse = "array_reverse"
+  /// The distinct elements that are in some of the arrays.
+  case arrayUnion = "array_union"
+  /// The distinct elements that are in all of the arrays.
+  case arrayIntersection = "array_intersection"
+  /// The distinct elements of the first array that are in none of the others.
+  case arrayDifference = "array_difference"
 
   /// The allowed number of arguments.
   package var arity: ClosedRange<Int> {
     switch self {
     case .pi: 0...0
     case .abs, .sign, .ceil, .floor, .sqrt, .exp, .ln, .log10, .length, .lower, .upper, .hex,
-      .unicode, .typeof, .arrayLength, .year, .month, .day, .hour, .minute, .second:
+      .unicode, .typeof, .arrayLength, .toDate, .arrayDistinct, .arraySort, .arrayReverse:
       1...1
-    case .round, .trim, .ltrim, .rtrim: 1...2
-    case .mod, .pow, .instr, .ifnull, .nullif: 2...2
-    case .substr: 2...3
+    case .round, .trim, .ltrim, .rtrim, .year, .quarter, .month, .week, .isoYear, .day,
+      .dayOfYear, .weekday, .hour, .minute, .second:
+      1...2
+    case .mod, .pow, .instr, .ifnull, .nullif, .elementAt: 2...2
+    case .substr, .dateTrunc, .dateFormat, .arraySlice: 2...3
     case .replace, .iif: 3...3
-    case .min, .max, .coalesce: 2...100
+    case .dateAdd, .dateDiff: 3...4
+    case .min, .max, .coalesce, .arrayConcat, .arrayUnion, .arrayIntersection, .arrayDifference:
+      2...100
+    case .bucket: 3...100
+    case .array: 0...100
     case .concat, .char: 1...100
     }
   }
@@ -106,6 +154,7 @@ public enum Function: String, Sendable, Hashable, CaseIterable {
     case "power": self = .pow
     case "if": self = .iif
     case "json_array_length": self = .arrayLength
+    case "array_intersect": self = .arrayIntersection
     case let lower:
       guard let function = Function(rawValue: lower) else { return nil }
       self = function

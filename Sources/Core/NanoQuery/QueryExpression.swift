@@ -27,6 +27,9 @@ public indirect enum QueryExpression: Sendable, Hashable {
   case choice([Branch], otherwise: QueryExpression)
   /// A condition as a Boolean value.
   case truth(Condition)
+  /// An array of values computed from the elements of an array that satisfy a condition. In both, paths
+  /// are relative to the element, which ``FieldPath/element`` denotes.
+  case elements(QueryExpression, where: Condition, select: QueryExpression)
 
   /// A `WHEN … THEN …` branch of a `CASE` expression.
   public struct Branch: Sendable, Hashable {
@@ -130,6 +133,11 @@ extension QueryExpression {
     case .choice(let branches, let otherwise):
       branches.flatMap { $0.condition.fields + $0.value.fields } + otherwise.fields
     case .truth(let condition): condition.fields
+    case .elements(.field(let path), let condition, let value):
+      [path]
+        + (condition.fields + value.fields).map { $0.isElement ? path : path.appending($0) }
+    // The elements of a computed array are not fields.
+    case .elements(let operand, _, _): operand.fields
     }
   }
 
@@ -160,6 +168,11 @@ extension QueryExpression {
       }
       return .choice(replaced, otherwise: try otherwise.replacingExpressions(replacement))
     case .truth(let condition): return .truth(try condition.replacingExpressions(replacement))
+    case .elements(let operand, let condition, let value):
+      return .elements(
+        try operand.replacingExpressions(replacement),
+        where: try condition.replacingExpressions(replacement),
+        select: try value.replacingExpressions(replacement))
     }
   }
 }
@@ -175,6 +188,8 @@ extension QueryExpression {
       otherwise.hasLeafConditions
         || branches.contains { $0.condition.hasLeafConditions || $0.value.hasLeafConditions }
     case .truth(let condition): condition.hasLeafConditions
+    case .elements(let operand, let condition, let value):
+      operand.hasLeafConditions || condition.hasLeafConditions || value.hasLeafConditions
     }
   }
 }

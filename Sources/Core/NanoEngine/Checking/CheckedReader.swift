@@ -135,6 +135,17 @@ class CheckedReader: EngineReader {
     try checked { _ in try base.distinct(field, query, in: collection) }
   }
 
+  func pipeline(
+    _ pipeline: Pipeline, _ query: Query, in collection: String,
+    _ visit: (DocumentObject) throws -> Bool
+  ) throws {
+    try checked { check in
+      try base.pipeline(pipeline, query, in: collection) { row in
+        try check.visit(limit: nil) { try visit(row) }
+      }
+    }
+  }
+
   func explain(_ query: Query, in collection: String) throws -> Explanation {
     try checked { _ in try base.explain(query, in: collection) }
   }

@@ -76,6 +76,7 @@ package enum DeclaredErrors {
     "aggregate(_:in:)": query,
     "aggregate(_:in:_:)": query,
     "distinct(_:_:in:)": query,
+    "pipeline(_:_:in:_:)": query,
     "explain(_:in:)": query,
     "highestRowID(in:)": [],
     "version(ofRow:in:)": [],

@@ -91,6 +91,14 @@ package protocol EngineDocumentReader: AnyObject {
   ///
   /// - Throws: The errors of ``find(_:in:_:)``.
   func distinct(_ field: FieldPath, _ query: Query, in collection: String) throws -> [DocumentValue]
+  /// Passes the rows of a pipeline over a query's results to the closure, in order, until the closure returns
+  /// `false`.
+  ///
+  /// - Throws: The errors of ``find(_:in:_:)``.
+  func pipeline(
+    _ pipeline: Pipeline, _ query: Query, in collection: String,
+    _ visit: (DocumentObject) throws -> Bool
+  ) throws
   /// Returns how a query would be executed.
   ///
   /// - Throws: The errors of ``find(_:in:_:)``.

@@ -33,9 +33,9 @@ extension QueryParser {
     return list
   }
 
-  private var isAtEnd: Bool { if case .end = token.kind { true } else { false } }
+  var isAtEnd: Bool { if case .end = token.kind { true } else { false } }
 
-  private mutating func orderings() throws(StoreError) -> [Ordering] {
+  mutating func orderings() throws(StoreError) -> [Ordering] {
     var list: [Ordering] = []
     repeat {
       let expression = try operand().expression

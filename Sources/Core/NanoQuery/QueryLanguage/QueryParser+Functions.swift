@@ -11,6 +11,8 @@ extension QueryParser {
     /// `like(pattern, text)`: SQLite's functional form, with the operands in reverse order.
     case pattern(TextMatch)
     case jsonArray, jsonObject
+    /// `array_filter(array, condition)`, `array_map(array, expression)`
+    case arrayFilter, arrayMap
   }
 
   /// Parses a function name, or a typed literal.
@@ -41,12 +43,18 @@ extension QueryParser {
     switch name {
     case "json_array": return .jsonArray
     case "json_object": return .jsonObject
+    case "array_filter": return .arrayFilter
+    case "array_map": return .arrayMap
     default: throw unknownFunction(name)
     }
   }
 
   mutating func call(_ callee: Callee) throws(StoreError) -> Operand {
     let position = next - 1
+    switch callee {
+    case .arrayFilter, .arrayMap: return try elements(callee)
+    default: break
+    }
     let operands = try arguments()
     return try call(callee, operands, at: tokens[position].range)
   }
@@ -67,6 +75,10 @@ extension QueryParser {
     switch callee {
     case .function(let function):
       try check(operands, function.arity, at: position)
+      if let failure = function.failure(of: operands.map(\.expression)) {
+        throw source.error(
+          failure.message, at: position, expected: failure.expected, hint: failure.hint)
+      }
       return Operand(
         node: .expression(.function(function, operands.map(\.expression))),
         height: try height(over: operands))
@@ -78,7 +90,32 @@ extension QueryParser {
       return try text(operands[1], match, operands[0])
     case .jsonArray: return try node(.value(.array(try values(operands, at: position))))
     case .jsonObject: return try node(.value(.object(try object(operands, at: position))))
+    case .arrayFilter, .arrayMap: throw unexpected("an array")
     }
+  }
+
+  /// Parses the rest of `array_map(array, expression)`, whose second argument starts at an element.
+  private mutating func elements(_ callee: Callee) throws(StoreError) -> Operand {
+    try expect(.leftParenthesis)
+    let array = try operand()
+    try expect(.comma)
+    openElements += 1
+    defer { openElements -= 1 }
+    let inner = try operand()
+    try expect(.rightParenthesis)
+    if case .arrayFilter = callee {
+      return try node(
+        .elements(array.expression, where: inner.condition, select: .field(.element)),
+        over: array, inner)
+    }
+    // A map of a filter is one pass over the array.
+    if case .elements(let filtered, let condition, .field(.element)) = array.expression {
+      return try node(
+        .elements(filtered, where: condition, select: inner.expression), over: array, inner)
+    }
+    return try node(
+      .elements(array.expression, where: .constant(true), select: inner.expression),
+      over: array, inner)
   }
 
   private func text(
@@ -176,7 +213,10 @@ extension QueryParser {
     }
     let known =
       Function.allCases.map(\.rawValue) + TextMatch.allCases.compactMap(\.functionName)
-      + ["exists", "element", "leaf", "cast", "json_array", "json_object"]
+      + [
+        "exists", "element", "leaf", "cast", "json_array", "json_object", "array_filter",
+        "array_map",
+      ]
     let near = known.filter { Self.isNear(name, $0) }
     return error(
       "The function is unknown",

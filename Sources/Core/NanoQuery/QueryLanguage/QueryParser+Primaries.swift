@@ -154,7 +154,7 @@ extension QueryParser {
     return try node(.leaf(inner.condition), over: inner)
   }
 
-  private mutating func takePath() throws(StoreError) -> FieldPath {
+  mutating func takePath() throws(StoreError) -> FieldPath {
     switch token.kind {
     case .field(.path(let path)):
       next += 1

@@ -196,6 +196,29 @@ struct QueryRenderer {
       text += "("
       write(condition, above: .none)
       text += ")"
+    case .elements(let operand, let condition, let value): write(operand, condition, value)
+    }
+  }
+
+  /// Writes both forms if needed: `array_map(array_filter([a], [@] > 1), [@] * 2)`.
+  private mutating func write(
+    _ operand: QueryExpression, _ condition: Condition, _ value: QueryExpression
+  ) {
+    let maps = value != .field(.element)
+    // A filter that keeps everything is written only if nothing else shows that this is an array.
+    let filters = condition != .constant(true) || !maps
+    if maps { text += "array_map(" }
+    if filters { text += "array_filter(" }
+    write(operand, above: .none)
+    if filters {
+      text += ", "
+      write(condition, above: .none)
+      text += ")"
+    }
+    if maps {
+      text += ", "
+      write(value, above: .none)
+      text += ")"
     }
   }
 

@@ -39,7 +39,7 @@ extension QueryText {
 }
 
 /// Replaces parameters with arguments.
-private struct ParameterBinder {
+struct ParameterBinder {
   let positional: [DocumentValue]
   let named: [ExactName: DocumentValue]
 
@@ -142,7 +142,7 @@ private struct ParameterBinder {
     return expanded
   }
 
-  private func bound(_ expression: QueryExpression) throws(StoreError) -> QueryExpression {
+  func bound(_ expression: QueryExpression) throws(StoreError) -> QueryExpression {
     switch expression {
     case .value, .field, .attribute: return expression
     case .parameter(let parameter): return try scalar(try argument(parameter), parameter)
@@ -161,6 +161,9 @@ private struct ParameterBinder {
       }
       return .choice(list, otherwise: try bound(otherwise))
     case .truth(let condition): return .truth(try bound(condition))
+    case .elements(let operand, let condition, let value):
+      return .elements(
+        try bound(operand), where: try bound(condition), select: try bound(value))
     }
   }
 

@@ -68,6 +68,8 @@ struct QueryToken {
     case greaterOrEqual = ">="
     case arrow = "->"
     case doubleArrow = "->>"
+    /// Separates the stages of a pipeline.
+    case stage = "|>"
   }
 }
 

@@ -95,6 +95,8 @@ private enum ColumnFields {
           .init(when: isTrue(condition), then: .value(.int(1))),
           .init(when: isFalse(condition), then: .value(.int(0))),
         ], otherwise: .value(.null))
+    // A column holds no array.
+    case .elements: .value(.null)
     }
   }
 }

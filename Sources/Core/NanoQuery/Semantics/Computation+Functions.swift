@@ -12,10 +12,13 @@ extension Computation {
   ) throws(StoreError) -> DocumentValue {
     switch function {
     case .replace: return try replacing(operands, budget)
-    case .concat, .hex:
-      let result = text(function, operands)
+    case .concat, .hex, .dateFormat:
+      let result = call(function, operands)
       try budget.spend(text: result)
       return result
+    case .array, .elementAt, .arraySlice, .arrayConcat, .arrayDistinct, .arraySort, .arrayReverse,
+      .arrayUnion, .arrayIntersection, .arrayDifference:
+      return try array(function, operands, budget)
     default: return call(function, operands)
     }
   }
@@ -38,7 +41,14 @@ extension Computation {
       return operands.max { ValueOrder.compare($0, $1) < 0 } ?? .null
     case .typeof: return .string(operands[0].typeName)
     case .arrayLength: return operands[0].array.map { .int(Int64($0.count)) } ?? .null
-    case .year, .month, .day, .hour, .minute, .second: return date(function, operands[0])
+    case .year, .quarter, .month, .week, .isoYear, .day, .dayOfYear, .weekday, .hour, .minute,
+      .second, .dateTrunc, .dateAdd, .dateDiff, .dateFormat, .toDate:
+      return date(function, operands)
+    case .bucket: return bucket(operands)
+    // Computed above, within the budget.
+    case .array, .elementAt, .arraySlice, .arrayConcat, .arrayDistinct, .arraySort, .arrayReverse,
+      .arrayUnion, .arrayIntersection, .arrayDifference:
+      return .null
     }
   }
 
@@ -191,18 +201,5 @@ extension Computation {
     }
     try budget.spend(textBytes: out.count)
     return .string(String(decoding: out, as: UTF8.self))
-  }
-
-  private static func date(_ function: Function, _ value: DocumentValue) -> DocumentValue {
-    guard let date = value.date, let parts = DateParts(date) else { return .null }
-    switch function {
-    case .year: return .int(Int64(parts.year))
-    case .month: return .int(Int64(parts.month))
-    case .day: return .int(Int64(parts.day))
-    case .hour: return .int(Int64(parts.hour))
-    case .minute: return .int(Int64(parts.minute))
-    case .second: return .double(parts.second)
-    default: return .null
-    }
   }
 }

@@ -73,6 +73,16 @@ final class EvaluationBudget {
     comparisons += count
   }
 
+  /// Charges elements of arrays that functions create.
+  func spend(elements count: Int) throws(StoreError) {
+    guard count <= Self.maximumValues - values else {
+      throw StoreError(
+        .tooComplex, "The arrays that an expression builds from a document are too long",
+        [.limit: "\(Self.maximumValues) elements", .hint: "build shorter arrays"])
+    }
+    values += count
+  }
+
   /// Charges bytes of text.
   func spend(textBytes count: Int) throws(StoreError) {
     guard count <= Self.maximumTextBytes - textBytes else {

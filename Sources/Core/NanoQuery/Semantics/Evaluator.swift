@@ -24,14 +24,18 @@ extension Subject {
 /// (docs/QUERY-SEMANTICS.md follows it rule by rule); engines are tested against it.
 package struct Evaluator<Input: Subject> {
   package let subject: Input
-  private let budget: EvaluationBudget
+  let budget: EvaluationBudget
+  /// Whether the array at the end of a path is only its elements, and not itself a value: in the
+  /// expressions of pipelines, but not in conditions.
+  let splitsArrays: Bool
 
   package init(_ subject: Input) { self.init(subject, EvaluationBudget()) }
 
   /// - Parameter budget: The remaining budget for the document.
-  init(_ subject: Input, _ budget: EvaluationBudget) {
+  init(_ subject: Input, _ budget: EvaluationBudget, splitsArrays: Bool = false) {
     self.subject = subject
     self.budget = budget
+    self.splitsArrays = splitsArrays
   }
 
   /// Returns whether the document satisfies the condition.
@@ -151,38 +155,48 @@ package struct Evaluator<Input: Subject> {
       }
       return results
     case .function(let function, let operands):
-      return try combined(operands) { (values) throws(StoreError) in
-        try Computation.call(function, values, budget)
-      }
+      return try combined(function, operands)
     case .cast(let operand, let type):
       return try scalarValues(operand).map { Computation.cast($0, to: type) }
     case .choice(let branches, let otherwise):
-      for branch in branches where try holds(branch.condition) { return try values(branch.value) }
-      return try values(otherwise)
-    case .truth(let condition): return [.bool(try holds(condition))]
+      return try values(selected(branches, otherwise))
+    case .truth(let condition): return [.bool(try forConditions.holds(condition))]
+    case .elements(let operand, let condition, let value):
+      return try elements(operand, where: condition, select: value)
     }
+  }
+
+  /// Returns the expression of the first branch whose condition is true.
+  func selected(
+    _ branches: [QueryExpression.Branch], _ otherwise: QueryExpression
+  ) throws(StoreError) -> QueryExpression {
+    for branch in branches where try forConditions.holds(branch.condition) { return branch.value }
+    return otherwise
   }
 
   /// Returns the values of an expression, or null if it has none, so that a computation over it has a
   /// result.
   private func scalarValues(_ expression: QueryExpression) throws(StoreError) -> [DocumentValue] {
-    let values = try values(expression)
+    var values = try values(expression)
+    if splitsArrays, case .field = expression { values.removeAll { !Aggregation.counts($0) } }
     return values.isEmpty ? [.null] : values
   }
 
   /// Returns the result for each combination of the operands' values. The last operand varies fastest.
   private func combined(
-    _ operands: [QueryExpression],
-    _ result: ([DocumentValue]) throws(StoreError) -> DocumentValue
+    _ function: Function, _ operands: [QueryExpression]
   ) throws(StoreError) -> [DocumentValue] {
     var lists: [[DocumentValue]] = []
-    for operand in operands { lists.append(try scalarValues(operand)) }
+    for (position, operand) in operands.enumerated() {
+      lists.append(
+        function.takesArray(at: position) ? try wholeValues(operand) : try scalarValues(operand))
+    }
     try budget.spend(combining: lists.map(\.count))
     var results: [DocumentValue] = []
     var positions = Array(repeating: 0, count: lists.count)
     var values = lists.map { $0[0] }
     while true {
-      results.append(try result(values))
+      results.append(try Computation.call(function, values, budget))
       var turned = lists.count - 1
       while turned >= 0, positions[turned] == lists[turned].count - 1 {
         positions[turned] = 0

@@ -75,6 +75,19 @@ extension EncryptedReader {
     return values.values
   }
 
+  /// Nothing is spilled to disk if a collection is encrypted: the rows are not.
+  func pipeline(
+    _ pipeline: Pipeline, _ query: Query, in collection: String,
+    _ visit: (DocumentObject) throws -> Bool
+  ) throws {
+    var isEncrypted = try encryptedQuery(query, collection) != nil
+    for source in pipeline.sources where !isEncrypted {
+      isEncrypted = try encryptedQuery(source.query, source.collection) != nil
+    }
+    guard isEncrypted else { return try inner.pipeline(pipeline, query, in: collection, visit) }
+    try run(pipeline, query, in: collection, makeSpill: nil, visit)
+  }
+
   func explain(_ query: Query, in collection: String) throws -> Explanation {
     guard let encryptedQuery = try encryptedQuery(query, collection) else {
       return try inner.explain(try plain(query), in: collection)

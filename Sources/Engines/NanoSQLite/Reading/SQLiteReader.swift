@@ -320,6 +320,22 @@ class SQLiteReader: EngineReader {
     } ?? []
   }
 
+  func pipeline(
+    _ pipeline: Pipeline, _ query: Query, in collection: String,
+    _ visit: (DocumentObject) throws -> Bool
+  ) throws {
+    // One transaction, so that all collections belong to one state.
+    try connection.consistently {
+      try run(
+        pipeline, query, in: collection,
+        makeSpill: TemporarySorter.maker(TemporarySorter.isPermitted(on: connection.handle))
+      ) { row in
+        try connection.interruption?.check()
+        return try visit(row)
+      }
+    }
+  }
+
   func explain(_ query: Query, in collection: String) throws -> Explanation {
     guard let table = try connection.tableForQuery(collection) else {
       return Explanation(

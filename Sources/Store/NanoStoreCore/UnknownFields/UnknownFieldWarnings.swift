@@ -99,6 +99,15 @@ extension DocumentQuery {
     try check(question.usedFields, warnings)
   }
 
+  /// Validates a pipeline over this query; see ``validate()``.
+  func validate(_ pipeline: Pipeline) throws {
+    try query.validate()
+    try pipeline.validate()
+    for source in pipeline.sources { try InternalCollection.refuse(source.collection) }
+    guard let warnings = collection.store.unknownFieldWarnings else { return }
+    try check(query.usedFields + pipeline.documentFields, warnings)
+  }
+
   /// Logs unknown fields, using a reader that is already open.
   func logUnknown(_ fields: [FieldPath], _ reader: any EngineReader) throws {
     guard let warnings = collection.store.unknownFieldWarnings, let fields = checked(fields)

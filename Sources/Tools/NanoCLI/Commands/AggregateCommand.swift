@@ -10,7 +10,9 @@ struct AggregateCommand: ParsableCommand {
     discussion: """
       The columns are the grouping fields followed by the aggregates, in the order of the options. A \
       document whose grouping field contains an array counts in the group of each element; a \
-      document without the field counts in the null group. --sort takes the name of a column.
+      document without the field counts in the null group. --sort takes the name of a column. --pipe \
+      takes stages instead of these options: UNWIND, EXTEND, SELECT, AGGREGATE … GROUP BY, WHERE, \
+      ORDER BY, LIMIT … PER, UNION ALL and FACET, separated by |>.
       """)
 
   @OptionGroup var target: CollectionOptions
@@ -36,6 +38,13 @@ struct AggregateCommand: ParsableCommand {
 
   @Option(help: ArgumentHelp("Sum of the numbers in a field.", valueName: "field"))
   var sum: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Stages that the documents go through, such as \"UNWIND [genres] |> AGGREGATE count(*) GROUP BY "
+        + "[genres]\"; parameters are named.",
+      valueName: "stages"))
+  var pipe: String?
 
   // The aggregate options above, rewritten in order; see OrderedArguments.
   @Option(name: .customLong("column"), help: .hidden)
@@ -74,9 +83,16 @@ struct AggregateCommand: ParsableCommand {
 
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
+    if pipe != nil {
+      guard group.isEmpty, orderedColumns.isEmpty, sort.isEmpty, limit == nil else {
+        throw ValidationError(
+          "--pipe excludes --group, --sort, --limit and the aggregates; write them as stages")
+      }
+    }
   }
 
   func run() throws {
+    if let pipe { return try run(pipe) }
     let results = try (orderedColumns.isEmpty ? ["count"] : orderedColumns).map(Column.init)
     let columns = group + results.map(\.name)
     let orders = try sort.map { text in

@@ -22,6 +22,9 @@ extension EngineRequest.Response {
           expected.group.elementsEqual(actual.group) { ValueOrder.compare($0, $1) == 0 }
             && expected.values.elementsEqual(actual.values) { Self.isNear($0, $1, largest) }
         }
+    case (.objects(let a), .objects(let b)):
+      let largest = try Self.largest(reference)
+      return a.count == b.count && zip(a, b).allSatisfy { Self.agree($0, $1, largest) }
     case (.contents(let a), .contents(let b)): return a.hasSameBytes(as: b)
     default: return self == actual
     }
@@ -34,6 +37,15 @@ extension EngineRequest.Response {
     if ValueOrder.compare(a, b) == 0 { return true }
     guard let x = a.double, let y = b.double else { return false }
     return largest > 1e200 || (x - y).magnitude <= largest * 1e-12
+  }
+
+  /// Returns whether two rows have the same fields with equal values.
+  private static func agree(_ a: DocumentObject, _ b: DocumentObject, _ largest: Double) -> Bool {
+    a.count == b.count
+      && zip(a, b).allSatisfy { expected, actual in
+        expected.name.hasSameBytes(as: actual.name)
+          && isNear(expected.value, actual.value, largest)
+      }
   }
 
   /// Returns the largest magnitude of any number in the collection.

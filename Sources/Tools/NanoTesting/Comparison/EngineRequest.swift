@@ -12,6 +12,7 @@ package enum EngineRequest: Sendable, Hashable {
   case pages(Query, size: Int)
   case distinct(FieldPath, Query)
   case aggregate(AggregateQuery)
+  case pipeline(Pipeline, Query)
   /// Every document with its metadata.
   case contents
 
@@ -20,6 +21,7 @@ package enum EngineRequest: Sendable, Hashable {
     case rows([Int64], count: Int)
     case values([DocumentValue])
     case groups([AggregateRow])
+    case objects([DocumentObject])
     case contents([String])
     case failed(StoreError.Code)
   }
@@ -27,7 +29,8 @@ package enum EngineRequest: Sendable, Hashable {
   /// The condition, order and page of the request.
   package var query: Query {
     switch self {
-    case .find(let query), .pages(let query, _), .distinct(_, let query): query
+    case .find(let query), .pages(let query, _), .distinct(_, let query), .pipeline(_, let query):
+      query
     case .aggregate(let query): query.query
     case .contents: Query()
     }
@@ -39,6 +42,7 @@ package enum EngineRequest: Sendable, Hashable {
     case .find: return .find(query)
     case .pages(_, let size): return .pages(query, size: size)
     case .distinct(let path, _): return .distinct(path, query)
+    case .pipeline(let pipeline, _): return .pipeline(pipeline, query)
     case .aggregate(var aggregate):
       aggregate.query = query
       return .aggregate(aggregate)
@@ -59,6 +63,13 @@ package enum EngineRequest: Sendable, Hashable {
       case .distinct(let path, let query):
         return .values(try reader.distinct(path, query, in: collection))
       case .aggregate(let query): return .groups(try reader.aggregate(query, in: collection))
+      case .pipeline(let pipeline, let query):
+        var rows: [DocumentObject] = []
+        try reader.pipeline(pipeline, query, in: collection) { row in
+          rows.append(row)
+          return true
+        }
+        return .objects(rows)
       case .contents:
         var found: [String] = []
         try reader.find(Query(), in: collection) { document in

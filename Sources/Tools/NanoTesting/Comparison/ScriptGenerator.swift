@@ -75,6 +75,7 @@ package struct ScriptGenerator {
     case 0, 1: return .pages(query, size: random.number(1...5))
     case 2: return .distinct(random.pick(ConditionGenerator.paths), query)
     case 3: return .aggregate(conditions.aggregates(query))
+    case 4: return .pipeline(try conditions.pipeline(), query)
     default:
       if random.oneIn(6) {
         query.after = PagePosition(

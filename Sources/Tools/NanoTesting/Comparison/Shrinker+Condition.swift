@@ -8,6 +8,13 @@ extension EngineRequest {
     let simpler: [EngineRequest] =
       switch self {
       case .pages, .distinct, .aggregate: [.find(query)]
+      case .pipeline(let pipeline, let query):
+        [.find(query)]
+          + pipeline.stages.indices.map { index in
+            var smaller = pipeline
+            smaller.stages.remove(at: index)
+            return .pipeline(smaller, query)
+          }
       default: []
       }
     return simpler + query.smaller.map { with($0) }
@@ -19,6 +26,7 @@ extension EngineRequest {
     case .pages(let query, let size): "pages of \(size): \(query.short)"
     case .distinct(let path, let query): "distinct \(path): \(query.short)"
     case .aggregate(let query): "\(query.aggregates) by \(query.groups): \(query.query.short)"
+    case .pipeline(let pipeline, let query): "\(query.short) |> \(pipeline.queryText)"
     case .contents: "contents"
     }
   }
@@ -118,6 +126,11 @@ extension QueryExpression {
     case .choice(let branches, let otherwise):
       return [otherwise] + branches.map(\.value)
     case .truth(let condition): return condition.smaller.map { .truth($0) }
+    case .elements(let operand, let condition, let value):
+      return [operand] + operand.smaller.map { .elements($0, where: condition, select: value) }
+        + condition.smaller.map { .elements(operand, where: $0, select: value) }
+        + (value == .field(.element)
+          ? [] : [.elements(operand, where: condition, select: .field(.element))])
     }
   }
 }

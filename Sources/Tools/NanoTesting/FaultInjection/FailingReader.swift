@@ -81,6 +81,12 @@ class FailingReader: EngineReader {
   ) throws -> [DocumentValue] {
     try counted().distinct(field, query, in: collection)
   }
+  func pipeline(
+    _ pipeline: Pipeline, _ query: Query, in collection: String,
+    _ show: (DocumentObject) throws -> Bool
+  ) throws {
+    try counted().pipeline(pipeline, query, in: collection, show)
+  }
   func explain(_ query: Query, in collection: String) throws -> Explanation {
     try counted().explain(query, in: collection)
   }

@@ -7,7 +7,7 @@ extension ConditionGenerator {
   mutating func expression(_ depth: Int) -> QueryExpression {
     guard depth > 0, !values.random.oneIn(2) else { return expressionLeaf() }
     let next = depth - 1
-    switch values.random.number(0...6) {
+    switch values.random.number(0...8) {
     case 0: return .negated(expression(next))
     case 1, 2:
       return .arithmetic(
@@ -17,14 +17,47 @@ extension ConditionGenerator {
       let arity = function.arity
       let count = values.random.number(
         arity.lowerBound...min(arity.upperBound, arity.lowerBound + 2))
-      return .function(function, (0..<count).map { _ in expression(next) })
+      let operands = (0..<count).map { _ in expression(next) }
+      let call = QueryExpression.function(function, operands)
+      // A constant that is no unit or time zone is an error, also when the text is parsed.
+      return (try? call.validateConstants()) == nil ? operands[0] : call
     case 4: return .cast(expression(next), values.random.pick(CastType.allCases))
     case 5:
       let branches = (0..<values.random.number(1...2)).map { _ in
         QueryExpression.Branch(when: condition(next), then: expression(next))
       }
       return .choice(branches, otherwise: expression(next))
-    default: return .truth(condition(next))
+    case 6: return .truth(condition(next))
+    case 7: return dateExpression(next)
+    default:
+      let operand = values.random.oneIn(4) ? expression(next) : .field(path())
+      let outer = isInElement
+      isInElement = true
+      defer { isInElement = outer }
+      return .elements(
+        operand, where: condition(next),
+        select: values.random.oneIn(2) ? .field(.element) : expression(next))
+    }
+  }
+
+  /// Returns a call of a date function with a unit, time zone and format that exist, usually.
+  private mutating func dateExpression(_ depth: Int) -> QueryExpression {
+    let units = ["second", "minutes", "HOUR", "day", "week", "month", "quarter", "years"]
+    let zones = ["UTC", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "-05:00"]
+    let unit = QueryExpression.value(.string(values.random.pick(units)))
+    let zone: [QueryExpression] =
+      values.random.oneIn(2) ? [.value(.string(values.random.pick(zones)))] : []
+    let operand = expression(depth)
+    switch values.random.number(0...4) {
+    case 0: return .function(.dateTrunc, [unit, operand] + zone)
+    case 1:
+      let count = QueryExpression.value(.int(Int64(values.random.number(-40...40))))
+      return .function(.dateAdd, [unit, count, operand] + zone)
+    case 2: return .function(.dateDiff, [unit, operand, expression(depth)] + zone)
+    case 3: return .function(.dateFormat, [operand, .value("%G-W%V-%u %F %T.%L %z")] + zone)
+    default:
+      let parts: [Function] = [.year, .quarter, .week, .isoYear, .weekday, .dayOfYear, .hour]
+      return .function(values.random.pick(parts), [operand] + zone)
     }
   }
 

@@ -16,7 +16,7 @@ package struct ConditionGenerator: Sendable {
   package var preferredPaths: [FieldPath] = []
   /// The collections of related documents; empty to generate no conditions on them.
   package var relatedCollections: [String] = []
-  private var isInElement = false
+  var isInElement = false
 
   /// Creates a generator that draws constants from the pools until ``documents`` is set.
   package init(random: SplitMix) { values = ValueGenerator(random: random) }

@@ -80,6 +80,19 @@ class ReferenceReader: EngineReader {
     return distinct
   }
 
+  func pipeline(
+    _ pipeline: Pipeline, _ query: Query, in collection: String,
+    _ visit: (DocumentObject) throws -> Bool
+  ) throws {
+    func read(_ query: Query, _ collection: String) throws -> [DocumentSubject] {
+      let defaults = defaults(of: collection)
+      return try found(by: query, in: collection).map { $0.subject(defaults) }
+    }
+    let rows = try ReferencePipeline(read: read)
+      .rows(pipeline.stages, over: try read(query, collection))
+    for row in rows where try !visit(row.value.object ?? [:]) { return }
+  }
+
   func explain(_ query: Query, in collection: String) throws -> Explanation {
     Explanation(
       statement: query.condition.queryText, plan: ["read every document"], indexes: [],

@@ -75,3 +75,10 @@ func classes(_ sheets: ModelCollection<Sheet>) async throws {
   try await sheets.save(stored)
   try await sheets.find().each { print($0.text) }
 }
+
+func pipelines(_ notes: DocumentCollection) async throws {
+  struct TagCount: Codable, Sendable { var tag: String, count: Int }
+  let tags = notes.find().unwind("tags").grouped(by: ["tag": "tags"], ["count": .count])
+  for try await rows in tags.updates() { print(rows.count) }
+  for try await counts in tags.updates(as: TagCount.self) { print(counts.map(\.tag)) }
+}

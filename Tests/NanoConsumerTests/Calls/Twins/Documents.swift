@@ -193,3 +193,24 @@ func objects(_ store: Store, _ tags: DocumentCollection, _ bag: Bag) async throw
   print(try await tags.find().objects(), try await tags.find().objects(of: Tag.self))
   print(try await tags.find(type: "Tag").count(), try await bag.contents.objects(limit: 5))
 }
+
+func pipelines(_ recipes: DocumentCollection, _ others: DocumentCollection) async throws {
+  let tags = recipes.find().unwind("tags", as: "tag", position: "at", keepingEmpty: true)
+    .adding(["hours": try QueryExpression(text: "[minutes] / 60")])
+    .where(Field("hours") > 1)
+    .grouped(by: ["tag": "tag"], ["count": .count, "titles": .push("title")])
+    .sorted(by: "-count").sorted(by: [Ordering("tag")]).limit(3, offset: 1).limit(1, per: "tag")
+  print(try await tags.rows().count, try await tags.first() as Any)
+  print(try await tags.rows(as: Recipe.self).count)
+  try await tags.each { print($0) }
+  let text = try recipes.find().pipe("UNWIND [tags] |> LIMIT 1 PER [tags]").pipe("WHERE [n] = ?", 1)
+  print(try await text.union(tags, origin: "from").union(others.find()).rows().count)
+  let facets = try recipes.find().facets(["a": { $0.limit(1) }, "b": { try $0.pipe("LIMIT 2") }])
+  print(try await facets.first() as Any)
+  let buckets = recipes.find().grouped(
+    intoBuckets: 3, of: "minutes", as: "minutes", bounds: .equalWidths,
+    ["deviation": .standardDeviation("minutes", ofPopulation: true)])
+  print(try await buckets.rows())
+  let selected = recipes.find().select(["day": Field("date").start(of: .day, in: "Europe/Berlin")])
+  print(try await selected.pipe("LIMIT 1").rows())
+}

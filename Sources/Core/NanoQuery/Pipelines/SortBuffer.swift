@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+/// Something that a ``SortBuffer`` sorts, and that can be written to an external sorter.
+protocol SortableEntry {
+  var stored: DocumentValue { get }
+  init(stored: DocumentValue)
+  var approximateBytes: Int { get }
+}
+
+/// Sorts entries by key; entries with equal keys keep their order.
+///
+/// Entries that exceed the memory limit go to an external sorter, if there is one.
+final class SortBuffer<Entry: SortableEntry> {
+  private var entries: [(key: [UInt8], entry: Entry)] = []
+  private var used = 0
+  private var sorter: (any ExternalSorter)?
+  private let memory: PipelineMemory
+  private let makeSpill: SpillMaker?
+  /// The number of entries that are needed, from the first one.
+  private let kept: Int?
+  /// The number of added entries.
+  private(set) var count = 0
+
+  /// The size of an array element with its key.
+  private static var overhead: Int { 64 }
+  /// The largest number of entries that are kept sorted while others arrive. Arbitrary.
+  private static var mostKept: Int { 1_000 }
+
+  init(_ context: PipelineContext, keeping kept: Int? = nil) {
+    memory = context.memory
+    makeSpill = context.makeSpill
+    self.kept = kept.flatMap { $0 <= Self.mostKept ? $0 : nil }
+  }
+
+  func add(_ key: [UInt8], _ entry: Entry) throws(StoreError) {
+    count += 1
+    if let kept {
+      insert(key, entry, keeping: kept)
+    } else if let sorter {
+      try write(key, entry, to: sorter)
+    } else {
+      let size = key.count + entry.approximateBytes + Self.overhead
+      used += size
+      entries.append((key, entry))
+      guard let makeSpill else { return try memory.hold(size) }
+      if used > PipelineMemory.spillBytes { try spill(to: try makeSpill()) }
+    }
+  }
+
+  private func insert(_ key: [UInt8], _ entry: Entry, keeping kept: Int) {
+    if entries.count == kept {
+      guard let last = entries.last, key.lexicographicallyPrecedes(last.key) else { return }
+      entries.removeLast()
+    }
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if key.lexicographicallyPrecedes(entries[middle].key) {
+        high = middle
+      } else {
+        low = middle + 1
+      }
+    }
+    entries.insert((key, entry), at: low)
+  }
+
+  private func spill(to sorter: any ExternalSorter) throws(StoreError) {
+    self.sorter = sorter
+    for (key, entry) in entries { try write(key, entry, to: sorter) }
+    entries = []
+    used = 0
+  }
+
+  private func write(
+    _ key: [UInt8], _ entry: Entry, to sorter: any ExternalSorter
+  ) throws(StoreError) {
+    var writer = JSONWriter()
+    writer.value(entry.stored)
+    if let failure = writer.failure { throw failure }
+    try sorter.add(key, writer.bytes)
+  }
+
+  /// Passes the entries to the closure in order until it returns `false`, and forgets them.
+  func each(_ visit: (Entry) throws -> Bool) throws {
+    if let sorter {
+      try sorter.each { _, content in
+        var reader = JSONReader(content)
+        return try visit(Entry(stored: try reader.value()))
+      }
+      self.sorter = nil
+      return
+    }
+    let sorted: [(key: [UInt8], entry: Entry)]
+    if kept != nil {
+      sorted = entries
+    } else {
+      sorted = entries.enumerated().sorted { a, b in
+        if a.element.key.lexicographicallyPrecedes(b.element.key) { return true }
+        return a.offset < b.offset && !b.element.key.lexicographicallyPrecedes(a.element.key)
+      }.map(\.element)
+    }
+    entries = []
+    if makeSpill == nil, kept == nil { memory.release(used) }
+    used = 0
+    for (_, entry) in sorted where try !visit(entry) { return }
+  }
+}
