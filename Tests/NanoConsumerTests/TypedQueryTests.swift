@@ -18,19 +18,6 @@ struct TypedQueryTests {
     ).messages.filter { $0.contains("error: ") }
   }
 
-  @Test(
-    "Summing or ordering a Decimal does not compile",
-    arguments: [
-      "_ = try orders.find().sum(\\.cost)", "_ = try orders.find().average(\\.maybe)",
-      "_ = try orders.find().max(\\.cost)",
-      "_ = try orders.find().aggregate(.sum(\\.cost), .count)",
-      "_ = orders.find(\\.cost > 3)", "_ = orders.find { $0.cost < 3 }",
-    ])
-  func decimals(call: String) throws {
-    let errors = try errors(call)
-    #expect(errors.count == 1 && errors[0].contains("Decimal"))
-  }
-
   @Test("Saving a model without a key does not compile, and the message says what to do")
   func withoutKey() throws {
     let errors = try errors("try notes.save(note); try notes.save([note])")

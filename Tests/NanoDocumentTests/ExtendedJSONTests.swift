@@ -31,16 +31,16 @@ struct ExtendedJSONTests {
     (#"{"$numberDouble":"3"}"#, 3.0),
     (#"{"$numberDouble":"-Infinity"}"#, .double(-.infinity)),
     (#"{"$numberDouble":"1E+3"}"#, 1000.0),
-    (#"{"$numberDecimal":"12"}"#, 12), (#"{"$numberDecimal":"0.1"}"#, 0.1),
-    (#"{"$numberDecimal":"1.10"}"#, 1.1),
-    (#"{"$numberDecimal":"1E+3"}"#, 1000.0), (#"{"$numberDecimal":"-0"}"#, 0),
+    (#"{"$numberDecimal":"12"}"#, decimal("12")), (#"{"$numberDecimal":"0.1"}"#, decimal("0.1")),
+    (#"{"$numberDecimal":"1.10"}"#, decimal("1.1")),
+    (#"{"$numberDecimal":"1E+3"}"#, decimal("1000")), (#"{"$numberDecimal":"-0"}"#, decimal("0")),
     (
       #"{"$numberDecimal":"0.1000000000000000000000000000000001"}"#,
-      "0.1000000000000000000000000000000001"
+      decimal("0.1000000000000000000000000000000001")
     ),
-    (#"{"$numberDecimal":"9223372036854775808"}"#, "9223372036854775808"),
-    (#"{"$numberDecimal":"9223372036854775809"}"#, "9223372036854775809"),
-    (#"{"$numberDecimal":"1E+6000"}"#, "1E+6000"),
+    (#"{"$numberDecimal":"9223372036854775808"}"#, decimal("9223372036854775808")),
+    (#"{"$side":"<=","$numberDecimal":"12.3"}"#, decimal("12.3")),
+    (#"{"$numberDecimal":"1","more":1}"#, ["$numberDecimal": "1", "more": 1]),
     (#"{"$numberDecimal":"Infinity"}"#, .double(.infinity)),
     (#"{"$binary":{"base64":"AQI=","subType":"00"}}"#, .data(Data([1, 2]))),
     (#"{"$binary":{"subType":"02","base64":""}}"#, .data(Data())),
@@ -80,6 +80,8 @@ struct ExtendedJSONTests {
     #expect(try DocumentValue(json: written) == value, "\(written)")
   }
 
+  private static func decimal(_ text: String) -> DocumentValue { .decimal(DecimalValue(text)!) }
+
   @Test("NaN is parsed as NaN")
   func nan() throws {
     for text in [#"{"$numberDouble":"NaN"}"#, #"{"$numberDecimal":"NaN"}"#] {
@@ -102,6 +104,8 @@ struct ExtendedJSONTests {
     (#"{"$numberDouble":"0x1p3"}"#, 17),
     (#"{"$numberDouble":"nan"}"#, 17), (#"{"$numberDouble":true}"#, 17),
     (#"{"$numberDecimal":"1,5"}"#, 18), (#"{"$numberDecimal":""}"#, 18),
+    (#"{"$numberDecimal":"1E+6000"}"#, 18), (#"{"$numberDecimal":1}"#, 18),
+    (#"{"$numberDecimal":"12345678901234567890123456789012345"}"#, 18),
     (#"{"$binary":{"base64":"A","subType":"00"}}"#, 11),
     (#"{"$binary":{"base64":"AA==","subType":0}}"#, 11), (#"{"$binary":"AA=="}"#, 11),
     (#"{"$type":"00","$binary":"!"}"#, 24), (#"{"$uuid":"x"}"#, 9), (#"{"$undefined":false}"#, 14),

@@ -100,7 +100,7 @@ struct ModelSyntaxTests {
         uint8: .max, uint16: .max, uint32: .max, uint64: UInt64(Int64.max),
         uint128: UInt128(Int64.max), float: .greatestFiniteMagnitude,
         double: .leastNonzeroMagnitude,
-        decimal: Decimal(string: "3.14159265358979323846264338327950288")!))
+        decimal: Decimal(string: "3.141592653589793238462643383279502")!))
   }
 
   @Test("An integer beyond 64 bits is rejected")

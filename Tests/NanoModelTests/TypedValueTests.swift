@@ -143,14 +143,17 @@ struct TypedValueTests {
     #expect(try ids(cards.find { ["a", "c"].contains($0.id) }) == ["a", "c"])
   }
 
-  @Test("Ordering by a Decimal is rejected because it is stored as text")
+  @Test("A Decimal is compared, sorted, summed and averaged by its value")
   func decimals() throws {
-    func code(_ query: ModelQuery<Card>) -> StoreError.Code? {
-      #expect(throws: StoreError.self) { try query.fetch() }?.code
-    }
-    #expect(code(cards.find().sorted(by: \.cost)) == .unsupported)
-    #expect(code(cards.find().sorted(by: \.cost, order: .reverse)) == .unsupported)
-    #expect(code(cards.find().sorted(using: .forward(\.n), .reverse(\.costs))) == .unsupported)
+    let costs = try cards.find().fetch().map(\.cost)
+    let sorted = try cards.find().sorted(by: \.cost).fetch().map(\.cost)
+    #expect(sorted == costs.sorted())
+    #expect(try cards.find().sorted(by: \.cost, order: .reverse).fetch().first?.cost == costs.max())
+    #expect(try cards.find().sum(\.cost) == costs.reduce(0, +))
+    #expect(try cards.find().max(\.cost) == costs.max())
+    let mean: Decimal? = try cards.find().average(\.cost)
+    #expect(mean == costs.reduce(0, +) / Decimal(costs.count))
     #expect(try ids(cards.find(\.cost == 10)) == ["b"])
+    #expect(try cards.find(\.cost >= 10).count() == costs.count { $0 >= 10 })
   }
 }

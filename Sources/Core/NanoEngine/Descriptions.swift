@@ -213,10 +213,14 @@ public struct ObservedTypes: OptionSet, Sendable, Hashable {
   /// An object with too many distinct names to track.
   public static let open = ObservedTypes(rawValue: 2048)
 
+  /// A decimal number.
+  public static let decimal = ObservedTypes(rawValue: 4096)
+
   /// The names of the types, in the sort order of values.
   public var names: [String] {
     let all: [(ObservedTypes, String)] = [
-      (.null, "null"), (.bool, "boolean"), (.int, "integer"), (.double, "real"), (.date, "date"),
+      (.null, "null"), (.bool, "boolean"), (.int, "integer"), (.double, "real"),
+      (.decimal, "decimal"), (.date, "date"),
       (.string, "text"), (.url, "url"), (.data, "data"), (.array, "array"), (.object, "object"),
       (.irregular, "irregular"), (.open, "open"),
     ]

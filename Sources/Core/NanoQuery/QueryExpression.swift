@@ -115,6 +115,8 @@ public enum CastType: String, Sendable, Hashable, CaseIterable {
   case integer
   /// A double.
   case real
+  /// A decimal.
+  case decimal
   /// A string.
   case text
   /// A Boolean value.

@@ -77,7 +77,9 @@ package final class PostgresEngine: Engine {
 
   /// Upgrades a store of an older format. If two programs do so at the same time, the second one waits.
   private func upgrade(_ connection: PostgresConnection, _ format: PostgresStatement) throws {
-    guard try connection.run(format).int(0, 0) < PostgresSchema.format else { return }
+    let schema = PostgresSchema(names: core.names)
+    let isOld = try connection.run(format).int(0, 0) < PostgresSchema.firstFormat
+    guard try isOld || !connection.run(schema.hasDecimalFunctions).bool(0, 0) else { return }
     do {
       try connection.run([
         .once("BEGIN"),
@@ -85,6 +87,7 @@ package final class PostgresEngine: Engine {
       ])
       let version = try connection.run(format).int(0, 0)
       try SchemaUpgrade(names: core.names).run(connection, from: version)
+      try connection.run(schema.decimalFunctions)
       try connection.run(.once("COMMIT"))
     } catch {
       _ = try? connection.run(.once("ROLLBACK"))

@@ -72,7 +72,7 @@ struct ConversionNotes: Equatable {
 extension ConversionNotes {
   mutating func largeInteger(_ digits: String) -> DocumentValue {
     add(.largeInteger)
-    return ExtendedJSON.decimal(digits) ?? .string(digits)
+    return ExtendedJSON.number(digits) ?? .string(digits)
   }
 
   mutating func date(_ seconds: Double) -> DocumentValue {
@@ -109,7 +109,7 @@ extension ConversionNotes {
       }
     }
     let text = Self.text(digits, exponent, isNegative)
-    return ExtendedJSON.decimal(text) ?? .string(text)
+    return ExtendedJSON.number(text) ?? .string(text)
   }
 
   private static func text(_ digits: [UInt8], _ exponent: Int, _ isNegative: Bool) -> String {

@@ -163,6 +163,7 @@ extension Archived {
       case .bool(let flag): .bool(flag)
       case .int(let number): .int(number)
       case .double(let number): .real(number)
+      case .decimal(let number): .text(number.description)
       case .string(let text): .text(text)
       case .date(let date): .date(date.timeIntervalSinceReferenceDate)
       case .data(let data): .data(Array(data))

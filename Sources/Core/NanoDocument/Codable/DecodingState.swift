@@ -95,6 +95,10 @@ extension JSONReader {
   mutating func decimal() throws(StoreError) -> Decimal {
     let before = self
     skipWhitespace()
+    if let stored = storedDecimal() { return stored.decimal }
+    if next == ASCII.openBrace, case .decimal(let stored) = try value() { return stored.decimal }
+    self = before
+    skipWhitespace()
     guard next == ASCII.quote else { return Decimal(try double()) }
     let text = try string()
     if text == "NaN" { return .nan }

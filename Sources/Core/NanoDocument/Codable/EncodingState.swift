@@ -51,7 +51,8 @@ final class EncodingState {
     } else if Value.self == UUID.self {
       core.pointee.writer.string(same(value, as: UUID.self).uuidString)
     } else if Value.self == Decimal.self {
-      core.pointee.writer.string(same(value, as: Decimal.self).description)
+      core.pointee.writer.decimal(DecimalValue(same(value, as: Decimal.self)))
+      return try checked()
     } else if Value.self == DocumentValue.self {
       core.pointee.writer.value(same(value), depth: core.pointee.nesting)
       return try checked()

@@ -33,8 +33,8 @@ extension UUID: FieldCodable {
 }
 
 extension Decimal: FieldCodable {
-  /// Writes the number as a string, which preserves every digit.
-  public func write(to writer: inout JSONWriter) { writer.string(description) }
-  /// Reads a decimal from a string or a number.
+  /// Writes the number as a decimal. NaN, and a number with more than 34 digits, is recorded as a failure.
+  public func write(to writer: inout JSONWriter) { writer.decimal(DecimalValue(self)) }
+  /// Reads a decimal, a number, or a string, as earlier versions stored it.
   public init(reading reader: inout JSONReader) throws(StoreError) { self = try reader.decimal() }
 }

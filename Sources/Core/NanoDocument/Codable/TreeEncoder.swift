@@ -37,7 +37,7 @@ struct TreeEncoder: Encoder {
     case let value as Data where Value.self == Data.self: .data(value)
     case let value as URL where Value.self == URL.self: .url(value)
     case let value as UUID where Value.self == UUID.self: .string(value.uuidString)
-    case let value as Decimal where Value.self == Decimal.self: .string(value.description)
+    case let value as Decimal where Value.self == Decimal.self: .decimal(DecimalValue(value))
     default: nil
     }
   }

@@ -146,12 +146,20 @@ struct StrictParser {
     guard isExtended, depth < DocumentValue.maximumDepth else { return nil }
     var reader = JSONReader(start: start, cursor: cursor, end: end)
     guard let form = reader.storedForm() else { return nil }
-    // An exact interval is a number, which this lenient reader does not validate.
+    // Numbers inside a form are not validated by this lenient reader: an exact interval, and the fields by which a
+    // decimal is sorted.
+    if case .decimal = form, !isOneField(reader) { return nil }
     if case .date = form, reader.cursor - cursor != #"{"$date":""}"#.utf8.count + DateText.length {
       return nil
     }
     cursor = reader.cursor
     return form
+  }
+
+  /// Returns whether the object that was read is `{"$numberDecimal":"…"}`.
+  private func isOneField(_ reader: JSONReader) -> Bool {
+    let bytes = UnsafeRawBufferPointer(start: cursor, count: reader.cursor - cursor)
+    return bytes.count { $0 == ASCII.quote } == 4
   }
 
   private func recognize(
@@ -176,8 +184,8 @@ private struct FormCandidate {
   private var count = 0
   private var isReserved = true
 
-  /// Whether all names begin with exactly one `$`, and there are at most two of them, as in any form.
-  var isPossible: Bool { isReserved && count <= 2 }
+  /// Whether all names begin with exactly one `$`, and there are at most three of them, as in any form.
+  var isPossible: Bool { isReserved && count <= 3 }
 
   mutating func name(isReserved: Bool) { self.isReserved = self.isReserved && isReserved }
 

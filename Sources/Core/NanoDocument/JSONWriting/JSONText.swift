@@ -7,8 +7,8 @@ extension DocumentValue {
   ///
   /// In the ``JSONDialect/extended`` dialect, ``init(json:dialect:)`` reads the same value back; the
   /// text is the stored form with fewer digits in dates. The plain dialect is for people and for
-  /// programs that support only plain JSON: dates in ISO 8601, data in Base64, URLs as strings, NaN and
-  /// infinities as `null`.
+  /// programs that support only plain JSON: dates in ISO 8601, data in Base64, URLs as strings, decimals as
+  /// numbers, NaN and infinities as `null`.
   ///
   /// Dates have 3, 6 or 9 fractional digits, the fewest that restore the same date.
   ///
@@ -25,8 +25,8 @@ extension DocumentObject {
   /// Returns the object as JSON text.
   ///
   /// In the ``JSONDialect/extended`` dialect, ``init(json:dialect:)-(String,_)`` reads the same object
-  /// back. In the plain dialect, dates are ISO 8601 strings, data is Base64, URLs are strings, and NaN
-  /// and infinities are `null`. Dates have 3, 6 or 9 fractional digits, the fewest that restore the
+  /// back. In the plain dialect, dates are ISO 8601 strings, data is Base64, URLs are strings, decimals
+  /// are numbers, and NaN and infinities are `null`. Dates have 3, 6 or 9 fractional digits, the fewest that restore the
   /// same date. A value without a textual form, such as a date in the year 10000, is written as `null`.
   public func jsonString(pretty: Bool = false, dialect: JSONDialect = .extended) -> String {
     DocumentValue.object(self).jsonString(pretty: pretty, dialect: dialect)
@@ -67,6 +67,8 @@ extension JSONWriter {
       byte(ASCII.closeBrace)
     case .date(let date) where dialect == .extended:
       depth < DocumentValue.maximumDepth ? extendedDate(date) : fail(.nestedTooDeep)
+    case .decimal(let decimal) where dialect == .extended:
+      depth < DocumentValue.maximumDepth ? extendedDecimal(decimal) : fail(.nestedTooDeep)
     default:
       dialect == .extended ? self.value(value, depth: depth) : plain(value)
     }
@@ -93,6 +95,7 @@ extension JSONWriter {
       base64(data)
       byte(ASCII.quote)
     case .url(let url): string(url.absoluteString)
+    case .decimal(let decimal): decimal.isStorable ? rawText(decimal.description) : self.decimal(decimal)
     case .double(let double): double.isFinite ? self.double(double) : null()
     case .null, .bool, .int, .string, .array, .object: self.value(value)
     }

@@ -73,6 +73,7 @@ extension JSONWriter {
     case .string(let value): string(value)
     case .double(let value):
       value.isFinite || fits(depth + 1) ? double(value) : failDepth()
+    case .decimal(let value): fits(depth + 1) ? decimal(value) : failDepth()
     case .date(let value): fits(depth + 1) ? date(value) : failDepth()
     case .data(let value): fits(depth + 2) ? data(value) : failDepth()
     case .url(let value): fits(depth + 1) ? url(value) : failDepth()

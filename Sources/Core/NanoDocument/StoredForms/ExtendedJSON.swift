@@ -17,6 +17,7 @@ package enum ExtendedJSON {
   /// Returns the value that an object represents whose names all begin with exactly one `$`.
   static func recognize(_ object: DocumentObject) -> Recognition {
     guard let (name, value) = object.first else { return .none }
+    if object.count > 1, let decimal = StoredForm.decimal(object) { return .value(.decimal(decimal)) }
     if object.count == 2 { return pair(object, first: name, second: object[1].name) }
     guard object.count == 1 else { return .none }
     switch name {
@@ -32,7 +33,7 @@ package enum ExtendedJSON {
     case "$numberLong": return or("a 64-bit integer", integer(value)) { .int($0) }
     case "$numberDouble": return or("a number", double(value)) { .double($0) }
     case "$numberDecimal":
-      return or("a decimal number", value.string.flatMap(decimal)) { $0 }
+      return decimal(value)
     case "$undefined": return value == true ? .value(.null) : .wrong(0, expected: "true")
     default: return .none
     }

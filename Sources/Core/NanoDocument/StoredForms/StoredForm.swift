@@ -10,11 +10,13 @@ enum StoredForm {
   /// Handles only forms in a nonstandard encoding, such as with whitespace; ``JSONReader/storedForm()``
   /// handles the standard one.
   static func value(of object: DocumentObject) -> DocumentValue? {
-    guard let first = object.first, object.count <= 2 else { return nil }
+    guard let first = object.first, object.count <= 3 else { return nil }
     switch (first.name, object.count) {
     case ("$date", 1): return date(first.value).map { .date($0) }
     case ("$date", 2), ("$interval", 2): return date(object).map { .date($0) }
     case ("$numberDouble", 1): return first.value.string.flatMap(number).map { .double($0) }
+    case ("$numberDecimal", _), ("$near", _), ("$side", _):
+      return decimal(object).map { .decimal($0) }
     case ("$binary", 1): return binary(first.value).map { .data($0) }
     case ("$url", 1): return first.value.string.flatMap { URL(string: $0) }.map { .url($0) }
     case ("$url", 2), ("$base", 2): return url(object).map { .url($0) }
@@ -73,6 +75,7 @@ extension JSONReader {
     switch cursor[3] {
     case 0x64: return storedDate().map { .date($0) }
     case 0x62: return storedData().map { .data($0) }
+    case 0x6E: return storedDecimal().map { .decimal($0) }
     default: return nil
     }
   }

@@ -26,6 +26,7 @@ extension DocumentValue: Codable {
     case .bool(let value): try container.encode(value)
     case .int(let value): try container.encode(value)
     case .double(let value): try container.encode(value)
+    case .decimal(let value): try container.encode(value.decimal)
     case .string(let value): try container.encode(value)
     case .date(let value): try container.encode(value)
     case .data(let value): try container.encode(value)

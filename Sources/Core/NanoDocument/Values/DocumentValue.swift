@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// A value of a document: the JSON types, dates, data and URLs.
+/// A value of a document: the JSON types, decimals, dates, data and URLs.
 ///
 /// A store returns every value exactly as it was saved: an integer stays an integer, `1.0` stays a
 /// double, a date keeps its bits and an object its order. Strings are equal if their UTF-8 bytes are
@@ -22,6 +22,8 @@ public enum DocumentValue: Sendable, Hashable {
   case int(Int64)
   /// A double, including NaN and the infinities.
   case double(Double)
+  /// A decimal number, exact: for amounts of money.
+  case decimal(DecimalValue)
   /// A string.
   case string(String)
   /// A date in the years 0 to 9999.
@@ -44,6 +46,7 @@ extension DocumentValue {
     case .bool: "boolean"
     case .int: "integer"
     case .double: "real"
+    case .decimal: "decimal"
     case .string: "text"
     case .date: "date"
     case .data: "data"
@@ -65,6 +68,7 @@ extension DocumentValue {
     case (.bool(let a), .bool(let b)): a == b
     case (.int(let a), .int(let b)): a == b
     case (.double(let a), .double(let b)): a == b
+    case (.decimal(let a), .decimal(let b)): a == b
     case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
     case (.date(let a), .date(let b)): a == b
     case (.data(let a), .data(let b)): a == b
@@ -72,8 +76,8 @@ extension DocumentValue {
       a == b && a.relativeString.hasSameBytes(as: b.relativeString)
     case (.array(let a), .array(let b)): a == b
     case (.object(let a), .object(let b)): a == b
-    case (.null, _), (.bool, _), (.int, _), (.double, _), (.string, _), (.date, _), (.data, _),
-      (.url, _), (.array, _), (.object, _):
+    case (.null, _), (.bool, _), (.int, _), (.double, _), (.decimal, _), (.string, _), (.date, _),
+      (.data, _), (.url, _), (.array, _), (.object, _):
       false
     }
   }
@@ -84,6 +88,7 @@ extension DocumentValue {
     case .bool(let value): hasher.combine(value)
     case .int(let value): hasher.combine(value)
     case .double(let value): hasher.combine(value)
+    case .decimal(let value): hasher.combine(value)
     case .string(let value): hasher.combine(ExactName(value))
     case .date(let value): hasher.combine(value)
     case .data(let value): hasher.combine(value)
@@ -110,12 +115,22 @@ extension DocumentValue {
   @inlinable public var int: Int? { int64.flatMap { Int(exactly: $0) } }
   /// The integer, or `nil` for a value of another type, including a double.
   @inlinable public var int64: Int64? { if case .int(let value) = self { value } else { nil } }
-  /// The number as a double, whether it is stored as a double or an integer; `nil` for a value of
-  /// another type.
+  /// The number as a double, whether it is stored as a double, an integer or a decimal, to which it is the
+  /// nearest double; `nil` for a value of another type.
   @inlinable public var double: Double? {
     switch self {
     case .double(let value): value
     case .int(let value): Double(value)
+    case .decimal(let value): value.nearestDouble
+    default: nil
+    }
+  }
+  /// The number as a `Decimal`, whether it is stored as a decimal or an integer; `nil` for a value of another
+  /// type, including a double, which rarely equals a decimal.
+  public var decimal: Decimal? {
+    switch self {
+    case .decimal(let value): value.decimal
+    case .int(let value): Decimal(value)
     default: nil
     }
   }
@@ -217,6 +232,14 @@ extension UInt16: DocumentValueConvertible {
 extension UInt32: DocumentValueConvertible {
   /// The integer as a document value.
   public var documentValue: DocumentValue { .int(Int64(self)) }
+}
+extension Decimal: DocumentValueConvertible {
+  /// The number as a decimal. NaN and a number with more than 34 digits cannot be stored.
+  public var documentValue: DocumentValue { .decimal(DecimalValue(self)) }
+}
+extension DecimalValue: DocumentValueConvertible {
+  /// The decimal as a document value.
+  public var documentValue: DocumentValue { .decimal(self) }
 }
 extension Date: DocumentValueConvertible {
   /// The date as a document value.

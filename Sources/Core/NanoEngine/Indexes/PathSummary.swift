@@ -18,8 +18,8 @@ package struct PathSummary: Sendable, Hashable {
   }
 
   /// Value classes for which SQLite's comparison agrees with the query semantics, provided that no other class
-  /// is mixed in.
-  package enum PlainClass: Sendable { case boolean, number, text, date }
+  /// is mixed in. Decimals may be mixed with other numbers, and compare by two expressions.
+  package enum PlainClass: Sendable { case boolean, number, decimal, text, date }
 
   /// The only class of values at this path; `nil` if there are several classes or arrays.
   package var plainClass: PlainClass? {
@@ -27,6 +27,7 @@ package struct PathSummary: Sendable, Hashable {
     let values = types.subtracting(.null)
     if values.isEmpty { return nil }
     if values.isSubset(of: [.int, .double]) { return .number }
+    if values.isSubset(of: [.int, .double, .decimal]) { return .decimal }
     switch values {
     case .string: return .text
     case .date: return .date
@@ -52,6 +53,7 @@ extension PathSummary {
     case .bool: return .ordered(.boolean)
     case .int: return .ordered(.number)
     case .double(let number): return number.isFinite ? .ordered(.number) : nil
+    case .decimal(let number): return number.isStorable ? .ordered(.decimal) : nil
     case .string(let text): return text.utf8.contains(0) ? nil : .ordered(.text)
     case .date:
       var writer = JSONWriter()

@@ -112,7 +112,7 @@ extension QueryParser {
     try expect(.rightParenthesis)
   }
 
-  private static let typeNames = "INTEGER, REAL, TEXT or BOOLEAN"
+  private static let typeNames = "INTEGER, REAL, DECIMAL, TEXT or BOOLEAN"
 }
 
 extension CastType {
@@ -123,8 +123,10 @@ extension CastType {
       self = .integer
     } else if has("char", "clob", "text") {
       self = .text
-    } else if has("real", "floa", "doub", "numeric", "decimal") {
+    } else if has("real", "floa", "doub", "numeric") {
       self = .real
+    } else if has("decimal") {
+      self = .decimal
     } else if has("bool") {
       self = .boolean
     } else {

@@ -141,13 +141,14 @@ extension QueryParser {
 extension QueryParser {
   /// Literals of types without SQL syntax: `DATE '2026-11-20'`.
   private enum TypedLiteral: String {
-    case date, url, real
+    case date, url, real, decimal
 
     func value(_ text: String) -> DocumentValue? {
       switch self {
       case .date: QueryDate.date(text).map { .date($0) }
       case .url: URL(string: text).map { .url($0) }
       case .real: text.lowercased() == "nan" ? .double(.nan) : nil
+      case .decimal: DecimalValue(text).map { .decimal($0) }
       }
     }
 
@@ -157,6 +158,7 @@ extension QueryParser {
       case .date: "A date is malformed"
       case .url: "A URL is malformed"
       case .real: "A REAL literal is malformed"
+      case .decimal: "A decimal is malformed, has too many digits or is out of range"
       }
     }
 
@@ -165,6 +167,7 @@ extension QueryParser {
       case .date: "an ISO 8601 date such as '2026-11-20T21:17:00Z' or '2026-11-20'"
       case .url: "a URL such as 'https://example.org/'"
       case .real: "'nan'"
+      case .decimal: "a decimal of at most 34 digits such as '9.99'"
       }
     }
   }

@@ -11,6 +11,7 @@ extension DocumentValue {
     case .bool(let value): value ? "TRUE" : "FALSE"
     case .int(let value): "\(value)"
     case .double(let value): Self.literal(value)
+    case .decimal(let value): "DECIMAL " + Self.literal(value.description)
     case .string(let text): Self.literal(text)
     case .date(let date):
       // A date outside the storable years has no literal, and no stored date equals it.

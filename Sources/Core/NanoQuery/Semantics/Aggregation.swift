@@ -8,6 +8,11 @@ package struct Aggregation {
   private var count = 0
   private var extreme: DocumentValue = .null
   private var integers: Int64 = 0
+  /// How often the sum of the integers exceeded 64 bits, less how often it fell below.
+  private var wraps: Int64 = 0
+  private var hasDoubles = false
+  /// The sum of the decimals, if there are any.
+  private var decimals: DecimalSum?
   private var isExact = true
   private var sum = CompensatedSum()
   private var numbers = 0
@@ -35,10 +40,18 @@ package struct Aggregation {
     case .int(let number):
       let (sum, overflow) = integers.addingReportingOverflow(number)
       integers = sum
-      if overflow { isExact = false }
+      if overflow {
+        isExact = false
+        wraps += number < 0 ? -1 : 1
+      }
       self.sum.add(Double(number))
     case .double(let number):
       isExact = false
+      hasDoubles = true
+      sum.add(number)
+    case .decimal(let number):
+      let sum = decimals ?? DecimalSum()
+      decimals = sum
       sum.add(number)
     default: return
     }
@@ -50,9 +63,41 @@ package struct Aggregation {
     switch aggregate {
     case .count, .countOf: .int(Int64(count))
     case .min, .max: extreme
+    case .average where decimals != nil: decimalAverage
     case .average: numbers == 0 ? .null : .double(sum.value / Double(numbers))
+    case .sum where decimals != nil: decimalSum
     case .sum: isExact ? .int(integers) : .double(sum.value)
     }
+  }
+
+  /// The exact sum of integers and decimals, rounded once if it has more than 34 digits; with doubles, a double.
+  private var decimalSum: DocumentValue {
+    guard !hasDoubles, let sum = exactDigits.rounded()?.value else { return .double(roundedSum) }
+    return .decimal(sum)
+  }
+
+  /// The same for the mean.
+  private var decimalAverage: DocumentValue {
+    let mean = exactDigits.divided(by: UInt128(numbers), exponent: 0, isNegative: false)
+    guard !hasDoubles, let mean = mean.rounded()?.value else {
+      return .double(roundedSum / Double(numbers))
+    }
+    return .decimal(mean)
+  }
+
+  private var exactDigits: DecimalDigits {
+    guard let decimals else { return DecimalDigits(.zero) }
+    let whole = Int128(wraps) << 64 + Int128(integers)
+    let integers = DecimalDigits(
+      digits: "\(whole.magnitude)".utf8.map { $0 - 0x30 }, exponent: 0, isNegative: whole < 0)
+    return decimals.digits + integers
+  }
+
+  /// The compensated sum of the doubles and integers, and the double nearest to the sum of the decimals.
+  private var roundedSum: Double {
+    var sum = sum
+    if let decimals { sum.add(decimals.digits.rounded()?.value.nearestDouble ?? .nan) }
+    return sum.value
   }
 
   /// Returns whether a value is aggregated. Arrays contribute their elements, not themselves.

@@ -122,7 +122,7 @@ extension ColumnFields {
     return .all([choices.count == 1 ? choices[0] : .any(choices), containsNoArray(path)])
   }
 
-  private static let numbers: [DocumentValue] = ["boolean", "integer", "real"]
+  private static let numbers: [DocumentValue] = ["boolean", "integer", "real", "decimal"]
   private static let texts: [DocumentValue] = ["text", "url"]
   private static let data: [DocumentValue] = ["data"]
 
@@ -147,7 +147,7 @@ extension ColumnFields {
 
   private static func type(of literal: DocumentValue) -> String {
     switch literal {
-    case .bool, .int, .double: "integer"
+    case .bool, .int, .double, .decimal: "integer"
     case .string, .url: "text"
     case .data: "data"
     case .null, .date, .array, .object: "null"

@@ -67,6 +67,11 @@ extension Computation {
       default: break
       }
     }
+    if case .decimal(let number) = operands[0], number.isStorable,
+      let result = decimal(function, number, operands)
+    {
+      return result
+    }
     guard let x = operands[0].double else { return .null }
     switch function {
     case .abs: return .double(x.magnitude)
@@ -86,6 +91,25 @@ extension Computation {
     case .ln: return x > 0 ? .double(Foundation.log(x)) : .null
     case .log10: return x > 0 ? .double(Foundation.log10(x)) : .null
     default: return .null
+    }
+  }
+
+  /// Returns `nil` for functions whose result is a double.
+  private static func decimal(
+    _ function: Function, _ x: DecimalValue, _ operands: [DocumentValue]
+  ) -> DocumentValue? {
+    switch function {
+    case .abs: return .decimal(DecimalArithmetic.magnitude(x))
+    case .sign: return .int(Int64(x.sign))
+    case .round:
+      guard operands.count == 2 else { return .decimal(DecimalArithmetic.round(x, places: 0)) }
+      guard let places = operands[1].int else { return .null }
+      return .decimal(
+        DecimalArithmetic.round(
+          x, places: Swift.min(Swift.max(places, 0), DecimalValue.maximumDigits)))
+    case .ceil: return .decimal(DecimalArithmetic.ceiling(x))
+    case .floor: return .decimal(DecimalArithmetic.floor(x))
+    default: return nil
     }
   }
 

@@ -14,6 +14,7 @@ enum Computation {
       return .string(left + right)
     case (_, .int(let x), .int(let y)): return integers(x, operation, y)
     case (.bitAnd, _, _), (.bitOr, _, _), (.shiftLeft, _, _), (.shiftRight, _, _): return .null
+    case (_, .decimal, _), (_, _, .decimal): return decimals(a, operation, b)
     default:
       guard let x = a.double, let y = b.double else { return .null }
       return doubles(x, operation, y)
@@ -42,6 +43,28 @@ enum Computation {
     }
   }
 
+  /// With a double, the result is a double; so is one that is out of range.
+  private static func decimals(
+    _ a: DocumentValue, _ operation: Arithmetic, _ b: DocumentValue
+  ) -> DocumentValue {
+    if let x = a.decimalOperand, let y = b.decimalOperand {
+      let isDivision = operation == .divide || operation == .remainder
+      if isDivision && y.isZero { return .null }
+      let result: DecimalValue? =
+        switch operation {
+        case .add: DecimalArithmetic.add(x, y)?.value
+        case .subtract: DecimalArithmetic.subtract(x, y)?.value
+        case .multiply: DecimalArithmetic.multiply(x, y)?.value
+        case .divide: DecimalArithmetic.divide(x, y)?.value
+        case .remainder: DecimalArithmetic.remainder(x, y)
+        case .concatenate, .bitAnd, .bitOr, .shiftLeft, .shiftRight: nil
+        }
+      if let result { return .decimal(result) }
+    }
+    guard let x = a.double, let y = b.double else { return .null }
+    return doubles(x, operation, y)
+  }
+
   private static func exact(_ result: (partialValue: Int64, overflow: Bool)) -> DocumentValue? {
     result.overflow ? nil : .int(result.partialValue)
   }
@@ -64,6 +87,7 @@ enum Computation {
     case .url(let url): url.absoluteString
     case .int(let number): "\(number)"
     case .double(let number): "\(number)"
+    case .decimal(let number): number.isNaN ? nil : number.description
     case .bool(let flag): flag ? "true" : "false"
     case .date(let date): DateParts(date)?.text
     case .null, .data, .array, .object: nil
@@ -77,6 +101,7 @@ enum Computation {
       switch value {
       case .int: return value
       case .double(let number): return .int(clamped(number))
+      case .decimal(let number): return .int(DecimalArithmetic.clamped(number))
       case .bool(let flag): return .int(flag ? 1 : 0)
       case .string(let text):
         return .int(clamped(NumberPrefix.double(text), NumberPrefix.integer(text)))
@@ -86,8 +111,19 @@ enum Computation {
       switch value {
       case .int(let number): return .double(Double(number))
       case .double: return value
+      case .decimal(let number): return .double(number.nearestDouble)
       case .bool(let flag): return .double(flag ? 1 : 0)
       case .string(let text): return .double(NumberPrefix.double(text))
+      default: return .null
+      }
+    case .decimal:
+      switch value {
+      case .int(let number): return .decimal(DecimalValue(number))
+      // The shortest decimal that is parsed as the double, which is how people write it.
+      case .double(let number): return decimal("\(number)")
+      case .decimal: return value
+      case .bool(let flag): return .decimal(DecimalValue(Int64(flag ? 1 : 0)))
+      case .string(let text): return decimal(NumberPrefix.text(text))
       default: return .null
       }
     case .boolean:
@@ -95,11 +131,16 @@ enum Computation {
       case .bool: return value
       case .int(let number): return .bool(number != 0)
       case .double(let number): return .bool(number != 0 && !number.isNaN)
+      case .decimal(let number): return .bool(number.sign != 0 && !number.isNaN)
       case .string("true"): return .bool(true)
       case .string("false"): return .bool(false)
       default: return .null
       }
     }
+  }
+
+  private static func decimal(_ text: String) -> DocumentValue {
+    DecimalValue(text.isEmpty ? "0" : text).map { .decimal($0) } ?? .null
   }
 
   private static func clamped(_ number: Double, _ exact: Int64? = nil) -> Int64 {
@@ -119,6 +160,12 @@ enum NumberPrefix {
   }
 
   static func double(_ text: String) -> Double { Double(prefix(text).digits) ?? 0 }
+
+  /// The prefix itself; empty if it has no digits.
+  static func text(_ text: String) -> String {
+    let digits = prefix(text).digits
+    return Double(digits) == nil ? "" : digits
+  }
 
   private static func prefix(_ text: String) -> (digits: String, isWhole: Bool) {
     var rest = Array(text.utf8).drop { $0 == 0x20 || ($0 >= 9 && $0 <= 13) }

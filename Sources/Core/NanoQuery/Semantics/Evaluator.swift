@@ -232,6 +232,7 @@ package struct Evaluator<Input: Subject> {
     case .bool(let flag): flag
     case .int(let number): number != 0
     case .double(let number): number != 0 && !number.isNaN
+    case .decimal(let number): number.sign != 0 && !number.isNaN
     case .null, .string, .date, .data, .url, .array, .object: false
     }
   }

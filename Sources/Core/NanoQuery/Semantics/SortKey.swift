@@ -24,6 +24,7 @@ package enum SortKey {
     case .bool(let flag): out.append(flag ? 1 : 0)
     case .int(let number): appendNumber(number, to: &out)
     case .double(let number): appendNumber(number, to: &out)
+    case .decimal(let number): appendNumber(number, to: &out)
     case .date(let date): appendOrdered(date.timeIntervalSinceReferenceDate, to: &out)
     case .string(let text): appendEscaped(text.utf8, to: &out)
     case .url(let url): appendEscaped(url.absoluteString.utf8, to: &out)
@@ -57,6 +58,29 @@ package enum SortKey {
   static func appendNumber(_ number: Double, to out: inout [UInt8]) {
     appendOrdered(number, to: &out)
     out.append(0)
+    out.append(0)
+  }
+
+  /// Appends the key of the integer or double with the same value. Other decimals follow the largest integer or double
+  /// below them: its key, a byte that is greater than any that may follow a key, and the digits.
+  static func appendNumber(_ number: DecimalValue, to out: inout [UInt8]) {
+    if number.isNaN { return appendNumber(Double.nan, to: &out) }
+    if let integer = number.exactInteger { return appendNumber(integer, to: &out) }
+    let nearest = number.nearestDouble
+    let order = DecimalValue.compare(number, nearest)
+    if order == 0 { return appendNumber(nearest, to: &out) }
+    let below = order < 0 ? nearest.nextDown : nearest
+    let isBetweenIntegers =
+      nearest.magnitude >= 0x1p53 && DecimalValue.compare(number, 0x1p63) < 0
+      && DecimalValue.compare(number, -0x1p63) > 0
+    if isBetweenIntegers {
+      // There, doubles are further apart than integers.
+      appendNumber(DecimalArithmetic.clamped(DecimalArithmetic.floor(number)), to: &out)
+    } else {
+      appendNumber(below, to: &out)
+    }
+    out.append(0xFF)
+    out.append(contentsOf: number.sortedDigits.utf8)
     out.append(0)
   }
 

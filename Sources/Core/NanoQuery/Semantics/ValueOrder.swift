@@ -6,7 +6,7 @@ package import NanoDocument
 /// The total order of all values, and equality in conditions.
 ///
 /// missing and null < Booleans < numbers < dates < strings (including URLs) < data < arrays < objects.
-/// Numbers compare by exact value whether stored as integer or double, with NaN first; strings by code
+/// Numbers compare by exact value whether stored as integer, double or decimal, with NaN first; strings by code
 /// point; arrays and objects element by element.
 package enum ValueOrder {
   /// The ranks, in order. Values compare only within their rank.
@@ -22,7 +22,7 @@ package enum ValueOrder {
     switch value {
     case .null: .none
     case .bool: .boolean
-    case .int, .double: .number
+    case .int, .double, .decimal: .number
     case .date: .date
     case .string, .url: .text
     case .data: .data
@@ -42,6 +42,11 @@ package enum ValueOrder {
     case (.double(let x), .double(let y)): return compare(x, y)
     case (.int(let x), .double(let y)): return compare(x, y)
     case (.double(let x), .int(let y)): return -compare(y, x)
+    case (.decimal(let x), .decimal(let y)): return DecimalValue.compare(x, y)
+    case (.decimal(let x), .int(let y)): return DecimalValue.compare(x, y)
+    case (.int(let x), .decimal(let y)): return -DecimalValue.compare(y, x)
+    case (.decimal(let x), .double(let y)): return DecimalValue.compare(x, y)
+    case (.double(let x), .decimal(let y)): return -DecimalValue.compare(y, x)
     case (.date(let x), .date(let y)): return x < y ? -1 : x == y ? 0 : 1
     case (.data(let x), .data(let y)): return compareBytes(x, y)
     case (.array(let x), .array(let y)): return compareArrays(x, y)
@@ -49,8 +54,8 @@ package enum ValueOrder {
     case (.null, .null): return 0
     case (.string, _), (.url, _): return compareBytes(text(a).utf8, text(b).utf8)
     // Never reached: the pairs of one rank are above.
-    case (.null, _), (.bool, _), (.int, _), (.double, _), (.date, _), (.data, _), (.array, _),
-      (.object, _):
+    case (.null, _), (.bool, _), (.int, _), (.double, _), (.decimal, _), (.date, _), (.data, _),
+      (.array, _), (.object, _):
       return 0
     }
   }
@@ -60,7 +65,7 @@ package enum ValueOrder {
     switch value {
     case .string(let text): text
     case .url(let url): url.absoluteString
-    case .null, .bool, .int, .double, .date, .data, .array, .object: ""
+    case .null, .bool, .int, .double, .decimal, .date, .data, .array, .object: ""
     }
   }
 

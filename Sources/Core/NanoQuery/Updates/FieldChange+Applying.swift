@@ -38,9 +38,12 @@ extension FieldChange {
     case .remove, .rename: return nil
     case .increment(let amount):
       guard let old else { return amount }
-      return try number(old, amount, { $0.addingReportingOverflow($1) }, +)
+      return try number(
+        old, amount, { $0.addingReportingOverflow($1) }, DecimalArithmetic.add, +)
     case .multiply(let factor):
-      return try number(old ?? .int(0), factor, { $0.multipliedReportingOverflow(by: $1) }, *)
+      return try number(
+        old ?? .int(0), factor, { $0.multipliedReportingOverflow(by: $1) },
+        DecimalArithmetic.multiply, *)
     case .minimum(let value):
       return old.map { ValueOrder.compare(value, $0) < 0 ? value : $0 } ?? value
     case .maximum(let value):
@@ -64,10 +67,11 @@ extension FieldChange {
     if let moved { try object.set(moved, at: new) }
   }
 
-  /// Combines two numbers: exactly if both are integers, otherwise as doubles.
+  /// Combines two numbers: as doubles if one is a double, otherwise exactly.
   private func number(
     _ old: DocumentValue, _ operand: DocumentValue,
     _ exact: (Int64, Int64) -> (partialValue: Int64, overflow: Bool),
+    _ decimal: (DecimalValue, DecimalValue) -> DecimalDigits.Rounded?,
     _ rounded: (Double, Double) -> Double
   ) throws(StoreError) -> DocumentValue {
     if case .int(let a) = old, case .int(let b) = operand {
@@ -79,6 +83,16 @@ extension FieldChange {
       }
       return .int(value)
     }
+    if old.isDecimal || operand.isDecimal, let a = old.decimalOperand,
+      let b = operand.decimalOperand
+    {
+      guard let result = decimal(a, b), result.isExact else {
+        throw StoreError(
+          .valueNotStorable, "The result of an update is not a decimal of 34 digits",
+          [.field: path.description])
+      }
+      return .decimal(result.value)
+    }
     guard let a = Self.double(old), let b = Self.double(operand) else {
       throw mismatch(old, expected: "a number")
     }
@@ -89,6 +103,7 @@ extension FieldChange {
     switch value {
     case .int(let number): Double(number)
     case .double(let number): number
+    case .decimal(let number): number.nearestDouble
     default: nil
     }
   }

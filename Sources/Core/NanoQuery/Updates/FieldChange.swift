@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+public import Foundation
 public import NanoDocument
 
 /// A change of one field of a document: an update operator.
@@ -78,6 +79,12 @@ public struct FieldChange: Sendable, Hashable {
   public static func increment(_ path: FieldPath, by amount: Double) -> FieldChange {
     FieldChange(path, .increment(.double(amount)))
   }
+  /// Adds a decimal to a number: exactly, unless that is a double, which stays one. A missing field becomes the amount.
+  ///
+  /// - Throws: When applied, also ``StoreError/Code/valueNotStorable`` if the sum has more than 34 digits.
+  public static func increment(_ path: FieldPath, by amount: Decimal) -> FieldChange {
+    FieldChange(path, .increment(amount.documentValue))
+  }
   /// Multiplies a number by an integer. A missing field becomes 0.
   ///
   /// - Throws: As ``increment(_:by:)-(_,Int)``.
@@ -87,6 +94,12 @@ public struct FieldChange: Sendable, Hashable {
   /// Multiplies a number by a double, and it becomes a double. A missing field becomes 0.0.
   public static func multiply(_ path: FieldPath, by factor: Double) -> FieldChange {
     FieldChange(path, .multiply(.double(factor)))
+  }
+  /// Multiplies a number by a decimal: exactly, unless that is a double, which stays one. A missing field becomes 0.
+  ///
+  /// - Throws: When applied, also ``StoreError/Code/valueNotStorable`` if the product has more than 34 digits.
+  public static func multiply(_ path: FieldPath, by factor: Decimal) -> FieldChange {
+    FieldChange(path, .multiply(factor.documentValue))
   }
   /// Sets the field to a value if that sorts before the present one, or if the field is missing.
   public static func min(_ path: FieldPath, _ value: some DocumentValueConvertible) -> FieldChange {

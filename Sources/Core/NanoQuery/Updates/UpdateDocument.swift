@@ -36,8 +36,8 @@ extension FieldChange.Operation {
     case ("$setOnInsert", _): self = .setOnInsert(value)
     case ("$unset", _): self = .remove
     case ("$rename", .string(let path)): self = .rename(FieldPath(path))
-    case ("$inc", .int), ("$inc", .double): self = .increment(value)
-    case ("$mul", .int), ("$mul", .double): self = .multiply(value)
+    case ("$inc", .int), ("$inc", .double), ("$inc", .decimal): self = .increment(value)
+    case ("$mul", .int), ("$mul", .double), ("$mul", .decimal): self = .multiply(value)
     case ("$min", _): self = .minimum(value)
     case ("$max", _): self = .maximum(value)
     case ("$push", .object(let options)) where options["$each"] != nil:

@@ -162,6 +162,7 @@ final class EncryptedPathCatalog {
       case .data: .data
       case .url: .url
       case .double: [.double, .irregular]
+      case .decimal: .decimal
       case .object: [.object, .open]
       default: .irregular
       }

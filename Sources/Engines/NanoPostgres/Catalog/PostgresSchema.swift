@@ -8,8 +8,9 @@ import NanoSQL
 struct PostgresSchema: Sendable {
   let names: PostgresNames
 
-  static let format: Int64 = 2
-  /// The format of a store that has had attachments, and the newest that this version reads.
+  /// The format of new stores.
+  static let firstFormat: Int64 = 2
+  /// The format of a store that has had decimals or attachments, and the newest that this version reads.
   static let newestFormat: Int64 = 3
   /// The number of Unicode scalars of a string that an index stores. The server rejects index entries of more
   /// than 2,704 bytes, over all the fields of the index.
@@ -75,11 +76,26 @@ struct PostgresSchema: Sendable {
       .once(uniqueFunction),
       .once(
         """
-        INSERT INTO \(table("nano_format")) (version) SELECT \(Self.format) \
+        INSERT INTO \(table("nano_format")) (version) SELECT \(Self.firstFormat) \
         WHERE NOT EXISTS (SELECT 1 FROM \(table("nano_format")))
         """),
     ]
   }
+
+  /// The functions as they are for decimals; for other values they return what they returned before.
+  var decimalFunctions: [PostgresStatement] {
+    [.once(numberFunction), .once(textFunction), .once(uniqueFunction)]
+  }
+
+  /// Whether the functions are those, and not of an earlier version of the library.
+  var hasDecimalFunctions: PostgresStatement {
+    .once("SELECT \(table("nano_number"))('{\"$numberDecimal\":\"1\"}'::jsonb) = 1")
+  }
+
+  /// Factors for the number of a decimal below the nearest number, so that it sorts between that one and the number
+  /// before: integers and doubles are further apart than the 20th digit.
+  static let below = "0.99999999999999999999"
+  static let above = "1.00000000000000000001"
 
   func table(_ name: String) -> String { names.qualified(name) }
 
@@ -93,7 +109,11 @@ struct PostgresSchema: Sendable {
     CREATE OR REPLACE FUNCTION \(table("nano_number"))(x jsonb) RETURNS numeric \
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $nano$ SELECT CASE jsonb_typeof(x) \
     WHEN 'string' THEN 'Infinity'::numeric WHEN 'number' THEN x::numeric \
-    WHEN 'object' THEN CASE WHEN jsonb_exists(x, '$numberDouble') AND x ->> '$numberDouble' <> 'Infinity' \
+    WHEN 'object' THEN CASE WHEN jsonb_exists(x, '$date') THEN 'Infinity'::numeric \
+    WHEN jsonb_exists(x, '$numberDecimal') THEN \
+    coalesce((x ->> '$near')::numeric, (x ->> '$numberDecimal')::numeric) * CASE left(x ->> '$side', 1) \
+    WHEN '<' THEN CASE left(x ->> '$numberDecimal', 1) WHEN '-' THEN \(Self.above) ELSE \(Self.below) END \
+    ELSE 1 END WHEN jsonb_exists(x, '$numberDouble') AND x ->> '$numberDouble' <> 'Infinity' \
     THEN '-Infinity'::numeric ELSE 'Infinity'::numeric END \
     WHEN 'array' THEN 'Infinity'::numeric ELSE '-Infinity'::numeric END $nano$
     """
@@ -108,7 +128,8 @@ struct PostgresSchema: Sendable {
       WHEN 'boolean' THEN CASE WHEN x = 'true'::jsonb THEN 'b1' ELSE 'b0' END \
       WHEN 'object' THEN CASE WHEN jsonb_exists(x, '$date') THEN 'd' || left(x ->> '$date', \(length)) \
       WHEN jsonb_exists(x, '$binary') THEN 'x' || left(encode(decode(x #>> '{$binary,base64}', 'base64'), \
-      'hex'), \(length)) WHEN jsonb_exists(x, '$url') THEN 't' || left(x ->> '$url', \(length)) \
+      'hex'), \(length)) WHEN jsonb_exists(x, '$numberDecimal') THEN coalesce(x ->> '$side', '') \
+      WHEN jsonb_exists(x, '$url') THEN 't' || left(x ->> '$url', \(length)) \
       WHEN jsonb_exists(x, '$numberDouble') THEN CASE x ->> '$numberDouble' WHEN 'NaN' THEN 'n' \
       WHEN '-Infinity' THEN 'o' ELSE '' END ELSE 'z' END WHEN 'array' THEN 'y' ELSE '' END $nano$
       """
@@ -127,8 +148,8 @@ struct PostgresSchema: Sendable {
   private var uniqueFunction: String {
     """
     CREATE OR REPLACE FUNCTION \(table("nano_unique"))(x jsonb) RETURNS text \
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $nano$ SELECT CASE WHEN jsonb_typeof(x) IN ('array', 'object') \
-    OR jsonb_typeof(x) = 'string' AND length(x #>> '{}') > \(Self.indexedText) THEN md5(x::text) \
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $nano$ SELECT CASE WHEN jsonb_typeof(x) = 'array' \
+    OR jsonb_typeof(x) = 'object' AND NOT jsonb_exists(x, '$numberDecimal') OR jsonb_typeof(x) = 'string' AND length(x #>> '{}') > \(Self.indexedText) THEN md5(x::text) \
     ELSE '' END $nano$
     """
   }

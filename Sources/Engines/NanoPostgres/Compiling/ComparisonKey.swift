@@ -25,6 +25,7 @@ struct ComparisonKey {
     case .bool(let flag): (number, text) = ("-Infinity", flag ? "b1" : "b0")
     case .int(let integer): number = "\(integer)"
     case .double(let double): number = Self.decimal(double)
+    case .decimal(let decimal): (number, text) = Self.place(decimal)
     case .string(let string):
       number = "Infinity"
       let scalars = string.unicodeScalars

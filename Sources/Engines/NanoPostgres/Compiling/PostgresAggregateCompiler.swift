@@ -46,7 +46,9 @@ struct PostgresAggregateCompiler {
     var order: [String] = []
     var columns: [Column] = []
     for (number, path) in query.groups.enumerated() {
-      guard let single = metadata.sortable(path) else { return nil }
+      guard let single = metadata.sortable(path), !single.types.contains(.decimal) else {
+        return nil
+      }
       let group = group("g\(number)", single, &values)
       selected += group.selected
       order += group.order
@@ -124,7 +126,8 @@ struct PostgresAggregateCompiler {
   ) -> (Column, [String])? {
     guard let path = aggregate.field else { return (.count, ["count(*)::text"]) }
     if let defaults = metadata.collection.defaults, defaults.reaches(path) { return nil }
-    guard let single = metadata.single(path), !single.types.contains(.open) else { return nil }
+    guard let single = metadata.single(path), single.types.isDisjoint(with: [.open, .decimal])
+    else { return nil }
     let place = single.place
     func number() -> String {
       let value = values.extract(place.value)

@@ -16,7 +16,7 @@ extension PostgresConditionCompiler {
   {
     guard comparison == .equal, let literal = JSONPathLiteral.text(value),
       let summary = metadata.observed(path), !summary.types.contains(.url),
-      !summary.types.contains(.irregular)
+      !summary.types.contains(.decimal), !summary.types.contains(.irregular)
     else { return nil }
     guard
       let column = ElementIndexExpression(path, metadata.names),

@@ -74,6 +74,9 @@ extension PostgresConditionCompiler {
     guard let operation = comparison.sql, let compared = ComparisonKey(value) else { return nil }
     let place = single.place
     switch compared.kind {
+    case .ordered(.decimal): return decimal(place, comparison, operation, compared)
+    case .ordered(.number) where single.types.contains(.decimal):
+      return decimal(place, comparison, operation, compared)
     case .ordered(.number):
       let limits: String
       switch comparison {
@@ -93,6 +96,27 @@ extension PostgresConditionCompiler {
       guard comparison == .equal else { return nil }
       return Translation(sql: ranged(place, comparison, operation, compared), isExact: true)
     }
+  }
+
+  /// Compares numbers of which some are decimals, by the number and the text.
+  private func decimal(
+    _ place: PostgresFieldExpression, _ comparison: Comparison, _ operation: String,
+    _ value: ComparisonKey
+  ) -> Translation {
+    let number = PostgresSQL.value(.number(value.number))
+    let text = PostgresSQL.value(.text(value.text))
+    let low = " AND \(place.number) > '-Infinity'"
+    let high = " AND \(place.number) < 'Infinity'"
+    let pair: PostgresSQL =
+      "(\(place.number), \(place.text)) \(operation) (" + number + ", " + text + ")"
+    let sql: PostgresSQL
+    switch comparison {
+    case .equal: sql = "\(place.number) = " + number + " AND \(place.text) = " + text
+    case .less, .lessOrEqual: sql = pair + "\(low)"
+    case .greater, .greaterOrEqual: sql = pair + "\(high)"
+    case .notEqual: sql = pair + "\(low)\(high)"
+    }
+    return Translation(sql: sql, isExact: true)
   }
 
   /// Compares texts that begin with the letter of their type. Values of other types are neither less nor greater.
@@ -138,7 +162,8 @@ extension PostgresConditionCompiler {
       if value.isNull { continue }
       guard let compared = ComparisonKey(value) else { return nil }
       switch compared.kind {
-      case .ordered(.number): numbers.append(compared.number)
+      case .ordered(.number) where !single.types.contains(.decimal):
+        numbers.append(compared.number)
       case .ordered(.text) where !compared.mayBePrefix: texts.append(compared.text)
       default:
         guard let equality = field(path, .equal, value), equality.isExact else { return nil }

@@ -96,10 +96,22 @@ enum QueryableBody {
       out.append(UInt8(ascii: "]"))
     case .double(let number) where number.isFinite && number.magnitude >= 0x1p53:
       out.append(contentsOf: (ComparisonKey.wholeDigits(number) + ".0").utf8)
+    case .decimal(let decimal): write(decimal, to: &out)
     case .string(let text) where text.utf8.contains(0):
       scalar(.string(withoutNUL(text)), to: &out)
     default: scalar(value, to: &out)
     }
+  }
+
+  /// The nearest number of a large decimal has all its digits, as large doubles do.
+  private static func write(_ decimal: DecimalValue, to out: inout [UInt8]) {
+    let place = DecimalPlace(decimal)
+    guard !place.isImplied, case .double(let near) = place.number, near.magnitude >= 0x1p53 else {
+      return scalar(.decimal(decimal), to: &out)
+    }
+    let side = place.side.isEmpty ? "" : #","$side":"\#(place.side)""#
+    let number = ComparisonKey.wholeDigits(near)
+    out.append(contentsOf: #"{"$numberDecimal":"\#(decimal)","$near":\#(number)\#(side)}"#.utf8)
   }
 
   private static func withoutNUL(_ text: String) -> String {

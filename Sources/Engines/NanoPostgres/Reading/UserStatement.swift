@@ -97,7 +97,8 @@ struct UserStatement {
       }
       return .untyped(text)
     case .data(let data): return .bytes(Array(data))
-    case .date, .url, .array, .object:
+    case .decimal(let number) where number.isStorable: return .number(number.description)
+    case .decimal, .date, .url, .array, .object:
       var writer = JSONWriter()
       writer.value(value)
       if let failure = writer.failure { throw failure }

@@ -170,6 +170,7 @@ extension PathTrie {
     case .data: types = .data
     case .url: types = .url
     case .double: types = [.double, .irregular]
+    case .decimal: types = .decimal
     // Only another program can have written a name that begins with a single `$`.
     case .object: types = [.object, .open]
     default: types = .irregular

@@ -36,6 +36,8 @@ package final class PathTrie {
   private var nameCapacity = 1024
   /// Nodes whose types have not been written to the file yet.
   package private(set) var changed: [Int32] = []
+  /// Whether a decimal occurred at a path that never had one, since this was last set to `false`.
+  package var hasNewDecimals = false
 
   /// The limits on names per object and on paths per collection, beyond which no more are tracked: such objects
   /// are maps with user data as names, which are not worth indexing. Arbitrary.
@@ -72,6 +74,8 @@ package final class PathTrie {
   }
 
   private func markNew(_ node: Int32, _ types: Int32) {
+    let decimal = Int32(ObservedTypes.decimal.rawValue)
+    if types & decimal != 0, nodes[Int(node)].types & decimal == 0 { hasNewDecimals = true }
     nodes[Int(node)].types |= types
     guard node != Self.root, !nodes[Int(node)].isChanged else { return }
     if nodes[Int(node)].attribute == Self.unnumbered {
@@ -186,6 +190,11 @@ extension PathTrie {
     return PathSummary(
       types: ObservedTypes(rawValue: Int(types)).subtracting(.open), entersArray: depth > 0,
       entersNestedArray: depth > 1)
+  }
+
+  /// Returns whether a decimal ever occurred at a path.
+  package func hasDecimals(at path: FieldPath) -> Bool {
+    summary(at: path)?.types.contains(.decimal) ?? false
   }
 
   /// Adds a node and, recursively, its element nodes.

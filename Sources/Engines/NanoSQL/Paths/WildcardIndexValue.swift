@@ -30,6 +30,12 @@ package enum WildcardIndexValue {
     case .int(let number): self = .int(number)
     // NaN sorts before all numbers.
     case .double(let number): self.init(number.isNaN ? -.infinity : number)
+    // Decimals next to each other may have the same number, which is that of equal numbers.
+    case .decimal(let number):
+      switch DecimalPlace(number).number {
+      case .integer(let integer): self = .int(integer)
+      case .double(let double): self.init(double.isNaN ? -.infinity : double)
+      }
     // An invalid date sorts after all others.
     case .date(let date):
       let seconds = date.timeIntervalSinceReferenceDate

@@ -161,6 +161,7 @@ extension ConditionCompiler {
     /// The side table of an element index; `nil` for a field index.
     var elements: String?
     var summary: PathSummary?
+    var hasDecimals: Bool { summary?.types.contains(.decimal) == true }
   }
 
   private func indexedField(_ path: FieldPath) -> IndexedField? {
@@ -169,7 +170,8 @@ extension ConditionCompiler {
       return IndexedField(expression: "value", elements: table, summary: summary)
     }
     guard let summary, !summary.entersArray, metadata.isIndexed(path),
-      let expression = FieldExpression.extract(path)
+      let expression = summary.types.contains(.decimal)
+        ? DecimalExpression(path)?.number : FieldExpression.extract(path)
     else { return nil }
     return IndexedField(expression: expression, elements: nil, summary: summary)
   }
@@ -190,6 +192,7 @@ extension ConditionCompiler {
       let indexed = indexedField(path),
       let (binding, literalClass) = ExtractedValue.parameter(value)
     else { return nil }
+    if isDecimal(indexed, literalClass) { return decimals(indexed, interval, value) }
     guard interval == .equal || isOrdered(indexed, literalClass) else { return nil }
     guard !missesEqual(indexed, literalClass) else { return nil }
     var test = SQLFragment("\(indexed.expression) \(operation) ") + .parameter(binding)
@@ -199,12 +202,45 @@ extension ConditionCompiler {
     return finish(indexed, test, isExact: isAlone(indexed, literalClass))
   }
 
+  /// Returns whether a comparison involves decimals, so that the index finds a superset.
+  private func isDecimal(_ indexed: IndexedField, _ literal: PathSummary.PlainClass?) -> Bool {
+    literal == .decimal || literal == .number && indexed.hasDecimals
+  }
+
+  /// Compares with the nearest number, which decimals next to the value have too.
+  private func decimals(
+    _ indexed: IndexedField, _ interval: Comparison.Interval, _ value: DocumentValue
+  ) -> Translation? {
+    guard let binding = number(value, indexed) else { return nil }
+    guard interval != .equal else {
+      return finish(
+        indexed, SQLFragment("\(indexed.expression) = ") + .parameter(binding), isExact: false)
+    }
+    guard isOrdered(indexed, .decimal) else { return nil }
+    let operation = interval == .upTo ? "<=" : ">="
+    let test = SQLFragment("\(indexed.expression) \(operation) ") + .parameter(binding)
+    return finish(indexed, "likelihood(" + test + ", 0.01)", isExact: false)
+  }
+
+  private func number(_ value: DocumentValue, _ indexed: IndexedField) -> SQLBinding? {
+    indexed.elements != nil && indexed.hasDecimals
+      ? PlainBinding.binding(value) : DecimalPlace.bindings(value)?.number
+  }
+
   private func between(_ path: FieldPath, _ low: DocumentValue, _ high: DocumentValue)
     -> Translation?
   {
     guard let indexed = indexedField(path),
       let (lowBinding, lowClass) = ExtractedValue.parameter(low),
-      let (highBinding, highClass) = ExtractedValue.parameter(high), lowClass == highClass,
+      let (highBinding, highClass) = ExtractedValue.parameter(high)
+    else { return nil }
+    if isDecimal(indexed, lowClass) || isDecimal(indexed, highClass) {
+      guard let from = decimals(indexed, .from, low), let to = decimals(indexed, .upTo, high),
+        indexed.elements == nil
+      else { return nil }
+      return Translation(sql: from.sql + " AND " + to.sql, isExact: false, isLookup: true)
+    }
+    guard lowClass == highClass,
       isOrdered(indexed, lowClass), !missesEqual(indexed, lowClass)
     else { return nil }
     let test =
@@ -222,8 +258,10 @@ extension ConditionCompiler {
         let (binding, literal) = ExtractedValue.parameter(value),
         !missesEqual(indexed, literal)
       else { return nil }
-      bindings.append(.parameter(binding))
-      isExact = isExact && isAlone(indexed, literal)
+      let isDecimal = isDecimal(indexed, literal)
+      guard let found = isDecimal ? number(value, indexed) : binding else { return nil }
+      bindings.append(.parameter(found))
+      isExact = isExact && !isDecimal && isAlone(indexed, literal)
     }
     let test =
       SQLFragment("\(indexed.expression) IN (") + SQLFragment.joined(bindings, by: ", ") + ")"
@@ -252,6 +290,10 @@ extension ConditionCompiler {
   private func isOrdered(_ indexed: IndexedField, _ literal: PathSummary.PlainClass?) -> Bool {
     guard let literal, let summary = indexed.summary else { return false }
     guard literal != .text || metadata.ordersText else { return false }
+    // Elements that are decimals have their stored form there.
+    if indexed.elements != nil, indexed.hasDecimals, literal == .number || literal == .decimal {
+      return false
+    }
     return !summary.types.contains(.irregular)
   }
 

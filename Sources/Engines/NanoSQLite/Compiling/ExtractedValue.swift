@@ -16,6 +16,7 @@ enum ExtractedValue {
     case .bool(let flag): return (.int(flag ? 1 : 0), .boolean)
     case .int(let number): return (.int(number), .number)
     case .double(let number): return number.isFinite ? (.double(number), .number) : nil
+    case .decimal: return DecimalPlace.bindings(value).map { ($0.number, .decimal) }
     case .string(let text): return text.utf8.contains(0) ? nil : (.text(text), .text)
     case .date:
       // A date between two nanoseconds has a different form, which does not sort with the others.
@@ -41,6 +42,10 @@ enum ExtractedValue {
 /// Parameters that equal the results of `json_extract` for stored values.
 enum PlainBinding {
   static func binding(_ value: DocumentValue) -> SQLBinding? {
-    ExtractedValue.parameter(value)?.0
+    // A decimal that equals no integer or double is its stored form in an index on elements.
+    if case .decimal(let number) = value, number.isStorable, !DecimalPlace(number).side.isEmpty {
+      return ExtractedValue.storedText(value).map { .text($0) }
+    }
+    return ExtractedValue.parameter(value)?.0
   }
 }

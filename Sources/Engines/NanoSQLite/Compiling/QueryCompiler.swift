@@ -117,7 +117,7 @@ extension QueryCompiler {
             descending: false)
         ]
       let terms =
-        best + query.orderings.map(term) + [Term(sql: "id", isPlain: true, descending: false)]
+        best + query.orderings.flatMap(terms) + [Term(sql: "id", isPlain: true, descending: false)]
       let parts = terms.map { $0.sql + ($0.descending ? " DESC" : "") }
       sql.append(" ORDER BY " + SQLFragment.joined(parts, by: ", "))
     }
@@ -152,6 +152,19 @@ extension QueryCompiler {
     /// Whether it is the stored value rather than a computed sort key.
     var isPlain: Bool
     var descending: Bool
+  }
+
+  /// Returns the expressions of an ordering: one, or two for a field with decimals.
+  private func terms(_ ordering: Ordering) -> [Term] {
+    let descending = ordering.descending
+    if case .field(let path) = ordering.expression, metadata.sortableClass(path) == .decimal,
+      let decimals = DecimalExpression(path)
+    {
+      return [decimals.number, decimals.side].map {
+        Term(sql: SQLFragment($0), isPlain: true, descending: descending)
+      }
+    }
+    return [term(ordering)]
   }
 
   private func term(_ ordering: Ordering) -> Term {
@@ -190,7 +203,8 @@ extension QueryCompiler {
     switch (ordering.expression, value) {
     case (.field(let path), _):
       guard let (_, literal) = ExtractedValue.parameter(value) else { return false }
-      return literal != nil && metadata.sortableClass(path) == literal
+      let stored = metadata.sortableClass(path)
+      return literal != nil && (stored == literal || stored == .decimal && literal == .number)
     case (.attribute(.type), .string(let text)): return !text.utf8.contains(0)
     case (.attribute(.rowID), .int), (.attribute(.version), .int): return true
     default: return false
@@ -200,14 +214,15 @@ extension QueryCompiler {
   /// Returns the condition for documents after a position: greater in the first ordering, or equal there and greater
   /// in the second, and so on to the row ID. Nulls come first.
   private func after(_ position: PagePosition, _ orderings: [Ordering]) -> SQLFragment {
-    let terms = zip(orderings, position.values).map { ordering, value in
-      let term = term(ordering)
-      return term.isPlain && !isComparable(value, ordering) ? sortKey(ordering) : term
+    let parts = zip(orderings, position.values).flatMap { ordering, value in
+      let stored = terms(ordering)
+      let isComputed = stored[0].isPlain && !isComparable(value, ordering)
+      let used = isComputed ? [sortKey(ordering)] : stored
+      return Array(zip(used, Self.bindings(value, used)))
     }
     var equal: [SQLFragment] = []
     var choices: [SQLFragment] = []
-    for (term, value) in zip(terms, position.values) {
-      let binding = Self.binding(value, plain: term.isPlain)
+    for (term, binding) in parts {
       if let beyond = Self.beyond(term, binding) {
         choices.append(SQLFragment.all(equal + [beyond]) ?? beyond)
       }
@@ -226,6 +241,14 @@ extension QueryCompiler {
     case (true, _):
       return "(" + term.sql + " < " + .parameter(binding) + " OR " + term.sql + " IS NULL)"
     }
+  }
+
+  private static func bindings(_ value: DocumentValue, _ terms: [Term]) -> [SQLBinding] {
+    guard terms.count == 1 else {
+      let place = DecimalPlace.bindings(value) ?? (.null, .text(DecimalPlace.equal))
+      return [place.number, place.side]
+    }
+    return [binding(value, plain: terms[0].isPlain)]
   }
 
   private static func binding(_ value: DocumentValue, plain: Bool) -> SQLBinding {

@@ -111,7 +111,7 @@ extension SQLiteStatement {
     case .double(let number): bind(number, at: index)
     case .string(let text): try bind(text, at: index)
     case .data(let data): try bind(data, at: index)
-    case .date, .url, .array, .object:
+    case .decimal, .date, .url, .array, .object:
       var writer = JSONWriter()
       writer.value(value)
       if let failure = writer.failure { throw failure }

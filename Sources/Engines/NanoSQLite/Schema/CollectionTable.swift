@@ -13,7 +13,9 @@ final class CollectionTable {
   var sqlNames: [ExactName: String]
   private let elementTables: [ExactName: String]
   /// Indexes whose build has begun: they are maintained like the others but not used.
-  let unfinished: [IndexSchema]
+  private(set) var unfinished: [IndexSchema]
+  /// The indexed fields in which a decimal ever occurred, as the indexes in the file have been created for.
+  private(set) var decimalFields: Set<FieldPath> = []
   /// Whether queries on the collection are reported to the connection's observer.
   let isObserved: Bool
   /// Whether the collection is large enough for its scans to be timed.
@@ -88,6 +90,24 @@ final class CollectionTable {
       $0.sql(SQLName.quoted(description.name), isTracked: feed != nil)
     }
     statements = Array(repeating: nil, count: sqlTexts.count)
+    decimalFields = fieldsWithDecimals
+    noteDecimalFields()
+  }
+
+  /// The indexed fields in which a decimal occurred, also in documents that the catalog in the file does not have yet.
+  var fieldsWithDecimals: Set<FieldPath> {
+    let fields = (indexes + unfinished.map(\.index)).flatMap { $0.columns.map(\.path) }
+    return Set(fields.filter { paths.hasDecimals(at: $0) })
+  }
+
+  /// Notes that the indexes are about to be created for the decimals of these fields.
+  func note(decimalFields fields: Set<FieldPath>) {
+    decimalFields = fields
+    noteDecimalFields()
+  }
+
+  private func noteDecimalFields() {
+    for index in unfinished.indices { unfinished[index].decimals = decimalFields }
   }
 
   /// Returns a statement; if it is in use because the block of an outer call runs it, a new one.
@@ -136,7 +156,8 @@ final class CollectionTable {
   var schemas: [IndexSchema] {
     indexes.compactMap { index in
       sqlNames[ExactName(index.name)].map {
-        IndexSchema(collection: description.name, index: index, sqlName: $0)
+        IndexSchema(
+          collection: description.name, index: index, sqlName: $0, decimals: decimalFields)
       }
     }
   }

@@ -12,7 +12,7 @@ enum Schema {
   /// The format of a file that has had a change feed.
   static let feedFormatVersion: Int64 = 2
 
-  /// The format of a file that has had attachments, and the newest that this version reads.
+  /// The format of a file that has had decimals or attachments, and the newest that this version reads.
   static let newestFormatVersion: Int64 = 3
 
   /// `NANO`; stored in `PRAGMA application_id`, by which tools such as `file` identify the format.
@@ -128,6 +128,8 @@ struct IndexSchema {
   let index: IndexDefinition
   /// The name of SQLite's index, or of the side table for an index on elements.
   let sqlName: String
+  /// The fields in which a decimal ever occurred. They have two terms, by which decimals are sorted.
+  var decimals: Set<FieldPath> = []
 
   /// Candidate names. Several indexes may produce the same name, because SQLite's names are case-insensitive:
   /// the first unused one is taken and stored in `nano_indexes`.
@@ -146,7 +148,10 @@ struct IndexSchema {
     case .fields:
       var terms: [String] = []
       for column in index.columns {
-        terms.append(try expression(column.path) + (column.descending ? " DESC" : ""))
+        guard let expressions = expressions(column.path) else {
+          throw PathWalk.notIndexable(column.path, index.name)
+        }
+        terms += expressions.map { $0 + (column.descending ? " DESC" : "") }
       }
       return "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(SQLName.quoted(sqlName)) "
         + "ON \(table)(\(terms.joined(separator: ", ")));"
@@ -164,11 +169,12 @@ struct IndexSchema {
     }
   }
 
-  private func expression(_ path: FieldPath) throws(StoreError) -> String {
-    guard let expression = FieldExpression.extract(path) else {
-      throw PathWalk.notIndexable(path, index.name)
+  /// Returns the terms of a field; `nil` if it cannot be indexed.
+  func expressions(_ path: FieldPath, from column: String = "body") -> [String]? {
+    guard decimals.contains(path) else {
+      return FieldExpression.extract(path, from: column).map { [$0] }
     }
-    return expression
+    return DecimalExpression(path, from: column).map { [$0.number, $0.side] }
   }
 
   /// Returns the definitions of an index on elements with its triggers, without entries for the existing
@@ -236,7 +242,7 @@ struct IndexSchema {
     switch index.kind {
     case .fields:
       func terms(_ body: String) -> String {
-        index.columns.compactMap { FieldExpression.extract($0.path, from: body) }
+        index.columns.flatMap { expressions($0.path, from: body) ?? [] }
           .joined(separator: ", ")
       }
       return "SELECT (\(terms("?1"))) IS (\(terms("?2")))"
@@ -252,11 +258,11 @@ struct IndexSchema {
   func otherRows() throws(StoreError) -> String {
     switch index.kind {
     case .fields:
-      let terms = index.columns.compactMap { column -> String? in
-        guard let stored = FieldExpression.extract(column.path),
-          let given = FieldExpression.extract(column.path, from: "?1")
-        else { return nil }
-        return "\(stored) = \(given)"
+      let terms = index.columns.flatMap { column -> [String] in
+        guard let stored = expressions(column.path),
+          let given = expressions(column.path, from: "?1")
+        else { return [] }
+        return zip(stored, given).map { "\($0) = \($1)" }
       }
       return
         "SELECT id FROM \(table) WHERE id <> ?2 AND \(terms.joined(separator: " AND ")) LIMIT 1"
@@ -276,7 +282,9 @@ struct IndexSchema {
     _ path: FieldPath, of row: String, source: String
   ) throws(StoreError) -> String {
     let walk = try PathWalk(path, in: "\(row).body", index: index.name)
-    return "SELECT DISTINCT \(walk.last).value, \(row).id FROM \(source)\(walk.tables) "
+    let value =
+      decimals.contains(path) ? DecimalExpression.element(walk.last) : "\(walk.last).value"
+    return "SELECT DISTINCT \(value) AS value, \(row).id FROM \(source)\(walk.tables) "
       + "WHERE \(walk.condition)"
   }
 }

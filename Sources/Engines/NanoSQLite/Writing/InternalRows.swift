@@ -217,7 +217,7 @@ struct IndexRow {
 struct PathRow {
   static let table = "nano_paths"
   static let columns = ["collection", "path", "types", "attribute"]
-  static let allTypes: ClosedRange<Int64> = 0...4095
+  static let allTypes: ClosedRange<Int64> = 0...8191
   /// Numbers are assigned consecutively, and the number of paths per collection is limited, so the upper bound
   /// is never reached.
   static let attributes: ClosedRange<Int64> = 0...(1 << 30)

@@ -100,6 +100,7 @@ extension SQLiteWriter {
         return false
       }
       do {
+        try prepareDecimals(table)
         try update(row, body, table)
         table.wildcardIndex?.buffer.commit(id: row.id)
         return true

@@ -14,12 +14,14 @@ extension SQLiteWriter {
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     guard let wildcardIndex = table.wildcardIndex else {
       try table.paths.observe(document.body)
+      try prepareDecimals(table)
       let id = try insert(document, table)
       try noteWritten(table)
       return id
     }
     return try indexing(wildcardIndex) {
       try table.paths.observe(document.body, wildcardIndex.buffer)
+      try prepareDecimals(table)
       return try insert(document, table)
     }
   }
@@ -74,6 +76,7 @@ extension SQLiteWriter {
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
+    try prepareDecimals(table)
     guard let wildcardIndex = table.wildcardIndex else {
       let id = try save(document, key, table)
       try noteWritten(table)
@@ -139,6 +142,7 @@ extension SQLiteWriter {
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
+    try prepareDecimals(table)
     guard let wildcardIndex = table.wildcardIndex else {
       return try replace(identity, document, table)
     }

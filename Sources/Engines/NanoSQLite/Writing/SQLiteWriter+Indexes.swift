@@ -11,7 +11,8 @@ extension SQLiteWriter {
     let schema = IndexSchema(
       collection: collectionName, index: index,
       sqlName: try freeName(
-        IndexSchema.sqlNames(collectionName, index), suffixes: IndexSchema.suffixes))
+        IndexSchema.sqlNames(collectionName, index), suffixes: IndexSchema.suffixes),
+      decimals: try decimals(of: index, in: collectionName))
     if let failure = try unreadable(schema) { throw failure }
     // An index on elements is created by several statements; without a savepoint, a failure would leave the
     // first ones applied.
@@ -37,7 +38,8 @@ extension SQLiteWriter {
     let schema = IndexSchema(
       collection: collectionName, index: index,
       sqlName: try freeName(
-        IndexSchema.sqlNames(collectionName, index), suffixes: IndexSchema.suffixes))
+        IndexSchema.sqlNames(collectionName, index), suffixes: IndexSchema.suffixes),
+      decimals: try decimals(of: index, in: collectionName))
     try savepoint { try connection.execute(try schema.begin()) }
     try note(schema, filled: Int64.min)
     return false
@@ -135,6 +137,11 @@ extension SQLiteWriter {
           index.reason.map { .text($0) } ?? .null, filled.map { .int($0) } ?? .null,
         ]))
     try nextGeneration(schema.collection)
+  }
+
+  private func decimals(of index: IndexDefinition, in collection: String) throws -> Set<FieldPath> {
+    let paths = try tableForWriting(collection).paths
+    return Set(index.columns.map(\.path).filter { paths.hasDecimals(at: $0) })
   }
 
   func create(_ schema: IndexSchema) throws {

@@ -46,11 +46,16 @@ extension SQLiteWriter {
     var sql = SQLFragment("SELECT id, key FROM \(name) WHERE ")
     switch index.kind {
     case .fields:
-      let terms = index.columns.compactMap { column -> SQLFragment? in
-        guard let stored = FieldExpression.extract(column.path),
-          let given = FieldExpression.extract(column.path, from: "?")
-        else { return nil }
-        return SQLFragment("\(stored) = \(given)", [.text(body)])
+      let schema = table.schemas.first { $0.index.name.hasSameBytes(as: index.name) }
+      let terms = index.columns.flatMap { column -> [SQLFragment] in
+        guard let stored = schema?.expressions(column.path),
+          let given = schema?.expressions(column.path, from: "?")
+        else { return [] }
+        return zip(stored, given).map { stored, given in
+          let uses = given.utf8.count { $0 == UInt8(ascii: "?") }
+          return SQLFragment(
+            "\(stored) = \(given)", Array(repeating: .text(body), count: uses))
+        }
       }
       sql.append(SQLFragment.joined(terms, by: " AND "))
     case .elements:

@@ -298,6 +298,7 @@ extension SQLiteWriter {
   /// Writes new paths, types, and attributes of documents.
   func flushPaths(of table: CollectionTable) throws {
     guard !table.paths.changed.isEmpty || table.hasNewParts else { return }
+    if table.paths.hasNewDecimals { try noteDecimals(table) }
     let name = table.description.name
     if let parts = table.takeNewParts() {
       try connection.run(

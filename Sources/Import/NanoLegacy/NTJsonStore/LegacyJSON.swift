@@ -78,7 +78,7 @@ enum LegacyJSON {
   }
 
   private static func converted(_ number: String) -> [UInt8]? {
-    switch ExtendedJSON.decimal(number) {
+    switch ExtendedJSON.number(number) {
     case .double(let value): Array("\(value)".utf8)
     case .string(let text): Array("\"\(text)\"".utf8)
     default: nil

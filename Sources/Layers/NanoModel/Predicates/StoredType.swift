@@ -77,7 +77,7 @@ extension StoredType.Kind {
   /// Whether values are ordered like their stored forms.
   var hasOrder: Bool {
     switch self {
-    case .text, .date, .double, .float, .integer: true
+    case .text, .date, .decimal, .double, .float, .integer: true
     default: false
     }
   }
@@ -90,14 +90,6 @@ extension StoredType.Kind {
     }
   }
 
-  var isDecimal: Bool {
-    switch self {
-    case .decimal: true
-    case .raw(let kind): kind.isDecimal
-    case .list(let element), .dictionary(let element): element.kind.isDecimal
-    default: false
-    }
-  }
   var isText: Bool { if case .text = self { true } else { false } }
   var isList: Bool { if case .list = self { true } else { false } }
 }

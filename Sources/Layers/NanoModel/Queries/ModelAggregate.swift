@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+public import Foundation
 import NanoDocument
 import NanoEngine
 import NanoQuery
@@ -56,12 +57,23 @@ extension ModelAggregate where Result == Double? {
   }
 }
 
+extension ModelAggregate where Result == Decimal? {
+  /// Returns the average of a `Decimal` property, rounded to 34 digits, or nil if there are no values.
+  public static func average(
+    _ keyPath: any KeyPath<M, Decimal> & Sendable
+  ) -> ModelAggregate {
+    ModelAggregate(keyPath, Aggregate.average) { (value) throws(StoreError) in
+      value.isNull ? nil : try Decimal(stored: value)
+    }
+  }
+}
+
 extension ModelAggregate {
   /// Returns the sum of a numeric property, or 0 if there are no values. Lists contribute all their
   /// elements.
   ///
-  /// A sum that overflows the property's type throws ``StoreError/Code/typeMismatch``. A `Decimal`
-  /// cannot be summed, since it is stored as text.
+  /// A sum that overflows the property's type throws ``StoreError/Code/typeMismatch``. The sum of
+  /// `Decimal` values is exact.
   public static func sum<Value: NumericQueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) -> ModelAggregate where Result == Value.Number {

@@ -15,8 +15,7 @@ public struct ModelOrdering<Root: Model>: Sendable {
 
   /// Sorts by a property in ascending order, with missing values first.
   ///
-  /// A property with a raw value is sorted by it. For a `Decimal`, which is stored as text, the
-  /// query throws ``StoreError/Code/unsupported``.
+  /// A property with a raw value is sorted by it.
   public static func forward(_ keyPath: any PartialKeyPath<Root> & Sendable) -> ModelOrdering {
     ModelOrdering(keyPath, descending: false)
   }
@@ -27,16 +26,7 @@ public struct ModelOrdering<Root: Model>: Sendable {
 
   private init(_ keyPath: any PartialKeyPath<Root> & Sendable, descending: Bool) {
     location = Result { () throws(StoreError) in
-      let location = try Root.location(of: keyPath)
-      guard !(StoredType(type(of: keyPath as AnyKeyPath).valueType).kind.isDecimal) else {
-        throw StoreError(
-          .unsupported, "Results cannot be sorted by a Decimal, which is stored as text",
-          [
-            .collection: Root.collectionName, .field: "\(location.path)",
-            .hint: "store the amount as an integer of its smallest unit",
-          ])
-      }
-      return location
+      try Root.location(of: keyPath)
     }
     self.descending = descending
   }

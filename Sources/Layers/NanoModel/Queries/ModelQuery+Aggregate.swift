@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+public import Foundation
 import NanoDocument
 import NanoEngine
 import NanoQuery
@@ -107,6 +108,15 @@ extension ModelQuery {
     _ keyPath: any KeyPath<M, some NumericQueryValue> & Sendable
   ) async throws -> Double? { try await onReader { try $0.average(keyPath) } }
 
+  /// Returns the average of a `Decimal` property, rounded to 34 digits, or nil if there are no values.
+  public func average(_ keyPath: any KeyPath<M, Decimal> & Sendable) throws -> Decimal? {
+    try only(.average(keyPath))
+  }
+  /// The asynchronous form of ``average(_:)``, which does not block the calling thread.
+  public func average(_ keyPath: any KeyPath<M, Decimal> & Sendable) async throws -> Decimal? {
+    try await onReader { try $0.average(keyPath) }
+  }
+
   /// Returns the sum of a numeric property, or 0 if there are no values. Lists contribute all their
   /// elements.
   ///
@@ -114,8 +124,7 @@ extension ModelQuery {
   /// try orders.find().sum(\.cents)              // 119
   /// ```
   ///
-  /// A `Decimal` cannot be summed, since it is stored as text. Store an amount as an integer of its
-  /// smallest unit.
+  /// The sum of `Decimal` values is exact.
   ///
   /// - Throws: ``StoreError/Code/typeMismatch`` if the sum overflows the property's type.
   public func sum<Value: NumericQueryValue>(

@@ -30,9 +30,6 @@ extension DocumentValue: QueryValue {}
 extension Optional: QueryValue where Wrapped: QueryValue {}
 
 /// A value whose stored form has the order of its type, for comparisons, `min` and `max`.
-///
-/// `Decimal` does not conform, since it is stored as text, in which "9" sorts after "10". Store an
-/// amount as an integer of its smallest unit.
 public protocol OrderedQueryValue: QueryValue {
   /// The type itself, or the wrapped type of an optional.
   associatedtype Unwrapped: FieldCodable & Sendable = Self
@@ -51,6 +48,7 @@ extension UInt8: OrderedQueryValue {}
 extension UInt16: OrderedQueryValue {}
 extension UInt32: OrderedQueryValue {}
 extension UInt64: OrderedQueryValue {}
+extension Decimal: OrderedQueryValue {}
 extension Date: OrderedQueryValue {}
 extension DocumentValue: OrderedQueryValue {}
 extension Optional: OrderedQueryValue where Wrapped: OrderedQueryValue {
@@ -59,9 +57,6 @@ extension Optional: OrderedQueryValue where Wrapped: OrderedQueryValue {
 }
 
 /// A numeric type, an optional number, or a collection of numbers, for `sum` and `average`.
-///
-/// `Decimal` does not conform, since it is stored as text. Store an amount as an integer of its
-/// smallest unit.
 public protocol NumericQueryValue: SendableMetatype {
   /// The number type itself, or the type of the numbers in an optional or list.
   associatedtype Number: FieldCodable & Sendable = Self
@@ -79,6 +74,7 @@ extension UInt8: NumericQueryValue {}
 extension UInt16: NumericQueryValue {}
 extension UInt32: NumericQueryValue {}
 extension UInt64: NumericQueryValue {}
+extension Decimal: NumericQueryValue {}
 extension Optional: NumericQueryValue where Wrapped: NumericQueryValue {
   /// The number type of the wrapped type.
   public typealias Number = Wrapped.Number

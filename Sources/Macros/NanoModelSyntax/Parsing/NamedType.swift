@@ -91,7 +91,7 @@ struct NamedType {
   ])
   private static let keys: Set<String> = ["String", "UUID", "Int", "Int64"]
   /// Types that are stored as strings; a program may conform them to `TextIndexable`.
-  private static let strings: Set<String> = ["UUID", "Decimal"]
+  private static let strings: Set<String> = ["UUID"]
 
   /// Whether the element type is one that documents can store, judging by its name alone.
   var isScalar: Bool { Self.scalars.contains(name) }

@@ -74,7 +74,8 @@ package enum CSVCell {
     // JSON cannot represent infinity and NaN, but a cell can.
     case .double(let number) where !number.isFinite: return "\(number)"
     case .date, .data: return String(value.jsonString(dialect: .plain).dropFirst().dropLast())
-    case .null, .bool, .int, .double, .array, .object: return value.jsonString(dialect: .plain)
+    case .null, .bool, .int, .double, .decimal, .array, .object:
+      return value.jsonString(dialect: .plain)
     }
   }
 
@@ -86,7 +87,7 @@ package enum CSVCell {
     case .string, .data, .url, .array, .object:
       let text = text(value)
       write(text, separator, isQuoted: text.isEmpty || PlainText.isValue(text), &writer)
-    case .null, .bool, .int, .double, .date: write(text(value), separator, &writer)
+    case .null, .bool, .int, .double, .decimal, .date: write(text(value), separator, &writer)
     }
   }
 

@@ -64,6 +64,7 @@ enum MongoDBText {
       writer.literal(#""}"#)
     // In this form already.
     case .double: writer.value(value)
+    case .decimal: writer.text(value)
     case .date(let date):
       writer.literal(#"{"$date":{"$numberLong":""#)
       writer.integer(Int64((date.timeIntervalSince1970 * 1000).rounded()))

@@ -23,7 +23,7 @@ public enum SQLDatatype: String, Sendable, Hashable, CaseIterable {
   public init(of value: DocumentValue) {
     switch value {
     case .null: self = .null
-    case .bool, .int, .double: self = .real
+    case .bool, .int, .double, .decimal: self = .real
     case .string, .date: self = .text
     case .data: self = .blob
     case .url: self = .url

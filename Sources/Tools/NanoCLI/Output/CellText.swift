@@ -27,7 +27,7 @@ enum CellText {
 
   static func isNumber(_ value: DocumentValue?) -> Bool {
     switch value {
-    case .int, .double: true
+    case .int, .double, .decimal: true
     default: false
     }
   }

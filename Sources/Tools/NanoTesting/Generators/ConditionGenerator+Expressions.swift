@@ -70,7 +70,7 @@ extension ConditionGenerator {
   }
 
   mutating func constant() -> QueryExpression {
-    .value(values.value(values.random.pick([.mixed, .int, .text, .number])))
+    .value(values.value(values.random.pick([.mixed, .int, .text, .number, .amount])))
   }
 
   /// Returns a constant, usually a value that some document has at the path, or an adjacent value.
@@ -88,6 +88,7 @@ extension ConditionGenerator {
     case .double(let number):
       return values.random.oneIn(2)
         ? .double(number.nextUp) : .int(Int64(exactly: number) ?? 7)
+    case .decimal(let number): return .double(number.nearestDouble)
     case .string(let text): return .string(String(text.dropLast()))
     case .date(let date):
       return .date(

@@ -29,7 +29,7 @@ package struct DocumentGenerator: Sendable {
   }
 
   private static let plainKinds: [ValueGenerator.Kind] = [
-    .bool, .int, .double, .number, .text, .text, .date, .object, .int, .array,
+    .bool, .int, .double, .number, .text, .text, .date, .object, .int, .array, .decimal, .amount,
   ]
   private static let topNames = [
     "a", "b", "list", "name", "x.y", "$d", "é", "q\"t", "x'\u{301}", "$\u{301}",
@@ -64,7 +64,7 @@ package struct DocumentGenerator: Sendable {
     for name in path.components {
       guard let plan = plans.first(where: { $0.name == name }) else { return false }
       switch plan.kind {
-      case .int, .text, .date: if name == path.components.last { return true }
+      case .int, .text, .date, .decimal, .amount: if name == path.components.last { return true }
       default: break
       }
       plans = plan.inner

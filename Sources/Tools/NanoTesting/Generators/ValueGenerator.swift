@@ -7,7 +7,7 @@ package import NanoDocument
 package struct ValueGenerator: Sendable {
   /// The kind of values in a field of a collection.
   package enum Kind: Sendable, CaseIterable {
-    case null, bool, int, double, number, text, date, data, url, array, object
+    case null, bool, int, double, decimal, number, amount, text, date, data, url, array, object
     /// Kinds that include nonfinite doubles, strings that contain NUL or resemble stored forms, and dates with more
     /// than nanosecond precision.
     case anyDouble, anyText, anyDate
@@ -21,6 +21,7 @@ package struct ValueGenerator: Sendable {
         case .bool: .bool
         case .int: .int
         case .double: .double
+        case .decimal: .decimal
         case .string: .text
         case .date: .date
         case .data: .data
@@ -34,8 +35,9 @@ package struct ValueGenerator: Sendable {
     package static var single: [Kind] {
       allCases.filter { kind in
         switch kind {
-        case .number, .anyDouble, .anyText, .anyDate, .mixed: false
-        case .null, .bool, .int, .double, .text, .date, .data, .url, .array, .object: true
+        case .number, .amount, .anyDouble, .anyText, .anyDate, .mixed: false
+        case .null, .bool, .int, .double, .decimal, .text, .date, .data, .url, .array, .object:
+          true
         }
       }
     }
@@ -56,6 +58,9 @@ package struct ValueGenerator: Sendable {
     case .int: return .int(int())
     case .double: return .double(double())
     case .number: return random.oneIn(2) ? .int(int()) : .double(double())
+    case .decimal: return .decimal(decimal())
+    case .amount:
+      return random.oneIn(2) ? .decimal(decimal()) : value(random.pick([.int, .double]))
     case .text: return .string(text(Self.texts))
     case .date: return .date(Date(timeIntervalSinceReferenceDate: random.pick(Self.regularDates)))
     case .data: return .data(random.pick(Self.data))
@@ -74,6 +79,7 @@ package struct ValueGenerator: Sendable {
   private mutating func mixed(_ depth: Int) -> DocumentValue {
     let scalars: [Kind] = [
       .null, .bool, .number, .anyDouble, .text, .anyText, .anyDate, .data, .url, .text, .int,
+      .decimal,
     ]
     guard depth > 0, random.oneIn(3) else { return value(random.pick(scalars)) }
     return value(random.pick([.array, .object]), depth: depth)
@@ -86,6 +92,21 @@ package struct ValueGenerator: Sendable {
 
   private mutating func int() -> Int64 {
     random.oneIn(8) ? Int64(truncatingIfNeeded: random.next()) : random.pick(Self.ints)
+  }
+
+  private mutating func decimal() -> DecimalValue {
+    switch random.number(0...5) {
+    case 0:
+      // Next to a double: its digits, of which some are cut off.
+      let text = String("\(double())".prefix(random.number(1...20)))
+      return DecimalValue(text) ?? .zero
+    case 1:
+      let sign = random.oneIn(2) ? "-" : ""
+      let digits = "\(random.next())\(random.next())".prefix(random.number(1...34))
+      return DecimalValue("\(sign)\(digits)e\(random.number(-60...60))") ?? .zero
+    case 2: return DecimalValue("\(random.number(-20...20))e\(random.number(-2...1))") ?? .zero
+    default: return DecimalValue(random.pick(Self.decimals)) ?? .zero
+    }
   }
 
   private mutating func double() -> Double {
@@ -135,6 +156,17 @@ extension ValueGenerator {
     1e15, 1e16, 1e17, 1e22, 1e23, 1e100, 1e300, -1e300, 1.7976931348623157e308,
     .leastNonzeroMagnitude,
     2.2250738585072014e-308, 1.2345678901234567, 123_456_789_012_345_680, 9.5, 10,
+  ]
+  static let decimals = [
+    "0", "1", "-1", "2", "1.5", "-1.5", "0.1", "0.2", "0.3", "-0.1", "12.3", "12.30000000000000000001", "9.99", "10",
+    "0.1000000000000000055511151231257827", "0.1000000000000000055511151231257828",
+    "9007199254740993", "9007199254740992.5", "9007199254740993.5", "-9007199254740992.7",
+    "9223372036854775807", "9223372036854775808", "9223372036854775807.5", "9223372036854775808.5",
+    "-9223372036854775808.5", "-9223372036854775809", "1152921504606846976.4", "1152921504606847000.5",
+    "99999999999999991611392", "1e23", "9.9999999999999999999999e22", "1.00000000000000000000001e23",
+    "9999999999999999999999999999999999", "-9999999999999999999999999999999999",
+    "9999999999999999999999999999999999e127", "1e-128", "-1e-128", "1234567890123456.7",
+    "0.00000012", "1e-8", "123456789012345", "1234567890123456", "0.5", "0.25",
   ]
   static let irregularDoubles: [Double] = [.nan, .infinity, -.infinity]
   static let texts = [

@@ -32,6 +32,7 @@ extension ReferenceCollection {
     case .bool: .bool
     case .int: .int
     case .double(let number): number.isFinite ? .double : [.double, .irregular]
+    case .decimal: .decimal
     case .string(let text): text.utf8.contains(0) ? [.string, .irregular] : .string
     case .date: isBetweenNanoseconds(value) ? [.date, .irregular] : .date
     case .data: .data

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoSQL
+
+/// The change of a collection when the first decimals are written to it.
+extension SQLiteWriter {
+  /// Prepares the collection for decimals in fields that had none. Called for a document before it is written, so that
+  /// an index compares its decimals with the numbers that are there.
+  @inline(__always)
+  func prepareDecimals(_ table: CollectionTable) throws {
+    if _slowPath(table.paths.hasNewDecimals) { try flushPaths(of: table) }
+  }
+
+  /// Creates the indexes on fields with new decimals again, with the expressions by which decimals are sorted, and marks
+  /// the file, so that earlier versions of the library, which have no decimals, do not open it.
+  func noteDecimals(_ table: CollectionTable) throws {
+    try connection.raiseFormat(to: Schema.newestFormatVersion)
+    let fields = table.fieldsWithDecimals
+    let new = fields.subtracting(table.decimalFields)
+    table.paths.hasNewDecimals = false
+    guard !new.isEmpty else { return }
+    func isAffected(_ schema: IndexSchema) -> Bool {
+      schema.index.columns.contains { new.contains($0.path) }
+    }
+    let name = "nano_decimals"
+    let before = table.decimalFields
+    try connection.execute("SAVEPOINT \(name)")
+    do {
+      for schema in table.allSchemas where isAffected(schema) {
+        try connection.execute(schema.drop())
+      }
+      table.note(decimalFields: fields)
+      for schema in table.schemas where isAffected(schema) { try create(schema) }
+      for schema in table.unfinished where isAffected(schema) { try begin(schema) }
+      try connection.execute("RELEASE \(name)")
+    } catch {
+      // Only rows of other programs can violate a unique index here. The next write tries again.
+      if connection.isInTransaction { connection.undo(to: name) }
+      table.note(decimalFields: before)
+      table.paths.hasNewDecimals = true
+      throw error
+    }
+  }
+
+  private func begin(_ schema: IndexSchema) throws {
+    try connection.execute(try schema.begin())
+    try connection.run(
+      SQLFragment(
+        "UPDATE nano_indexes SET filled = ? WHERE collection = ? AND name = ?",
+        [.int(.min), .text(schema.collection), .text(schema.index.name)]))
+  }
+}

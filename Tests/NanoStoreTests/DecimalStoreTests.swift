@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTestSupport
+import Testing
+
+@Suite("Decimals in a store", .timeLimit(.minutes(10)))
+struct DecimalStoreTests {
+  private func amount(_ text: String) -> DocumentValue { .decimal(DecimalValue(text)!) }
+
+  private func goods(_ values: [DocumentValue]) -> [DocumentObject] {
+    values.enumerated().map { ["n": .int(Int64($0)), "price": $1] }
+  }
+
+  private let numbers: [DocumentValue] = [10, 9.5, 12.3, -3, .null]
+  private var decimals: [DocumentValue] {
+    [
+      "12.3", "9.99", "10", "-0.5", "12.30000000000000000001", "1e30", "9007199254740993.5",
+      "-0.50000000000000000001",
+    ].map(amount)
+  }
+
+  private static let conditions = [
+    "[price] = 10", "[price] = DECIMAL '12.3'", "[price] = 12.3", "[price] < DECIMAL '10.00'",
+    "[price] >= 12.3", "[price] > DECIMAL '12.3'", "[price] BETWEEN 9.5 AND DECIMAL '12.3'",
+    "[price] IN (10, DECIMAL '9.99', 12.3)", "[price] IS NULL", "[price] != 10",
+    "NOT [price] <= DECIMAL '9.99'", "[price] <= DECIMAL '-0.5'",
+  ]
+
+  @Test(
+    "Decimals are found, counted and sorted by value, with and without an index on the field",
+    arguments: [nil, "price", "-price"], [false, true])
+  func queries(index: String?, isMixed: Bool) throws {
+    let store = try anyStore()
+    let indexed = store["indexed"]
+    let values = isMixed ? numbers + ["text", true] : numbers
+    if let index { try indexed.createIndex(index) }
+    try indexed.insert(goods(values))
+    try indexed.insert(goods(decimals))
+    let expected = try Store(.memory)["plain"]
+    try expected.insert(goods(values))
+    try expected.insert(goods(decimals))
+
+    for text in Self.conditions {
+      for order in [SortOrder.forward, .reverse] {
+        func found(_ collection: DocumentCollection) throws -> [DocumentValue?] {
+          try collection.find(text).sorted(by: "price", order: order).fetch().map { $0["price"] }
+        }
+        #expect(try found(indexed) == found(expected), "\(text)")
+      }
+      #expect(try indexed.find(text).count() == expected.find(text).count(), "\(text)")
+    }
+    #expect(
+      try indexed.find("[price] < 20").sorted(by: "price").fetch().map { $0["price"] }
+        == [
+          -3, amount("-0.50000000000000000001"), amount("-0.5"), 9.5, amount("9.99"), 10,
+          amount("10"), amount("12.3"), 12.3, amount("12.30000000000000000001"),
+        ])
+    var pages: [DocumentValue?] = []
+    var page = try indexed.find("[price] IS NOT NULL").sorted(by: "price", order: .reverse).page(3)
+    while true {
+      pages += page.documents.map { $0["price"] }
+      guard let next = page.next else { break }
+      page = try indexed.find("[price] IS NOT NULL").sorted(by: "price", order: .reverse)
+        .after(next).page(3)
+    }
+    #expect(
+      pages
+        == (try indexed.find("[price] IS NOT NULL").sorted(by: "price", order: .reverse).fetch()
+          .map { $0["price"] }))
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Equality, ranges and orders of decimals use the index")
+  func plans() throws {
+    let store = try anyStore()
+    let collection = store["goods"]
+    let index = try collection.createIndex("price", "-n")
+    try collection.insert(
+      (0..<2_000).map { ["price": amount("\($0 % 1_000).\($0 % 10)5"), "n": .int(Int64($0))] })
+    for query in [
+      collection.find("[price] = DECIMAL '7.75'"), collection.find("[price] < DECIMAL '1.5'"),
+      collection.find("[price] BETWEEN 5 AND DECIMAL '6.25'"),
+      collection.find("[price] IN (DECIMAL '7.75', 8)"),
+      collection.find().sorted(by: "price").limit(5),
+    ] {
+      #expect(try query.explain().indexes == [index.name])
+    }
+    #expect(try collection.find("[price] = DECIMAL '7.75'").count() == 2)
+  }
+
+  @Test("A unique index takes equal numbers of any type for the same value, and no others")
+  func unique() throws {
+    for order in [0, 1] {
+      let store = try anyStore()
+      let collection = store["goods"]
+      let values: [DocumentValue] = [1, amount("0.5"), 0.1, amount("12345678901234567890.1")]
+      if order == 0 { try collection.createIndex("price", unique: true) }
+      try collection.insert(goods(values))
+      if order == 1 { try collection.createIndex("price", unique: true) }
+      for duplicate: DocumentValue in [1.0, amount("1.00"), 0.5, amount("12345678901234567890.1")] {
+        let failure = #expect(throws: StoreError.self) {
+          try collection.insert(["price": duplicate])
+        }
+        #expect(failure?.code == .uniqueViolation, "\(duplicate)")
+      }
+      try collection.insert(goods([amount("0.1"), amount("12345678901234567890.2"), 2]))
+      #expect(try collection.count() == 7)
+      #expect(try store.verify().isEmpty)
+    }
+  }
+
+  @Test("The first decimal is compared with the numbers that a unique index already has")
+  func firstDecimal() throws {
+    let store = try anyStore()
+    let collection = store["goods"]
+    try collection.createIndex("price", unique: true)
+    try collection.insert(["price": 7])
+    let failure = #expect(throws: StoreError.self) {
+      try collection.insert(["price": amount("7")])
+    }
+    #expect(failure?.code == .uniqueViolation)
+    try collection.insert(["price": amount("7.5")])
+    #expect(try collection.find("[price] > 7").count() == 1)
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Elements of arrays are found by value, with an index on elements")
+  func elements() throws {
+    let store = try anyStore()
+    let collection = store["goods"]
+    try collection.createIndex("prices", elements: true)
+    try collection.insert([
+      ["prices": [1, 2.5]], ["prices": [amount("1"), amount("0.1")]], ["prices": [0.1]],
+      ["prices": [amount("0.3"), "x"]],
+    ])
+    #expect(try collection.find("[prices] = 1").count() == 2)
+    #expect(try collection.find("[prices] = DECIMAL '1'").count() == 2)
+    #expect(try collection.find("[prices] = DECIMAL '0.1'").count() == 1)
+    #expect(try collection.find("[prices] = 0.1").count() == 1)
+    #expect(try collection.find("[prices] IN (DECIMAL '0.3', 2.5)").count() == 2)
+    #expect(try collection.find("[prices] < 1").count() == 3)
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Sums, averages, groups and distinct values are exact")
+  func aggregates() throws {
+    let collection = try anyStore()["goods"]
+    try collection.insert([
+      ["kind": "a", "price": amount("0.1")], ["kind": "a", "price": amount("0.2")],
+      ["kind": "b", "price": 1], ["kind": "b", "price": amount("1.0")],
+      ["kind": "b", "price": 1.0],
+    ])
+    #expect(try collection.find("[kind] = 'a'").sum("price") == amount("0.3"))
+    #expect(try collection.find("[kind] = 'a'").aggregate([.average("price")]) == [amount("0.15")])
+    #expect(try collection.find("[kind] = 'a'").average("price") == 0.15)
+    #expect(try collection.find().distinct("price").count == 3)
+    #expect(
+      try collection.find().grouped(by: "price", aggregates: [.count]).map { $0.values[0] }
+        == [1, 1, 3])
+    #expect(
+      try collection.find().grouped(by: "kind", aggregates: [.sum("price"), .max("price")])
+        .map(\.values) == [[amount("0.3"), amount("0.2")], [3.0, 1]])
+  }
+
+  @Test("Reads, copies, backups and feeds keep decimals exactly")
+  func survives() throws {
+    let scratch = try Scratch()
+    let store = try Store.file(scratch.file("a.db"))
+    let collection = store["goods"]
+    try collection.createIndex("price", unique: true)
+    try collection.insert(goods(decimals))
+    try store.backup(to: BackupDestination(path: scratch.file("b.db")))
+    try store.close()
+    for name in ["a.db", "b.db"] {
+      let opened = try Store.file(scratch.file(name))
+      #expect(try opened["goods"].find().fetch().map { $0["price"] } == decimals)
+      #expect(try opened["goods"].find().sorted(by: "price").first()?["n"] == 7)
+      #expect(try opened.verify().isEmpty)
+      try opened.close()
+    }
+  }
+
+  @Test("The code of docs/DECIMALS.md does what the page says")
+  func article() throws {
+    let store = try anyStore()
+    let orders = store["orders"]
+    try orders.insert(["price": .decimal(DecimalValue("9.99")!)], key: "tea")
+    try orders.insert(["price": .decimal(DecimalValue("12.30")!)], key: "cup")
+
+    let cheap = try orders.find("[price] < DECIMAL '10'").first()
+    let price = cheap?["price"]?.decimal                                           // 9.99
+    let cups = try orders.find(Field("price") == Decimal(string: "12.3")!).count()  // 1
+    let total = try orders.find().sum("price").decimal                             // 22.29
+    try orders.update("tea", .increment("price", by: Decimal(string: "0.01")!))    // 10
+    #expect(price == Decimal(string: "9.99") && cups == 1 && total == Decimal(string: "22.29"))
+    #expect(try orders.get("tea")?["price"] == amount("10"))
+    let file = "Tests/NanoStoreTests/DecimalStoreTests.swift"
+    #expect(SwiftBlocks(of: "docs/DECIMALS.md").missing(in: [file]).isEmpty)
+  }
+
+  @Test("A file without decimals keeps its format, and one with decimals has a newer one", .sqlite)
+  func format() throws {
+    let scratch = try Scratch()
+    let store = try Store.file(scratch.file("a.db"))
+    func format() throws -> DocumentValue? { try store.sql("PRAGMA user_version")[0]["user_version"] }
+    try store["goods"].insert(["price": 1.5])
+    #expect(try format() == 1)
+    try store["goods"].insert(["price": amount("1.5")])
+    #expect(try format() == 3)
+  }
+
+  @Test("Decimals of other programs are adopted, and rejected by a unique index if they are equal", .sqlite)
+  func foreign() throws {
+    let scratch = try Scratch()
+    let store = try Store.file(scratch.file("a.db"))
+    let collection = store["goods"]
+    try collection.createIndex("price")
+    try collection.insert(["price": 1])
+    try store.execute(#"INSERT INTO goods(body) VALUES ('{"price":{"$numberDecimal":"12.30"}}')"#)
+    #expect(try collection.find("[price] = DECIMAL '12.3'").count() == 1)
+    #expect(try collection.find("[price] > 2").count() == 1)
+    try collection.insert(["price": 20])
+    #expect(
+      try store.sql("SELECT body FROM goods WHERE id = 2")[0]["body"]
+        == #"{"price":{"$numberDecimal":"12.3","$side":"<="}}"#)
+    #expect(try collection.find("[price] > 2").sorted(by: "price").fetch().map { $0["price"] }
+      == [amount("12.3"), 20])
+    #expect(try store.verify().isEmpty)
+  }
+}
