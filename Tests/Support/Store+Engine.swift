@@ -9,18 +9,28 @@ public import Testing
 
 /// Returns a separate store for a test that works on any engine: in memory, or in a new schema on the test server if
 /// NANOSTORE_TEST_ENGINE is `postgres`.
-public func anyStore() throws -> Store {
-  guard TestEngine.isServer else { return try Store(.memory) }
+///
+/// - Parameter clock: The clock by which documents expire.
+package func anyStore(clock: any StoreClock) throws -> Store {
+  guard TestEngine.isServer else {
+    var configuration = SQLiteConfiguration()
+    configuration.clock = clock
+    return try Store(.memory, engine: configuration)
+  }
   guard let url = TestEngine.url else {
     throw StoreError(.cannotOpen, "No server could be started for the tests")
   }
   var configuration = PostgresConfiguration()
   configuration.schema = TestEngine.schema()
   configuration.durability = .normal
+  configuration.clock = clock
   // A store lives as long as its test, and many tests run at once.
   configuration.maximumConnections = 4
   return try Store.postgres(url, engine: configuration)
 }
+
+/// The same by the system's clock.
+public func anyStore() throws -> Store { try anyStore(clock: SystemClock()) }
 
 public enum TestEngine {
   /// Whether engine-independent tests run on a server.

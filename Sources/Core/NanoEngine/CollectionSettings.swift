@@ -15,11 +15,15 @@ package struct CollectionSettings: Sendable, Hashable {
   /// Fields that are expected to be queried. Nothing is built for them: they are a hint for adaptive indexing
   /// and for the people who choose indexes.
   package var queryableFields: [FieldPath]
+  /// When written documents expire; `nil` if they do not unless they are given an expiration. Setting a rule applies it
+  /// to the existing documents, as if they were written then. Removing it removes the expirations of all documents.
+  package var expiration: ExpirationRule?
 
   package init(
     defaults: DocumentObject = [:], aliases: [String: String] = [:],
-    queryableFields: [FieldPath] = []
+    queryableFields: [FieldPath] = [], expiration: ExpirationRule? = nil
   ) {
+    self.expiration = expiration
     self.defaults = defaults
     self.aliases = aliases
     self.queryableFields = queryableFields
@@ -29,13 +33,14 @@ package struct CollectionSettings: Sendable, Hashable {
   /// stored.
   package static func == (a: CollectionSettings, b: CollectionSettings) -> Bool {
     a.defaults == b.defaults && a.queryableFields == b.queryableFields
-      && a.exactAliases == b.exactAliases
+      && a.exactAliases == b.exactAliases && a.expiration == b.expiration
   }
 
   package func hash(into hasher: inout Hasher) {
     hasher.combine(defaults)
     hasher.combine(exactAliases)
     hasher.combine(queryableFields)
+    hasher.combine(expiration)
   }
 
   private var exactAliases: [ExactName: ExactName] {
@@ -45,8 +50,11 @@ package struct CollectionSettings: Sendable, Hashable {
   /// Whether the settings are those of a new collection.
   package var isEmpty: Bool { self == CollectionSettings() }
 
-  /// - Throws: ``StoreError`` if a path is invalid.
-  package func validate() throws(StoreError) { for path in queryableFields { try path.validate() } }
+  /// - Throws: ``StoreError`` if a path or the expiration rule is invalid.
+  package func validate() throws(StoreError) {
+    for path in queryableFields { try path.validate() }
+    try expiration?.validate()
+  }
 }
 
 extension CollectionSettings {
@@ -63,6 +71,7 @@ extension CollectionSettings {
     if !queryableFields.isEmpty {
       object["queryableFields"] = .array(queryableFields.map { .string($0.description) })
     }
+    if let expiration { object["expiration"] = .object(expiration.object) }
     return object
   }
 
@@ -75,6 +84,7 @@ extension CollectionSettings {
           field.value.string.map { (field.name, $0) }
         }, uniquingKeysWith: { $1 }),
       queryableFields: (object["queryableFields"]?.array ?? []).compactMap(\.string)
-        .map { FieldPath($0) })
+        .map { FieldPath($0) },
+      expiration: object["expiration"]?.object.flatMap { ExpirationRule($0) })
   }
 }

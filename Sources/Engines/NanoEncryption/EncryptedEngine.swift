@@ -121,6 +121,8 @@ package final class EncryptedEngine: Engine {
   ) throws -> Bool? { nil }
 
   package var concurrentWrites: Int { inner.concurrentWrites }
+  package var clock: any StoreClock { inner.clock }
+  package var hasExpirations: Bool { inner.hasExpirations }
 
   package func write<Result>(
     _ isolation: Isolation, _ interruption: Interruption?,

@@ -57,6 +57,9 @@ public struct PostgresConfiguration: Sendable {
   /// raised to that.
   public var changeInterval: Duration = .milliseconds(250)
 
+  /// The clock by which documents expire.
+  package var clock: any StoreClock = SystemClock()
+
   /// Creates a configuration with the default values.
   public init() {}
 

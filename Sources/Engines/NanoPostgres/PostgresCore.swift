@@ -27,29 +27,42 @@ final class PostgresCore: Sendable {
     pool = PostgresPool(conninfo, configuration)
   }
 
-  func get(_ identity: Identity, _ collection: PostgresCollection) -> PostgresStatement {
-    let columns = PostgresQueryCompiler.columns
-    let catalog = names.qualified("nano_collections")
-    let head = """
-      SELECT \(columns), (SELECT incarnation FROM \(catalog) WHERE folded = $2) \
-      FROM \(collection.table) WHERE
-      """
-    switch identity {
-    case .rowID(let id):
-      return PostgresStatement(head + " id = $1", [.int(id), .exact(collection.folded)])
-    case .key(let key):
-      return PostgresStatement(
-        head + " key = $1", [.text(key.description), .exact(collection.folded)])
-    }
+  private let foundExpirations = Atomic(false)
+  /// Whether documents of any collection may expire.
+  var hasExpirations: Bool { foundExpirations.load(ordering: .relaxed) }
+  func noteExpirations() { foundExpirations.store(true, ordering: .relaxed) }
+
+  /// The time at which expired documents of a collection are left out; `nil` if they need not be.
+  func time(_ collection: PostgresCollection) -> Int64? {
+    collection.hasExpirations ? configuration.clock.now() : nil
   }
 
-  func get(_ keys: [DocumentKey], _ collection: PostgresCollection) -> PostgresStatement {
-    PostgresStatement(
-      """
-      SELECT \(PostgresQueryCompiler.columns), (SELECT incarnation FROM \
-      \(names.qualified("nano_collections")) WHERE folded = $2) FROM \(collection.table) \
-      WHERE key = ANY($1) AND key IS NOT NULL
-      """, [.texts(keys.map(\.description)), .exact(collection.folded)])
+  func get(
+    _ identity: Identity, _ collection: PostgresCollection, at time: Int64?
+  ) -> PostgresStatement {
+    let columns = PostgresQueryCompiler.columns
+    let catalog = names.qualified("nano_collections")
+    let head =
+      PostgresSQL("SELECT \(columns), (SELECT incarnation FROM \(catalog) WHERE folded = ")
+      + .value(.exact(collection.folded)) + ") FROM \(collection.table) WHERE"
+    var sql = head
+    switch identity {
+    case .rowID(let id): sql += " id = " + .value(.int(id))
+    case .key(let key): sql += " key = " + .value(.text(key.description))
+    }
+    if let visible = collection.isVisible(at: time) { sql += " AND " + visible }
+    return sql.statement
+  }
+
+  func get(
+    _ keys: [DocumentKey], _ collection: PostgresCollection, at time: Int64?
+  ) -> PostgresStatement {
+    var sql = PostgresSQL("SELECT \(PostgresQueryCompiler.columns), (SELECT incarnation FROM ")
+    sql += PostgresSQL("\(names.qualified("nano_collections")) WHERE folded = ")
+    sql += .value(.exact(collection.folded)) + ") FROM \(collection.table) WHERE key = ANY("
+    sql += .value(.texts(keys.map(\.description))) + ") AND key IS NOT NULL"
+    if let visible = collection.isVisible(at: time) { sql += " AND " + visible }
+    return sql.statement
   }
 
   /// Runs a closure and converts server failures to `StoreError`.

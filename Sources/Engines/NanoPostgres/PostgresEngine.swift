@@ -49,7 +49,7 @@ package final class PostgresEngine: Engine {
   package var capabilities: Capabilities {
     var all: Capabilities = [
       .sql, .uniqueIndexes, .elementIndexes, .concurrentReads, .durable, .everythingIndex, .changes,
-      .fullTextIndexes, .singleWrites, .changeTracking, .blobs,
+      .fullTextIndexes, .singleWrites, .changeTracking, .blobs, .expiration,
     ]
     if core.configuration.layout != .plain { all.remove(.uniqueIndexes) }
     return all
@@ -107,7 +107,9 @@ package final class PostgresEngine: Engine {
   }
 
   private func check(_ rows: PostgresResult) throws {
-    guard rows.count > 0, rows.int(0, 0) > PostgresSchema.newestFormat else { return }
+    guard rows.count > 0 else { return }
+    if rows.int(0, 0) >= PostgresSchema.newestFormat { core.noteExpirations() }
+    guard rows.int(0, 0) > PostgresSchema.newestFormat else { return }
     throw StoreError(
       .newerFormat, "The store was written by a newer version of NanoStore",
       [.expected: "\(PostgresSchema.newestFormat)", .actual: "\(rows.int(0, 0))"])
@@ -137,7 +139,7 @@ package final class PostgresEngine: Engine {
       return try get(identity, in: cached, interruption, show)
     }
     return try reads.get(key, cached, core) { rows, row in
-      try rows.withDocument(row, rows.optionalInt(row, 8), show)
+      try rows.withDocument(row, cached.incarnation, show)
     } alone: {
       try get(identity, in: cached, interruption, show)
     }
@@ -151,10 +153,14 @@ package final class PostgresEngine: Engine {
     let session = PostgresSession(core.pool, .none, interruption)
     defer { session.end() }
     do {
-      let rows = try session.run(core.get(identity, cached))
+      let rows = try session.run(core.get(identity, cached, at: core.time(cached)))
       guard rows.count > 0 else { return false }
-      try rows.withDocument(0, rows.optionalInt(0, 8), show)
-      return true
+      // Since the metadata was cached, documents of the collection may have got expirations.
+      if rows.optionalInt(0, 8) == cached.incarnation {
+        try rows.withDocument(0, cached.incarnation, show)
+        return true
+      }
+      core.cache.invalidate(cached.folded)
     } catch  where session.failure?.isMissingObject == true {
       core.cache.invalidate(cached.folded)
     }
@@ -171,17 +177,21 @@ package final class PostgresEngine: Engine {
       let session = PostgresSession(core.pool, .none, interruption)
       defer { session.end() }
       do {
-        let rows = try session.run(core.get(keys, cached))
-        for row in 0..<rows.count {
-          try rows.withDocument(row, rows.optionalInt(row, 8), show)
+        let rows = try session.run(core.get(keys, cached, at: core.time(cached)))
+        if rows.count == 0 || rows.optionalInt(0, 8) == cached.incarnation {
+          for row in 0..<rows.count { try rows.withDocument(row, cached.incarnation, show) }
+          return
         }
-        return
+        core.cache.invalidate(cached.folded)
       } catch  where session.failure?.isMissingObject == true {
         core.cache.invalidate(cached.folded)
       }
     }
     try read(.call, interruption) { try $0.get(keys: keys, in: collection, show) }
   }
+
+  package var clock: any StoreClock { core.configuration.clock }
+  package var hasExpirations: Bool { core.hasExpirations }
 
   /// One connection is left for readers.
   package var concurrentWrites: Int { max(1, core.configuration.maximumConnections - 1) }

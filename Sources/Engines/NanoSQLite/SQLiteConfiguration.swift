@@ -130,6 +130,9 @@ public struct SQLiteConfiguration: Sendable {
   /// ``Engine/verify()`` can at best detect the resulting damage, not repair it.
   public var allowsInternalWrites = false
 
+  /// The clock by which documents expire.
+  package var clock: any StoreClock = SystemClock()
+
   /// Creates a configuration with the default settings.
   public init() {}
 

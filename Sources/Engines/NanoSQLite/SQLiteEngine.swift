@@ -48,7 +48,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   package var capabilities: Capabilities {
     var all: Capabilities = [
       .sql, .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .backup, .everythingIndex,
-      .changes, .fullTextIndexes, .changeTracking, .blobs,
+      .changes, .fullTextIndexes, .changeTracking, .blobs, .expiration,
     ]
     if path != nil { all.insert(.durable) }
     if readers != nil { all.insert(.concurrentReads) }
@@ -89,10 +89,16 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
         try DatabaseSetup(setup, configuration, isFile: location.isFile).run()
         setup.removeAll()
         // Created again, because the setup determines the encoding.
-        return SQLiteConnection(
+        let connection = SQLiteConnection(
           handle, isReadOnly: configuration.isReadOnly,
           isGuarded: !configuration.allowsInternalWrites, logger: logger,
           observer: observer)
+        connection.clock = configuration.clock
+        let format = try connection.first(SQLFragment("PRAGMA user_version")) { $0.int(0) } ?? 0
+        if format >= Schema.newestFormatVersion {
+          connection.hasExpirations.store(true, ordering: .relaxed)
+        }
+        return connection
       }
       connection.owner.release()
       opened = try path.flatMap { try FileStatus($0).identity }
@@ -255,6 +261,9 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     defer { connection.owner.release() }
     if !hasClosed { work(connection) }
   }
+
+  package var clock: any StoreClock { configuration.clock }
+  package var hasExpirations: Bool { connection.hasExpirations.load(ordering: .relaxed) }
 
   var hasClosed: Bool { isClosed.load(ordering: .acquiring) }
 

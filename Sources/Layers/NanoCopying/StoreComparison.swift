@@ -9,8 +9,8 @@ import NanoStoreCore
 ///
 /// Confined to the thread that runs it.
 final class StoreComparison {
-  private let source: any EngineReader
-  private let target: any EngineReader
+  let source: any EngineReader
+  let target: any EngineReader
   private let notify: ((CopyProgress) throws -> Void)?
   private var progress = CopyProgress(phase: .verification)
   private var report = CopyReport()
@@ -67,7 +67,7 @@ final class StoreComparison {
   /// The name of a change feed among definitions.
   static let feedName = "change tracking"
 
-  private func note(_ subject: String, _ message: String) {
+  func note(_ subject: String, _ message: String) {
     report.differences.append(VerificationProblem(subject: subject, message: message))
   }
 }
@@ -82,6 +82,7 @@ extension StoreComparison {
     progress.documents = before + expected.documents
     try notify?(progress)
     let found = try checksum(target, collection) { _ in }
+    try compareExpirations(of: collection)
     report.collections.append(
       CopyReport.Collection(
         name: collection, source: expected.contents, target: found.contents))

@@ -124,6 +124,7 @@ extension StoreCopy {
         try writer.setIndexing(.declared, in: collection, nil)
       }
     }
+    try copyExpirations(of: collection)
     for definition in definitions.all {
       do {
         try target.write(nil) { try definition.make($0, collection) }
@@ -152,8 +153,10 @@ extension StoreCopy {
         var cursor = FeedCursor.start
         var rows: [FeedRow]
         repeat {
-          rows = try source.feedRows(after: cursor, limit: Self.feedRowsPerStep, settledOnly: false, in: collection)
-            .rows
+          rows = try source.feedRows(
+            after: cursor, limit: Self.feedRowsPerStep, settledOnly: false, in: collection
+          )
+          .rows
           try writer.setFeedRows(rows, of: collection)
           rows.last.map { cursor.advance($0) }
         } while !rows.isEmpty

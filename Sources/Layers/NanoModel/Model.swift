@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 public import NanoDocument
+public import NanoEngine
 
 /// A type whose values are stored in a collection, one document per value.
 ///
-/// ``Model(collection:version:)`` generates the requirements:
+/// ``Model(collection:version:expires:)`` generates the requirements:
 ///
 /// ```swift
 /// @Model struct Person {
@@ -32,6 +33,10 @@ public protocol Model: DocumentRepresentable {
   /// none.
   static var upgrades: [ModelUpgrade] { get }
 
+  /// When stored values expire. The default is never.
+  ///
+  /// The first write through a model applies it to the collection. A rule that the model no longer declares stays.
+  static var expirationRule: ExpirationRule? { get }
   /// Decodes a document whose key is not among its fields.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
@@ -50,7 +55,7 @@ public protocol Model: DocumentRepresentable {
 /// A model whose values contain the key of their document: it has a property marked with ``Key()``,
 /// or is `Identifiable` by a stored `id`.
 ///
-/// ``Model(collection:version:)`` generates the conformance. Such a value can be saved repeatedly
+/// ``Model(collection:version:expires:)`` generates the conformance. Such a value can be saved repeatedly
 /// and deleted directly. A value of any other model does not identify the document it was read
 /// from: read it with ``ModelQuery/firstStored()-()`` and save the result.
 public protocol KeyedModel: Model {}
@@ -63,6 +68,8 @@ extension Model {
   /// The default: no upgrades.
   public static var upgrades: [ModelUpgrade] { [] }
 
+  /// The default: no rule.
+  public static var expirationRule: ExpirationRule? { nil }
   /// Decodes the fields and ignores the key.
   @inlinable @inline(__always)
   public init(reading reader: inout JSONReader, key: BorrowedKey) throws(StoreError) {

@@ -38,6 +38,8 @@ public final class Store: Sendable {
   let cache = DocumentCache()
   let associatedObjects = AssociatedObjects()
   let references: any DocumentReferences
+  /// Deletes expired documents.
+  let sweeper: ExpirySweeper
   /// See ``droppedDefinitions``.
   let drops = Atomic(0)
   /// See ``allowsPeriodsInNames``.
@@ -78,6 +80,7 @@ public final class Store: Sendable {
     try DispatchWarmup.ensure()
     self.file = file
     self.references = references
+    sweeper = ExpirySweeper(hub, references)
     logger = configuration.logger
     let tuner =
       tunesIndexes && configuration.indexTuning != .off
@@ -97,6 +100,7 @@ public final class Store: Sendable {
     let engine = try self.open()
     state = Mutex(State(engine: engine))
     tuner?.start(engine)
+    sweeper.start(engine)
     defaultCacheSize = configuration.documentCacheSize
     cacheLimit = configuration.documentCacheLimit
   }
@@ -174,6 +178,7 @@ public final class Store: Sendable {
       }
       guard let engine else { continue }
       tuner?.stop()
+      sweeper.stop()
       hub.end(engine)
       // Also ends observations that found the engine before it was removed.
       defer { hub.end(engine) }
@@ -192,6 +197,7 @@ public final class Store: Sendable {
       let engine = try open()
       state.engine = engine
       tuner?.start(engine)
+      sweeper.start(engine)
     }
   }
 

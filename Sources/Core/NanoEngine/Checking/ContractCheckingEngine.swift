@@ -103,6 +103,8 @@ package final class ContractCheckingEngine: Engine {
   }
 
   package var concurrentWrites: Int { base.concurrentWrites }
+  package var clock: any StoreClock { base.clock }
+  package var hasExpirations: Bool { base.hasExpirations }
 
   package func write<Result>(
     _ isolation: Isolation, _ interruption: Interruption?,

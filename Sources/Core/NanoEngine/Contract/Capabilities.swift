@@ -28,6 +28,8 @@ package struct Capabilities: OptionSet, Sendable, Hashable {
   package static let changeTracking = Capabilities(rawValue: 2048)
   /// ``EngineBlobReader`` and ``EngineBlobWriter``.
   package static let blobs = Capabilities(rawValue: 1 << 20)
+  /// ``EngineExpiryReader`` and ``EngineExpiryWriter``.
+  package static let expiration = Capabilities(rawValue: 4096)
   /// ``EngineIndexWriter/createFullTextIndex(_:in:)``.
   package static let fullTextIndexes = Capabilities(rawValue: 256)
 }

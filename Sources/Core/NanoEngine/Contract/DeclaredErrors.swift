@@ -26,7 +26,7 @@ package enum DeclaredErrors {
   /// The codes of each call of every role, without those of the environment.
   package static let all: [String: Set<StoreError.Code>] = [
     engine, maintenance, documentReader, catalogReader, sqlReader, documentWriter, indexWriter,
-    tuning, writer, feed, blobs,
+    tuning, writer, feed, blobs, expiry,
   ].reduce(into: [:]) { $0.merge($1) { $0.union($1) } }
 
   /// A query that is not valid, not supported, or cannot be evaluated on a document.
@@ -132,10 +132,17 @@ package enum DeclaredErrors {
     "createCollection(_:)": [.alreadyExists, .invalidArgument, .invalidName],
     "dropCollection(_:)": [.invalidArgument],
     "setSettings(_:of:)": [
-      .invalidArgument, .invalidName, .invalidPath, .valueNotStorable,
+      .invalidArgument, .invalidName, .invalidPath, .unsupported, .valueNotStorable,
     ],
     "setMetadata(_:_:)": [.invalidArgument, .invalidName, .valueNotStorable],
     "savepoint(_:)": [.invalidArgument],
+  ]
+  package static let expiry: [String: Set<StoreError.Code>] = [
+    "expiringCollections()": [],
+    "expirations(ofRows:in:)": [],
+    "earliestExpiration(after:in:)": [],
+    "setExpirations(_:in:)": [.invalidArgument, .invalidName, .unsupported],
+    "sweepExpired(limit:from:)": [],
   ]
   package static let feed: [String: Set<StoreError.Code>] = [
     "feed(of:)": [],

@@ -131,6 +131,12 @@ package protocol Engine: EngineMaintenance {
   /// - Throws: ``StoreError/Code/unsupported`` without ``Capabilities/changes``.
   func observeCommits(_ handler: @escaping @Sendable (Commit) -> Void) throws -> CommitObservation
 
+  /// The clock by which documents expire.
+  var clock: any StoreClock { get }
+  /// Whether documents of any collection may expire, as of opening or of the last transaction of this engine that set
+  /// an expiration. Without, no timer is needed.
+  var hasExpirations: Bool { get }
+
   /// Closes the database.
   ///
   /// Waits for running calls; later calls fail with ``StoreError/Code/closed``. Closing more than once has no
@@ -142,6 +148,8 @@ package protocol Engine: EngineMaintenance {
 
 extension Engine {
   package var concurrentWrites: Int { 1 }
+  package var clock: any StoreClock { SystemClock() }
+  package var hasExpirations: Bool { false }
 
   /// Runs a block in a serializable transaction.
   package func write<Result>(

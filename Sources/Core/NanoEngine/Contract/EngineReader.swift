@@ -2,5 +2,5 @@
 
 /// A snapshot of the database, valid only inside the block that received it and on that block's thread.
 package protocol EngineReader: EngineDocumentReader, EngineCatalogReader, EngineTuningReader,
-  EngineFeedReader, EngineBlobReader
+  EngineFeedReader, EngineBlobReader, EngineExpiryReader
 {}

@@ -4,7 +4,7 @@ package import NanoDocument
 
 /// A transaction in progress, valid only inside the block that received it and on that block's thread.
 package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWriter,
-  EngineFeedWriter, EngineBlobWriter,
+  EngineFeedWriter, EngineBlobWriter, EngineExpiryWriter,
   EngineTuningWriter
 {
   /// Creates a collection; does nothing if the same collection exists.
@@ -21,7 +21,7 @@ package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWr
   /// collection if it does not exist.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument``, ``StoreError/Code/invalidName``, ``StoreError/Code/invalidPath``,
-  ///   ``StoreError/Code/valueNotStorable``.
+  ///   ``StoreError/Code/unsupported``, ``StoreError/Code/valueNotStorable``.
   func setSettings(_ settings: CollectionSettings, of collection: String) throws
   /// Stores a metadata value; `nil` removes the entry.
   ///

@@ -15,9 +15,11 @@ extension EncryptedWriter {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     guard ring.encrypts(collection) else { return try writer.insert(document, into: collection) }
     let rowID = try document.rowID ?? writer.nextRowID(in: collection)
-    return try withEncrypted(document, at: rowID, in: collection) { encrypted in
+    let id = try withEncrypted(document, at: rowID, in: collection) { encrypted in
       try withDeclaredNames(in: collection) { try writer.insert(encrypted, into: collection) }
     }
+    try applyRule(CollectionOfOne((id, document.body)), in: collection)
+    return id
   }
 
   func insert(
@@ -51,6 +53,8 @@ extension EncryptedWriter {
         try writer.insert(encrypted, into: collection, &rowIDs)
       }
     }
+    try applyRule(
+      zip(encrypted, documents).lazy.map { ($0.rowID ?? 0, $1.body) }, in: collection)
   }
 
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {
@@ -95,11 +99,13 @@ extension EncryptedWriter {
   ) throws -> Bool {
     var document = document
     document.key = row.key
-    return try withEncrypted(document, at: row.id, in: collection) { encrypted in
+    let isReplaced = try withEncrypted(document, at: row.id, in: collection) { encrypted in
       try withDeclaredNames(in: collection) {
         try writer.replace(.rowID(row.id), with: encrypted, in: collection)
       }
     }
+    if isReplaced { try applyRule(CollectionOfOne((row.id, document.body)), in: collection) }
+    return isReplaced
   }
 
   func delete(_ identity: Identity, from collection: String) throws -> Bool {

@@ -9,11 +9,17 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
   let writer: any EngineWriter
   /// The path catalogs of the collections that were written to.
   private var paths: [ExactName: CachedPathCatalog] = [:]
+  /// The expiration rules of the collections that were written to.
+  var rules: [ExactName: ExpirationRule?] = [:]
+  /// The time of the transaction, once it is determined.
+  var writeTime: Int64?
+  let clock: any StoreClock
   /// Folded names of the collections without blind indexes.
   private var hasNoIndexes: Set<ExactName> = []
 
   init(_ writer: any EngineWriter, _ engine: EncryptedEngine, _ ring: Keyring) {
     self.writer = writer
+    clock = engine.clock
     super.init(writer, engine, ring)
   }
 
@@ -22,6 +28,7 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
     _ ring: Keyring
   ) {
     self.writer = writer
+    clock = SystemClock()
     super.init(reader: writer, encryption, metadataCache, ring)
   }
 
@@ -70,10 +77,12 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
   func invalidate(_ collection: String? = nil) {
     guard let collection else {
       paths = [:]
+      rules = [:]
       hasNoIndexes = []
       return
     }
     paths[collection.folded] = nil
+    rules[collection.folded] = nil
     hasNoIndexes.remove(collection.folded)
   }
 
@@ -127,12 +136,22 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
     }
     try settings.validate()
     let before = try self.settings(of: collection)
-    if settings.isEmpty { return try writer.setSettings(settings, of: collection) }
-    guard settings != before else { return }
+    // The inner engine has applied a rule from before the store was encrypted, and forgets it now.
+    let isNewRule =
+      try before.expiration != settings.expiration
+      || inner.settings(of: collection).expiration != nil
+    defer { rules[collection.folded] = nil }
+    guard !settings.isEmpty else {
+      try writer.setSettings(settings, of: collection)
+      if isNewRule { try setExpirationRule(nil, of: collection) }
+      return
+    }
+    guard settings != before || isNewRule else { return }
     let encrypted = try EncryptedEntry.encrypt(
       .object(settings.object), .settings, collection.foldingASCII, ring.values)
     try writer.setSettings(
       CollectionSettings(defaults: [Self.settingsField: encrypted]), of: collection)
+    if isNewRule { try setExpirationRule(settings.expiration, of: collection) }
   }
 
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {

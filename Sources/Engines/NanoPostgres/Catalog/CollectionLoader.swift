@@ -54,19 +54,20 @@ struct CollectionLoader {
       return nil
     }
     let name = row.text(0, 0)
+    let settings = try row.optionalText(0, 5).map { try Self.object($0) } ?? [:]
     var collection = PostgresCollection(
       description: CollectionDescription(
         storedName: name, identity: CollectionIdentity(rawValue: row.text(0, 2))),
       table: names.qualified(row.text(0, 1)), tableName: row.text(0, 1),
       sequence: names.qualified(PostgresNames.sequence(of: name.folded)),
       incarnation: row.int(0, 3), generation: row.int(0, 4),
-      settings: try row.optionalText(0, 5).map { CollectionSettings(try Self.object($0)) }
-        ?? CollectionSettings(),
+      settings: CollectionSettings(settings),
       indexing: IndexingPolicy(rawValue: row.text(0, 6)) ?? .declared, keepsSource: row.bool(0, 7),
       layout: PostgresLayout(rawValue: row.text(0, 8)) ?? .plain, indexes: [], fullTextIndexes: [],
       paths: PathSnapshot(
         (0..<paths.count).map { .init(path: Array(paths.bytes($0, 0)), types: paths.int($0, 1)) }),
-      feed: try row.optionalText(0, 9).map { PostgresFeed(try Self.object($0)) })
+      feed: try row.optionalText(0, 9).map { PostgresFeed(try Self.object($0)) },
+      hasExpirations: settings[PostgresCollection.expirationsField] != nil, names: names)
     for number in 0..<indexes.count {
       let definition = try definition(indexes, number, of: name)
       if indexes.text(number, 2) == "text" {

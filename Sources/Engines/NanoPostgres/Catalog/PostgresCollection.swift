@@ -26,6 +26,9 @@ struct PostgresCollection: Sendable {
   var paths: PathSnapshot
   /// `nil` if changes are not tracked.
   var feed: PostgresFeed?
+  /// Whether documents may expire.
+  var hasExpirations: Bool
+  let names: PostgresNames
 
   var folded: ExactName { description.name.folded }
   /// The expression for the row ID of a new document.

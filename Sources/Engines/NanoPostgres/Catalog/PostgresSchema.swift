@@ -10,7 +10,7 @@ struct PostgresSchema: Sendable {
 
   /// The format of new stores.
   static let firstFormat: Int64 = 2
-  /// The format of a store that has had decimals or attachments, and the newest that this version reads.
+  /// The format of a store that has had decimals, attachments or expirations, and the newest that this version reads.
   static let newestFormat: Int64 = 3
   /// The number of Unicode scalars of a string that an index stores. The server rejects index entries of more
   /// than 2,704 bytes, over all the fields of the index.

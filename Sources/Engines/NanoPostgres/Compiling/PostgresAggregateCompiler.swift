@@ -62,7 +62,10 @@ struct PostgresAggregateCompiler {
     }
     var documents = PostgresSQL(
       "SELECT \(values.extracted.joined(separator: ", ")) FROM \(metadata.collection.table)")
-    if let condition = split.sql { documents += " WHERE " + condition }
+    let visible = metadata.collection.isVisible(at: query.query.expiredAt)
+    if let condition = PostgresSQL.all([split.sql, visible].compactMap(\.self)) {
+      documents += " WHERE " + condition
+    }
     // With groups, OFFSET 0 keeps the server from merging the subqueries, so that each value is extracted from a body
     // only once, and the server expects few groups rather than one per body.
     let groups = query.groups.indices.map { "g\($0)" }

@@ -40,6 +40,9 @@ struct PostgresQueryCompiler {
   func select(_ query: Query, columns: PostgresSQL, ordered: Bool = true) -> Compiled {
     let split = PostgresConditionCompiler(metadata: metadata).split(query.condition)
     var conditions = split.sql.map { [$0] } ?? []
+    if let visible = metadata.collection.isVisible(at: query.expiredAt) {
+      conditions.append(visible)
+    }
     var sql = "SELECT " + columns + " FROM \(metadata.collection.table)"
     let terms = order(query)
     let isSorted = !ordered || terms != nil
@@ -77,7 +80,9 @@ struct PostgresQueryCompiler {
     if isWhole {
       let split = PostgresConditionCompiler(metadata: metadata).split(query.condition)
       let sql = PostgresSQL("SELECT count(*) FROM \(metadata.collection.table)")
-      return split.sql.map { sql + " WHERE " + $0 } ?? sql
+      let visible = metadata.collection.isVisible(at: query.expiredAt)
+      let conditions = [split.sql, visible].compactMap(\.self)
+      return PostgresSQL.all(conditions).map { sql + " WHERE " + $0 } ?? sql
     }
     return "SELECT count(*) FROM (" + compiled.sql + ") AS found"
   }

@@ -11,7 +11,8 @@ extension PostgresReader {
   ) throws {
     let query = try readingRelated(query)
     let executed = try execute(collection) { metadata in
-      let search = try RankedSearch(try metadata.resolved(query), metadata, isStable: seesOneState)
+      let search = try RankedSearch(
+        try resolved(query, metadata), metadata, isStable: seesOneState)
       return (search, search?.statements ?? [])
     }
     guard let (metadata, search, results) = executed else { return }

@@ -34,9 +34,13 @@ struct RankedSearch {
     self.index = index
     ranking = query.ranking ?? FullTextRanking()
     phrases = FullTextRanker.phrases(of: search.query, in: scope)
-    totals =
-      TextStatistics(index, metadata.collection, metadata.names)?.totals
-      ?? TextStatistics.scan(index, metadata.collection)
+    if let visible = metadata.collection.isVisible(at: query.expiredAt) {
+      totals = TextStatistics.scan(index, metadata.collection, visible)
+    } else {
+      totals =
+        TextStatistics(index, metadata.collection, metadata.names)?.totals
+        ?? TextStatistics.scan(index, metadata.collection)
+    }
     guard isStable, let counts = OccurrenceCounts(phrases, scope) else { return }
     let columns: PostgresSQL = "id, \(index.lengthColumn), " + counts.expression(index)
     let compiled = PostgresQueryCompiler(metadata: metadata).select(matching, columns: columns)

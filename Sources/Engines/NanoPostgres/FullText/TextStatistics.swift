@@ -37,15 +37,14 @@ struct TextStatistics {
       """)
   }
 
-  /// Selects the same from the documents of an index without statistics; the state is NULL.
+  /// Selects the same from the documents, for an index without statistics or some of the documents; the state is NULL.
   static func scan(
-    _ index: PostgresTextIndex, _ collection: PostgresCollection
+    _ index: PostgresTextIndex, _ collection: PostgresCollection, _ condition: PostgresSQL? = nil
   ) -> PostgresStatement {
-    PostgresStatement(
-      """
-      SELECT count(*), coalesce(sum(\(index.lengthColumn)), 0)::bigint, NULL::bigint, 0::bigint \
-      FROM \(collection.table)
-      """)
+    let sql = PostgresSQL(
+      "SELECT count(*), coalesce(sum(\(index.lengthColumn)), 0)::bigint, NULL::bigint, 0::bigint "
+        + "FROM \(collection.table)")
+    return (condition.map { sql + " WHERE " + $0 } ?? sql).statement
   }
 
   /// Creates the objects for the documents as they are. Writers of the table wait until the transaction ends.

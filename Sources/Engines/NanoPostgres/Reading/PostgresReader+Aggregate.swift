@@ -12,7 +12,7 @@ extension PostgresReader {
     defer { related = [:] }
     let executed = try execute(collection) { [query] metadata -> (Compiled?, [PostgresStatement]) in
       var query = query
-      query.query = try metadata.resolved(query.query)
+      query.query = try resolved(query.query, metadata)
       let compiled =
         query.query.isRanked ? nil : PostgresAggregateCompiler(metadata: metadata).compile(query)
       return (compiled, compiled.map { [$0.sql.statement] } ?? [])
@@ -36,7 +36,7 @@ extension PostgresReader {
     let query = try joining(query, in: collection)
     defer { related = [:] }
     let executed = try execute(collection) { metadata -> (Compiled?, [PostgresStatement]) in
-      let query = try metadata.resolved(query)
+      let query = try resolved(query, metadata)
       let compiled =
         query.isRanked ? nil : PostgresAggregateCompiler(metadata: metadata).distinct(field, query)
       return (compiled, compiled.map { [$0.sql.statement] } ?? [])

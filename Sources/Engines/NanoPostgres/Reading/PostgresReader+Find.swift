@@ -61,7 +61,7 @@ extension PostgresReader {
   private func plan(
     _ query: Query, _ metadata: PostgresCollectionMetadata
   ) throws -> (FindPlan, [PostgresStatement]) {
-    let query = try metadata.resolved(query)
+    let query = try resolved(query, metadata)
     let compiler = PostgresQueryCompiler(metadata: metadata)
     // A condition that is checked here requires the body.
     var compiled = compiler.select(
@@ -160,7 +160,7 @@ extension PostgresReader {
     defer { related = [:] }
     let executed = try execute(collection) { metadata -> (Bool, [PostgresStatement]) in
       let compiled = PostgresQueryCompiler(metadata: metadata)
-        .select(try metadata.resolved(query), columns: "id")
+        .select(try resolved(query, metadata), columns: "id")
       return (compiled.isCut, compiled.isCut ? [compiled.sql.statement] : [])
     }
     guard let (metadata, isExact, results) = executed else {
@@ -179,7 +179,7 @@ extension PostgresReader {
     let executed = try execute(collection) { metadata -> (Bool, [PostgresStatement]) in
       let sql =
         query.isRanked
-        ? nil : PostgresQueryCompiler(metadata: metadata).count(try metadata.resolved(query))
+        ? nil : PostgresQueryCompiler(metadata: metadata).count(try resolved(query, metadata))
       return (sql != nil, sql.map { [$0.statement] } ?? [])
     }
     guard let (_, isExact, results) = executed else { return 0 }
@@ -205,7 +205,7 @@ extension PostgresReader {
     metadata.related = related
     let compiled = PostgresQueryCompiler(metadata: metadata)
       .select(
-        try metadata.resolved(query), columns: PostgresSQL(PostgresQueryCompiler.columns(query)))
+        try resolved(query, metadata), columns: PostgresSQL(PostgresQueryCompiler.columns(query)))
     let rows = try session.run(("EXPLAIN " + compiled.sql).statement.once)
     let plan = (0..<rows.count).map { rows.text($0, 0) }
     let joined = related.values.flatMap { joined in

@@ -17,7 +17,8 @@ extension PostgresReader {
     }
     var joined: [ExactName: PostgresCollectionMetadata] = [:]
     for name in names.sorted(by: { $0.isBefore($1) }) {
-      if let other = try self.collection(name) {
+      // Reading documents that may expire leaves out those that have; a join would not.
+      if let other = try self.collection(name), !other.hasExpirations {
         joined[name.folded] = collectionMetadata(other)
       }
     }

@@ -9,6 +9,8 @@ import NanoSQL
 class PostgresReader: EngineReader {
   let core: PostgresCore
   let session: PostgresSession
+  /// The time that the block sees, once it is determined; see ``time``.
+  var blockTime: Int64?
   /// Collections whose metadata is verified to match this snapshot.
   private var verified: [ExactName: PostgresCollection] = [:]
   /// Collections whose table belongs to this snapshot and is locked, so that it cannot be dropped.
@@ -163,7 +165,7 @@ class PostgresReader: EngineReader {
     _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
     let executed = try execute(collection) { metadata in
-      ((), [core.get(identity, metadata.collection)])
+      ((), [core.get(identity, metadata.collection, at: time(metadata.collection))])
     }
     guard let executed, executed.results[0].count > 0 else { return false }
     try executed.results[0].withDocument(0, executed.metadata.collection.incarnation, show)
@@ -174,7 +176,7 @@ class PostgresReader: EngineReader {
     keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
   ) throws {
     let executed = try execute(collection) { metadata in
-      ((), [core.get(keys, metadata.collection)])
+      ((), [core.get(keys, metadata.collection, at: time(metadata.collection))])
     }
     guard let (metadata, _, results) = executed else { return }
     for row in 0..<results[0].count {
@@ -192,13 +194,10 @@ class PostgresReader: EngineReader {
 
   func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
     let executed = try execute(collection) { metadata in
-      (
-        (),
-        [
-          PostgresStatement(
-            "SELECT revision FROM \(metadata.collection.table) WHERE id = $1", [.int(rowID)])
-        ]
-      )
+      let found = metadata.collection
+      var sql = "SELECT revision FROM \(found.table) WHERE id = " + PostgresSQL.value(.int(rowID))
+      if let visible = found.isVisible(at: time(found)) { sql += " AND " + visible }
+      return ((), [sql.statement])
     }
     guard let executed, executed.results[0].count > 0 else { return nil }
     return ContentVersion(
@@ -230,8 +229,9 @@ class PostgresReader: EngineReader {
 
   func types(in collection: String) throws -> [String] {
     guard let found = try self.collection(collection) else { return [] }
-    let rows = try session.run(
-      PostgresStatement("SELECT DISTINCT type FROM \(found.table) WHERE type IS NOT NULL"))
+    var sql = PostgresSQL("SELECT DISTINCT type FROM \(found.table) WHERE type IS NOT NULL")
+    if let visible = found.isVisible(at: time(found)) { sql += " AND " + visible }
+    let rows = try session.run(sql.statement)
     return (0..<rows.count).map { rows.text($0, 0) }.sorted { $0.isBefore($1) }
   }
 

@@ -41,6 +41,8 @@ final class ReadGroups: Sendable {
     return try groups.run(read, together: { Self.run($0, core) }) { outcome in
       switch outcome {
       case .found(let rows, let row):
+        // Since the metadata was cached, documents of the collection may have got expirations.
+        guard rows.optionalInt(row, 8) == collection.incarnation else { return try alone() }
         try show(rows, row)
         return true
       case .missing: return false
@@ -53,7 +55,9 @@ final class ReadGroups: Sendable {
     let session = PostgresSession(core.pool, .none, nil)
     defer { session.end() }
     let keys = Array(Set(reads.map(\.key)))
-    guard let rows = try? session.run(core.get(keys, reads[0].collection)) else {
+    let collection = reads[0].collection
+    guard let rows = try? session.run(
+      core.get(keys, collection, at: core.time(collection))) else {
       return reads.map { _ in .alone }
     }
     var rowsByKey: [ExactName: Int] = [:]

@@ -16,6 +16,7 @@ extension PostgresWriter {
   ) throws {
     let hasRowIDs = documents.contains { $0.rowID != nil }
     let table = try tableForWriting(collection, isWhole: hasRowIDs)
+    if table.hasExpiredRows { try removeExpired(documents.flatMap(\.identities), table) }
     let areReserved = table.known.reserved.count >= documents.count
     guard documents.count > 1, !areReserved, try insertBatch(documents, table, &rowIDs) else {
       // One of the documents is rejected; those before it are stored.
@@ -51,6 +52,7 @@ extension PostgresWriter {
       noteInserted(id, table)
       rowIDs.append(id)
     }
+    try noteExpirations(rows.compactMap { row in row.id.map { ($0, row.document) } }, table)
     return true
   }
 
@@ -110,6 +112,7 @@ extension PostgresWriter {
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws {
     let table = try tableForWriting(collection)
+    if table.hasExpiredRows { try removeExpired(documents.flatMap(\.identities), table) }
     let keys = documents.compactMap(\.key)
     // Documents that may be rejected are written individually. A repeated key is one document saved twice.
     let isPlain = !table.collection.hasUniqueIndexes
@@ -138,6 +141,7 @@ extension PostgresWriter {
       if existing[key] == nil { noteInserted(id, table) } else { table.note(id, .updated) }
       rowIDs.append(id)
     }
+    try noteExpirations(rows.compactMap { row in row.id.map { ($0, row.document) } }, table)
   }
 
   /// Returns the row IDs of documents that already exist, which no other transaction deletes.

@@ -47,8 +47,9 @@ extension PostgresWriter {
     let texts = table.collection.fullTextIndexes.flatMap {
       TextStatistics($0, table.collection, names)?.cleanup ?? []
     }
+    let expiry = table.collection.expiry?.cleanup ?? []
     _ = try session.run(
-      [.once("DROP TABLE \(table.collection.table)")] + feed + texts + internals + [row])
+      [.once("DROP TABLE \(table.collection.table)")] + feed + texts + expiry + internals + [row])
     noteDropped(table.collection.description.name)
     return true
   }
@@ -57,10 +58,16 @@ extension PostgresWriter {
     try settings.validate()
     let table = try tableForWriting(collection, isWhole: true)
     guard table.collection.settings != settings else { return }
+    if table.collection.settings.expiration != settings.expiration {
+      try setExpirationRule(settings.expiration, table)
+    }
     _ = try session.run(
       PostgresStatement(
         "UPDATE \(names.qualified("nano_collections")) SET settings = $2 WHERE folded = $1",
-        [.exact(table.collection.folded), .text(settings.object.storedText)]))
+        [
+          .exact(table.collection.folded),
+          .text(settings.storedText(hasExpirations: table.collection.hasExpirations)),
+        ]))
     try redefine(table)
     // Defaults affect query results.
     table.noteAll()

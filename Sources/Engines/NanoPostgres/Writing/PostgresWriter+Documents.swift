@@ -8,6 +8,7 @@ extension PostgresWriter {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     // Other transactions take row IDs from the sequence.
     let table = try tableForWriting(collection, isWhole: document.rowID != nil)
+    if table.hasExpiredRows { try removeExpired(document.identities, table) }
     let id = try table.isWhole ? document.rowID ?? nextRowID(table) : nil
     let row = try newRow(document, id, table)
     try table.paths.observe(document.body)
@@ -22,6 +23,7 @@ extension PostgresWriter {
     guard result.count == 1 else { throw try conflict(row, table) }
     if let key = document.key { table.known.forget(.key(key)) }
     noteInserted(result.int(0, 0), table)
+    try noteExpirations([(result.int(0, 0), document)], table)
     return result.int(0, 0)
   }
 
@@ -42,6 +44,7 @@ extension PostgresWriter {
       KnownDocument(
         row.document, rowID: id, key: key, added: row.document.added, revision: row.revision))
     noteInserted(id, table)
+    try noteExpirations([(id, row.document)], table)
     return id
   }
 
@@ -76,6 +79,7 @@ extension PostgresWriter {
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {
     guard let key = document.key else { return try insert(document, into: collection) }
     let table = try tableForWriting(collection)
+    if table.hasExpiredRows { try removeExpired([.key(key)], table) }
     switch table.known[.key(key)] {
     case .missing: return try insert(document, into: collection)
     case .stored(let known) where !table.collection.hasUniqueIndexes:
@@ -90,7 +94,9 @@ extension PostgresWriter {
     if !locks.isEmpty { _ = try session.run(locks) }
     let upsert = row.upsert(table.collection)
     let result = try runReportingViolations(row, table, upsert.sql + " RETURNING id, revision")
-    return note(result.int(0, 0), isNew: upsert.isNew(result.int(0, 1)), key, table)
+    let rowID = note(result.int(0, 0), isNew: upsert.isNew(result.int(0, 1)), key, table)
+    try noteExpirations([(rowID, document)], table)
+    return rowID
   }
 
   private func note(_ id: Int64, isNew: Bool, _ key: DocumentKey, _ table: WriterTable) -> Int64 {
@@ -104,6 +110,7 @@ extension PostgresWriter {
   ) throws -> Bool {
     noteWrite()
     guard let table = try table(collection) else { return false }
+    if table.hasExpiredRows { try removeExpired([identity], table) }
     switch table.known[identity] {
     case .missing: return false
     case .stored(let known) where !table.collection.hasUniqueIndexes:
@@ -129,6 +136,7 @@ extension PostgresWriter {
         ? try replace(identity, with: document, in: collection) : false
     }
     table.note(result.int(0, 0), .updated)
+    try noteExpirations([(result.int(0, 0), document)], table)
     return true
   }
 
@@ -147,11 +155,13 @@ extension PostgresWriter {
         document, rowID: known.rowID, key: known.key, added: known.added,
         revision: known.revision + 1))
     table.note(known.rowID, .updated)
+    try noteExpirations([(known.rowID, document)], table)
   }
 
   func delete(_ identity: Identity, from collection: String) throws -> Bool {
     noteWrite()
     guard let table = try table(collection) else { return false }
+    if table.hasExpiredRows { try removeExpired([identity], table) }
     switch table.known[identity] {
     case .missing: return false
     case .stored(let known):
@@ -185,7 +195,7 @@ extension PostgresWriter {
       query.isRanked
       ? nil
       : PostgresQueryCompiler(metadata: metadata).select(
-        try metadata.resolved(query), columns: "id")
+        try resolved(query, metadata), columns: "id")
     var condition: PostgresSQL
     if let compiled, compiled.isCut {
       condition = "id IN (" + compiled.sql + ")"
@@ -238,6 +248,13 @@ extension PostgresWriter {
       // The others have changed since they were found.
       query = Query(.all([query.condition, .rowID(in: revisions.keys)]), fields: [])
     }
+  }
+}
+
+extension NewDocument {
+  /// What identifies the document, as far as it is given.
+  var identities: [Identity] {
+    [key.map { .key($0) }, rowID.map { .rowID($0) }].compactMap(\.self)
   }
 }
 

@@ -65,6 +65,7 @@ extension PostgresWriter {
       if !use.isWhole { table.lockedKeys = Set(use.keys) }
       tables[use.collection.folded] = table
     }
+    for table in tables.values { try sweep(table) }
     var rest = results.dropFirst(uses.count)
     return uses.map { use in
       defer { rest = rest.dropFirst(use.statements.count) }
@@ -85,7 +86,7 @@ extension PostgresWriter {
     for use in use where !use.collection.utf8.contains(0) {
       let folded = use.collection.folded
       if let collection = core.cache[folded] {
-        var first = FirstUse(use, collection)
+        var first = FirstUse(use, collection, at: time(collection))
         first.isWhole = first.isWhole && isSerializable
         uses.append(first)
       } else if use.newDocuments == 0, core.cache.isMissing(folded) {
@@ -100,7 +101,7 @@ extension PostgresWriter {
     for use in use.sorted(by: { $0.collection.foldingASCII.isBefore($1.collection.foldingASCII) }) {
       let isWhole = use.keys == nil && isSerializable
       guard let table = try table(use.collection, isWhole: isWhole) else { continue }
-      let first = FirstUse(use, table.collection)
+      let first = FirstUse(use, table.collection, at: time(table.collection))
       if first.statements.isEmpty { continue }
       let locks = try lock(first.keys, table)
       note(first, Array(try session.run(locks + first.statements).dropFirst(locks.count)))
@@ -120,29 +121,22 @@ extension PostgresWriter {
 }
 
 extension FirstUse {
-  init(_ use: TransactionUse, _ collection: PostgresCollection) {
+  /// - Parameter time: When expired documents are left out; `nil` if they need not be.
+  init(_ use: TransactionUse, _ collection: PostgresCollection, at time: Int64?) {
     self.collection = collection
     isWhole = use.keys == nil
     keys = Array(Set(use.keys ?? []))
+    let visible = collection.isVisible(at: time).map { " AND " + $0 } ?? PostgresSQL()
+    let select = "SELECT \(PostgresQueryCompiler.columns) FROM \(collection.table) WHERE "
     if !use.rowIDs.isEmpty {
-      statements = [
-        PostgresStatement(
-          """
-          SELECT \(PostgresQueryCompiler.columns) FROM \(collection.table) \
-          WHERE id = ANY($1) ORDER BY id FOR UPDATE
-          """, [.ints(use.rowIDs.map { $0 })])
-      ]
+      let rows = PostgresSQL(select + "id = ANY(") + .value(.ints(use.rowIDs.map { $0 })) + ")"
+      statements = [(rows + visible + " ORDER BY id FOR UPDATE").statement]
       return
     }
     guard !keys.isEmpty || use.newDocuments > 0 else { return }
     let texts = PostgresValue.texts(keys.map(\.description))
-    statements = [
-      PostgresStatement(
-        """
-        SELECT \(PostgresQueryCompiler.columns) FROM \(collection.table) \
-        WHERE key = ANY($1) AND key IS NOT NULL ORDER BY key FOR UPDATE
-        """, [texts])
-    ]
+    let rows = PostgresSQL(select + "key = ANY(") + .value(texts) + ") AND key IS NOT NULL"
+    statements = [(rows + visible + " ORDER BY key FOR UPDATE").statement]
     guard use.newDocuments > 0 else { return }
     statements.append(
       PostgresStatement(

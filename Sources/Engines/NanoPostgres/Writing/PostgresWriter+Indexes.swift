@@ -23,6 +23,7 @@ extension PostgresWriter {
     try index.validate()
     try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection, isWhole: isWhole)
+    if index.isUnique { try sweepAll(table) }
     let name = table.collection.description.name
     if let existing = table.collection.indexes.first(where: {
       $0.definition.name.hasSameBytes(as: index.name)

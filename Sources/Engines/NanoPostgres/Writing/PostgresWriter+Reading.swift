@@ -25,8 +25,9 @@ extension PostgresWriter {
   }
 
   private func select(_ identity: Identity, _ collection: PostgresCollection) -> PostgresStatement {
-    let sql =
+    var sql =
       "SELECT \(PostgresQueryCompiler.columns) FROM \(collection.table) WHERE " + identity.condition
+    if let visible = collection.isVisible(at: time(collection)) { sql += " AND " + visible }
     return (isSerializable ? sql + " FOR UPDATE" : sql).statement
   }
 

@@ -36,6 +36,7 @@ extension PostgresWriter {
     let collection = try current(row, folded)
     let table = WriterTable(collection, isWhole: isWhole, core.cache.checkOutPaths(of: collection))
     tables[folded] = table
+    try sweep(table)
     return table
   }
 

@@ -17,6 +17,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   var absent: Set<ExactName> = []
   /// The names of collections dropped in this transaction.
   var dropped: [ExactName: String] = [:]
+  var expiry = ExpiryLog()
   private var savepoints = 0
   private(set) var hasWritten = false
   private var holdsMetadata = false

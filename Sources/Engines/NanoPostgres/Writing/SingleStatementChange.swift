@@ -9,7 +9,8 @@ extension PostgresEngine {
     key: DocumentKey, with document: NewDocument, in collection: String,
     _ interruption: Interruption?
   ) throws -> Bool? {
-    guard let cached = core.cache[collection.folded], let revision = document.replacedRevision
+    guard let cached = core.cache[collection.folded], !cached.hasExpirations,
+      let revision = document.replacedRevision
     else { return nil }
     try interruption?.check()
     return try withRow(document, cached) { row in
@@ -28,7 +29,7 @@ extension PostgresEngine {
     _ interruption: Interruption?
   ) throws -> Bool? {
     try interruption?.check()
-    guard let cached = core.cache[collection.folded] else { return nil }
+    guard let cached = core.cache[collection.folded], !cached.hasExpirations else { return nil }
     let absent = references.folded
     let grouped = GroupedWrite(kind: .delete, collection: cached, key: key, absent: absent)
     defer { commits.deliver() }

@@ -54,7 +54,7 @@ struct SingleStatementWrite {
     repeat {
       let session = PostgresSession(core.pool, .none, nil)
       defer { session.end() }
-      if let rows = try? session.run(core.get(.key(key), collection)) { return rows }
+      if let rows = try? session.run(core.get(.key(key), collection, at: nil)) { return rows }
       Thread.sleep(forTimeInterval: 0.01)
     } while ContinuousClock.now < deadline
     return nil
@@ -85,7 +85,9 @@ extension PostgresEngine {
     _ interruption: Interruption?
   ) throws -> (rowID: Int64, key: DocumentKey?)? {
     try interruption?.check()
-    guard document.rowID == nil, let cached = core.cache[collection.folded] else { return nil }
+    // An expired document has to be deleted first.
+    guard document.rowID == nil, let cached = core.cache[collection.folded], !cached.hasExpirations
+    else { return nil }
     var document = document
     if document.key == nil, cached.description.identity == .key { document.key = newKey }
     return try withRow(document, cached) { row in

@@ -26,6 +26,8 @@ final class WriterTable {
   /// Whether other connections must reload the definitions.
   var hasNewDefinitions = false
   private(set) var rows: [Int64: Change.Kind]? = [:]
+  /// Whether there may be expired documents, which the transaction must not mistake for existing ones.
+  var hasExpiredRows = false
 
   init(_ collection: PostgresCollection, isWhole: Bool, _ paths: PathTrie) {
     self.collection = collection
@@ -90,6 +92,7 @@ final class WriterTable {
     hasNewDocuments = state.hasNewDocuments
     hasNewDefinitions = state.hasNewDefinitions
     rows = state.rows
+    hasExpiredRows = collection.hasExpirations
     known.removeAll()
   }
 }

@@ -40,7 +40,9 @@ struct QueryCompiler {
     let split = ConditionCompiler(metadata: metadata).split(query.condition)
     // With foreign rows, the rest is the whole condition, and the list of rows would be computed for each row.
     let sqlCondition = metadata.hasForeignRows ? nil : split.sql
-    let parts = (sqlCondition.map { [$0] } ?? []) + (split.rest.map { [check($0)] } ?? [])
+    let parts =
+      (sqlCondition.map { [$0] } ?? []) + (split.rest.map { [check($0)] } ?? [])
+      + (query.expiredAt.map { [isVisible(at: $0)] } ?? [])
     var sql = SQLFragment("SELECT \(columns) FROM \(SQLName.quoted(metadata.table)) WHERE ")
     if let condition = SQLFragment.all(parts) { sql.append("(" + condition + ") AND ") }
     return Compiled(sql: sql + "id = ?", rest: split.rest)
@@ -134,6 +136,7 @@ extension QueryCompiler {
     var parts = split.sql.map { [$0] } ?? []
     if let after = query.after { parts.append(self.after(after, query.orderings)) }
     if let rest = split.rest { parts.append(check(rest)) }
+    if let time = query.expiredAt { parts.append(isNotExpired(at: time)) }
     guard let sql = SQLFragment.all(parts) else { return ("", nil) }
     return (" WHERE " + sql, split.rest)
   }

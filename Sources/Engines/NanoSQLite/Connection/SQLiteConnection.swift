@@ -74,6 +74,11 @@ final class SQLiteConnection {
   var knowsBlobTables = false
   /// The attachments that are being read; `nil` if each reader has its own snapshot.
   var blobPins: BlobPins?
+  /// The clock by which documents expire.
+  var clock: any StoreClock = SystemClock()
+  /// Whether documents of any collection may expire. Read on any thread.
+  let hasExpirations = Atomic(false)
+
   /// Records what a transaction changes, while there are observers.
   var recorder: ChangeRecorder?
   /// The state of the file after the last commit of another connection that was reported to observers.

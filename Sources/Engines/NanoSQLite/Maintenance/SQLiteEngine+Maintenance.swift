@@ -3,6 +3,7 @@
 import GRDBSQLite
 import NanoDocument
 package import NanoEngine
+import NanoQuery
 import NanoSQL
 
 extension SQLiteEngine {
@@ -42,7 +43,7 @@ extension SQLiteEngine {
           connection.currentCollection = collection.name
           return EngineStatistics.Collection(
             name: collection.name,
-            documents: try number("SELECT count(*) FROM \(SQLName.quoted(collection.name))"),
+            documents: try reader.count(Query(), in: collection.name),
             indexes: try reader.indexes(in: collection.name).count)
         },
         size: try number("PRAGMA page_count") * pageSize,

@@ -24,11 +24,13 @@ final class ReaderPool: Sendable {
       self.queue = queue
       connection = try queue.unsafeRead { db in
         guard let handle = db.sqliteConnection else { throw SQLiteEngine.closed }
-        return SQLiteConnection(
+        let connection = SQLiteConnection(
           handle, isReadOnly: true, isGuarded: !configuration.allowsInternalWrites,
           logger: logger, observer: observer)
+        connection.clock = configuration.clock
+        return connection
       }
-      getter = SQLiteReader(connection)
+      getter = SQLiteReader(connection, keepsTime: false)
     }
 
     func close() throws {

@@ -47,11 +47,14 @@ extension SQLiteReader {
     return query
   }
 
-  /// Returns the metadata of the collections of related documents that exist.
+  /// Returns the metadata of the collections of related documents that exist and can be joined. Those in which documents
+  /// expire cannot: reading them leaves out what has expired.
   private func relatedMetadata(_ query: Query) throws -> [ExactName: CollectionMetadata] {
     var found: [ExactName: CollectionMetadata] = [:]
     for name in query.relatedCollections.sorted() {
-      guard let table = try connection.tableForQuery(name.text) else { continue }
+      guard let table = try connection.tableForQuery(name.text), table.expiry == nil else {
+        continue
+      }
       try prepareForQuery(table)
       var metadata = table.metadata
       metadata.related = [:]

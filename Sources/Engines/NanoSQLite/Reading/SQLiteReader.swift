@@ -9,7 +9,15 @@ import NanoSQL
 /// A snapshot of the database on one connection.
 class SQLiteReader: EngineReader {
   let connection: SQLiteConnection
-  init(_ connection: SQLiteConnection) { self.connection = connection }
+  /// The time that the block sees, once it is determined; see ``time``.
+  var blockTime: Int64?
+  /// Whether the reader belongs to one block, which sees one time.
+  let keepsTime: Bool
+
+  init(_ connection: SQLiteConnection, keepsTime: Bool = true) {
+    self.connection = connection
+    self.keepsTime = keepsTime
+  }
 
   /// Flushes pending index entries and paths that a query on this table relies on.
   func prepareForQuery(_ table: CollectionTable) throws {}
@@ -45,10 +53,17 @@ class SQLiteReader: EngineReader {
     do {
       return try get(identity, table, visit)
     } catch let error as StoreError where error.code == .database {
-      guard try connection.table(collection) == nil else { throw error }
-      return false
+      guard let current = try connection.table(collection) else { return false }
+      guard (current.expiry == nil) != (table.expiry == nil) else { throw error }
+      return try get(identity, current, visit)
+    } catch is ChangedExpirations {
+      guard let current = try connection.table(collection) else { return false }
+      return try get(identity, current, visit)
     }
   }
+
+  /// The cached table does not know yet that documents may expire.
+  private struct ChangedExpirations: Error {}
 
   private func get(
     _ identity: Identity, _ table: CollectionTable, _ visit: (StoredDocument) throws -> Void
@@ -57,16 +72,19 @@ class SQLiteReader: EngineReader {
     case .key(let key):
       let isFound = try connection.with(table, .getByKey) { statement in
         try statement.bind(key, at: 1)
+        bindTime(statement, table)
         return try visitRow(statement, table, visit)
       }
       if isFound { return true }
       return try connection.with(table, .getForeignByKey) { statement in
         try statement.bind(key.description, at: 1)
+        bindTime(statement, table)
         return try visitRow(statement, table, visit)
       }
     case .rowID(let id):
       return try connection.with(table, .getByRowID) { statement in
         statement.bind(id, at: 1)
+        bindTime(statement, table)
         return try visitRow(statement, table, visit)
       }
     }
@@ -90,6 +108,7 @@ class SQLiteReader: EngineReader {
     if statement.isUnchangedSinceNoted { return table.incarnation }
     // The statement is still active, so this reads the same snapshot.
     let current = try connection.table(table.description.name)
+    guard (current?.expiry == nil) == (table.expiry == nil) else { throw ChangedExpirations() }
     guard current?.incarnation == table.incarnation else { return current?.incarnation }
     statement.notePreparation()
     return table.incarnation
@@ -239,6 +258,7 @@ class SQLiteReader: EngineReader {
       guard let table = try connection.table(collection) else { return nil }
       return try connection.with(table, .revision) { row in
         row.bind(rowID, at: 1)
+        bindTime(row, table)
         guard try row.step() else { return nil }
         return row.optionalNumber(0).map {
           ContentVersion(incarnation: table.incarnation, revision: $0)
@@ -262,7 +282,7 @@ class SQLiteReader: EngineReader {
     return try connection.consistently {
       guard let table = try connection.tableForQuery(collection) else { return nil }
       try prepareForQuery(table)
-      return try work(table, try joining(try table.resolved(query), table))
+      return try work(table, try joining(try hidingExpired(try table.resolved(query), table), table))
     }
   }
 
@@ -342,7 +362,7 @@ class SQLiteReader: EngineReader {
         statement: "", plan: ["the collection does not exist"], indexes: [],
         checkedPerDocument: nil)
     }
-    let query = try joining(try table.resolved(query), table)
+    let query = try joining(try hidingExpired(try table.resolved(query), table), table)
     let compiled = QueryCompiler(table.metadata).select(query)
     let plan = try connection.all(
       SQLFragment("EXPLAIN QUERY PLAN ") + compiled.sql
@@ -424,8 +444,9 @@ class SQLiteReader: EngineReader {
     }
     // The column precedes the body, so the overflow pages of long bodies are not read.
     let name = SQLName.quoted(table.description.name)
+    let visible = table.expiry.map { " AND " + $0.isVisible("\(time)") } ?? ""
     return try connection.all(
-      SQLFragment("SELECT DISTINCT type FROM \(name) WHERE type IS NOT NULL")
+      SQLFragment("SELECT DISTINCT type FROM \(name) WHERE type IS NOT NULL\(visible)")
     ) { $0.text(0) ?? "" }.sorted { $0.isBefore($1) }
   }
 

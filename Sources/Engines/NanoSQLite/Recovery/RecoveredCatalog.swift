@@ -8,6 +8,8 @@ import NanoSQL
 struct RecoveredCatalog {
   /// The root pages of tables, by name as written.
   private(set) var tables: [(name: String, root: Int)] = []
+  /// The root pages of the tables with the expirations of documents, by the name of the collection.
+  private(set) var expirations: [(collection: String, root: Int)] = []
   private(set) var collections: [CollectionRow] = []
   private(set) var indexes: [IndexRow] = []
   private(set) var metadata: [MetadataRow] = []
@@ -73,6 +75,10 @@ struct RecoveredCatalog {
       guard root > 0 else { continue }
       if name.foldingASCII.hasExactPrefix("nano_"), InternalCollection(named: name) == nil {
         roots[ExactName(name)] = Int(clamping: root)
+        if name.hasExactPrefix(ExpirySchema.prefix) {
+          let collection = String(name.unicodeScalars.dropFirst(ExpirySchema.prefix.utf8.count))
+          expirations.append((collection, Int(clamping: root)))
+        }
       } else if Self.isDocumentTable(sql) {
         tables.append((name, Int(clamping: root)))
       } else if !name.hasExactPrefix("sqlite_") {

@@ -71,6 +71,16 @@ struct Recovery {
     try addLost(writer, names, damaged)
     try writer.endDocuments()
     for row in catalog.collections { writer.configure(row) }
+    for (collection, root) in catalog.expirations {
+      var times: [(rowID: Int64, time: Int64?)] = []
+      let lost = reader.each(from: root, isIndex: false) { row in
+        if row.record.values.count == 2, let time = row.record.values[1].int {
+          times.append((row.id, time))
+        }
+      }
+      if lost > 0 { writer.note(collection, "\(lost) pages of expirations cannot be read") }
+      writer.restoreExpirations(times, of: collection)
+    }
     for row in catalog.indexes { writer.restoreIndex(row) }
     for row in catalog.metadata { writer.restoreMetadata(row) }
     try progress?(1)

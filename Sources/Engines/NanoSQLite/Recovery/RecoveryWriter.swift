@@ -219,6 +219,14 @@ extension RecoveryWriter {
     }
   }
 
+  /// Restores when documents expire. Those that have expired are deleted when the store is next used.
+  func restoreExpirations(_ times: [(rowID: Int64, time: Int64?)], of collection: String) {
+    guard counts[ExactName(collection)] != nil, !times.isEmpty else { return }
+    attempt(collection, "the expirations could not be restored") {
+      try $0.setExpirations(times, in: collection)
+    }
+  }
+
   func restoreIndex(_ row: IndexRow) {
     guard !row.isUnfinished else { return }
     attempt(row.collection, "the index \(row.name) could not be created") {

@@ -58,6 +58,10 @@ final class CollectionTable {
   var nextRowID: Int64?
   /// Whether the writing connection determined the two properties above.
   var isPrepared = false
+  /// The definitions of the collection's expirations, if documents of it may expire.
+  let expiry: ExpirySchema?
+  /// Whether the transaction has left expired documents, which it must not mistake for existing ones.
+  var hasExpiredRows = false
 
   /// The statements for single documents, prepared on first use.
   private var statements: [SQLiteStatement?]
@@ -86,8 +90,10 @@ final class CollectionTable {
     self.settings = settings
     defaults = FieldDefaults(settings.defaults)
     wildcardIndex = indexing == .everything ? WildcardIndex(collection: description.name) : nil
+    let expiry = parts.contains(.expiration) ? ExpirySchema(description.name) : nil
+    self.expiry = expiry
     sqlTexts = Statement.allCases.map {
-      $0.sql(SQLName.quoted(description.name), isTracked: feed != nil)
+      $0.sql(SQLName.quoted(description.name), isTracked: feed != nil, expiry)
     }
     statements = Array(repeating: nil, count: sqlTexts.count)
     decimalFields = fieldsWithDecimals
@@ -199,8 +205,9 @@ extension CollectionTable {
     static let anyRevision = "(random() & 4503599627370495)"
 
     /// In tracked collections, parameter 7 is the number of an updated document in the change feed, and parameter 8 that
-    /// of a new one, NULL if it is the row ID.
-    func sql(_ table: String, isTracked: Bool) -> String {
+    /// of a new one, NULL if it is the row ID. Where documents may expire, parameter 2 of a read is the time.
+    func sql(_ table: String, isTracked: Bool, _ expiry: ExpirySchema?) -> String {
+      let visible = expiry.map { " AND " + $0.isVisible("?2") } ?? ""
       let column = isTracked ? ", \(FeedSchema.column)" : ""
       let position = isTracked ? ", ?8" : ""
       let setPosition = isTracked ? "\(FeedSchema.column) = ?7, " : ""
@@ -214,12 +221,12 @@ extension CollectionTable {
         "UPDATE \(table) SET type = ?2, version = ?3, body = ?4, \(setPosition)"
         + "revision = \(nextRevision) WHERE (?5 IS NULL OR revision = ?5) AND "
       switch self {
-      case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1"
+      case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1\(visible)"
       // Other programs may write a key as a number, or a UUID as text.
       case .getForeignByKey:
         return "SELECT \(columns) FROM \(table) WHERE revision IS NULL AND typeof(key) <> 'blob' "
-          + "AND CAST(key AS TEXT) = ?1"
-      case .getByRowID: return "SELECT \(columns) FROM \(table) WHERE id = ?1"
+          + "AND CAST(key AS TEXT) = ?1\(visible)"
+      case .getByRowID: return "SELECT \(columns) FROM \(table) WHERE id = ?1\(visible)"
       case .insert: return insert
       // A row with this ID may have existed before: counting from 1 could reuse its revision for a different
       // content.
@@ -256,7 +263,7 @@ extension CollectionTable {
       case .lastRowID: return "SELECT coalesce(max(id), 0) FROM \(table)"
       case .bodyByKey: return "SELECT id, body FROM \(table) WHERE key = ?1"
       case .bodyByRowID: return "SELECT id, body FROM \(table) WHERE id = ?1"
-      case .revision: return "SELECT revision FROM \(table) WHERE id = ?1"
+      case .revision: return "SELECT revision FROM \(table) WHERE id = ?1\(visible)"
       case .rowIDState:
         return "SELECT high_water, (SELECT coalesce(max(id), 0) FROM \(table)), "
           + "EXISTS (SELECT 1 FROM \(table) WHERE revision IS NULL) "

@@ -121,6 +121,9 @@ struct DefinitionCheck {
         var sql = Schema.collection(name)
         if try connection.hasColumn(FeedSchema.column, name) { sql += feed.addColumn }
         if table.feed != nil { sql += feed.create }
+        if let expiry = table.expiry {
+          sql += expiry.create + (table.settings.expiration.map(expiry.createTriggers) ?? "")
+        }
         if table.wildcardIndex != nil { sql += WildcardIndex.create(name) }
         for schema in table.allSchemas { sql += try schema.create() }
         for schema in table.text?.schemas ?? [] { sql += try schema.create() }

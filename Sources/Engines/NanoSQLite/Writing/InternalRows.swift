@@ -102,7 +102,7 @@ struct CollectionRow {
   ]
   /// Incrementing the highest permitted value to the limit would take more than a million years.
   static let generations: ClosedRange<Int64> = 0...(3 << 61 - 1)
-  static let allParts: ClosedRange<Int64> = 0...3
+  static let allParts: ClosedRange<Int64> = 0...7
 
   let name: String
   let identity: CollectionIdentity

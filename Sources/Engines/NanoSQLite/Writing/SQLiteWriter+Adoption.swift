@@ -57,6 +57,10 @@ extension SQLiteWriter {
       try connection.execute("DELETE FROM \(side) WHERE id NOT IN (SELECT id FROM \(name))")
     }
     try table.text?.removeOrphans(connection)
+    if let expiry = table.expiry {
+      try connection.execute(
+        "DELETE FROM \(expiry.expirations) WHERE id NOT IN (SELECT id FROM \(name))")
+    }
   }
 
   /// Returns the next rows, and the ID at which to continue; `nil` at the end.
@@ -102,6 +106,9 @@ extension SQLiteWriter {
       do {
         try prepareDecimals(table)
         try update(row, body, table)
+        if case .field? = table.settings.expiration {
+          try noteExpiration(body, ofRow: row.id, table)
+        }
         table.wildcardIndex?.buffer.commit(id: row.id)
         return true
       } catch let error as StoreError where error.isConstraint && connection.isInTransaction {

@@ -44,6 +44,7 @@ extension SQLiteWriter {
   /// both cases the IDs would not be consecutive.
   private func mayInsertBatch(_ table: CollectionTable) throws -> Bool {
     guard table.nextRowID == nil, table.wildcardIndex == nil, table.text == nil,
+      !table.hasExpiredRows, table.settings.expiration == nil,
       table.indexes.isEmpty, table.unfinished.isEmpty, connection.isUTF8
     else { return false }
     if let state = batchInsertState, state.table === table { return state.isAllowed }

@@ -41,6 +41,10 @@ extension SQLiteWriter {
 
   private func insert(_ document: NewDocument, _ table: CollectionTable) throws -> Int64 {
     table.note(document)
+    if table.hasExpiredRows {
+      try removeExpired(document.key.map { .key($0) } ?? .rowID(document.rowID ?? 0), table)
+      try removeExpired(document.rowID.map { .rowID($0) }, table)
+    }
     let isPlain =
       table.nextRowID == nil && document.rowID == nil && document.type == nil
       && document.version == nil
@@ -66,6 +70,7 @@ extension SQLiteWriter {
       table.noteRowID(id)
       noteInserted(id, table)
       if let text = table.text { text.note(id) }
+      try noteExpiration(document.body, ofRow: id, table)
       return id
     }
   }
@@ -75,16 +80,21 @@ extension SQLiteWriter {
     let table = try tableForWriting(collection)
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
+    try removeExpired(.key(key), table)
     try table.paths.observe(document.body)
     try prepareDecimals(table)
     guard let wildcardIndex = table.wildcardIndex else {
       let id = try save(document, key, table)
+      try noteExpiration(document.body, ofRow: id, table)
       try noteWritten(table)
       return id
     }
-    return try indexing(wildcardIndex, replacing: .key(key), with: document.body, in: table) { _ in
-      try save(document, key, table)
-    } ?? 0
+    let id =
+      try indexing(wildcardIndex, replacing: .key(key), with: document.body, in: table) { _ in
+        try save(document, key, table)
+      } ?? 0
+    try noteExpiration(document.body, ofRow: id, table)
+    return id
   }
 
   private func save(
@@ -141,15 +151,20 @@ extension SQLiteWriter {
     guard let table = try existing(collection) else { return false }
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
+    try removeExpired(identity, table)
     try table.paths.observe(document.body)
     try prepareDecimals(table)
-    guard let wildcardIndex = table.wildcardIndex else {
-      return try replace(identity, document, table)
-    }
-    return try indexing(wildcardIndex, replacing: identity, with: document.body, in: table) {
-      existingID in
-      try replace(identity, document, table) ? existingID : nil
-    } != nil
+    let isReplaced =
+      if let wildcardIndex = table.wildcardIndex {
+        try indexing(wildcardIndex, replacing: identity, with: document.body, in: table) {
+          existingID in
+          try replace(identity, document, table) ? existingID : nil
+        } != nil
+      } else {
+        try replace(identity, document, table)
+      }
+    if isReplaced, table.expiry != nil { try noteExpiration(document.body, of: identity, table) }
+    return isReplaced
   }
 
   private func replace(
@@ -219,13 +234,14 @@ extension SQLiteWriter {
 
   func delete(_ identity: Identity, from collection: String) throws -> Bool {
     guard let table = try existing(collection) else { return false }
+    try removeExpired(identity, table)
     let isFound = try delete(identity, table)
     table.writes += 1
     try removed(isFound ? 1 : 0, from: table)
     return isFound
   }
 
-  private func delete(_ identity: Identity, _ table: CollectionTable) throws -> Bool {
+  func delete(_ identity: Identity, _ table: CollectionTable) throws -> Bool {
     guard let wildcardIndex = table.wildcardIndex else { return try deleteRow(identity, table) }
     return try indexing(wildcardIndex, replacing: identity, with: nil, in: table) { existingID in
       try deleteRow(identity, table) ? existingID : nil
@@ -243,7 +259,7 @@ extension SQLiteWriter {
 
   func delete(_ query: Query, from collection: String) throws -> Int {
     guard let table = try existing(collection) else { return 0 }
-    var query = try table.resolved(query)
+    var query = try hidingExpired(try table.resolved(query), table)
     if query.condition.searches { try prepareForQuery(table) }
     table.hasForeignRows = try connection.hasForeignRows(table.description.name)
     query = try joining(query, table, isRemoval: true)

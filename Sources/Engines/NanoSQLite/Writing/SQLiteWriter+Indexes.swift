@@ -8,6 +8,7 @@ import NanoSQL
 extension SQLiteWriter {
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
     guard let collectionName = try collectionForNewIndex(index, in: collection) else { return }
+    if index.isUnique { try sweepAll(try tableForWriting(collectionName)) }
     let schema = IndexSchema(
       collection: collectionName, index: index,
       sqlName: try freeName(

@@ -20,6 +20,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   var written = 0
   /// Whether the transaction has written chunks of attachments.
   var appendedChunks = false
+  var expiry = ExpiryLog()
   /// Whether indexes are being built while a progress closure of the caller runs.
   var isReorganizing = false
 
@@ -60,9 +61,11 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     try requireFree()
     if let last, last.name.hasSameBytes(as: name) { return last.table }
     connection.currentCollection = name
-    let table = try touchedTable(name) ?? firstUse(of: name)
+    let used = try touchedTable(name)
+    let table = try used ?? firstUse(of: name)
     touched[ExactName(table.description.name)] = table
     last = (name, table)
+    if used == nil, table.expiry != nil { try sweep(table) }
     return table
   }
 
@@ -179,6 +182,7 @@ extension SQLiteWriter {
     try flush()
     try connection.execute(WildcardIndex.drop(name))
     try connection.execute(FeedSchema(name).drop)
+    if let expiry = table.expiry { try connection.execute(expiry.drop) }
     for schema in table.allSchemas { try connection.execute(schema.drop()) }
     for schema in table.text?.schemas ?? [] { try connection.execute(schema.drop()) }
     try connection.execute("DROP TABLE \(SQLName.quoted(name))")
@@ -214,6 +218,9 @@ extension SQLiteWriter {
     try settings.validate()
     let table = try tableForWriting(collection)
     guard table.settings != settings else { return }
+    if table.settings.expiration != settings.expiration {
+      try setExpirationRule(settings.expiration, of: collection)
+    }
     let name = table.description.name
     var writer = JSONWriter()
     writer.object(settings.object)

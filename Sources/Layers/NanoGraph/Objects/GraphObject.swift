@@ -7,7 +7,7 @@ public import Observation
 
 /// An object of a graph: an instance of a final class marked as a model.
 ///
-/// ``Model(collection:version:)`` generates the requirements. Create objects like any others; an
+/// ``Model(collection:version:expires:)`` generates the requirements. Create objects like any others; an
 /// object belongs to a context once it is inserted there, fetched from it, or reached from another
 /// object:
 /// ```swift

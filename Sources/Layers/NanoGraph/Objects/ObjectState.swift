@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The state of an object in its context. Code that ``Model(collection:version:)`` generates stores
+/// The state of an object in its context. Code that ``Model(collection:version:expires:)`` generates stores
 /// one in each object.
 ///
 /// Its deinitializer removes the object from the context's identity map, which costs less than a

@@ -6,7 +6,7 @@ import NanoStoreCore
 import Synchronization
 
 extension ModelCollection {
-  /// Creates the missing indexes that the model declares.
+  /// Creates the missing indexes that the model declares, and applies its expiration.
   ///
   /// The first write through a model calls this method. Call it yourself to choose when the indexes
   /// of a large existing collection are built. Indexes that the model no longer declares are kept;
@@ -19,10 +19,11 @@ extension ModelCollection {
     let declared = try declaredIndexes
     let texts = M.modelFields.filter { $0.traits.contains(.textIndexed) }
       .map { "\(FieldPath(components: [$0.name]))" }
-    guard !declared.isEmpty || !texts.isEmpty else { return }
+    guard !declared.isEmpty || !texts.isEmpty || M.expirationRule != nil else { return }
     try store.write {
       for index in declared { try documents.createIndex(index) }
       if !texts.isEmpty { try documents.createFullTextIndex(fields: texts) }
+      try prepareExpiration()
     }
   }
 

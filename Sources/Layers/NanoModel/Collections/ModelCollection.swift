@@ -36,7 +36,7 @@ extension Store {
   ///
   /// If two model types use the same collection of a store, operations on the second one throw
   /// ``StoreError/Code/invalidArgument`` with both types, unless both name the collection with
-  /// ``Model(collection:version:)``. The check covers the types that one process uses with one
+  /// ``Model(collection:version:expires:)``. The check covers the types that one process uses with one
   /// `Store`.
   public subscript<M: Model>(type: M.Type) -> ModelCollection<M> {
     ModelCollection(documents(of: type))

@@ -2,7 +2,7 @@
 
 public import NanoDocument
 
-/// Encodes and decodes properties for the code that ``Model(collection:version:)`` generates.
+/// Encodes and decodes properties for the code that ``Model(collection:version:expires:)`` generates.
 ///
 /// The overloads prefer a type's ``FieldCodable`` conformance to its raw value, and its raw value
 /// to `Codable`. The compiler resolves the overload once for each property.

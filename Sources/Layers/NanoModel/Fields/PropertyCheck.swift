@@ -2,7 +2,7 @@
 
 public import NanoDocument
 
-/// Compile-time checks of property types in the code that ``Model(collection:version:)`` generates.
+/// Compile-time checks of property types in the code that ``Model(collection:version:expires:)`` generates.
 /// The result type determines whether the check passes.
 public enum PropertyCheck {
   /// The result of a check that passes.

@@ -4,7 +4,7 @@ public import NanoDocument
 
 /// An optional, array, set or dictionary whose elements have raw values and are stored as them.
 ///
-/// Code that ``Model(collection:version:)`` generates uses it, so that a property can be a `Suit?`
+/// Code that ``Model(collection:version:expires:)`` generates uses it, so that a property can be a `Suit?`
 /// or a `[Suit]` where `Suit` is an enum with raw values and no other conformance.
 public protocol RawValueContainer {
   /// The same container with elements that encode and decode themselves.

@@ -7,6 +7,8 @@ struct ModelArguments {
   var collection: String?
   /// The version in decimal digits.
   var version: String?
+  /// The expression of the expiration rule.
+  var expires: String?
 
   init(_ node: AttributeSyntax, _ problems: inout Problems) {
     guard case .argumentList(let arguments) = node.arguments else { return }
@@ -28,6 +30,9 @@ struct ModelArguments {
           continue
         }
         version = String(number)
+      case "expires":
+        if argument.expression.is(NilLiteralExprSyntax.self) { continue }
+        expires = argument.expression.trimmedDescription
       default: continue
       }
     }

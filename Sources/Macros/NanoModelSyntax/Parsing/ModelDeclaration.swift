@@ -14,6 +14,8 @@ struct ModelDeclaration {
   /// Whether `@Model(collection:)` specifies the name.
   let namesCollection: Bool
   let version: String
+  /// The expression of the expiration rule, if any.
+  let expires: String?
   /// The stored properties, in order.
   let properties: [StoredProperty]
   /// The relationships that other classes store.
@@ -60,6 +62,7 @@ struct ModelDeclaration {
     collectionName = arguments.collection ?? name
     namesCollection = arguments.collection != nil
     version = arguments.version ?? "1"
+    expires = arguments.expires
     let members = ModelMembers(declaration, isClass, &problems)
     properties = IdentityCheck(declaration, members.properties).run(&problems)
     inverses = members.inverses

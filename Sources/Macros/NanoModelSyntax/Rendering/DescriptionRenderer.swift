@@ -31,6 +31,10 @@ struct DescriptionRenderer {
       }
       """,
     ]
+    if let rule = model.expires {
+      members.append(
+        "\(raw: access)static var expirationRule: NanoStoreModels.ExpirationRule? { \(raw: rule) }")
+    }
     if model.namesCollection {
       members.append("\(raw: access)static var _$namesCollection: Swift.Bool { true }")
     }

@@ -27,6 +27,15 @@ final class ChangeHub: Sendable {
   }
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "NanoStore.changes")
+  /// Called after commits that other connections or processes may have made, while something is observed.
+  private let otherCommitsHandler = Mutex<(@Sendable () -> Void)?>(nil)
+
+  func setOtherCommitsHandler(_ handler: @escaping @Sendable () -> Void) {
+    otherCommitsHandler.withLock { $0 = handler }
+  }
+
+  /// Lets the live queries of a collection read again, because documents have expired that are not deleted.
+  func noteExpired(_ collection: String) { receive(Commit([Change(collection, nil)])) }
 
   /// The minimum interval between two rounds of processing, so that a burst of commits is processed
   /// together. Arbitrary: not perceptible.
@@ -131,6 +140,9 @@ extension ChangeHub {
     }
     guard let (commit, signals, engine) = task else { return }
     if commit.isEverything { endFeedsIfReplaced(engine) }
+    if commit.isEverything || commit.changes.contains(where: { $0.rows == nil }) {
+      otherCommitsHandler.withLock(\.self)?()
+    }
     var candidates: [ExactName: (change: Change, signals: [InvalidationSignal])] = [:]
     for signal in signals {
       switch signal.verdict(on: commit) {

@@ -39,9 +39,13 @@ extension Store {
     try flushing.withLock { _ in
       let entries = withPending(\.entries)
       guard !entries.isEmpty else { return }
+      var earliest: Int64?
       try engine().write(nil) { writer in
-        for entry in entries { try entry.write(to: writer) }
+        try sweeping(&earliest, writer) { writer in
+          for entry in entries { try entry.write(to: writer) }
+        }
       }
+      if let earliest { sweeper.note(earliest) }
       withPending { $0.remove(entries) }
     }
   }
@@ -62,6 +66,7 @@ extension Store {
     var result: Result?
     do {
       try engine().write(Interruption.current) { writer in
+        writer.expiry.sweeps = true
         for entry in entries { try entry.write(to: writer) }
         result = try work(writer)
         throw Undone()

@@ -175,7 +175,12 @@ extension Store {
     try flush()
     // Without user-supplied code, the write may be retried.
     guard callsBack else {
-      return try retrying { try engine().write(Interruption.current, work) }
+      var earliest: Int64?
+      let result = try retrying {
+        try engine().write(Interruption.current) { try sweeping(&earliest, $0, work) }
+      }
+      if let earliest { sweeper.note(earliest) }
+      return result
     }
     return try beginning(.serializable, work)
   }
@@ -186,11 +191,16 @@ extension Store {
   ) throws -> Result {
     let rollbackActions = RollbackActions { [self] in noteDroppedDefinition() }
     // This includes the commit, which may fail.
-    return try rollbackActions.runTransaction {
+    var earliest: Int64?
+    let result = try rollbackActions.runTransaction {
       try engine().write(isolation, Interruption.current) { writer in
-        try TransactionContext.writing(self, writer, rollbackActions) { try work(writer) }
+        try sweeping(&earliest, writer) { writer in
+          try TransactionContext.writing(self, writer, rollbackActions) { try work(writer) }
+        }
       }
     }
+    if let earliest { sweeper.note(earliest) }
+    return result
   }
 
   /// Runs a read on the scheduler. Canceling the task interrupts its statement.

@@ -57,6 +57,7 @@ struct ConfigureCommand: ParsableCommand {
     add(setup.uniqueIndexes.count, "unique index", "unique indexes")
     add(
       setup.textIndexes.count + setup.substringIndexes.count, "text index", "text indexes")
+    if let rule = setup.expiration { parts.append(ExpireCommand.Rule.text(rule)) }
     add(setup.queryableFields.count, "queryable field", "queryable fields")
     return parts.isEmpty ? "no settings" : parts.joined(separator: ", ")
   }

@@ -40,6 +40,8 @@ package final class FailingEngine: Engine {
   }
 
   package var concurrentWrites: Int { engine.concurrentWrites }
+  package var clock: any StoreClock { engine.clock }
+  package var hasExpirations: Bool { engine.hasExpirations }
 
   package func write<Result>(
     _ isolation: Isolation, _ interruption: Interruption?,

@@ -132,4 +132,11 @@ class FailingReader: EngineReader {
   func indexCostRecords() throws -> [IndexCostRecord] { try counted().indexCostRecords() }
   func metadata(_ name: String) throws -> DocumentValue? { try counted().metadata(name) }
   func metadataNames() throws -> [String] { try counted().metadataNames() }
+  func expiringCollections() throws -> [String] { try counted().expiringCollections() }
+  func expirations(ofRows rowIDs: [Int64], in collection: String) throws -> [Int64: Int64] {
+    try counted().expirations(ofRows: rowIDs, in: collection)
+  }
+  func earliestExpiration(after time: Int64?, in collection: String) throws -> Int64? {
+    try counted().earliestExpiration(after: time, in: collection)
+  }
 }

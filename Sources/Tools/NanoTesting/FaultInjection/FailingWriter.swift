@@ -78,6 +78,16 @@ final class FailingWriter: FailingReader, EngineWriter {
   }
   func deleteBlobs(_ blobs: [BlobRecord]) throws -> Int { try counted().deleteBlobs(blobs) }
   func endLeases(of blobs: [BlobRecord]) throws { try counted().endLeases(of: blobs) }
+  var expiry: ExpiryLog {
+    get { writer.expiry }
+    set { writer.expiry = newValue }
+  }
+  func setExpirations(_ times: [(rowID: Int64, time: Int64?)], in collection: String) throws {
+    try counted().setExpirations(times, in: collection)
+  }
+  func sweepExpired(limit: Int, from collection: String) throws -> Int {
+    try counted().sweepExpired(limit: limit, from: collection)
+  }
   func createCollection(_ description: CollectionDescription) throws {
     try counted().createCollection(description)
   }

@@ -25,12 +25,18 @@ package final class ReferenceEngine: Engine, @unchecked Sendable {
   private let number = ReferenceEngine.lastNumber.add(1, ordering: .relaxed).newValue
   private static let lastNumber = Atomic<UInt32>(0)
 
-  package init() {}
+  package let clock: any StoreClock
+  /// - Parameter clock: The clock by which documents expire.
+  package init(clock: any StoreClock = SystemClock()) { self.clock = clock }
+
+  package var hasExpirations: Bool {
+    lock.withLock { state.collections.values.contains(where: \.hasExpirations) }
+  }
 
   package var capabilities: Capabilities {
     [
       .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .concurrentReads, .everythingIndex,
-      .changes, .fullTextIndexes, .blobs,
+      .changes, .fullTextIndexes, .blobs, .expiration,
     ]
   }
 
@@ -40,7 +46,7 @@ package final class ReferenceEngine: Engine, @unchecked Sendable {
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
     try running(interruption) { cancellation in
-      try work(ReferenceReader(lock.withLock { state }, number, cancellation))
+      try work(ReferenceReader(lock.withLock { state }, number, cancellation, clock))
     }
   }
 
@@ -53,7 +59,7 @@ package final class ReferenceEngine: Engine, @unchecked Sendable {
       lock.lock()
       while isWriting { lock.wait() }
       isWriting = true
-      let writer = ReferenceWriter(state, number, cancellation)
+      let writer = ReferenceWriter(state, number, cancellation, clock)
       lock.unlock()
       defer {
         lock.lock()

@@ -11,7 +11,15 @@ class ReferenceReader: EngineReader {
   /// The unique number of the engine.
   let observer: UInt32
 
-  init(_ state: ReferenceState, _ observer: UInt32, _ cancellation: CancellationFlag) {
+  /// The time that the block sees.
+  private(set) lazy var time = clock.now()
+  private let clock: any StoreClock
+
+  init(
+    _ state: ReferenceState, _ observer: UInt32, _ cancellation: CancellationFlag,
+    _ clock: any StoreClock
+  ) {
+    self.clock = clock
     self.state = state
     self.observer = observer
     self.cancellation = cancellation
@@ -33,9 +41,9 @@ class ReferenceReader: EngineReader {
   func get(
     _ identity: Identity, in collection: String, _ body: (StoredDocument) throws -> Void
   ) throws -> Bool {
-    guard let found = state[collection], let position = found.position(of: identity) else {
-      return false
-    }
+    guard let found = state[collection], let position = found.position(of: identity),
+      !found.documents[position].hasExpired(at: time)
+    else { return false }
     try found.documents[position].withStored(found.incarnation, body)
     return true
   }
@@ -149,7 +157,7 @@ extension ReferenceReader {
     let ranks = ranks(query, in: collection)
     var rows: [Row] = []
     let defaults = defaults(of: collection)
-    for document in state[collection]?.documents ?? [] {
+    for document in state[collection]?.documents ?? [] where !document.hasExpired(at: time) {
       try cancellation.check()
       let subject = document.subject(defaults)
       guard try Evaluator(subject).holds(query.condition) else { continue }
@@ -172,7 +180,7 @@ extension ReferenceReader {
   /// Returns the ranks by row ID.
   private func ranks(_ query: Query, in collection: String) -> [Int64: Double] {
     guard let search = query.condition.rankingSearch, let scope = search.scope else { return [:] }
-    let documents = state[collection]?.documents ?? []
+    let documents = (state[collection]?.documents ?? []).filter { !$0.hasExpired(at: time) }
     let ranker = FullTextRanker(
       search.query, in: scope, query.ranking ?? FullTextRanking(),
       documents: documents.map { document in { document.subject(nil).texts(at: $0) } })

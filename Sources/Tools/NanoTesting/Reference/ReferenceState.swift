@@ -34,6 +34,8 @@ struct ReferenceCollection {
   /// Stored only so that it can be read; it does not affect results.
   var indexing = IndexingPolicy.declared
   var settings = CollectionSettings()
+  /// Whether a document has ever been given an expiration.
+  var hasExpirations = false
   /// Every path ever observed; paths are never removed.
   var observed: [ExactName: ObservedTypes] = [:]
 
@@ -54,6 +56,10 @@ struct ReferenceDocument {
   var revision: Int64 = 1
   var body: [UInt8]
   var object: DocumentObject
+  /// When the document expires; `nil` for never.
+  var expires: Int64?
+
+  func hasExpired(at time: Int64) -> Bool { expires.map { $0 <= time } ?? false }
 
   init(_ new: NewDocument, rowID: Int64) throws(StoreError) {
     self.rowID = rowID

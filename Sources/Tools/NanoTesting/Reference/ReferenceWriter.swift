@@ -9,7 +9,10 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   /// Returns nil, because the changes of the transaction may be rolled back.
   override func committedState() throws -> CommittedState? { nil }
 
+  var expiry = ExpiryLog()
+
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
+    sweep(collection)
     var found = try collectionForWriting(collection)
     var stored = try ReferenceDocument(document, rowID: document.rowID ?? found.lastRowID + 1)
     guard found.position(of: .rowID(stored.rowID)) == nil else {
@@ -26,10 +29,12 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     found.lastRowID = max(found.lastRowID, stored.rowID)
     try found.observe(stored.object)
     state[collection] = found
+    try applyRule(to: stored.rowID, in: collection)
     return stored.rowID
   }
 
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {
+    sweep(collection)
     guard let key = document.key,
       let found = state[collection], let position = found.position(of: .key(key))
     else { return try insert(document, into: collection) }
@@ -51,6 +56,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   func replace(
     _ identity: Identity, with document: NewDocument, in collection: String
   ) throws -> Bool {
+    sweep(collection)
     guard let position = state[collection]?.position(of: identity),
       document.replacedRevision == nil
         || document.replacedRevision == state[collection]?.documents[position].revision
@@ -66,9 +72,11 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     found.documents[position] = stored
     try found.observe(stored.object)
     state[collection] = found
+    try applyRule(to: stored.rowID, in: collection)
   }
 
   func delete(_ identity: Identity, from collection: String) throws -> Bool {
+    sweep(collection)
     guard let position = state[collection]?.position(of: identity) else { return false }
     state[collection]?.documents.remove(at: position)
     return true
@@ -92,6 +100,8 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     }
   }
 
+  func createIfNeeded(_ name: String) throws { _ = try collectionForWriting(name) }
+
   private func collectionForWriting(_ name: String) throws -> ReferenceCollection {
     try state[name]
       ?? {
@@ -109,6 +119,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
     try StoredNames.validate(.index, name: index.name)
     try index.validate()
+    sweep(collection)
     var found = try collectionForWriting(collection)
     if let existing = found.indexes.first(where: { $0.name.hasSameBytes(as: index.name) }) {
       guard existing.hasSameEntries(as: index) else {
@@ -172,8 +183,10 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   func setSettings(_ settings: CollectionSettings, of collection: String) throws {
     try settings.validate()
     var found = try collectionForWriting(collection)
+    let hasNewRule = found.settings.expiration != settings.expiration
     found.settings = settings
     state[collection] = found
+    if hasNewRule { try setExpirationRule(of: collection) }
   }
 
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {

@@ -33,6 +33,12 @@ func writing(_ dishes: ModelCollection<Dish>, _ dish: Dish) async throws {
   try await dishes.delete(rowID: 5)
   try await dishes.delete(stored)
   try await dishes.deleteAll()
+  try await dishes.setExpiration(.now, of: "5")
+  try await dishes.setExpiration(.now, of: 5)
+  try await dishes.setExpiration(nil, rowID: 5)
+  print(try await dishes.expiration(of: "5") as Any)
+  print(try await dishes.expiration(of: 5) as Any)
+  print(try await dishes.expiration(rowID: 5) as Any)
   try await dishes.prepare()
   try await dishes.dropUndeclaredIndexes()
 }

@@ -30,13 +30,16 @@ public struct CollectionSetup: Sendable, Hashable {
   public var substringIndexes: [String]
   /// See ``DocumentCollection/setChangeTracking(_:)-(ChangeTracking)``.
   public var changeTracking: ChangeTracking?
+  /// See ``DocumentCollection/setExpirationRule(_:)-(ExpirationRule?)``. In a file, `{"after": 3600}`,
+  /// `{"field": "validUntil"}`, or both.
+  public var expiration: ExpirationRule?
 
   /// Creates a configuration. Properties that are not given are left unchanged when it is applied.
   public init(
     identity: CollectionIdentity? = nil, cacheSize: Int? = nil, defaults: DocumentObject? = nil,
     aliases: [String: String]? = nil, indexes: [String] = [], uniqueIndexes: [String] = [],
     queryableFields: [String] = [], textIndexes: [String] = [], substringIndexes: [String] = [],
-    changeTracking: ChangeTracking? = nil
+    changeTracking: ChangeTracking? = nil, expiration: ExpirationRule? = nil
   ) {
     self.identity = identity
     self.cacheSize = cacheSize
@@ -48,6 +51,7 @@ public struct CollectionSetup: Sendable, Hashable {
     self.textIndexes = textIndexes
     self.substringIndexes = substringIndexes
     self.changeTracking = changeTracking
+    self.expiration = expiration
   }
 }
 
@@ -71,6 +75,7 @@ extension CollectionSetup {
       object[name] = .array(list.map { .string($0) })
     }
     if let changeTracking { object["changeTracking"] = .string(changeTracking.rawValue) }
+    if let expiration { object["expiration"] = .object(expiration.object) }
     return object
   }
 

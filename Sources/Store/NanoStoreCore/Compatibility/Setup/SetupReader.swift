@@ -45,6 +45,7 @@ struct SetupReader {
         case "queryableFields": setup.queryableFields = reader.texts(value)
         case "textIndexes": setup.textIndexes = reader.texts(value)
         case "changeTracking": setup.changeTracking = reader.tracking(value)
+        case "expiration": setup.expiration = reader.expiration(value)
         case "substringIndexes": setup.substringIndexes = reader.texts(value)
         default: reader.reject("a property of a collection setup")
         }
@@ -97,6 +98,14 @@ extension SetupReader {
     require(value.string.flatMap(ChangeTracking.init), "on or off")
   }
 
+  private mutating func expiration(_ value: DocumentValue) -> ExpirationRule? {
+    let rule = value.object.flatMap { object in
+      object.allSatisfy { ["after", "field"].contains($0.name) } ? ExpirationRule(object) : nil
+    }
+    return require(
+      rule.flatMap { (try? $0.validate()) == nil ? nil : $0 },
+      "an object with the seconds 'after' a write or the date in a 'field'")
+  }
   private mutating func aliases(_ value: DocumentValue) -> [String: String]? {
     guard let object = object(value) else { return nil }
     var aliases: [String: String] = [:]

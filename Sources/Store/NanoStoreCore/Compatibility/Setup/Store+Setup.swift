@@ -38,6 +38,7 @@ extension DocumentCollection {
     for keys in setup.textIndexes { try createFullTextIndex(keys: keys, tokens: .words) }
     for keys in setup.substringIndexes { try createFullTextIndex(keys: keys, tokens: .substrings) }
     if let tracking = setup.changeTracking { try setChangeTracking(tracking) }
+    if let rule = setup.expiration { try setExpirationRule(rule) }
   }
 
   private func makeCollection(_ identity: CollectionIdentity?) throws {

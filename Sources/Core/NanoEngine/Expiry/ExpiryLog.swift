@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+
+/// What a transaction does with expired documents, and what the store has to do after it.
+package struct ExpiryLog {
+  /// The expired documents of one collection that the transaction deleted.
+  package struct Swept {
+    package var collection: String
+    /// Their keys, or the row IDs of those without one.
+    package var documents: [Identity]
+
+    package init(collection: String, documents: [Identity]) {
+      (self.collection, self.documents) = (collection, documents)
+    }
+  }
+
+  /// Whether the transaction deletes expired documents of the collections that it writes to: a few at the first use of
+  /// a collection, and each whose key or row ID it writes. The store then removes the references to them.
+  package var sweeps = false
+  /// The deleted documents. Those of a savepoint that was rolled back remain listed: they have expired nevertheless.
+  package var swept: [Swept] = []
+  /// The earliest expiration that the transaction has set.
+  package var earliest: Int64?
+
+  package init() {}
+
+  /// Records that a document will expire.
+  package mutating func note(_ time: Int64?) {
+    guard let time else { return }
+    earliest = min(earliest ?? time, time)
+  }
+
+  /// The maximum number of expired documents that the first use of a collection deletes. Arbitrary: a step that delays
+  /// the write by about a millisecond.
+  package static let step = 100
+}

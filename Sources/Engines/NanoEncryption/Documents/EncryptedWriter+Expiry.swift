@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// Expirations, which are stored by row ID and not encrypted. The rule of a collection is encrypted with its settings;
+/// the inner engine, which cannot read documents, does not have it.
+extension EncryptedReader {
+  func expiringCollections() throws -> [String] { try inner.expiringCollections() }
+
+  func expirations(ofRows rowIDs: [Int64], in collection: String) throws -> [Int64: Int64] {
+    try inner.expirations(ofRows: rowIDs, in: collection)
+  }
+
+  func earliestExpiration(after time: Int64?, in collection: String) throws -> Int64? {
+    try inner.earliestExpiration(after: time, in: collection)
+  }
+}
+
+extension EncryptedWriter {
+  var expiry: ExpiryLog {
+    get { writer.expiry }
+    set { writer.expiry = newValue }
+  }
+
+  func setExpirations(_ times: [(rowID: Int64, time: Int64?)], in collection: String) throws {
+    try writer.setExpirations(times, in: collection)
+  }
+
+  func sweepExpired(limit: Int, from collection: String) throws -> Int {
+    try writer.sweepExpired(limit: limit, from: collection)
+  }
+
+  /// Applies the rule of an encrypted collection to documents that were written.
+  func applyRule(
+    _ documents: some Sequence<(rowID: Int64, body: UnsafeRawBufferPointer)>, in collection: String
+  ) throws {
+    guard let rule = try expirationRule(of: collection) else { return }
+    try writer.setExpirations(
+      try documents.map { ($0.rowID, try rule.expiration(of: $0.body, at: time)) }, in: collection)
+  }
+
+  /// Returns the rule of a collection, whose settings are decrypted once per transaction.
+  private func expirationRule(of collection: String) throws -> ExpirationRule? {
+    let name = collection.folded
+    if let known = rules[name] { return known }
+    let rule = try settings(of: collection).expiration
+    rules[name] = .some(rule)
+    return rule
+  }
+
+  /// The time of the transaction.
+  private var time: Int64 {
+    if let writeTime { return writeTime }
+    let now = clock.now()
+    writeTime = now
+    return now
+  }
+
+  /// Changes the rule of an encrypted collection, and applies it to the existing documents.
+  func setExpirationRule(_ rule: ExpirationRule?, of collection: String) throws {
+    rules[collection.folded] = .some(rule)
+    var times: [(rowID: Int64, time: Int64?)] = []
+    try find(Query(), in: collection) { document in
+      times.append((document.rowID, try rule?.expiration(of: document.body, at: time)))
+      return true
+    }
+    try writer.setExpirations(times, in: collection)
+  }
+}

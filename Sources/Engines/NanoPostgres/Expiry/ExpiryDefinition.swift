@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoSQL
+
+/// The objects on the server that keep the expirations of a collection, and its queries.
+///
+/// Expirations are in a table of their own, with the row IDs of the documents that expire, so that the table of documents
+/// and the statements that write it stay the same. A trigger removes the expiration of a deleted document.
+struct ExpiryDefinition {
+  /// Qualified and quoted names.
+  let table: String
+  let expirations: String
+  let function: String
+
+  var creation: [PostgresStatement] {
+    [
+      "CREATE TABLE \(expirations) (id bigint PRIMARY KEY, expires bigint NOT NULL)",
+      "CREATE INDEX ON \(expirations) (expires)", functionDefinition,
+      "CREATE TRIGGER nano_expiry_delete AFTER DELETE ON \(table) FOR EACH ROW EXECUTE FUNCTION \(function)()",
+      "CREATE TRIGGER nano_expiry_truncate AFTER TRUNCATE ON \(table) FOR EACH STATEMENT "
+        + "EXECUTE FUNCTION \(function)()",
+      // Also in a session that applies replicated changes.
+      "ALTER TABLE \(table) ENABLE ALWAYS TRIGGER nano_expiry_delete, "
+        + "ENABLE ALWAYS TRIGGER nano_expiry_truncate",
+    ].map { .once($0) }
+  }
+
+  /// It runs with the rights of its owner, since a role that may delete documents need not have rights on the table.
+  private var functionDefinition: String {
+    """
+    CREATE OR REPLACE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER \
+    SET search_path = pg_catalog, pg_temp AS $nano$ BEGIN \
+    IF TG_OP = 'TRUNCATE' THEN DELETE FROM \(expirations); \
+    ELSE DELETE FROM \(expirations) WHERE id = OLD.id; END IF; RETURN NULL; END $nano$
+    """
+  }
+
+  /// Removes what another program left behind.
+  var removal: [PostgresStatement] {
+    ["nano_expiry_delete", "nano_expiry_truncate"].map {
+      .once("DROP TRIGGER IF EXISTS \($0) ON \(table)")
+    } + cleanup
+  }
+
+  /// Removes what a dropped table leaves.
+  var cleanup: [PostgresStatement] {
+    [
+      .once("DROP TABLE IF EXISTS \(expirations)"), .once("DROP FUNCTION IF EXISTS \(function)()"),
+    ]
+  }
+
+  /// The condition for a document that has not expired at a time.
+  func isVisible(at time: Int64) -> PostgresSQL {
+    "NOT EXISTS (SELECT FROM \(expirations) AS e WHERE e.id = \(table).id AND e.expires <= "
+      + .value(.int(time)) + ")"
+  }
+
+  /// Sets expirations of documents, which the transaction has locked.
+  func set(_ times: [(rowID: Int64, time: Int64)]) -> PostgresStatement {
+    PostgresStatement(
+      """
+      INSERT INTO \(expirations) (id, expires) SELECT u.id, u.expires FROM unnest($1::bigint[], $2::bigint[]) \
+      AS u(id, expires) WHERE EXISTS (SELECT FROM \(table) AS t WHERE t.id = u.id) \
+      ON CONFLICT (id) DO UPDATE SET expires = excluded.expires
+      """, [.ints(times.map { $0.rowID }), .ints(times.map { $0.time })])
+  }
+
+  func clear(_ rowIDs: [Int64]) -> PostgresStatement {
+    PostgresStatement(
+      "DELETE FROM \(expirations) WHERE id = ANY($1)", [.ints(rowIDs.map { $0 })])
+  }
+
+  /// Deletes the earliest expired documents that no other transaction deletes, and returns their IDs and keys.
+  func sweep(at time: Int64, limit: Int) -> PostgresStatement {
+    PostgresStatement(
+      """
+      WITH due AS (SELECT t.id FROM \(expirations) AS e JOIN \(table) AS t ON t.id = e.id \
+      WHERE e.expires <= $1 ORDER BY e.expires LIMIT $2 FOR UPDATE OF t SKIP LOCKED) \
+      DELETE FROM \(table) AS t USING due WHERE t.id = due.id RETURNING t.id, t.key
+      """, [.int(time), .int(Int64(limit))])
+  }
+
+  /// Deletes documents that have expired, and returns their IDs and keys.
+  func remove(_ condition: PostgresSQL, at time: Int64) -> PostgresStatement {
+    ("DELETE FROM \(table) WHERE " + condition
+      + " AND EXISTS (SELECT FROM \(expirations) AS e WHERE e.id = \(table).id AND e.expires <= "
+      + .value(.int(time)) + ") RETURNING id, key").statement
+  }
+
+  func ofRows(_ rowIDs: [Int64]) -> PostgresStatement {
+    PostgresStatement(
+      "SELECT id, expires FROM \(expirations) WHERE id = ANY($1)", [.ints(rowIDs.map { $0 })])
+  }
+
+  func earliest(after time: Int64?) -> PostgresStatement {
+    PostgresStatement(
+      "SELECT min(expires) FROM \(expirations) WHERE expires > $1", [.int(time ?? .min)])
+  }
+}
+
+extension PostgresCollection {
+  /// The objects of the collection's expirations, if documents of it may expire.
+  var expiry: ExpiryDefinition? { hasExpirations ? expiryObjects : nil }
+
+  /// Their names, whether or not they exist.
+  var expiryObjects: ExpiryDefinition {
+    let hash: String = PostgresNames.hash(folded.text)
+    return ExpiryDefinition(
+      table: table, expirations: names.qualified("nano_expirations_" + hash),
+      function: names.qualified("nano_expiry_" + hash))
+  }
+
+  /// The field of the catalog's settings that marks a collection in which documents may expire.
+  static let expirationsField = "expirations"
+
+  /// The condition that leaves out documents that have expired at a time.
+  func isVisible(at time: Int64?) -> PostgresSQL? {
+    time.flatMap { time in expiry.map { $0.isVisible(at: time) } }
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+extension StoreCopy {
+  /// Copies when documents expire. A rule, which is among the settings, has set the expirations of the copied documents
+  /// as if they were written now.
+  func copyExpirations(of collection: String) throws {
+    guard try source.expiringCollections().contains(where: { $0.folded == collection.folded })
+    else {
+      return
+    }
+    var query = Query()
+    query.fields = []
+    var rowIDs: [Int64] = []
+    try source.find(query, in: collection) { document in
+      rowIDs.append(document.rowID)
+      if rowIDs.count == Self.expirationsPerStep {
+        try writeExpirations(of: rowIDs, in: collection)
+        rowIDs.removeAll(keepingCapacity: true)
+      }
+      return true
+    }
+    try writeExpirations(of: rowIDs, in: collection)
+  }
+
+  private func writeExpirations(of rowIDs: [Int64], in collection: String) throws {
+    guard !rowIDs.isEmpty else { return }
+    let times = try source.expirations(ofRows: rowIDs, in: collection)
+    do {
+      try target.write(nil) {
+        try $0.setExpirations(rowIDs.map { ($0, times[$0]) }, in: collection)
+      }
+    } catch let error as StoreError {
+      throw error.adding(.collection, collection)
+    }
+  }
+
+  /// Arbitrary.
+  private static let expirationsPerStep = 1_000
+}

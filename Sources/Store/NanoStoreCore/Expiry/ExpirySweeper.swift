@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import Synchronization
+
+/// Deletes expired documents, and lets live queries know when documents expire.
+///
+/// One timer waits for the earliest expiration of all collections. There is none in a store without expirations.
+final class ExpirySweeper: Sendable {
+  private struct State {
+    var engine: (any Engine)?
+    var wakeup: ClockWakeup?
+    /// The time of the wakeup.
+    var time: Int64?
+    /// Whether a check waits in the queue.
+    var isWaiting = false
+    /// The expirations up to this time have been reported to live queries.
+    var reported: Int64 = .min
+  }
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "NanoStore.expiry")
+  private let hub: ChangeHub
+  private let references: any DocumentReferences
+
+  init(_ hub: ChangeHub, _ references: any DocumentReferences) {
+    self.hub = hub
+    self.references = references
+    // Another process may have set an earlier expiration.
+    hub.setOtherCommitsHandler { [weak self] in self?.check() }
+  }
+
+  func start(_ engine: any Engine) {
+    state.withLock { $0 = State(engine: engine) }
+    if engine.hasExpirations { check() }
+  }
+
+  func stop() { state.withLock { $0 = State() } }
+
+  /// Waits until the checks that were begun have ended.
+  func drain() { queue.sync {} }
+
+  /// Takes an expiration into account that a transaction has set.
+  func note(_ time: Int64) {
+    let isEarliest = state.withLock { $0.engine != nil && time < $0.time ?? .max }
+    if isEarliest { check() }
+  }
+
+  /// Deletes what has expired, and waits for the next expiration.
+  func check() {
+    let begins = state.withLock { state in
+      guard state.engine != nil, !state.isWaiting else { return false }
+      state.isWaiting = true
+      return true
+    }
+    if begins { queue.async { [weak self] in self?.run() } }
+  }
+
+  private func run() {
+    let found = state.withLock { state in
+      state.isWaiting = false
+      return state.engine.map { (engine: $0, reported: state.reported) }
+    }
+    guard let (engine, reported) = found else { return }
+    let now = engine.clock.now()
+    var retry: Int64?
+    do {
+      for name in try expired(at: now, engine) {
+        do {
+          try sweep(name, engine)
+        } catch {
+          // A store that is opened read-only, or whose file is locked. Documents are hidden without being deleted.
+          if (error as? StoreError)?.code != .readOnly { retry = now + Self.pause }
+          if try isNew(name, reported, now, engine) { hub.noteExpired(name) }
+        }
+      }
+      state.withLock { if $0.engine === engine { $0.reported = now } }
+      schedule(try [retry, next(after: now, engine)].compactMap(\.self).min(), engine)
+    } catch {
+      // The database cannot be read now.
+      schedule(now + Self.pause, engine)
+    }
+  }
+
+  /// The pause before another attempt, in microseconds. Arbitrary.
+  private static let pause: Int64 = 1_000_000
+
+  /// Returns the collections with documents that have expired and are not deleted.
+  private func expired(at now: Int64, _ engine: any Engine) throws -> [String] {
+    try engine.read(.snapshot, nil) { reader in
+      try reader.expiringCollections().filter { name in
+        try reader.earliestExpiration(after: nil, in: name).map { $0 <= now } ?? false
+      }
+    }
+  }
+
+  /// Whether a document has expired since live queries were last notified.
+  private func isNew(
+    _ name: String, _ reported: Int64, _ now: Int64, _ engine: any Engine
+  ) throws -> Bool {
+    try engine.read(.call, nil) {
+      try $0.earliestExpiration(after: reported == .min ? nil : reported, in: name)
+        .map { $0 <= now } ?? false
+    }
+  }
+
+  private func next(after now: Int64, _ engine: any Engine) throws -> Int64? {
+    try engine.read(.snapshot, nil) { reader in
+      try reader.expiringCollections().compactMap {
+        try reader.earliestExpiration(after: now, in: $0)
+      }.min()
+    }
+  }
+
+  private func schedule(_ time: Int64?, _ engine: any Engine) {
+    let wakeup = time.map { time in engine.clock.wake(at: time) { [weak self] in self?.check() } }
+    state.withLock { state in
+      guard state.engine === engine else { return }
+      (state.wakeup, state.time) = (wakeup, time)
+    }
+  }
+
+  /// Deletes the expired documents of a collection, in short transactions.
+  private func sweep(_ name: String, _ engine: any Engine) throws {
+    while try sweepStep(name, engine) == ExpiryLog.step {}
+  }
+
+  private func sweepStep(_ name: String, _ engine: any Engine) throws -> Int {
+    try engine.write(nil) { writer in
+      writer.expiry.sweeps = true
+      let count = try writer.sweepExpired(limit: ExpiryLog.step, from: name)
+      try removeReferences(writer)
+      return count
+    }
+  }
+
+  /// Removes the references to the expired documents that a transaction has deleted.
+  func removeReferences(_ writer: any EngineWriter) throws {
+    let swept = writer.expiry.swept
+    guard !swept.isEmpty, try references.exist(writer) else { return }
+    for documents in swept where InternalCollection(named: documents.collection) == nil {
+      try references.remove(to: documents.documents, of: documents.collection, writer)
+    }
+  }
+}
+
+extension Store {
+  /// Runs the block of a transaction, which deletes a few expired documents of each collection that it writes to.
+  @inline(__always)
+  func sweeping<Result>(
+    _ earliest: inout Int64?, _ writer: any EngineWriter,
+    _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result {
+    writer.expiry.sweeps = true
+    let result = try work(writer)
+    if !writer.expiry.swept.isEmpty { try sweeper.removeReferences(writer) }
+    earliest = writer.expiry.earliest
+    return result
+  }
+
+  /// Deletes the documents that have expired, in all collections, and returns their number.
+  ///
+  /// ```swift
+  /// try sessions.setExpiration(.now, of: "ada")
+  /// try store.deleteExpired()                              // 1
+  /// ```
+  ///
+  /// A store deletes them by itself, soon after they expire and when it is opened. Call this to do so at a time of your
+  /// choice, or before a backup. Each step is a transaction of its own.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` inside a read or write block. Some may have been deleted.
+  @discardableResult
+  public func deleteExpired() throws -> Int {
+    try requireNoTransaction()
+    waitForQueued()
+    try flush()
+    var count = 0
+    for name in try reading(.call, { try $0.expiringCollections() }) {
+      var step = 0
+      repeat {
+        step = try writing { writer in
+          let before = writer.expiry.swept.reduce(0) { $0 + $1.documents.count }
+          _ = try writer.sweepExpired(limit: ExpiryLog.step, from: name)
+          return writer.expiry.swept.reduce(0) { $0 + $1.documents.count } - before
+        }
+        count += step
+      } while step > 0
+    }
+    return count
+  }
+  /// The asynchronous form of `deleteExpired()`, which does not block the calling thread.
+  @discardableResult
+  public func deleteExpired() async throws -> Int {
+    try await scheduler.run { try self.deleteExpired() }
+  }
+}
