@@ -49,7 +49,7 @@ struct EncryptedAttachmentTests {
       #expect(bytes.range(of: digest) == nil)
       #expect(bytes.range(of: Data(attachment.digest.utf8)) == nil)
     }
-    #expect(try file.sql("SELECT count(*) AS n FROM nano_blobs").first?[column: "n"]?.int == 1)
+    #expect(try file.sql("SELECT count(*) AS n FROM nano_blobs").first?["n"]?.int == 1)
 
     let reopened = try file.open()
     #expect(try reopened["films"].attachments(of: "alien").data("a") == data)
@@ -74,13 +74,13 @@ struct EncryptedAttachmentTests {
     #expect(
       try films.attachments(of: "alien").data("a", in: 1..<length - 1) == data[1..<length - 1])
     try films.attach(.data(data), named: "b", to: "alien")
-    #expect(try file.sql("SELECT count(*) AS n FROM nano_blobs").first?[column: "n"]?.int == 1)
+    #expect(try file.sql("SELECT count(*) AS n FROM nano_blobs").first?["n"]?.int == 1)
     #expect(try store.verify() == [])
     try films.delete("alien")
     try store.compact()
-    #expect(try file.sql("SELECT count(*) AS n FROM nano_blobs").first?[column: "n"]?.int == 0)
+    #expect(try file.sql("SELECT count(*) AS n FROM nano_blobs").first?["n"]?.int == 0)
     #expect(
-      try file.sql("SELECT count(*) AS n FROM nano_chunks").first?[column: "n"]?.int ?? 0 == 0)
+      try file.sql("SELECT count(*) AS n FROM nano_chunks").first?["n"]?.int ?? 0 == 0)
   }
 
   @Test(
@@ -101,7 +101,7 @@ struct EncryptedAttachmentTests {
     try store.compact()
     try store.close()
     for (_, bytes) in try file.bytes() { #expect(bytes.range(of: data.prefix(64)) == nil) }
-    #expect(try file.sql("SELECT count(*) AS n FROM nano_blobs").first?[column: "n"]?.int == 1)
+    #expect(try file.sql("SELECT count(*) AS n FROM nano_blobs").first?["n"]?.int == 1)
   }
 
   @Test("A chunk or a record that was changed or exchanged is not read")

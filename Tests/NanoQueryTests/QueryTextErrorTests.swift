@@ -90,7 +90,7 @@ struct QueryTextErrorTests {
     ("[a] IN (SELECT [b] FROM c", 26, ")", nil),
     ("ELEMENT([a], [b] IN (SELECT [@] FROM c))", 29, "a field of the document", "[@]"),
     ("(SELECT COUNT(*) FROM c) > 1", 24, "WHERE", ")"),
-    ("(SELECT COUNT(*) FROM c WHERE [a] > 1) > 1", 35, "=", ">"),
+    ("(SELECT COUNT(*) FROM c WHERE [a] > 1) > 1", 38, "=", ")"),
     (
       "(SELECT COUNT(*) FROM c WHERE [a] = 1) > 1", 37, "PARENT[field] or PARENT(expression)", "1"
     ),

@@ -30,7 +30,7 @@ struct AttachmentCopyTests {
       #expect(try target["films"].attachments(of: "alien").data(name) == data)
     }
     #expect(try target.verify() == [])
-    #expect(try target.sql("SELECT count(*) AS n FROM nano_blobs").first?[column: "n"]?.int == 5)
+    #expect(try target.sql("SELECT count(*) AS n FROM nano_blobs").first?["n"]?.int == 5)
     #expect(try source.compare(with: target).isEqual)
     #expect(try source.copy(to: target).isEqual)
     try target.compact()

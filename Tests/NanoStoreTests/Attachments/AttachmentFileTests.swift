@@ -11,7 +11,7 @@ struct AttachmentFileTests {
   private func rows(_ store: Store, _ table: String = "nano_blobs") throws -> Int {
     guard try store.sql("SELECT name FROM sqlite_schema WHERE name = ?", table).count > 0
     else { return 0 }
-    return try store.sql("SELECT count(*) AS n FROM \(table)").first?[column: "n"]?.int ?? -1
+    return try store.sql("SELECT count(*) AS n FROM \(table)").first?["n"]?.int ?? -1
   }
 
   private func opened(_ scratch: Scratch, _ change: (inout SQLiteConfiguration) -> Void = { _ in })
@@ -28,7 +28,7 @@ struct AttachmentFileTests {
     "A file without attachments stays as it was, and one with them is refused by older versions")
   func format() throws {
     let films = try opened(Scratch())
-    let version = { try films.store.sql("PRAGMA user_version").first?[column: "user_version"]?.int }
+    let version = { try films.store.sql("PRAGMA user_version").first?["user_version"]?.int }
     #expect(try version() == 1)
     #expect(try films.store.sql("SELECT 1 FROM sqlite_schema WHERE name LIKE 'nano_blob%'").isEmpty)
     try films.store.compact()

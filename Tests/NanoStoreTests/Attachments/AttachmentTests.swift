@@ -123,7 +123,7 @@ struct AttachmentTests {
     let films = try films(store)
     let data = Self.bytes(1_000_000)
     func rows() throws -> Int? {
-      try store.sql("SELECT count(*) AS n FROM nano_blobs").first?[column: "n"]?.int
+      try store.sql("SELECT count(*) AS n FROM nano_blobs").first?["n"]?.int
     }
     try films.attach(.data(data), named: "a", to: "alien")
     try films.attach(.data(data), named: "b", to: "brazil")
@@ -144,7 +144,7 @@ struct AttachmentTests {
     try store.compact()
     #expect(try rows() == 1)
     #expect(try films.attachments(of: "brazil").data("b") == data)
-    #expect(try store.sql("SELECT count(*) AS n FROM nano_chunks").first?[column: "n"]?.int == 4)
+    #expect(try store.sql("SELECT count(*) AS n FROM nano_chunks").first?["n"]?.int == 4)
   }
 
   @Test("Names that are unusual are kept apart")

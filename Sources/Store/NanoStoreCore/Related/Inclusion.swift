@@ -64,15 +64,13 @@ struct InclusionReader {
     _ inclusion: Inclusion, to documents: [Document], in collection: String
   ) throws -> [[IncludingDocument]] {
     let localDefaults = FieldDefaults(try reader.settings(of: collection).defaults)
-    let locals = ExpressionValues(inclusion.local.expression, defaults: localDefaults)
+    let locals = RelationValues(inclusion.local, localDefaults)
     var keys: [[[UInt8]]] = []
     keys.reserveCapacity(documents.count)
     var wanted: [[UInt8]: DocumentValue] = [:]
     var order: [DocumentValue] = []
     for document in documents {
-      let values = try document.withBytes { bytes in
-        try locals.values(bytes) { document.value(of: $0) }
-      }.filter(\.canRelate)
+      let values = try locals.values(document)
       keys.append(
         values.map { value in
           let key = SortKey.bytes(value)
@@ -106,17 +104,17 @@ struct InclusionReader {
     var found = Found()
     var keys: [[[UInt8]]] = []
     let defaults = FieldDefaults(try reader.settings(of: name).defaults)
-    let remotes = ExpressionValues(inclusion.remote.expression, defaults: defaults)
+    let remotes = RelationValues(inclusion.remote, defaults)
     var query = source.query
+    let fields = query.fields
     (query.limit, query.offset, query.fields) = (nil, 0, nil)
     let isRelated = Condition.related(
       .reading(inclusion.remote.expression, RelatedMatches(of: values)))
     query.condition = query.condition == .constant(true) ? isRelated : isRelated && query.condition
     func add(_ stored: StoredDocument) throws -> Bool {
-      keys.append(
-        try remotes.values(stored.body, { stored.value(of: $0) }).filter(\.canRelate)
-          .map { SortKey.bytes($0) })
-      found.documents.append(try source.document(stored, source.query.fields))
+      let document = Document(stored, in: name)
+      keys.append(try remotes.values(document).map { SortKey.bytes($0) })
+      found.documents.append(try fields.map { try document.selecting($0) } ?? document)
       return true
     }
     guard query.orderings.isEmpty else {
@@ -156,12 +154,28 @@ struct InclusionReader {
   }
 }
 
-extension Document {
-  fileprivate func value(of attribute: Attribute) -> DocumentValue {
-    switch attribute {
-    case .key: key.map { .string($0) } ?? .null
-    case .rowID: rowID.map { .int($0) } ?? .null
-    case .type, .version, .added, .leafPath: .null
+/// Reads the values that relate documents: those of a field, or the key or row ID.
+private struct RelationValues {
+  private let key: RelationKey
+  private let defaults: FieldDefaults?
+
+  init(_ key: RelationKey, _ defaults: FieldDefaults?) {
+    self.key = key
+    self.defaults = defaults
+  }
+
+  func values(_ document: Document) throws -> [DocumentValue] {
+    switch key {
+    case .key: return document.key.map { [.string($0)] } ?? []
+    case .rowID: return document.rowID.map { [.int($0)] } ?? []
+    case .field(let path):
+      if defaults == nil, path.components.count == 1, let value = document[path] {
+        // Only arrays have several values.
+        guard case .array = value else { return value.canRelate ? [value] : [] }
+      }
+      var subject = DocumentSubject(try document.object())
+      subject.defaults = defaults
+      return subject.values(at: path).filter(\.canRelate)
     }
   }
 }
