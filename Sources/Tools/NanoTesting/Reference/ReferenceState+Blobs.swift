@@ -140,7 +140,7 @@ final class ReferenceKeptBlob: KeptBlob {
   ) throws -> Result {
     _ = try read()
     try interruption?.check()
-    return try work(ReferenceReader(state, number, CancellationFlag()))
+    return try work(ReferenceReader(state, number, CancellationFlag(), SystemClock()))
   }
 
   func close() {}
