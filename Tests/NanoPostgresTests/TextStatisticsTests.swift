@@ -64,8 +64,8 @@ struct TextStatisticsTests {
           let text = Self.text(&random)
           switch Int.random(in: 0..<6, using: &random) {
           case 0: try notes.delete(key)
-          case 1: try notes.update(key, set: ["a": .string(text)])
-          case 2: try notes.update(key, set: ["other": .int(Int64(round))])
+          case 1: try notes.update(key, .set("a", .string(text)), upsert: true)
+          case 2: try notes.update(key, .set("other", .int(Int64(round))), upsert: true)
           case 3:
             try notes.save(
               (0..<3).map { try Document(["b": .string(text)], key: "\(thread) \($0)") })
@@ -164,7 +164,7 @@ struct TextStatisticsTests {
     // The statistics are new, and kept.
     try notes.save(["a": "gin"], key: "last")
     #expect(try store.verify() == [])
-    try notes.dropIndex("a_b")
+    #expect(try notes.dropIndex("a_b_text"))
     try notes.delete("last")
     #expect(try store.verify() == [])
   }
@@ -222,7 +222,8 @@ struct TextStatisticsTests {
       DO $$ BEGIN EXECUTE (SELECT format('UPDATE %I SET tokens = tokens + 1',
         definition::jsonb ->> 'statistics') FROM nano_indexes WHERE kind = 'text'); END $$;
       """)
-    #expect(try store.verify().map(\.message) == ["the statistics of text index a_b are wrong"])
+    #expect(
+      try store.verify().map(\.message) == ["the statistics of text index a_b_text are wrong"])
     try notes.rebuildIndexes()
     #expect(try store.verify() == [])
     try sql("TRUNCATE notes")

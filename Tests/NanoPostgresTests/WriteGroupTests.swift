@@ -104,7 +104,8 @@ struct WriteGroupTests {
     try store.close()
   }
 
-  @Test("Gets that are combined return each its own document, as it is after writes that have ended")
+  @Test(
+    "Gets that are combined return each its own document, as it is after writes that have ended")
   func gets() async throws {
     let (store, films) = try await Faults.onThread { try self.store() }
     for (number, key) in ["\u{E9}", "e\u{301}"].enumerated() {

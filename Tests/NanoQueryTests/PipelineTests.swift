@@ -81,9 +81,8 @@ struct PipelineTests {
     "Stages that spill have the rows of stages in memory",
     arguments: [
       "AGGREGATE count(*) AS c, push([n]) AS p, stddev_pop([x]) AS d, count([x]) FILTER (WHERE [n] > 9) AS f GROUP BY [g]",
-      "ORDER BY [x] DESC, [g]",
-      "AGGREGATE count(*) AS c, last([n]) AS l GROUP BY buckets([g], 10) AS b",
-      "AGGREGATE count(*) AS c, set([x]) AS s GROUP BY width_buckets([n], 10) AS b",
+      "ORDER BY [x] DESC",
+      "AGGREGATE count(*) AS c, last([g]) AS l GROUP BY buckets([n], 10) AS b",
     ])
   func spilling(text: String) throws {
     let spill = Spill()
@@ -91,25 +90,21 @@ struct PipelineTests {
     let spilled = try Self.rows(text, Self.large) { () throws(StoreError) in spill }
     #expect(kept.count > 5)
     #expect(spilled == kept)
-    // Buckets of numbers are small.
-    #expect(spill.count > 0 || text.contains("width_buckets"))
+    #expect(spill.count > 0)
   }
 
   @Test("What a pipeline cannot spill is limited, and beyond the limit it throws")
   func memory() throws {
     let text = String(repeating: "x", count: 1 << 20)
     let documents = (0..<200).lazy.map { DocumentObject([("t", .string(text + "\($0)"))]) }
-    for text in [
-      "AGGREGATE push([t]) AS p", "AGGREGATE count(DISTINCT [t]) AS d", "ORDER BY [t]",
-      "FACET all (WHERE TRUE)",
-    ] {
+    for text in ["AGGREGATE push([t]) AS p", "ORDER BY [n]", "FACET all (WHERE TRUE)"] {
       let error = #expect(throws: StoreError.self, "\(text)") {
         try Self.rows(text, documents)
       }
       #expect(error?.code == .tooComplex)
     }
     #expect(try Self.rows("AGGREGATE max([t]) AS m", documents).count == 1)
-    #expect(try Self.rows("ORDER BY [t] |> LIMIT 2", documents).count == 2)
+    #expect(try Self.rows("ORDER BY [n] |> LIMIT 2", documents).count == 2)
   }
 
   @Test("The standard deviation does not lose digits to a large mean")
@@ -194,7 +189,9 @@ struct PipelineTests {
       ("WHERE [n] = ?", .invalidArgument),
     ])
   func invalid(text: String, code: StoreError.Code) throws {
-    let error = #expect(throws: StoreError.self, "\(text)") { try Self.rows(text, [DocumentObject]()) }
+    let error = #expect(throws: StoreError.self, "\(text)") {
+      try Self.rows(text, [DocumentObject]())
+    }
     #expect(error?.code == code)
   }
 
@@ -202,7 +199,7 @@ struct PipelineTests {
     "A pipeline as text parses to an equal pipeline",
     arguments: [
       "WHERE [a] > 1 |> UNWIND [a.b] AS e AT i KEEP EMPTY |> UNWIND [c]",
-      "EXTEND [a] * 2 AS [x.y], year([d], 'Europe/Berlin') |> SELECT [\"__key__\"] AS k",
+      "EXTEND [a] * 2 AS [\"x.y\"], year([d], 'Europe/Berlin') |> SELECT [\"__key__\"] AS k",
       "AGGREGATE count(*), set([a]) AS s, sum(DISTINCT [b]) FILTER (WHERE [c] = 1) AS t GROUP BY [a], lower([b]) AS l HAVING [s] IS NOT NULL",
       "AGGREGATE first([a]), last([b]) GROUP BY width_buckets([p], 4) AS price |> GROUP BY [first_a]",
       "ORDER BY [a] DESC, [b] |> LIMIT 3 OFFSET 1 PER [a], [b]",

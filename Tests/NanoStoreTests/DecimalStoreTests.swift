@@ -186,8 +186,8 @@ struct DecimalStoreTests {
   func article() throws {
     let store = try anyStore()
     let orders = store["orders"]
-    try orders.insert(["price": .decimal(DecimalValue("9.99")!)], key: "tea")
-    try orders.insert(["price": .decimal(DecimalValue("12.30")!)], key: "cup")
+    try orders.insert(["price": .decimal(Decimal(string: "9.99")!)], key: "tea")
+    try orders.insert(["price": .decimal(Decimal(string: "12.30")!)], key: "cup")
 
     let cheap = try orders.find("[price] < DECIMAL '10'").first()
     let price = cheap?["price"]?.decimal                                           // 9.99
@@ -204,11 +204,11 @@ struct DecimalStoreTests {
   func format() throws {
     let scratch = try Scratch()
     let store = try Store.file(scratch.file("a.db"))
-    func format() throws -> DocumentValue? { try store.sql("PRAGMA user_version")[0]["user_version"] }
+    func format() throws -> String? { try store.statistics().settings["user_version"] }
     try store["goods"].insert(["price": 1.5])
-    #expect(try format() == 1)
+    #expect(try format() == "1")
     try store["goods"].insert(["price": amount("1.5")])
-    #expect(try format() == 3)
+    #expect(try format() == "3")
   }
 
   @Test("Decimals of other programs are adopted, and rejected by a unique index if they are equal", .sqlite)
@@ -224,7 +224,7 @@ struct DecimalStoreTests {
     try collection.insert(["price": 20])
     #expect(
       try store.sql("SELECT body FROM goods WHERE id = 2")[0]["body"]
-        == #"{"price":{"$numberDecimal":"12.3","$side":"<="}}"#)
+        == #"{"price":{"$side":"<=","$numberDecimal":"12.3"}}"#)
     #expect(try collection.find("[price] > 2").sorted(by: "price").fetch().map { $0["price"] }
       == [amount("12.3"), 20])
     #expect(try store.verify().isEmpty)

@@ -32,7 +32,8 @@ struct PostgresBench: AsyncParsableCommand {
   @Option(help: "Write the Markdown table to this file.")
   var markdown: String?
 
-  @Option(help: "Write the Markdown table of the cost of change feeds to this file; measures it instead.")
+  @Option(
+    help: "Write the Markdown table of the cost of change feeds to this file; measures it instead.")
   var feed: String?
 
   func validate() throws {

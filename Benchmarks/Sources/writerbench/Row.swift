@@ -50,8 +50,10 @@ extension Row {
     guard let one = blocks.first(where: { $0.writers == 1 }),
       let many = blocks.first(where: { $0.writers == 16 })
     else { return nil }
-    let ratios = [many.pgbench / one.pgbench, many.tasks / one.tasks, many.processes / one.processes]
-      .map { String(format: "%.1f", $0) }
+    let ratios = [
+      many.pgbench / one.pgbench, many.tasks / one.tasks, many.processes / one.processes,
+    ]
+    .map { String(format: "%.1f", $0) }
     return "From 1 to 16 writers, the rate of `write` blocks grows \(ratios[0]) times in pgbench, "
       + "\(ratios[1]) times in one store and \(ratios[2]) times in processes."
   }

@@ -67,12 +67,11 @@ struct AttachmentCopyTests {
     try store.close()
     let clean = try Store.recover(from: scratch.file("a.db"), to: scratch.file("clean.db"))
     #expect(clean.isComplete)
-    try Store.file(scratch.file("clean.db")).using { store in
-      for (name, data) in contents {
-        #expect(try store["films"].attachments(of: "alien").data(name) == data)
-      }
-      #expect(try store.verify() == [])
+    let recovered = try Store.file(scratch.file("clean.db"))
+    for (name, data) in contents {
+      #expect(try recovered["films"].attachments(of: "alien").data(name) == data)
     }
+    #expect(try recovered.verify() == [])
 
     try store.reopen()
     try store.execute(

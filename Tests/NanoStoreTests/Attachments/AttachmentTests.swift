@@ -5,6 +5,9 @@ import NanoStore
 import NanoTesting
 import Testing
 
+// Swift Testing has a type of this name.
+private typealias Attachment = NanoStore.Attachment
+
 @Suite("Attachments")
 struct AttachmentTests {
   static func bytes(_ count: Int, seed: UInt64 = 1) -> Data {

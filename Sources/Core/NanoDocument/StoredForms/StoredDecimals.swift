@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The stored form of decimals: `{"$numberDecimal":"12.3","$side":"<="}`.
+/// The stored form of decimals: `{"$side":"<=","$numberDecimal":"12.3"}`. The fields are in the order of jsonb.
 ///
 /// A database engine sorts and compares by a number and a text. The number is the nearest integer or double, which it
 /// reads from the decimal's own text, or from `$near` if it might round that text differently. The text is `$side`: on
@@ -89,21 +89,23 @@ extension JSONWriter {
   @inline(never)  // reduces stack use for deeply nested arrays
   public mutating func decimal(_ value: DecimalValue) {
     guard value.isStorable else { return fail(.decimalNotStorable(value)) }
-    literal(#"{"$numberDecimal":""#)
-    rawText(DecimalText.text(value))
     let place = DecimalPlace(value)
+    byte(ASCII.openBrace)
     if !place.isImplied {
-      literal(#"","$near":"#)
+      literal(#""$near":"#)
       switch place.number {
       case .integer(let number): integer(number)
       case .double(let number): double(number)
       }
-      if place.side.isEmpty { return byte(ASCII.closeBrace) }
-      literal(#","$side":""#)
-    } else if !place.side.isEmpty {
-      literal(#"","$side":""#)
+      byte(ASCII.comma)
     }
-    rawText(place.side)
+    if !place.side.isEmpty {
+      literal(#""$side":""#)
+      rawText(place.side)
+      literal(#"","#)
+    }
+    literal(#""$numberDecimal":""#)
+    rawText(DecimalText.text(value))
     literal(#""}"#)
   }
 
@@ -126,17 +128,18 @@ extension JSONReader {
   /// Reads `{"$numberDecimal":"12.3"}`, with or without the fields by which engines sort it.
   mutating func storedDecimal() -> DecimalValue? {
     var ahead = self
-    guard ahead.match(#"{"$numberDecimal":""#),
-      let value = DecimalText.parse(&ahead.cursor, ahead.end), value.isStorable
-    else { return nil }
-    guard !ahead.match(#""}"#) else {
-      self = ahead
-      return value
+    guard ahead.match("{") else { return nil }
+    if ahead.match(#""$near":"#) {
+      _ = ahead.skipNumber()
+      guard ahead.match(",") else { return nil }
     }
-    guard ahead.match("\"") else { return nil }
-    if ahead.match(#","$near":"#) { _ = ahead.skipNumber() }
-    if ahead.match(#","$side":""#) { guard (try? ahead.finishString()) == false else { return nil } }
-    guard ahead.match("}") else { return nil }
+    if ahead.match(#""$side":""#) {
+      guard (try? ahead.finishString()) == false, ahead.match(",") else { return nil }
+    }
+    guard ahead.match(#""$numberDecimal":""#),
+      let value = DecimalText.parse(&ahead.cursor, ahead.end), value.isStorable,
+      ahead.match(#""}"#)
+    else { return nil }
     self = ahead
     return value
   }

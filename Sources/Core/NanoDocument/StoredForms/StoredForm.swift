@@ -75,7 +75,7 @@ extension JSONReader {
     switch cursor[3] {
     case 0x64: return storedDate().map { .date($0) }
     case 0x62: return storedData().map { .data($0) }
-    case 0x6E: return storedDecimal().map { .decimal($0) }
+    case 0x6E, 0x73: return storedDecimal().map { .decimal($0) }
     default: return nil
     }
   }

@@ -106,6 +106,8 @@ public protocol DocumentValueConvertible {
 }
 
 extension DocumentValue {
+  /// Creates a decimal. NaN, and a number with more than 34 digits, cannot be stored.
+  public static func decimal(_ value: Decimal) -> DocumentValue { .decimal(DecimalValue(value)) }
   /// Whether the value is a stored null.
   @inlinable public var isNull: Bool { if case .null = self { true } else { false } }
   /// The Boolean value, or `nil` for a value of another type.

@@ -109,9 +109,9 @@ enum QueryableBody {
     guard !place.isImplied, case .double(let near) = place.number, near.magnitude >= 0x1p53 else {
       return scalar(.decimal(decimal), to: &out)
     }
-    let side = place.side.isEmpty ? "" : #","$side":"\#(place.side)""#
+    let side = place.side.isEmpty ? "" : #""$side":"\#(place.side)","#
     let number = ComparisonKey.wholeDigits(near)
-    out.append(contentsOf: #"{"$numberDecimal":"\#(decimal)","$near":\#(number)\#(side)}"#.utf8)
+    out.append(contentsOf: #"{"$near":\#(number),\#(side)"$numberDecimal":"\#(decimal)"}"#.utf8)
   }
 
   private static func withoutNUL(_ text: String) -> String {

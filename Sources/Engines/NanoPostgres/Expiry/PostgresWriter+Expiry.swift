@@ -85,6 +85,8 @@ extension PostgresWriter {
   func setExpirationRule(_ rule: ExpirationRule?, _ table: WriterTable) throws {
     try enableExpirations(table)
     guard let definition = table.collection.expiry else { return }
+    // Expired documents would not have expired any more.
+    _ = note(try session.run(definition.remove("true", at: time)), table)
     _ = try session.run(.once("DELETE FROM \(definition.expirations)"))
     guard let rule else { return }
     guard case .field = rule else {

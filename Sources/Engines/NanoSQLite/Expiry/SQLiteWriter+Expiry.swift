@@ -84,6 +84,8 @@ extension SQLiteWriter {
   /// Changes the rule of a collection, and applies it to the existing documents.
   func setExpirationRule(_ rule: ExpirationRule?, of collection: String) throws {
     let expiry = try expirySchema(try tableForWriting(collection))
+    // They would not have expired any more.
+    try sweepAll(try tableForWriting(collection))
     try connection.execute(expiry.dropTriggers)
     try connection.execute("DELETE FROM \(expiry.expirations)")
     guard let rule else { return }

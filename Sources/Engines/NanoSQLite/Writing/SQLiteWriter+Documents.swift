@@ -12,6 +12,10 @@ extension SQLiteWriter {
     let table = try tableForWriting(collection)
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
+    if table.hasExpiredRows {
+      try removeExpired(.rowID(document.rowID ?? 0), table)
+      try removeExpired(document.key.map { .key($0) }, table)
+    }
     guard let wildcardIndex = table.wildcardIndex else {
       try table.paths.observe(document.body)
       try prepareDecimals(table)
@@ -41,10 +45,6 @@ extension SQLiteWriter {
 
   private func insert(_ document: NewDocument, _ table: CollectionTable) throws -> Int64 {
     table.note(document)
-    if table.hasExpiredRows {
-      try removeExpired(document.key.map { .key($0) } ?? .rowID(document.rowID ?? 0), table)
-      try removeExpired(document.rowID.map { .rowID($0) }, table)
-    }
     let isPlain =
       table.nextRowID == nil && document.rowID == nil && document.type == nil
       && document.version == nil

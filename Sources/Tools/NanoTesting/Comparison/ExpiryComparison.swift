@@ -150,7 +150,8 @@ package struct ExpiryComparison {
         return try outcome(step, writer)
       }
     } catch let error as StoreError {
-      return "\(error.code)"
+      // A document may violate both.
+      return error.code == .duplicateKey ? "\(StoreError.Code.uniqueViolation)" : "\(error.code)"
     } catch {
       return "\(type(of: error))"
     }

@@ -47,6 +47,7 @@ extension ReferenceWriter {
   /// Changes the rule of a collection, and applies it to the existing documents.
   func setExpirationRule(of collection: String) throws {
     state[collection]?.hasExpirations = true
+    sweep(collection)
     for document in state[collection]?.documents ?? [] {
       try setExpirations([(document.rowID, nil)], in: collection)
       try applyRule(to: document.rowID, in: collection)
