@@ -4,10 +4,12 @@
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-.PHONY: help setup demo test cases api bench bench-million bench-graph bench-postgres bench-import bench-attachments docs format lint clean
-.PHONY: reliability crash power-loss failing-calls damage programs concurrency isolation limits black-box fuzz tsan asan
+.PHONY: help setup demo inspect test cases api bench bench-million bench-graph bench-postgres bench-import bench-attachments bench-inspect
+.PHONY: docs format lint clean reliability crash power-loss failing-calls damage programs concurrency isolation limits black-box browser
+.PHONY: fuzz tsan asan
 help:
 	@echo "make demo            builds the command-line tool and runs it on sample data"
+	@echo "make inspect         builds the inspector and opens it on the sample of make demo"
 	@echo "make test            builds everything and runs all tests"
 	@echo "make cases           runs the acceptance cases, from the folder NANOSTORE_CASES if it is set"
 	@echo "make api             writes the lists of the public API, which a test compares, into the folder API"
@@ -16,12 +18,14 @@ help:
 	@echo "make bench-million   the same with 1,000,000 documents"
 	@echo "make bench-graph     the same for object graphs"
 	@echo "make bench-postgres  benchmarks PostgreSQL against SQLite on a temporary server"
+	@echo "make bench-inspect   measures the inspector on 1,000,000 documents"
 	@echo "make bench-import    imports a generated CSV file of 2 GB; prints speed and peak memory"
 	@echo "make bench-attachments  writes and reads an attachment of 2 GB; prints speed and peak memory"
 	@echo "make reliability     runs all stress and fault-injection tests; fills in docs/RELIABILITY.md"
 	@echo "make crash, power-loss, failing-calls, damage, programs, concurrency, isolation, limits"
 	@echo "                     runs one of them"
 	@echo "make black-box       tests the command-line tool from Python for BLACK_BOX_SECONDS (900)"
+	@echo "make browser         tests the inspector in a browser, also on 1,000,000 documents"
 	@echo "make fuzz            fuzzes each target for FUZZ_SECONDS (60)"
 	@echo "make tsan, asan      runs stress tests and tests with ThreadSanitizer or AddressSanitizer"
 	@echo "make docs            builds the web documentation and checks the links of its articles"
@@ -35,6 +39,12 @@ setup:
 demo: setup
 	swift build $(SWIFT_FLAGS) -c release --disable-default-traits --product nanostore
 	@Examples/demo.sh $(PRODUCT)
+
+# With both programs in one folder, nanostore inspect finds the inspector.
+inspect: setup
+	swift build $(SWIFT_FLAGS) -c release --disable-default-traits --product nanostore
+	swift build $(SWIFT_FLAGS) -c release --disable-default-traits --product nanostore-inspector
+	@Examples/inspect.sh $(PRODUCT)
 
 test: setup
 	@scripts/test
@@ -65,8 +75,11 @@ bench-import: setup
 bench-attachments: setup
 	@scripts/bench-attachments 2000
 
+bench-inspect: setup
+	@scripts/bench-inspect
+
 # Each stress test is bounded by a count or time, and fills in its results in docs/RELIABILITY.md.
-reliability: crash power-loss failing-calls damage programs concurrency isolation limits black-box
+reliability: crash power-loss failing-calls damage programs concurrency isolation limits black-box browser
 
 crash: setup
 	@scripts/stress crash --kills 500 --seconds 1500
@@ -98,6 +111,12 @@ limits: setup
 BLACK_BOX_SECONDS ?= 900
 black-box: setup
 	@scripts/black-box --seconds $(BLACK_BOX_SECONDS)
+
+browser: setup
+	@scripts/setup-browser
+	swift build $(SWIFT_FLAGS) --product nanostore
+	swift build $(SWIFT_FLAGS) --product nanostore-inspector
+	@scripts/browser --long
 
 fuzz: setup
 	@scripts/fuzz

@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "NanoStorePostgres", targets: ["NanoStorePostgres"]),
     .library(name: "NanoStoreLegacy", targets: ["NanoStoreLegacy"]),
     .executable(name: "nanostore", targets: ["NanoCommand"]),
+    .executable(name: "nanostore-inspector", targets: ["NanoInspectorCommand"]),
   ] + forFuzzing,
   traits: [
     .trait(
@@ -42,6 +43,11 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+    // Without its traits: the server reads no configuration files.
+    .package(
+      url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
     .target(
@@ -168,6 +174,36 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/Tools/NanoCLI", swiftSettings: strict),
+    .target(
+      name: "NanoServer",
+      dependencies: [
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      path: "Sources/Server/NanoServer", swiftSettings: strict),
+    .target(
+      name: "NanoInspector",
+      dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoServer"],
+      path: "Sources/Server/NanoInspector", resources: [.embedInCode("Pages")],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "NanoInspectorCommand",
+      dependencies: [
+        "NanoInspector", "NanoServer", "NanoCLI", "NanoStoreCore",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Sources/Tools/NanoInspectorCommand", swiftSettings: strict),
+    .testTarget(
+      name: "NanoInspectorTests",
+      dependencies: [
+        "NanoInspector", "NanoServer", "NanoInspectorCommand", "NanoStore", "NanoTestSupport",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "NanoCLITests",
       dependencies: ["NanoCLI", "NanoCommand", "NanoStore", "NanoTestSupport"],

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Charts: an aggregate for each value of a field, or for each period of a date.
+
+import { get } from "./api.js";
+import { button, counted, fill, h, visible } from "./dom.js";
+import { bars, columns } from "./draw.js";
+import { QueryBar, completer } from "./query.js";
+import { change, current, link } from "./route.js";
+import { run } from "./task.js";
+import { decode, line } from "./values.js";
+
+const aggregates = [["count", "Number of documents"], ["sum", "Sum"], ["average", "Average"], ["min", "Minimum"], ["max", "Maximum"]];
+const buckets = ["year", "month", "week", "day", "hour"];
+const maximumBars = 60;
+
+export function show(root, parameters, app) {
+  const collection = parameters.in;
+  const bar = new QueryBar(app, collection, (text) => change({ where: text }));
+  const form = h("div", { class: "row chart-form" });
+  const chart = h("div", { class: "chart-area" });
+  root.append(bar.element, form, chart);
+  let update = () => {};
+  run(form, "Reading fields…", async () => {
+    const fields = await completer(collection).fields();
+    if (!fields.length) return fill(form, h("p", { class: "empty" }, "No documents, so no fields to chart."));
+    update = charts(bar, form, chart, collection, fields);
+    update(current().parameters);
+  });
+  return { update: (next) => update(next), leave() { chart.cancelTask?.(); }, escape() { bar.closeMenu(); } };
+}
+
+/** Returns the field path as the API expects it. */
+const pathOf = (field) => field.field.slice(1, -1);
+
+function charts(bar, form, chart, collection, fields) {
+  const numbers = fields.filter((field) => field.types.some((type) => type === "integer" || type === "real"));
+  const choice = (label, options, name) => h("label", {}, h("span", {}, label), h("select", { onchange: (event) => change({ [name]: event.target.value }) }, options.map(([value, text]) => h("option", { value }, visible(text)))));
+  const by = choice("Group by", fields.map((field) => [field.field, pathOf(field)]), "by");
+  const bucket = choice("Period", buckets.map((name) => [name, name]), "bucket");
+  const aggregate = choice("Show", aggregates, "aggregate");
+  const value = choice("of", numbers.map((field) => [field.field, pathOf(field)]), "value");
+  fill(form, by, bucket, aggregate, value);
+  const select = (label, wanted) => {
+    const element = label.querySelector("select");
+    if ([...element.options].some((option) => option.value === wanted)) element.value = wanted;
+    return element.value;
+  };
+  return (parameters) => {
+    bar.set(parameters.where ?? "");
+    const preferred = fields.find((field) => field.types.includes("text") && !/title|name|id$/i.test(field.field)) ?? fields[0];
+    const field = fields.find((candidate) => candidate.field === select(by, parameters.by ?? preferred.field)) ?? fields[0];
+    const isDate = field.types.length === 1 && field.types[0] === "date";
+    const kind = select(aggregate, parameters.aggregate ?? "count");
+    const period = select(bucket, parameters.bucket ?? "month");
+    const measured = numbers.length ? select(value, parameters.value ?? numbers[0].field) : null;
+    bucket.hidden = !isDate;
+    value.hidden = kind === "count";
+    if (kind !== "count" && !measured) return fill(chart, h("p", { class: "empty" }, "No field holds numbers."));
+    run(chart, "Aggregating…", async (signal, limit) => {
+      try {
+        const result = await get("groups", {
+          in: collection, where: parameters.where, by: pathOf(field), bucket: isDate ? period : null, aggregate: kind, value: kind === "count" ? null : measured.slice(1, -1), limit,
+        }, signal);
+        draw(chart, result, { collection, field, isDate, period, kind, measured, where: parameters.where });
+      } catch (error) {
+        if (signal.aborted || !bar.showError(error)) throw error;
+        fill(chart, h("p", { class: "empty" }, "The condition has an error."));
+      }
+    });
+  };
+}
+
+function draw(root, result, choice) {
+  if (!result.groups.length) return fill(root, h("p", { class: "empty" }, "No values to group."));
+  const format = (number) => (Number.isInteger(number) ? number.toLocaleString("en") : number.toLocaleString("en", { maximumFractionDigits: 2 }));
+  const title = `${aggregates.find(([name]) => name === choice.kind)[1]}${choice.kind === "count" ? "" : ` of ${choice.measured.slice(1, -1)}`} by ${choice.field.field.slice(1, -1)}${choice.isDate ? ` per ${choice.period}` : ""}`;
+  const filter = (condition) => link("documents", { in: choice.collection, where: choice.where ? `(${choice.where}) AND ${condition}` : condition });
+  const groups = result.groups.map((group) => {
+    const node = decode(group.key);
+    const label = choice.isDate ? periodText(node.value, choice.period) : line(node, 80) || "empty";
+    return { label, short: label, value: group.value, href: choice.isDate ? null : filter(group.condition) };
+  });
+  const shown = choice.isDate ? groups.slice(-200) : groups.slice(0, maximumBars);
+  fill(root, h("figure", { class: "chart-card" }, h("figcaption", {}, visible(title), h("span", { class: "muted" }, ` · ${counted(result.count, "group")}${shown.length < result.count ? `, ${shown.length} shown` : ""}`)),
+    choice.isDate ? columns(shown, format, visible(title)) : bars(shown, format, visible(title))),
+    h("details", {}, h("summary", {}, "As a table"), h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "group"), h("th", { scope: "col" }, choice.kind))),
+      h("tbody", {}, groups.map((group) => h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, visible(group.label))), h("td", { class: "number" }, group.value === null ? "none" : format(group.value))))))));
+}
+
+function periodText(iso, period) {
+  const lengths = { year: 4, month: 7, week: 10, day: 10, hour: 13 };
+  return String(iso).slice(0, lengths[period]).replace("T", " ") + (period === "hour" ? " h" : "");
+}
+
+export { button };

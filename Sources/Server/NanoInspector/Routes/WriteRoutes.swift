@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoEngine
+import NanoServer
+import NanoStoreCore
+
+/// Changes, which ``InspectorOptions/allowsWrites`` allows.
+extension Inspector {
+  func write(
+    _ name: String, _ collection: DocumentCollection, _ request: ServerRequest
+  ) async throws -> Wire {
+    let body = try DocumentObject(json: request.body)
+    switch name {
+    case "replace": return try await replace(in: collection, body)
+    case "delete": return try await delete(in: collection, body)
+    case "create-index":
+      let keys = try Self.text("keys", body)
+      let index = try await collection.createIndex(
+        keys: keys, unique: body["isUnique"]?.bool ?? false)
+      return ["name": .string(index.name)]
+    case "drop-index":
+      return ["dropped": .bool(try await collection.dropIndex(try Self.text("name", body)))]
+    default: throw RouteError.unknownRoute
+    }
+  }
+
+  /// Replaces a document if it still has the revision that the page shows; otherwise returns the stored one.
+  private func replace(in collection: DocumentCollection, _ body: DocumentObject) async throws
+    -> Wire
+  {
+    let (rowID, revision) = (try Self.integer("rowID", body), try Self.integer("revision", body))
+    let object = try DocumentObject(json: try Self.text("json", body))
+    return try await store.write { () -> Wire in
+      guard let stored = try collection.get(rowID: rowID) else {
+        throw RouteError.missing("The document")
+      }
+      guard stored.revision == revision else { return ["conflict": Self.whole(stored)] }
+      var changed = stored
+      for name in try stored.object().names where object[name] == nil {
+        changed[FieldPath(components: [name])] = nil
+      }
+      for (name, value) in object { changed[FieldPath(components: [name])] = value }
+      if body["check"]?.bool == true { return ["preview": Self.whole(changed)] }
+      return ["saved": Self.whole(try collection.replace(changed, ifRevision: revision))]
+    }
+  }
+
+  /// Deletes a document if it still has the revision that the page shows; otherwise returns the stored one.
+  private func delete(in collection: DocumentCollection, _ body: DocumentObject) async throws
+    -> Wire
+  {
+    let (rowID, revision) = (try Self.integer("rowID", body), try Self.integer("revision", body))
+    return try await store.write { () -> Wire in
+      guard let stored = try collection.get(rowID: rowID) else {
+        throw RouteError.missing("The document")
+      }
+      guard stored.revision == revision else { return ["conflict": Self.whole(stored)] }
+      return ["deleted": .bool(try collection.delete(stored))]
+    }
+  }
+
+  private static func text(_ name: String, _ body: DocumentObject) throws -> String {
+    guard let text = body[name]?.string else { throw RouteError.invalid(name, "a string") }
+    return text
+  }
+
+  private static func integer(_ name: String, _ body: DocumentObject) throws -> Int64 {
+    guard let number = body[name]?.string.flatMap({ Int64($0) }) else {
+      throw RouteError.invalid(name, "the digits of an integer")
+    }
+    return number
+  }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+package import Logging
+import ServiceLifecycle
+
+/// An HTTP server that checks every request and passes it to a handler.
+///
+/// Responses are not kept alive: while a handler works, the server watches the connection, and cancels the handler's task when the
+/// client closes it. A connection through the loopback interface costs less than a millisecond.
+package struct HTTPServer<Handler: RequestHandler>: Sendable {
+  private let handler: Handler
+  private let rules: AccessRules
+  private let configuration: HTTPServerConfiguration
+  private let logger: Logger
+
+  package init(
+    _ handler: Handler, rules: AccessRules,
+    configuration: HTTPServerConfiguration = HTTPServerConfiguration(),
+    logger: Logger
+  ) {
+    self.handler = handler
+    self.rules = rules
+    self.configuration = configuration
+    self.logger = logger
+  }
+
+  /// Serves until the task is cancelled or, if `stopsOnSignals` is set, the process receives `SIGINT` or `SIGTERM`.
+  ///
+  /// - Parameter whenReady: Called with the port when the server accepts connections.
+  /// - Throws: An I/O error if the server cannot listen.
+  package func run(
+    stopsOnSignals: Bool = false, whenReady: @escaping @Sendable (_ port: Int) async -> Void
+  ) async throws {
+    let application = Application(
+      responder: CallbackResponder<ServerContext> { await response(to: $0, context: $1) },
+      configuration: ApplicationConfiguration(
+        address: .hostname(configuration.address, port: configuration.port), serverName: nil,
+        availableConnectionsDelegate: MaximumAvailableConnections(configuration.maximumConnections)
+      ),
+      onServerRunning: { await whenReady($0.localAddress?.port ?? 0) }, logger: logger)
+    var group = ServiceGroupConfiguration(
+      services: [.init(service: application)],
+      gracefulShutdownSignals: stopsOnSignals ? [.sigint, .sigterm, .sighup] : [],
+      logger: logger)
+    // Streams end by cancellation. A second is enough for them, and for a response that is being written.
+    group.maximumGracefulShutdownDuration = .seconds(1)
+    group.maximumCancellationDuration = .seconds(1)
+    try await ServiceGroup(configuration: group).run()
+  }
+
+  private func response(to request: Request, context: ServerContext) async -> Response {
+    let headers = request.headers
+    let decision = rules.decision(
+      on: AccessRules.Head(
+        method: request.method.rawValue, target: request.head.path ?? "",
+        host: request.head.authority, origin: headers[.origin],
+        site: HTTPField.Name("Sec-Fetch-Site").flatMap { headers[$0] },
+        mode: HTTPField.Name("Sec-Fetch-Mode").flatMap { headers[$0] },
+        contentType: headers[.contentType]), port: context.port)
+    switch decision {
+    case .rejected(let status, let reason): return sent(.text(status, reason + "\n"), request)
+    case .accepted(let method, let path, let parameters):
+      let head = ServerRequest(method: method, path: path, parameters: parameters)
+      if let stream = handler.stream(for: head) { return streamed(stream, request) }
+      do {
+        let response = try await request.body.consumeWithCancellationOnInboundClose { body in
+          let bytes = try await body.collect(upTo: configuration.maximumBody)
+          return await handler.respond(
+            to: ServerRequest(
+              method: method, path: path, parameters: parameters,
+              body: Data(bytes.readableBytesView)))
+        }
+        return sent(response, request)
+      } catch is CancellationError {
+        return sent(.text(408, "The request was cancelled.\n"), request)
+      } catch {
+        return sent(
+          .text(413, "The body is longer than \(configuration.maximumBody) bytes.\n"), request)
+      }
+    }
+  }
+
+  private func sent(_ response: ServerResponse, _ request: Request) -> Response {
+    Response(
+      status: .init(code: response.status), headers: headers(response.contentType),
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: response.body)))
+  }
+
+  /// Returns a response whose body is written until the stream ends, the client closes the connection, or the server
+  /// shuts down.
+  private func streamed(_ produce: @escaping EventStream, _ request: Request) -> Response {
+    let body = ResponseBody { writer in
+      // A stream that fails ends, and the client connects again.
+      try? await request.body.consumeWithCancellationOnInboundClose { _ in
+        for await bytes in produce().cancelOnGracefulShutdown() {
+          try await writer.write(ByteBuffer(bytes: bytes))
+        }
+      }
+      try await writer.finish(nil)
+    }
+    return Response(status: .ok, headers: headers("text/event-stream"), body: body)
+  }
+
+  private func headers(_ contentType: String) -> HTTPFields {
+    var headers = HTTPFields()
+    SecurityHeaders.add(to: &headers)
+    headers[.contentType] = contentType
+    headers[.connection] = "close"
+    return headers
+  }
+}
+
+/// The settings of an ``HTTPServer``.
+package struct HTTPServerConfiguration: Sendable {
+  /// The address to listen on; the loopback interface by default.
+  package var address = "127.0.0.1"
+  /// The port; 0 lets the system choose one.
+  package var port = 0
+  /// The maximum number of connections; others wait to be accepted.
+  package var maximumConnections = 64
+  /// The maximum length of a request's body.
+  package var maximumBody = 32 << 20
+
+  package init() {}
+}
+
+/// The context of a request.
+struct ServerContext: RequestContext {
+  var coreContext: CoreRequestContextStorage
+  /// The port on which the request arrived.
+  let port: Int
+
+  init(source: Source) {
+    coreContext = .init(source: source)
+    port = source.channel.localAddress?.port ?? 0
+  }
+}

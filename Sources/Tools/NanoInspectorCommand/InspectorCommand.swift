@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+
+import ArgumentParser
+import Foundation
+import Logging
+import NanoCLI
+import NanoInspector
+import NanoServer
+import NanoStoreCore
+
+/// Serves the pages that show a store.
+struct InspectorCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "nanostore-inspector",
+    abstract: "Show a store in the browser while other programs use it.",
+    discussion: """
+      Prints a URL with a random token and serves it until interrupted. The store is opened read-only, and the server \
+      accepts connections from this machine only.
+      """)
+
+  @OptionGroup var arguments: InspectOptions
+
+  func validate() throws {
+    if let token = arguments.token, AccessToken(token) == nil {
+      throw ValidationError(
+        "--token requires at least \(AccessToken.minimumLength) letters, digits, '-' and '_'")
+    }
+  }
+
+  func run() async throws {
+    let store: Store
+    do {
+      store = try InspectedStore.open(
+        arguments.database, allowsWrites: arguments.write, isImmutable: arguments.immutable)
+    } catch {
+      throw Self.failure(InspectedStore.sentence(error))
+    }
+    let token = arguments.token.flatMap { AccessToken($0) } ?? AccessToken()
+    let server = HTTPServer(
+      Inspector(store, options: options),
+      rules: AccessRules(token: token, names: [arguments.host] + arguments.hostNames),
+      configuration: configuration, logger: Self.logger)
+    do {
+      try await server.run(stopsOnSignals: true) { [arguments, options] port in
+        let url = "http://\(Self.name(for: arguments)):\(port)/\(token.text)/"
+        print("Inspector of \(options.location): \(url)")
+        print(
+          options.allowsWrites ? "Pages may change the store." : "The store is opened read-only.")
+        print("Press Control-C to stop.")
+        // The output may be a pipe, which is flushed only when it is full.
+        fflush(nil)
+        if arguments.open { Browser.open(url) }
+      }
+    } catch {
+      throw Self.failure(
+        "The inspector cannot listen on \(arguments.host), port \(arguments.port): \(error)")
+    }
+    try store.close()
+  }
+
+  private var options: InspectorOptions {
+    var options = InspectorOptions(location: InspectedStore.displayName(of: arguments.database))
+    options.allowsWrites = arguments.write
+    options.timeLimit = .milliseconds(arguments.timeLimit)
+    options.pagesFolder = arguments.pages.map { URL(filePath: $0, directoryHint: .isDirectory) }
+    return options
+  }
+
+  private var configuration: HTTPServerConfiguration {
+    var configuration = HTTPServerConfiguration()
+    configuration.address = arguments.host
+    configuration.port = arguments.port
+    return configuration
+  }
+
+  private static var logger: Logger {
+    var logger = Logger(label: "nanostore.inspector") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = .error
+    return logger
+  }
+
+  /// The name in the URL.
+  private static func name(for arguments: InspectOptions) -> String {
+    if let name = arguments.hostNames.first { return name }
+    return arguments.host.contains(":") ? "[\(arguments.host)]" : arguments.host
+  }
+
+  private static func failure(_ sentence: String) -> ExitCode {
+    FileHandle.standardError.write(Data("error: \(sentence)\n".utf8))
+    return .failure
+  }
+}

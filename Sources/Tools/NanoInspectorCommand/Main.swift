@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+
+/// The `nanostore-inspector` executable, which `nanostore inspect` runs.
+@main
+enum Main {
+  static func main() async { await InspectorCommand.main() }
+}

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: MIT
+"""The main flows of every screen on the sample of `make demo`."""
+
+from urllib.parse import quote
+
+from harness import Trial, check
+from selenium.webdriver.common.keys import Keys
+
+
+def at(screen: str, **parameters: str) -> str:
+    pairs = "&".join(f"{name.rstrip('_')}={quote(value, safe='')}" for name, value in parameters.items())
+    return f"#/{screen}?{pairs}"
+
+
+def rows(trial: Trial) -> "list[str]":
+    return trial.browser.texts(".documents-table tbody th.key")
+
+
+@check()
+def overview(trial: Trial) -> None:
+    """The overview shows each collection with documents, bytes, indexes and the last insertion, and opens it."""
+    page = trial.open(trial.inspect(trial.films()))
+    trial.wait("bytes", lambda: "KB" in page.text(".card"))
+    text = page.text(".card")
+    trial.expect("42" in text and "documents" in text and "Last insertion" in text, "the card lacks facts")
+    trial.expect("SQLite" in page.text(".store"), "the engine is missing")
+    trial.expect("read-only" in page.text("header"), "the page does not say that it is read-only")
+    trial.image("overview")
+    page.click("films", ".card")
+    trial.wait("documents", lambda: len(rows(trial)) == 42)
+
+
+@check()
+def table(trial: Trial) -> None:
+    """The table shows nested fields, sorts by a click in both directions, and keeps the order in the URL."""
+    page = trial.open(trial.inspect(trial.films()), at("documents", in_="films"))
+    header = page.texts(".documents-table thead th")
+    trial.expect("director.name" in header and "rating" in header, f"the columns are {header}")
+    page.click("Sort by year")
+    trial.wait("ascending order", lambda: rows(trial)[0] == "Metropolis")
+    page.click("Sort by year, now ascending")
+    trial.wait("descending order", lambda: page.all('th[aria-sort="descending"]') and rows(trial)[0] != "Metropolis")
+    first = rows(trial)[0]
+    trial.expect("sort=" in page.driver.current_url, "the order is not in the URL")
+    page.driver.refresh()
+    trial.wait("the same order", lambda: rows(trial)[0] == first)
+
+
+@check()
+def pages(trial: Trial) -> None:
+    """Pages go forward and back by position, and a page can be bookmarked."""
+    store = trial.path("numbers.db")
+    trial.documents(store, "numbers", [{"n": number} for number in range(120)])
+    inspector = trial.inspect(store)
+    page = trial.open(inspector, at("documents", in_="numbers", sort="[n]"))
+
+    def numbers() -> "list[str]":
+        return page.texts(".documents-table td.int")
+
+    trial.wait("the first page", lambda: numbers()[:1] == ["0"] and len(numbers()) == 50)
+    page.click("Next")
+    trial.wait("the second page", lambda: numbers()[:1] == ["50"])
+    page.click("Next")
+    trial.wait("the last page", lambda: numbers()[:1] == ["100"] and len(numbers()) == 20)
+    trial.expect(not page.button("Next").is_enabled(), "the last page has a next one")
+    fragment = page.driver.current_url.split("#")[1]
+    page.click("Previous")
+    trial.wait("the second page again", lambda: numbers()[:1] == ["50"])
+    trial.open(inspector, "#" + fragment)
+    trial.wait("the bookmarked page", lambda: numbers()[:1] == ["100"])
+
+
+@check()
+def columns(trial: Trial) -> None:
+    """Columns are added, moved and removed, and remembered."""
+    page = trial.open(trial.inspect(trial.films()), at("documents", in_="films"))
+    page.click("Columns")
+    page.click("Remove column year", ".chooser")
+    page.click("Move director.name left", ".chooser")
+    page.click("Add column __rowid__" if page.all("[aria-label='Add column __rowid__']") else "Add column row ID", ".chooser")
+    header = trial.wait("new columns", lambda: page.texts(".documents-table thead th"))
+    trial.expect("year" not in header and header[-1] == "row ID", f"the columns are {header}")
+    page.driver.refresh()
+    trial.wait("the same columns", lambda: page.texts(".documents-table thead th") == header)
+
+
+@check()
+def document(trial: Trial) -> None:
+    """A document opens as a tree beside the table, with types and readable dates, and filters by a value."""
+    page = trial.open(trial.inspect(trial.films()), at("documents", in_="films"))
+    page.click("Open Casablanca")
+    trial.wait("the tree", lambda: page.all(".tree"))
+    tree = page.text(".tree")
+    trial.expect("int" in tree and "1942" in tree and "date" in tree and "2024-01-19 21:00" in tree, "the tree lacks types or dates")
+    trial.expect("Michael Curtiz" in tree, "the nested object is closed")
+    trial.expect("doc=" in page.driver.current_url, "the document is not in the URL")
+    trial.settled()
+    trial.image("document")
+    page.script("document.querySelector('.tree button[aria-label=\"Filter by year\"]').click()")
+    trial.wait("the filter", lambda: rows(trial) == ["Casablanca"])
+    page.click("Close the document")
+    trial.wait("the closed panel", lambda: not page.one(".panel").is_displayed())
+
+
+@check()
+def references(trial: Trial) -> None:
+    """A value that is the key of another document is a link to it, and references to a document are found."""
+    store = trial.path("refs.db")
+    trial.documents(store, "people", [{"id": "ada", "name": "Ada"}], "--key", "id")
+    trial.documents(store, "notes", [{"id": "n1", "author": "ada"}, {"id": "n2", "tags": ["x", "ada"]}], "--key", "id")
+    page = trial.open(trial.inspect(store), at("documents", in_="notes"))
+    page.click("Open n1")
+    trial.wait("a link to the document", lambda: page.all(".reference a"))
+    page.one(".reference a").click()
+    trial.wait("the other document", lambda: "Ada" in page.text(".panel .tree"))
+    page.click("Find references")
+    trial.wait("both references", lambda: "notes: n1" in page.text(".references") and "notes: n2" in page.text(".references"))
+
+
+@check()
+def query(trial: Trial) -> None:
+    """A condition filters, counts, is kept in the URL and the history, and is shown as Swift and as a command that works."""
+    page = trial.open(trial.inspect(trial.films()), at("documents", in_="films"))
+    page.enter(".query-input", "[genres] = 'Western' OR [year] < 1930")
+    trial.wait("the matches", lambda: "Metropolis" in rows(trial) and len(rows(trial)) < 10)
+    number = len(rows(trial))
+    trial.wait("the count", lambda: f"{number} match" in page.text(".tools"))
+    page.click("As code")
+    code = page.texts(".popover pre")
+    trial.expect("store[\"films\"].find(\"[genres] = 'Western' OR [year] < 1930\")" in code[0], f"the Swift code is {code[0]}")
+    import shlex
+    import subprocess
+    words = shlex.split(code[1])
+    lines = subprocess.run([trial.options.tool, *words[1:]], capture_output=True, text=True, check=True).stdout.splitlines()
+    trial.expect(len(lines) == number, f"the command {code[1]} prints {len(lines)} documents")
+    page.click("As code")
+    page.click("Clear")
+    trial.wait("all documents", lambda: len(rows(trial)) == 42)
+    page.click("History")
+    page.click("[genres] = 'Western' OR [year] < 1930", ".popover")
+    trial.wait("the matches again", lambda: len(rows(trial)) == number)
+    page.click("History")
+    page.click("Save this query", ".popover")
+    trial.wait("the saved query", lambda: page.all(".popover [aria-label^='Remove ']"))
+
+
+@check()
+def completion(trial: Trial) -> None:
+    """The query bar completes paths and values from the keyboard."""
+    page = trial.open(trial.inspect(trial.films()), at("documents", in_="films"))
+    page.enter(".query-input", "[dir", submit=False)
+    trial.wait("paths", lambda: "director.name" in page.text(".completion"))
+    page.press(Keys.ARROW_DOWN)
+    trial.wait("a selection", lambda: page.all(".completion [aria-selected=true]"))
+    while "director.name" not in page.text(".completion [aria-selected=true]"):
+        page.press(Keys.ARROW_DOWN)
+    page.press(Keys.ENTER)
+    trial.expect(page.script("return document.querySelector('.query-input').value") == "[director.name]", "the path is not completed")
+    page.press(" = 'Aki")
+    trial.wait("values", lambda: "Akira Kurosawa" in page.text(".completion"))
+    page.press(Keys.TAB)
+    trial.expect(page.script("return document.querySelector('.query-input').value") == "[director.name] = 'Akira Kurosawa'", "the value is not completed")
+    page.press(Keys.ENTER)
+    trial.wait("the matches", lambda: "Seven Samurai" in rows(trial))
+
+
+@check()
+def errors(trial: Trial) -> None:
+    """An error of the condition is explained and underlined where it is."""
+    page = trial.open(trial.inspect(trial.films()), at("documents", in_="films"))
+    page.enter(".query-input", "[year] > > 1950")
+    trial.wait("the error", lambda: page.text(".query-error"))
+    trial.expect(page.one(".query-input").get_attribute("aria-invalid") == "true", "the field is not marked as invalid")
+    before = page.script("return document.querySelector('.query-marks').firstChild.textContent")
+    trial.expect(before == "[year] > ", f"the underline begins after {before!r}")
+    page.enter(".query-input", "[year] > 1950")
+    trial.wait("no error", lambda: rows(trial) and not page.text(".query-error"))
+
+
+@check()
+def explain(trial: Trial) -> None:
+    """Explain says which index finds the documents, what is checked, and how many are examined."""
+    store = trial.films()
+    inspector = trial.inspect(store)
+    page = trial.open(inspector, at("explain", in_="films", where="[director.name] = 'Akira Kurosawa'"))
+    trial.wait("words", lambda: "Uses no index" in page.text(".words"))
+    trial.expect("index on" in page.text(".explanation"), "no index is suggested")
+    trial.tool("index", store, "films", "director.name")
+    page.driver.refresh()
+    trial.wait("the index", lambda: "Finds documents with the index" in page.text(".words"))
+    trial.expect("SELECT" in page.script("return document.querySelector('.explanation').textContent"), "the statement is missing")
+    trial.image("explain")
+    page.enter(".query-input", "[directr.name] = 'x'")
+    trial.wait("the unknown field", lambda: "did you mean" in page.text(".words"))
+
+
+@check()
+def shape(trial: Trial) -> None:
+    """The shape shows types, shares, extremes, frequent values and a histogram, and a click filters."""
+    page = trial.open(trial.inspect(trial.films()), at("shape", in_="films"))
+    trial.wait("paths", lambda: len(page.all(".path")) >= 8)
+    text = page.text("[aria-label='genres[]']")
+    trial.expect("Drama" in text and "100 %" in text, f"the path is shown as {text}")
+    trial.expect("1927" in page.text(".path[aria-label=year]"), "the smallest year is missing")
+    trial.expect(page.all(".path[aria-label=year] .histogram a"), "the histogram has no bars")
+    trial.expect("All 42 documents" in page.text(".status"), "the page does not say how many documents were examined")
+    trial.image("shape")
+    page.click("Filter genres[] is Drama")
+    trial.wait("the filter", lambda: 0 < len(rows(trial)) < 42)
+
+
+@check()
+def indexes(trial: Trial) -> None:
+    """Indexes are listed with origin, kind and uses, and cannot be changed without --write."""
+    store = trial.films()
+    trial.tool("index", store, "films", "year:desc", "title")
+    page = trial.open(trial.inspect(store), at("indexes", in_="films"))
+    trial.wait("the index", lambda: "declared" in page.text("table"))
+    trial.expect("[year] DESC, [title]" in page.text("table"), "the fields are missing")
+    trial.expect(not page.texts("main button"), "the read-only page has buttons that change something")
+
+
+@check()
+def search(trial: Trial) -> None:
+    """Full-text search shows ranked results with marked matches, the tokens, and why a document matched."""
+    store = trial.films()
+    page = trial.open(trial.inspect(store), at("search", in_="films"))
+    trial.wait("the explanation", lambda: "no full-text index" in page.text("main"))
+    trial.tool("index", "text", store, "films", "title", "director.name")
+    page.driver.refresh()
+    trial.wait("the field", lambda: page.all(".search-input"))
+    page.one(".search-input").send_keys("akira samur*")
+    trial.wait("the result", lambda: "Seven Samurai" in page.text(".hits"))
+    trial.expect(set(page.texts(".hits mark")) >= {"Akira", "Samurai"}, f"the marks are {page.texts('.hits mark')}")
+    trial.expect("Matched in" in page.text(".hits") and "prefix" in page.text(".status"), "the reasons are missing")
+    trial.image("search")
+
+
+@check()
+def chart(trial: Trial) -> None:
+    """A chart shows a count or an average for each group, and per period of a date."""
+    inspector = trial.inspect(trial.films())
+    page = trial.open(inspector, at("chart", in_="films", by="[genres]", aggregate="average", value="[rating]"))
+    trial.wait("bars", lambda: page.all(".bars li"))
+    trial.expect("Average of rating by genres" in page.text("figcaption"), "the title is wrong")
+    trial.image("chart")
+    page = trial.open(inspector, at("chart", in_="films", by="[added]", bucket="month"))
+    trial.wait("columns", lambda: "2024-01" in page.script("return document.querySelector('.columns').textContent"))
+    total = page.script("return [...document.querySelectorAll('.chart-area td.number')].reduce((sum, cell) => sum + Number(cell.textContent), 0)")
+    trial.expect(total == 42, f"the columns count {total} documents")
+
+
+@check()
+def maintenance(trial: Trial) -> None:
+    """Verification reads the store and reports that it has no problems."""
+    page = trial.open(trial.inspect(trial.films()), "#/maintenance")
+    page.click("Verify")
+    trial.wait("the outcome", lambda: "No problems" in page.text("main"))
+
+
+@check()
+def names(trial: Trial) -> None:
+    """Every control of every screen has a name, and no screen is wider than the window, from 400 to 2,560 pixels, light and dark."""
+    store = trial.films()
+    trial.tool("index", "text", store, "films", "title")
+    inspector = trial.inspect(store)
+    screens = ["#/", "#/live", "#/maintenance", at("documents", in_="films", doc="3"), at("explain", in_="films", where="[year] > 1950"), at("shape", in_="films"),
+               at("indexes", in_="films"), at("search", in_="films", text="the"), at("chart", in_="films", by="[genres]")]
+    for number, fragment in enumerate(screens):
+        page = trial.open(inspector, fragment, 1280, 900)
+        trial.settled()
+        nameless = page.nameless()
+        trial.expect(not nameless, f"{fragment} has controls without a name: {nameless}")
+        for width in (400, 2560):
+            page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
+            trial.expect(not page.overflow(), f"{fragment} is wider than {width} pixels")
+            trial.image(f"narrow-{number}" if width == 400 else f"wide-{number}")
+        if number in (0, 3, 5):
+            trial.open(inspector, fragment, 1280, 900, dark=True)
+            trial.image(f"dark-{number}")

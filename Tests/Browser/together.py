@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""An app writes while the inspector shows the store."""
+
+import hashlib
+import os
+import threading
+
+from harness import Trial, check
+from screens import at
+
+
+def content(path: str) -> "tuple[str, float]":
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest(), os.stat(path).st_mtime_ns
+
+
+@check()
+def live(trial: Trial) -> None:
+    """Commits of another process appear with the documents, a tracked update with before and after, and can be paused and filtered."""
+    store = trial.films()
+    trial.tool("configure", store, "films", "--track-changes", "on") if "track" in trial.tool("configure", "--help") else None
+    page = trial.open(trial.inspect(store), "#/live")
+    trial.wait("the connection", lambda: "Listening" in page.text(".status"))
+    trial.tool("put", store, "films", "New Film", '{"title": "New Film", "year": 2025}')
+    trial.wait("the insertion", lambda: "New Film" in page.text(".commits"))
+    trial.expect("inserted" in page.text(".commits"), "the kind of the change is missing")
+    page.click("Pause")
+    trial.tool("put", store, "films", "Other Film", '{"title": "Other Film", "year": 2026}')
+    trial.wait("the paused commit", lambda: "1 commit since" in page.text(".status"))
+    trial.expect("Other Film" not in page.text(".commits"), "the paused list changed")
+    page.click("Resume")
+    trial.wait("the commit", lambda: "Other Film" in page.text(".commits"))
+    trial.image("live")
+
+
+@check()
+def following(trial: Trial) -> None:
+    """The table and the open document follow changes of another process, mark them, and keep their history."""
+    store = trial.films()
+    page = trial.open(trial.inspect(store), at("documents", in_="films", where="[title] = 'Casablanca'"))
+    page.click("Open Casablanca")
+    trial.wait("the tree", lambda: "1942" in page.text(".tree"))
+    trial.wait("the connection", lambda: page.all("#live-dot.on"))
+    trial.tool("update", store, "films", "Casablanca", '{"$set": {"year": 1943}}')
+    trial.wait("the new year in the table", lambda: "1943" in page.text(".documents-table"))
+    trial.expect(page.all("td.changed"), "the change is not marked")
+    trial.wait("the history", lambda: "1942" in page.text(".history") and "1943" in page.text(".history"))
+
+
+@check()
+def busy(trial: Trial) -> None:
+    """While a program writes all the time, pages answer, no document is shown twice, and the writer never waits for a lock."""
+    store = trial.path("busy.db")
+    trial.documents(store, "events", [{"n": number} for number in range(3000)])
+    inspector = trial.inspect(store)
+    ended = threading.Event()
+    errors = []
+
+    def write() -> None:
+        number = 3000
+        while not ended.is_set():
+            try:
+                trial.documents(store, "events", [{"n": number + step} for step in range(50)])
+            except Exception as error:
+                errors.append(str(error))
+            number += 50
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        page = trial.open(inspector, at("documents", in_="events", sort="[n]"))
+        seen = []
+        for _ in range(8):
+            numbers = trial.wait("numbers", lambda: page.texts(".documents-table td.int"))
+            seen += numbers
+            position = page.driver.current_url
+            page.click("Next")
+            trial.wait("the next page", lambda: page.driver.current_url != position and page.texts(".documents-table td.int")[0] != numbers[0])
+            trial.settled()
+        trial.expect(seen == [str(number) for number in range(400)], "the pages repeat or skip documents")
+        trial.open(inspector, at("shape", in_="events"))
+        trial.wait("the shape", lambda: page.all(".path"))
+    finally:
+        ended.set()
+        writer.join()
+    trial.expect(not errors, f"the writer failed: {errors}")
+
+
+@check()
+def untouched(trial: Trial) -> None:
+    """Visiting every screen changes no byte of the file and leaves no file behind."""
+    store = trial.films()
+    # A file without a write-ahead log and one with it.
+    before = content(store)
+    files = set(os.listdir(trial.folder)) | {"library.db-wal", "library.db-shm"}
+    inspector = trial.inspect(store)
+    for screen in ["#/", "#/live", "#/maintenance", at("documents", in_="films", where="[year] > 1950", sort="[rating] DESC"), at("explain", in_="films"), at("shape", in_="films"), at("indexes", in_="films"), at("chart", in_="films")]:
+        trial.open(inspector, screen)
+        trial.settled()
+    trial.browser.leave()
+    trial.expect(inspector.stop() == 0, "the inspector does not end in order")
+    trial.expect(content(store) == before, "the file has changed")
+    trial.expect(set(os.listdir(trial.folder)) <= files, f"there are new files: {os.listdir(trial.folder)}")

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Editing with --write."""
+
+import json
+
+from harness import Trial, check
+from screens import at, rows
+
+
+def edit(trial: Trial, change: "tuple[str, str]") -> None:
+    page = trial.browser
+    page.click("Edit")
+    page.script("const t = document.querySelector('.edit textarea'); t.value = t.value.replace(arguments[0], arguments[1])", *change)
+
+
+@check()
+def editing(trial: Trial) -> None:
+    """A document is edited as JSON, and saved after its differences were shown."""
+    store = trial.films()
+    page = trial.open(trial.inspect(store, "--write"), at("documents", in_="films"))
+    page.click("Open Casablanca")
+    trial.wait("the tree", lambda: page.all(".tree"))
+    trial.expect("may write" in page.text("header"), "the page does not say that it may write")
+    edit(trial, ("1942", "1943.5"))
+    page.click("Review changes")
+    trial.wait("the differences", lambda: "1942" in page.text(".edit .difference") and "1943.5" in page.text(".edit .difference"))
+    trial.expect(json.loads(trial.tool("get", store, "films", "Casablanca"))["year"] == 1942, "the review has saved")
+    page.click("Save these changes")
+    trial.wait("the saved document", lambda: "1943.5" in page.text(".tree"))
+    trial.expect(json.loads(trial.tool("get", store, "films", "Casablanca"))["year"] == 1943.5, "nothing was saved")
+
+
+@check()
+def conflict(trial: Trial) -> None:
+    """If another process has changed the document, nothing is saved, and both versions are shown."""
+    store = trial.films()
+    page = trial.open(trial.inspect(store, "--write"), at("documents", in_="films"))
+    page.click("Open Casablanca")
+    trial.wait("the tree", lambda: page.all(".tree"))
+    edit(trial, ("1942", "1999"))
+    trial.tool("update", store, "films", "Casablanca", '{"$set": {"year": 1950}}')
+    page.click("Review changes")
+    trial.wait("the conflict", lambda: "changed in the meantime" in page.text(".edit"))
+    trial.expect("1942" in page.text(".edit .difference") and "1950" in page.text(".edit .difference"), "a version is missing")
+    page.click("Compare my text with the stored version")
+    trial.wait("my changes", lambda: "1999" in page.text(".edit .difference"))
+    page.click("Save these changes")
+    trial.wait("the saved document", lambda: "1999" in page.text(".tree"))
+
+
+@check()
+def deleting(trial: Trial) -> None:
+    """A document is deleted after a confirmation."""
+    store = trial.films()
+    page = trial.open(trial.inspect(store, "--write"), at("documents", in_="films", where="[title] = 'Casablanca'"))
+    page.click("Open Casablanca")
+    trial.wait("the tree", lambda: page.all(".tree"))
+    page.click("Delete")
+    page.click("Delete it")
+    trial.wait("no document", lambda: "No document" in page.text(".table"))
+    trial.expect(trial.tool("count", store, "films").strip() == "41", "the document is still there")
+
+
+@check()
+def indexing(trial: Trial) -> None:
+    """Indexes are created and dropped."""
+    store = trial.films()
+    page = trial.open(trial.inspect(store, "--write"), at("indexes", in_="films"))
+    trial.wait("the form", lambda: page.all("[aria-label='Fields of the new index']"))
+    page.one("[aria-label='Fields of the new index']").send_keys("[year] DESC")
+    page.click("Create")
+    trial.wait("the index", lambda: "[year] DESC" in page.text("table"))
+    page.one("td button.danger").click()
+    page.click("Drop it")
+    trial.wait("no index", lambda: "has no indexes" in page.text("main"))
+    page.click("Maintenance", "header")
+    trial.wait("the button", lambda: page.button("Compact"))
+    page.click("Compact")
+    trial.wait("the outcome", lambda: "Compacted from" in page.text("main"))
+    trial.expect(len(rows(trial)) == 0, "another screen is shown")

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoServer
+import NanoStore
+import NanoTestSupport
+import Testing
+
+@testable import NanoInspector
+
+@Suite("The API of the inspector")
+struct InspectorTests {
+  private let store: Store
+  private let films: DocumentCollection
+
+  init() throws {
+    store = try Store(.memory)
+    films = store["films"]
+    try films.save(["title": "Metropolis", "year": 1927, "genres": ["Drama"]], key: "m")
+    try films.save(["title": "Alien", "year": 1979, "genres": ["Horror", "Drama"]], key: "a")
+    try films.save(["title": "Ran", "year": 1985, "genres": ["War"]], key: "r")
+  }
+
+  private func inspector(_ change: (inout InspectorOptions) -> Void = { _ in }) -> Inspector {
+    var options = InspectorOptions(location: "films.db")
+    change(&options)
+    return Inspector(store, options: options)
+  }
+
+  private func get(
+    _ call: String, _ parameters: KeyValuePairs<String, String> = [:], _ inspector: Inspector? = nil
+  ) async throws -> (status: Int, DocumentObject) {
+    let response = await (inspector ?? self.inspector()).respond(
+      to: ServerRequest(
+        path: ["api", call],
+        parameters: [("in", "films")] + parameters.map { (name: $0.key, value: $0.value) }))
+    return (response.status, try DocumentObject(json: response.body))
+  }
+
+  @Test("A page of documents continues at a position, also when documents are inserted before it")
+  func pages() async throws {
+    let first = try await get("documents", ["sort": "[year]", "size": "2"]).1
+    #expect(first[path: "documents.0.value.title"] == "Metropolis")
+    #expect(first["documents"]?.array?.count == 2)
+    try await films.save(["title": "Earlier", "year": 1900], key: "e")
+
+    let position = try #require(first["next"]?.string)
+    let second = try await get("documents", ["sort": "[year]", "size": "2", "after": position]).1
+
+    #expect(second["documents"]?.array?.count == 1)
+    #expect(second[path: "documents.0.value.title"] == "Ran")
+    #expect(second["next"] == .null)
+  }
+
+  @Test("A condition filters; its error has a code and a position")
+  func conditions() async throws {
+    let found = try await get("documents", ["where": "[genres] = 'Drama' ORDER BY [year] DESC"]).1
+    #expect(found["documents"]?.array?.count == 2)
+    #expect(found["condition"] == "[genres] = 'Drama'" && found["sort"] == "[year] DESC")
+
+    let (status, failure) = try await get("documents", ["where": "[year] > > 1"])
+    #expect(status == 400 && failure[path: "error.code"] == "invalidQuery")
+    #expect(failure[path: "error.details.position"] == "10")
+  }
+
+  @Test("A limit in the condition holds for the whole result, not for each page")
+  func limits() async throws {
+    let found = try await get("documents", ["where": "TRUE LIMIT 2", "size": "1"]).1
+    #expect(found["documents"]?.array?.count == 2)
+    #expect(found["next"] == .null)
+  }
+
+  @Test("Explain tells how many documents are examined with and without an index")
+  func explain() async throws {
+    let scan = try await get("explain", ["where": "[year] = 1979"]).1
+    #expect(scan["atLeastExamined"] == 3 && scan["matched"] == 1 && scan["indexes"] == [])
+    #expect(scan["candidates"] == ["[year]"])
+    try await films.createIndex("year")
+
+    let search = try await get("explain", ["where": "[year] = 1979"]).1
+
+    #expect(search["atMostExamined"] == 1 && search["indexes"]?.array?.count == 1)
+    #expect(search["candidates"] == [])
+  }
+
+  @Test("The conditions of the shape find what they count")
+  func shape() async throws {
+    let shape = try await get("shape").1
+    var checked = 0
+    for path in shape["paths"]?.array ?? [] {
+      for entry in path.object?["frequent"]?.array ?? [] {
+        let condition = try #require(entry.object?["condition"]?.string)
+        #expect(try await films.find(condition).count() == entry.object?["count"]?.int)
+        checked += 1
+      }
+      guard let bins = path.object?["histogram"]?.object?["bins"]?.array else { continue }
+      for bin in bins {
+        let condition = try #require(bin.object?["condition"]?.string)
+        #expect(
+          try await films.find(condition).count() == bin.object?["count"]?.int, "\(condition)")
+        checked += 1
+      }
+    }
+    #expect(checked > 30)
+  }
+
+  @Test("Groups aggregate a field, and dates by period")
+  func groups() async throws {
+    let genres = try await get("groups", ["by": "genres"]).1
+    #expect(genres[path: "groups.0.key"] == "Drama")
+    #expect(genres[path: "groups.0.value"]?.double == 2)
+    let day = Date(timeIntervalSince1970: 86_400 * 45)
+    try await films.save(["shown": .date(day), "year": 10], key: "d1")
+    try await films.save(["shown": .date(day + 3600), "year": 20], key: "d2")
+
+    let months = try await get(
+      "groups", ["by": "shown", "bucket": "month", "aggregate": "average", "value": "year"]
+    ).1
+
+    #expect(months["count"] == 1)
+    #expect(months[path: "groups.0.value"]?.double == 15)
+    #expect(months[path: "groups.0.key"]?.date == Date(timeIntervalSince1970: 86_400 * 31))
+  }
+
+  @Test("A query is cancelled after the time limit, and the store stays usable")
+  func timeLimit() async throws {
+    try await films.insert(
+      (0..<20_000).map { ["text": .string("lorem \($0) ipsum")] as DocumentObject })
+    let slow = (0..<40).map { "[text] LIKE '%\($0)%a%b%'" }.joined(separator: " OR ")
+    let limited = inspector { $0.timeLimit = .milliseconds(5) }
+
+    let (status, failure) = try await get("count", ["where": slow], limited)
+
+    #expect(status == 504 && failure[path: "error.code"] == "timeLimit")
+    #expect(try await get("count", [:], inspector()).1["count"] == 20_003)
+    #expect(try await get("count", ["limit": "x"]).status == 400)
+  }
+
+  @Test("Without permission to write, every change is refused")
+  func readOnly() async throws {
+    for call in ["replace", "delete", "create-index", "drop-index", "compact", "anything"] {
+      let response = await inspector().respond(
+        to: ServerRequest(method: .post, path: ["api", call], parameters: [("in", "films")]))
+      #expect(response.status == 403, "\(call)")
+    }
+    #expect(try await films.count() == 3)
+  }
+
+  @Test(
+    "An edit is saved if the revision is the shown one; otherwise the stored document is returned")
+  func edits() async throws {
+    let writing = inspector { $0.allowsWrites = true }
+    let stored = try #require(try await films.get("m"))
+    func replace(_ json: String, check: Bool = false) async throws -> DocumentObject {
+      let body: DocumentObject = [
+        "rowID": .string("\(stored.rowID ?? 0)"), "revision": .string("\(stored.revision ?? 0)"),
+        "json": .string(json), "check": .bool(check),
+      ]
+      let response = await writing.respond(
+        to: ServerRequest(
+          method: .post, path: ["api", "replace"], parameters: [("in", "films")],
+          body: Data(body.jsonString().utf8)))
+      return try DocumentObject(json: response.body)
+    }
+
+    #expect(try await replace(#"{"title": "X"}"#, check: true)["preview"] != nil)
+    #expect(try await films.get("m")?["title"] == "Metropolis")
+    #expect(try await replace(#"{"title": "X", "big": 9007199254740993}"#)["saved"] != nil)
+    let saved = try #require(try await films.get("m"))
+    #expect(try saved.object() == ["title": "X", "big": 9_007_199_254_740_993])
+
+    let conflict = try await replace(#"{"title": "Y"}"#)
+    #expect(conflict[path: "conflict.document.value.title"] == "X")
+    #expect(try await films.get("m")?["title"] == "X")
+  }
+
+  @Test("Keys of other documents are looked up, and references to a key are found")
+  func references() async throws {
+    try await store["notes"].save(["film": "m", "list": ["a", "m"]], key: "n")
+    let found = try await get("lookup", ["key": "m", "key": "none", "key": "a"]).1
+    #expect(found["documents"]?.array?.count == 2)
+
+    let references = try await get("references", ["key": "m"]).1
+
+    #expect(references[path: "documents.0.collection"] == "notes")
+    #expect(references["documents"]?.array?.count == 1)
+  }
+
+  @Test("Calls that do not exist are reported as such")
+  func unknown() async throws {
+    #expect(try await get("unknown").status == 404)
+    #expect(try await get("document", ["rowID": "999"]).status == 404)
+    let response = await inspector().respond(to: ServerRequest(path: ["api", "store", "more"]))
+    #expect(response.status == 404)
+  }
+
+  @Test("A commit arrives as an event with the changed documents")
+  func live() async throws {
+    let stream = try #require(inspector().stream(for: ServerRequest(path: ["api", "changes"])))
+    var events = stream().makeAsyncIterator()
+    let ready = try #require(await events.next())
+    #expect(String(decoding: ready, as: UTF8.self).hasPrefix("event: ready\n"))
+
+    try await films.save(["title": "Ran", "year": 1986], key: "r")
+
+    let text = String(decoding: try #require(await events.next()), as: UTF8.self)
+    let json = try #require(text.components(separatedBy: "data: ").last)
+    let event = try DocumentObject(json: json.trimmingCharacters(in: .whitespacesAndNewlines))
+    #expect(event[path: "changes.0.documents.0.document.value.year"] == 1986)
+    #expect(event[path: "changes.0.documents.0.kind"] == "updated")
+  }
+}
+
+extension DocumentObject {
+  /// The value at a path with numbers for elements.
+  fileprivate subscript(path path: String) -> DocumentValue? { documentValue[FieldPath(path)] }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTestSupport
+import Testing
+
+@testable import NanoInspector
+
+@Suite("Values in responses")
+struct WireTests {
+  private func text(_ value: DocumentValue, _ limits: WireLimits = .document) -> String {
+    String(decoding: Wire.value(value, limits).json, as: UTF8.self)
+  }
+
+  @Test("Numbers that JavaScript would round or whose type it would lose are in wrappers")
+  func numbers() {
+    #expect(text(.int(9_007_199_254_740_991)) == "9007199254740991")
+    #expect(text(.int(9_007_199_254_740_992)) == #"{"$numberLong":"9007199254740992"}"#)
+    #expect(text(.int(.min)) == #"{"$numberLong":"-9223372036854775808"}"#)
+    #expect(text(.double(0.1)) == "0.1")
+    #expect(text(.double(1)) == #"{"$numberDouble":"1.0"}"#)
+    #expect(text(.double(-0.0)) == #"{"$numberDouble":"-0.0"}"#)
+    #expect(text(.double(.nan)) == #"{"$numberDouble":"NaN"}"#)
+    #expect(text(.double(-.infinity)) == #"{"$numberDouble":"-Infinity"}"#)
+  }
+
+  @Test("Names that JavaScript reorders or interprets are in pairs")
+  func names() {
+    #expect(text(["b": 1, "a": 2]) == #"{"b":1,"a":2}"#)
+    #expect(text(["2": 1, "1": 2]) == #"{"$fields":[["2",1],["1",2]]}"#)
+    #expect(text(["__proto__": 1]) == #"{"$fields":[["__proto__",1]]}"#)
+    #expect(text(["$date": "x"]) == #"{"$fields":[["$date","x"]]}"#)
+  }
+
+  @Test("Values beyond the limits are cut, with the size of the whole")
+  func limits() {
+    let limits = WireLimits(text: 3, elements: 2)
+    #expect(text("abcd", limits) == #"{"$cut":"abc","$size":4}"#)
+    #expect(text("äöü", limits) == #""äöü""#)
+    #expect(text([1, 2, 3], limits) == #"{"$cut":[1,2],"$size":3}"#)
+    #expect(text(["a": 1, "b": 2, "c": 3], limits) == #"{"$cut":{"a":1,"b":2},"$size":3}"#)
+    var deep: DocumentValue = 1
+    for _ in 0..<500 { deep = [deep] }
+    #expect(text(deep).contains(#"{"$cut":"…"}"#))
+  }
+
+  @Test("Every hostile string is valid JSON and unchanged", arguments: HostileStrings.all)
+  func strings(string: String) throws {
+    let parsed = try JSONSerialization.jsonObject(
+      with: Data(Wire.array([.string(string), .value([string: .string(string)], .row)]).json))
+    let array = try #require(parsed as? [Any])
+    #expect((array[0] as? String)?.unicodeScalars.elementsEqual(string.unicodeScalars) == true)
+  }
+}
