@@ -33,7 +33,7 @@ export function show(root, parameters, app) {
 const pathOf = (field) => field.field.slice(1, -1);
 
 function charts(bar, form, chart, collection, fields) {
-  const numbers = fields.filter((field) => field.types.some((type) => type === "integer" || type === "real"));
+  const numbers = fields.filter((field) => field.types.some((type) => ["integer", "real", "decimal"].includes(type)));
   const choice = (label, options, name) => h("label", {}, h("span", {}, label), h("select", { onchange: (event) => change({ [name]: event.target.value }) }, options.map(([value, text]) => h("option", { value }, visible(text)))));
   const by = choice("Group by", fields.map((field) => [field.field, pathOf(field)]), "by");
   const bucket = choice("Period", buckets.map((name) => [name, name]), "bucket");

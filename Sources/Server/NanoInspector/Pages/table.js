@@ -4,7 +4,7 @@
 import { button, fill, h, visible } from "./dom.js";
 import { equal, line, nodesAt, single } from "./values.js";
 
-const numeric = new Set(["int", "double"]);
+const numeric = new Set(["int", "double", "decimal"]);
 
 /** The metadata of a document, which are columns as well. */
 export const attributes = [

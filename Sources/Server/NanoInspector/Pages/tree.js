@@ -104,6 +104,7 @@ function literal(node) {
     case "string": return node.size === undefined ? `'${node.value.replaceAll("'", "''")}'` : null;
     case "int": return node.value;
     case "double": return /^-?[\d.]+$/.test(node.value) ? numberText(node) : null;
+    case "decimal": return `DECIMAL('${node.value}')`;
     case "bool": return node.value ? "TRUE" : "FALSE";
     case "null": return "NULL";
     default: return null;
@@ -120,7 +121,7 @@ function value(node) {
     // A link to another site would tell it about the page, and the text may be hostile.
     case "url": return h("span", { class: "value url" }, h("bdi", {}, visible(node.value)));
     case "data": return h("span", { class: "value data" }, bytes(node.size ?? 0), h("code", { class: "muted" }, ` ${hex(node.value)}`));
-    case "int": case "double": return h("span", { class: `value ${node.type}` }, numberText(node));
+    case "int": case "double": case "decimal": return h("span", { class: `value ${node.type}` }, numberText(node));
     default: return h("span", { class: `value ${node.type}` }, String(node.value));
   }
 }

@@ -15,6 +15,7 @@ export function decode(wire) {
   if (Array.isArray(wire)) return { type: "array", value: wire.map(decode) };
   if ("$numberLong" in wire) return { type: "int", value: wire.$numberLong };
   if ("$numberDouble" in wire) return { type: "double", value: wire.$numberDouble };
+  if ("$numberDecimal" in wire) return { type: "decimal", value: wire.$numberDecimal };
   if ("$date" in wire) return { type: "date", value: wire.$date };
   if ("$url" in wire) return { type: "url", value: wire.$url, size: wire.$size };
   if ("$binary" in wire) return { type: "data", value: wire.$binary, size: wire.$size };
@@ -57,7 +58,7 @@ export function line(node, limit = 160) {
   switch (node.type) {
     case "null": return "null";
     case "bool": return String(node.value);
-    case "int": case "double": return numberText(node);
+    case "int": case "double": case "decimal": return numberText(node);
     case "date": return dateText(node.value);
     case "data": return `${node.size ?? 0} bytes`;
     case "array": return listed(node, "[", "]", (element, rest) => line(element, rest), limit);
@@ -97,6 +98,7 @@ export function json(node, indent = "") {
   switch (node.type) {
     case "int": return node.value;
     case "double": return /^-?(Infinity|NaN)$/.test(node.value) ? `{"$numberDouble": "${node.value}"}` : numberText(node);
+    case "decimal": return `{"$numberDecimal": "${node.value}"}`;
     case "date": return `{"$date": ${JSON.stringify(node.value)}}`;
     case "url": return `{"$url": ${JSON.stringify(node.value)}}`;
     case "data": return `{"$binary": ${JSON.stringify(node.value)}, "$type": "00"}`;
@@ -138,6 +140,7 @@ export function swift(node, indent = "") {
       if (node.value === "NaN") return ".double(.nan)";
       if (/Infinity/.test(node.value)) return node.value.startsWith("-") ? ".double(-.infinity)" : ".double(.infinity)";
       return numberText(node);
+    case "decimal": return `.decimal(Decimal(string: "${node.value}")!)`;
     case "date": return `.date(Date(timeIntervalSince1970: ${Date.parse(node.value) / 1000}))`;
     case "url": return `.url(URL(string: ${swiftString(node.value)})!)`;
     case "data": return `.data(Data(base64Encoded: ${swiftString(node.value)})!)`;
@@ -157,7 +160,7 @@ export function csv(columns, documents) {
   const text = (node) => {
     if (node === undefined || node.type === "null") return "";
     if (node.type === "array" || node.type === "object") return json(node, null);
-    return ["int", "double"].includes(node.type) ? numberText(node) : String(node.value);
+    return ["int", "double", "decimal"].includes(node.type) ? numberText(node) : String(node.value);
   };
   const rows = documents.map((document) => columns.map((column) => cell(text(single(nodesAt(document, column.names))))).join(","));
   return [columns.map((column) => cell(column.path)).join(","), ...rows].join("\r\n") + "\r\n";

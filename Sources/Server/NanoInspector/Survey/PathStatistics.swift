@@ -37,6 +37,7 @@ struct PathStatistics {
     case .array, .object, .null: return
     case .int(let number): numbers.append(Double(number))
     case .double(let number): if number.isFinite { numbers.append(number) }
+    case .decimal(let number): numbers.append(number.nearestDouble)
     case .date(let date):
       dates += 1
       numbers.append(date.timeIntervalSince1970)

@@ -18,7 +18,7 @@ struct WireLimits: Sendable {
 
 /// Writes values of documents as Extended JSON from which a browser recovers every type and digit.
 ///
-/// A number without a wrapper is an integer below 2⁵³, or has a fraction. Other numbers are `{"$numberLong": "…"}` and
+/// A number without a wrapper is an integer below 2⁵³, or has a fraction. Other numbers are `{"$numberLong": "…"}`, `{"$numberDecimal": "…"}` and
 /// `{"$numberDouble": "…"}`. Names that JavaScript would reorder or interpret are in pairs, `{"$fields": [["1", …]]}`. What
 /// exceeds the limits is `{"$cut": …, "$size": n}` with the size of the whole.
 struct WireValue {
@@ -36,7 +36,7 @@ struct WireValue {
     case .int(let number): write(number, to: &writer)
     case .double(let number): write(number, to: &writer)
     case .string(let text): write(text, to: &writer)
-    case .date: writer.raw(value.jsonString())
+    case .date, .decimal: writer.raw(value.jsonString())
     case .url(let url): write(url, to: &writer)
     case .data(let data): write(data, to: &writer)
     case .array(let elements): write(elements, to: &writer, depth)
