@@ -104,7 +104,7 @@ function literal(node) {
     case "string": return node.size === undefined ? `'${node.value.replaceAll("'", "''")}'` : null;
     case "int": return node.value;
     case "double": return /^-?[\d.]+$/.test(node.value) ? numberText(node) : null;
-    case "decimal": return `DECIMAL('${node.value}')`;
+    case "decimal": return `DECIMAL '${node.value}'`;
     case "bool": return node.value ? "TRUE" : "FALSE";
     case "null": return "NULL";
     default: return null;
