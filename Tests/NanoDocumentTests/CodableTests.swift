@@ -57,7 +57,7 @@ struct CodableTests {
   func all() throws {
     try roundTrip(
       All(),
-      #"{"bool":true,"int":-1,"int8":-128,"int16":32767,"int32":-2147483648,"int64":-9223372036854775808,"int128":5,"uint":1,"uint8":255,"uint16":65535,"uint32":4294967295,"uint64":9223372036854775807,"float":0.10000000149011612,"double":1.0,"string":"a\"b","date":{"$date":"2001-01-01T00:00:00.123456789Z","$interval":0.1234567890123456},"data":{"$binary":{"base64":"AQI=","subType":"00"}},"url":{"$url":"http://a.example"},"uuid":"3B241101-E2BB-4255-8CAF-4136C566A962","decimal":"12345678901234567890.123","value":{"a":[1,2.0,null]},"object":{"b":1},"some":3,"someDate":{"$date":"1970-01-01T00:00:00.000000000Z"}}"#
+      #"{"bool":true,"int":-1,"int8":-128,"int16":32767,"int32":-2147483648,"int64":-9223372036854775808,"int128":5,"uint":1,"uint8":255,"uint16":65535,"uint32":4294967295,"uint64":9223372036854775807,"float":0.10000000149011612,"double":1.0,"string":"a\"b","date":{"$date":"2001-01-01T00:00:00.123456789Z","$interval":0.1234567890123456},"data":{"$binary":{"base64":"AQI=","subType":"00"}},"url":{"$url":"http://a.example"},"uuid":"3B241101-E2BB-4255-8CAF-4136C566A962","decimal":{"$near":1.2345678901234567e+19,"$side":">>51912345678901234567890123","$numberDecimal":"12345678901234567890.123"},"value":{"a":[1,2.0,null]},"object":{"b":1},"some":3,"someDate":{"$date":"1970-01-01T00:00:00.000000000Z"}}"#
     )
   }
 

@@ -119,7 +119,8 @@ struct ContractSourceTests {
     arguments: [
       ["Core/NanoEngine/Checking"], ["Tools/NanoTesting/FaultInjection"],
       [
-        "Engines/NanoEncryption", "Engines/NanoEncryption/Documents",
+        "Engines/NanoEncryption", "Engines/NanoEncryption/Blobs",
+        "Engines/NanoEncryption/Documents",
         "Engines/NanoEncryption/Queries", "Engines/NanoEncryption/Keys",
       ],
     ])

@@ -56,7 +56,8 @@ struct AccessRulesTests {
       #expect(status(site: site, mode: "navigate") == 200)
       #expect(status(origin: "http://evil.example", site: site, mode: "navigate") == 403)
       #expect(
-        status(method: "POST", site: site, mode: "navigate", contentType: "application/json") == 403)
+        status(method: "POST", site: site, mode: "navigate", contentType: "application/json") == 403
+      )
       #expect(status("/wrong/api/store", site: site, mode: "navigate") == 403)
     }
   }

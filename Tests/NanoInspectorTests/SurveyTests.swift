@@ -52,7 +52,7 @@ struct SurveyTests {
     let store = try Store(.memory)
     for (number, name) in HostileStrings.all.enumerated() where !name.isEmpty {
       let collection = store["c\(number)"]
-      guard (try? collection.insert(DocumentObject([(name, 1)]))) != nil else { continue }
+      guard (try? collection.insert(DocumentObject([(name, .int(1))]))) != nil else { continue }
       let object = try #require(try collection.find().first()).object()
       var survey = Survey()
       survey.add(object)
@@ -97,7 +97,7 @@ struct SurveyTests {
   @Test("Documents of many different names are truncated, and deep ones do not exhaust the stack")
   func bounds() {
     var survey = Survey()
-    for number in 0..<2_000 { survey.add(DocumentObject([("n\(number)", 1)])) }
+    for number in 0..<2_000 { survey.add(DocumentObject([("n\(number)", .int(1))])) }
     #expect(survey.isTruncated && survey.paths.count == Survey.maximumPaths)
     var deep: DocumentValue = 1
     for _ in 0..<400 { deep = .object(["a": deep]) }

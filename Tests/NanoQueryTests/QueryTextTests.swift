@@ -158,7 +158,7 @@ struct QueryTextTests {
     ("replace([a], 'x', 'y')", .function(.replace, [a, text("x"), text("y")])),
     ("CAST([a] AS INTEGER)", .cast(a, .integer)),
     ("CAST([a] AS unsigned big int)", .cast(a, .integer)),
-    ("CAST([a] AS DOUBLE)", .cast(a, .real)), ("CAST([a] AS DECIMAL(10, 2))", .cast(a, .real)),
+    ("CAST([a] AS DOUBLE)", .cast(a, .real)), ("CAST([a] AS DECIMAL(10, 2))", .cast(a, .decimal)),
     ("CAST([a] AS VARCHAR(20))", .cast(a, .text)), ("CAST([a] AS BOOLEAN)", .cast(a, .boolean)),
     (
       "CASE WHEN [a] THEN 1 END",

@@ -14,10 +14,14 @@ struct AttachmentFileTests {
     return try store.sql("SELECT count(*) AS n FROM \(table)").first?["n"]?.int ?? -1
   }
 
-  private func opened(_ scratch: Scratch, _ change: (inout SQLiteConfiguration) -> Void = { _ in })
-    throws -> DocumentCollection
-  {
-    let store = try Store.file(scratch.file("a.db"), change)
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  private func opened(
+    _ name: String = "a.db", _ change: (inout SQLiteConfiguration) -> Void = { _ in }
+  ) throws -> DocumentCollection {
+    let store = try Store.file(scratch.file(name), change)
     if try store["films"].get("alien") == nil {
       try store["films"].save(["title": "Alien"], key: "alien")
     }
@@ -27,7 +31,7 @@ struct AttachmentFileTests {
   @Test(
     "A file without attachments stays as it was, and one with them is refused by older versions")
   func format() throws {
-    let films = try opened(Scratch())
+    let films = try opened()
     let version = { try films.store.sql("PRAGMA user_version").first?["user_version"]?.int }
     #expect(try version() == 1)
     #expect(try films.store.sql("SELECT 1 FROM sqlite_schema WHERE name LIKE 'nano_blob%'").isEmpty)
@@ -45,7 +49,7 @@ struct AttachmentFileTests {
     "Attachments work with every journal, and in memory",
     arguments: [SQLiteConfiguration.JournalMode.wal, .delete, .truncate])
   func journals(mode: SQLiteConfiguration.JournalMode) async throws {
-    let films = try opened(Scratch()) { $0.journalMode = mode }
+    let films = try opened { $0.journalMode = mode }
     let data = AttachmentTests.bytes(1_000_000)
     try await films.attach(.data(data), named: "a", to: "alien")
     var read = Data()
@@ -55,7 +59,7 @@ struct AttachmentFileTests {
 
   @Test("A stream reads to its end although the attachment was removed and the store compacted")
   func streaming() async throws {
-    for films in [try opened(Scratch()), try opened(Scratch(), { $0.journalMode = .delete })] {
+    for films in [try opened(), try opened("b.db", { $0.journalMode = .delete })] {
       let data = AttachmentTests.bytes(1_000_000)
       try await films.attach(.data(data), named: "a", to: "alien")
       let iterator = films.attachments(of: "alien").stream("a").makeAsyncIterator()
@@ -74,7 +78,7 @@ struct AttachmentFileTests {
 
   @Test("Closing a store ends its streams")
   func closing() async throws {
-    let films = try opened(Scratch())
+    let films = try opened()
     try await films.attach(.data(AttachmentTests.bytes(1_000_000)), named: "a", to: "alien")
     let iterator = films.attachments(of: "alien").stream("a").makeAsyncIterator()
     _ = try await iterator.next()
@@ -84,7 +88,7 @@ struct AttachmentFileTests {
 
   @Test("Many streams at once do not wait for each other")
   func manyStreams() async throws {
-    let films = try opened(Scratch())
+    let films = try opened()
     let data = AttachmentTests.bytes(600_000)
     try await films.attach(.data(data), named: "a", to: "alien")
     let iterators = (0..<20).map { _ in
@@ -97,8 +101,7 @@ struct AttachmentFileTests {
   @Test(
     "A process that is killed while it writes leaves nothing visible, and nothing after compacting")
   func killed() throws {
-    let scratch = try Scratch()
-    let films = try opened(scratch)
+    let films = try opened()
     let helper = try HelperProcess()
     try helper.send("open", scratch.file("a.db"))
     #expect(try helper.send("attach", "films", "alien", "video") == "ok written")
@@ -119,7 +122,7 @@ struct AttachmentFileTests {
 
   @Test("Content that was added is kept for its lease without a reference, and then collected")
   func leases() throws {
-    let films = try opened(Scratch())
+    let films = try opened()
     let attachment = try films.store.addAttachment(.data(Data([1, 2, 3])))
     try films.store.compact()
     #expect(try films.store.data(of: attachment) == Data([1, 2, 3]))
@@ -136,8 +139,7 @@ struct AttachmentFileTests {
 
   @Test("References of other programs, however spelled, keep content")
   func foreignReferences() throws {
-    let scratch = try Scratch()
-    let films = try opened(scratch)
+    let films = try opened()
     let attachment = try films.attach(.data(Data([1])), named: "a", to: "alien")
     let escaped = attachment.digest.replacing("sha", with: "\\u0073h\\u0061")
     try films.store.close()
@@ -164,7 +166,7 @@ struct AttachmentFileTests {
       "UPDATE nano_chunks SET state = zeroblob(32) WHERE id & 1048575 = 1",
     ])
   func damage(statement: String) async throws {
-    let films = try opened(Scratch()) { $0.allowsInternalWrites = true }
+    let films = try opened { $0.allowsInternalWrites = true }
     let data = AttachmentTests.bytes(1_000_000)
     try await films.attach(.data(data), named: "a", to: "alien")
     let attachments = films.attachments(of: "alien")
@@ -185,7 +187,7 @@ struct AttachmentFileTests {
 
   @Test("Missing content is reported by verify, and a document that only looks like it is not")
   func missingContent() throws {
-    let films = try opened(Scratch()) { $0.allowsInternalWrites = true }
+    let films = try opened { $0.allowsInternalWrites = true }
     try films.attach(.data(Data([1])), named: "a", to: "alien")
     let digest = "sha256-" + String(repeating: "ab", count: 32)
     try films.save(["sum": .string(digest)], key: "other")
@@ -230,8 +232,7 @@ struct AttachmentFileTests {
 
   @Test("A backup has the attachments")
   func backup() throws {
-    let scratch = try Scratch()
-    let films = try opened(scratch)
+    let films = try opened()
     let data = AttachmentTests.bytes(700_000)
     try films.attach(.data(data), named: "a", to: "alien")
     try films.store.backup(to: scratch.file("b.db"))
@@ -242,7 +243,7 @@ struct AttachmentFileTests {
 
   @Test("Attachments are written while other tasks attach, remove and compact, and none is lost")
   func concurrency() async throws {
-    let films = try opened(Scratch())
+    let films = try opened()
     for key in 0..<8 { try await films.save(["n": .int(Int64(key))], key: "k\(key)") }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for key in 0..<8 {

@@ -96,7 +96,7 @@ package struct Aggregation {
   /// The compensated sum of the doubles and integers, and the double nearest to the sum of the decimals.
   private var roundedSum: Double {
     var sum = sum
-    if let decimals { sum.add(decimals.digits.rounded()?.value.nearestDouble ?? .nan) }
+    if let decimals { sum.add(decimals.digits.nearestDouble) }
     return sum.value
   }
 

@@ -24,6 +24,13 @@ struct DecimalDigits {
       isNegative: value.isNegative)
   }
 
+  /// The nearest double, also of a result that is out of range for a decimal.
+  var nearestDouble: Double {
+    let text = String(decoding: digits.map { $0 + 0x30 }, as: UTF8.self)
+    let magnitude = Double(text + "e\(exponent)") ?? .infinity
+    return isNegative ? -magnitude : magnitude
+  }
+
   /// A decimal, and whether it is the exact result.
   typealias Rounded = (value: DecimalValue, isExact: Bool)
 

@@ -53,7 +53,7 @@ extension EngineRequest.Response {
     var largest = 0.0
     func visit(_ value: DocumentValue) {
       switch value {
-      case .int, .double:
+      case .int, .double, .decimal:
         let magnitude = value.double?.magnitude ?? 0
         if magnitude.isFinite { largest = max(largest, magnitude) }
       case .array(let array): array.forEach(visit)
