@@ -79,7 +79,7 @@ struct DecimalStoreTests {
     let index = try collection.createIndex("price", "-n")
     try collection.insert(
       (0..<2_000).map { ["price": amount("\($0 % 1_000).\($0 % 10)5"), "n": .int(Int64($0))] })
-    for query in [
+    for query in try [
       collection.find("[price] = DECIMAL '7.75'"), collection.find("[price] < DECIMAL '1.5'"),
       collection.find("[price] BETWEEN 5 AND DECIMAL '6.25'"),
       collection.find("[price] IN (DECIMAL '7.75', 8)"),
@@ -171,7 +171,7 @@ struct DecimalStoreTests {
     let collection = store["goods"]
     try collection.createIndex("price", unique: true)
     try collection.insert(goods(decimals))
-    try store.backup(to: BackupDestination(path: scratch.file("b.db")))
+    try store.backup(to: scratch.file("b.db"))
     try store.close()
     for name in ["a.db", "b.db"] {
       let opened = try Store.file(scratch.file(name))

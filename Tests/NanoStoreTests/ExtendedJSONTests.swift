@@ -34,6 +34,7 @@ struct ExtendedJSONTests {
     case .string: "text"
     case .int: "integer"
     case .double: "double"
+    case .decimal: "decimal"
     case .date: "date"
     case .data: "data"
     case .url: "url"

@@ -31,7 +31,10 @@ struct SurveyPath: Hashable {
 
   /// The path as queries name it; nil for a path that they cannot name.
   var field: FieldPath? {
-    guard !names.isEmpty, !names.contains("") else { return nil }
+    // Query text cannot contain a NUL.
+    guard !names.isEmpty, names.allSatisfy({ !$0.isEmpty && !$0.utf8.contains(0) }) else {
+      return nil
+    }
     return FieldPath(names.map(Self.quotedIfNeeded).joined(separator: "."))
   }
 
