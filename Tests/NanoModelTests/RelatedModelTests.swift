@@ -35,22 +35,23 @@ import Testing
 @Suite("Related models", .timeLimit(.minutes(2)))
 struct RelatedModelTests {
   @Test("Conditions on related models, with the code of docs/RELATED-DOCUMENTS.md")
-  func conditions() throws {
+  func conditions() async throws {
     let store = try anyStore()
-    try store[Director.self].save(Director(id: "s", name: "Scott", country: "UK"))
-    try store[Movie.self].save(Movie(id: "a", title: "Alien", directorID: "s"))
-    try store[Movie.self].save(Movie(id: "b", title: "Orphan"))
-    try store[Critique.self].save(Critique(id: "1", filmID: "a", stars: 5))
+    try await store[Director.self].save(Director(id: "s", name: "Scott", country: "UK"))
+    try await store[Movie.self].save(Movie(id: "a", title: "Alien", directorID: "s"))
+    try await store[Movie.self].save(Movie(id: "b", title: "Orphan"))
+    try await store[Critique.self].save(Critique(id: "1", filmID: "a", stars: 5))
 
     let films = store[Movie.self]
     let british = films.find { $0.directorID.refers(to: Director.self) { $0.country == "UK" } }
     let reviewed = films.find { $0.id.isReferred(by: \Critique.filmID) { $0.stars > 4 } }
-    print(try british.count(), try reviewed.count())
+    print(try await british.count(), try await reviewed.count())
 
-    #expect(try british.fetch().map(\.id) == ["a"])
-    #expect(try reviewed.fetch().map(\.id) == ["a"])
-    #expect(try films.find { !$0.directorID.refers(to: Director.self) }.fetch().map(\.id) == ["b"])
-    #expect(try films.find { $0.id.isReferred(by: \Critique.stars) }.count() == 0)
+    #expect(try await british.fetch().map(\.id) == ["a"])
+    #expect(try await reviewed.fetch().map(\.id) == ["a"])
+    #expect(
+      try await films.find { !$0.directorID.refers(to: Director.self) }.fetch().map(\.id) == ["b"])
+    #expect(try await films.find { $0.id.isReferred(by: \Critique.stars) }.count() == 0)
   }
 
   @Test("Results with related documents decode to a model with such a property")
