@@ -98,7 +98,7 @@ extension DecimalValue {
   static func digitCount(_ coefficient: UInt128) -> Int {
     // The number of decimal digits follows from that of the bits, except for one comparison.
     let bits = 128 - coefficient.leadingZeroBitCount
-    let estimate = bits * 1233 >> 12
+    let estimate = (bits * 1233) >> 12
     return max(1, estimate + (estimate < powers.count && coefficient >= powers[estimate] ? 1 : 0))
   }
 
