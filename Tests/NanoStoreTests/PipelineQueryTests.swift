@@ -167,7 +167,7 @@ struct PipelineQueryTests {
 
   @Test("Aliases apply to the text of stages")
   func aliases() throws {
-    try films.setAliases(["jahr": "year"])
+    try films.setAliases(["jahr": "[year]"])
     #expect(
       try films.find().pipe("WHERE jahr > 1990 |> SELECT [title]").rows() == [["title": "Heat"]])
   }

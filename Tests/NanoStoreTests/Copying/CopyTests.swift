@@ -104,7 +104,7 @@ struct CopyTests {
     }
 
     let phases = seen.map { CopyProgress.Phase.allCases.firstIndex(of: $0.phase) ?? 0 }
-    #expect(phases == phases.sorted() && Set(phases).count == 5)
+    #expect(phases == phases.sorted() && Set(phases).count == 6)
     #expect(Set(seen.map(\.total)) == [report.documents])
     let copying = seen.filter { $0.phase != .verification }.map(\.documents)
     #expect(copying == copying.sorted() && copying.last == report.documents)

@@ -10,7 +10,7 @@ extension Pipeline {
 
   /// Checks the expressions, conditions, paths, names and numbers of all stages.
   ///
-  /// - Throws: ``StoreError/Code/invalidPath``, ``StoreError/Code/invalidArgument``.
+  /// - Throws: ``StoreError/Code/invalidPath``, ``StoreError/Code/invalidArgument``, ``StoreError/Code/unsupported``.
   package func validate() throws(StoreError) { try Self.validate(stages, depth: 0) }
 
   private static func validate(_ stages: [Stage], depth: Int) throws(StoreError) {
@@ -89,6 +89,11 @@ extension Pipeline {
 
   private static func validate(_ condition: Condition) throws(StoreError) {
     try condition.validate()
+    guard !condition.hasUnreadRelated else {
+      throw StoreError(
+        .unsupported, "A condition on related documents is not allowed in a stage of a pipeline",
+        [.hint: "use it in the query that the pipeline starts with"])
+    }
     guard !condition.searches else {
       throw StoreError(
         .invalidArgument, "A full-text search is not allowed in a stage of a pipeline",

@@ -65,8 +65,10 @@ struct BlobVerification {
           }
           return true
         }
-      } catch let error as StoreError where [.corruptDocument, .corruptFile].contains(error.code) {
-        // The verification of documents reports it.
+      } catch let error as StoreError
+        where [.corruptDocument, .corruptFile, .database].contains(error.code)
+      {
+        // The verification of documents reports it, and a missing table.
       }
     }
     return problems

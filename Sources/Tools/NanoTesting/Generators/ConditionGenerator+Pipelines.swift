@@ -8,6 +8,10 @@ extension ConditionGenerator {
   ///
   /// Stages after a group use only values that engines compute exactly: its keys and counts.
   package mutating func pipeline() throws -> Pipeline {
+    // Stages contain no conditions on related documents.
+    let related = relatedCollections
+    relatedCollections = []
+    defer { relatedCollections = related }
     var stages = (0..<values.random.number(0...3)).map { _ in rowStage() }
     if values.random.oneIn(3) { stages.insert(unwind(), at: stages.count) }
     switch values.random.number(0...5) {

@@ -152,8 +152,9 @@ extension ReferencePipeline {
     guard let step = steps.first, var object = value.object, let inner = object[step.name] else {
       return value
     }
-    object[step.name] =
-      inner == .array([]) ? nil : withoutEmpty(inner, steps.dropFirst())
+    let kept: DocumentValue? =
+      if inner == .array([]) { .none } else { withoutEmpty(inner, steps.dropFirst()) }
+    object[step.name] = kept
     return .object(object)
   }
 }
