@@ -124,6 +124,8 @@ struct ConsumerCompiler {
       + ["CXKCP", "CXKCPShims", "CCryptoBoringSSL", "CCryptoBoringSSLShims"].map {
         checkouts.appending(path: "swift-crypto/Sources/\($0)/include")
       } + [
+        // Where the package manager writes the module map of a C target.
+        products.appending(path: "CSHA256.build"),
         root.appending(path: "Sources/Engines/CLibPQ"), URL(filePath: "/usr/include/postgresql"),
       ]
     return ([products.appending(path: "Modules")] + includes).flatMap { ["-I", $0.path] }

@@ -89,7 +89,7 @@ struct ExpirationTests {
     for (number, write) in [
       { try sessions.insert(["n": 1], key: "a") }, { try sessions.save(["n": 2], key: "a") },
       { try sessions.update("a", set: ["n": 3]) }, { try sessions.update("a", .increment("n")) },
-      { _ = try sessions.find("n = 4").update(.increment("n")) },
+      { _ = try sessions.find("[n] = 4").update(.increment("n")) },
       { try sessions.save([Document(["n": 6], key: "a")]) },
     ].enumerated() as EnumeratedSequence<[() throws -> Void]> {
       clock.advance(by: .seconds(1))
@@ -150,7 +150,7 @@ struct ExpirationTests {
     try await sessions.save(["n": 1], key: "a")
     try await sessions.save(["n": 2], key: "b")
     try await sessions.setExpiration(date(10), of: "a")
-    var updates = try sessions.find("n > 0").updates().makeAsyncIterator()
+    var updates = try sessions.find("[n] > 0").updates().makeAsyncIterator()
     #expect(try await updates.next()?.count == 2)
 
     clock.advance(by: .seconds(10))
@@ -293,7 +293,7 @@ struct ExpirationFileTests {
     try store.close()
     let reader = try open(path, readOnly: true)
     reader.sweeper.drain()
-    var updates = try reader["c"].find("n > 0").updates().makeAsyncIterator()
+    var updates = try reader["c"].find("[n] > 0").updates().makeAsyncIterator()
     #expect(try await updates.next()?.count == 2)
 
     clock.advance(by: .seconds(10))
