@@ -35,8 +35,9 @@ struct UsageTests {
     "Every command prints its own usage for an unknown option and for a missing argument",
     arguments: paths)
   func ownUsage(path: [String]) throws {
-    // `index` alone is `index create`.
-    let shown = path == ["index"] ? ["index", "create"] : path
+    // Alone, these run a subcommand: `index` is `index create`.
+    let subcommands = ["index": "create", "attachment": "list", "expire": "set"]
+    let shown = path.count == 1 ? path + [subcommands[path[0]]].compactMap(\.self) : path
     try expectUsage(path + ["--no-such-option"], of: shown)
     try expectUsage(path, of: shown)
   }

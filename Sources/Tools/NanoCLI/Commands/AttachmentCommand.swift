@@ -54,10 +54,10 @@ struct AttachmentCommand: ParsableCommand {
       try Output.run { output in
         for found in all {
           let attachment = found.attachment
-          try output.line(
-            TerminalText.text(
-              "\(found.name)\t\(attachment.length)\t\(attachment.contentType)\t\(attachment.digest)"
-            ))
+          let columns = [
+            found.name, "\(attachment.length)", attachment.contentType, attachment.digest,
+          ]
+          try output.line(columns.map { TerminalText.text($0) }.joined(separator: "\t"))
         }
       }
     }
