@@ -98,7 +98,12 @@ struct HostileInputTests {
     #expect(active.isEmpty, "\(what): \(active.map { String($0.value, radix: 16) })")
   }
 
-  @Test("No source file starts another program")
+  /// `nanostore inspect` replaces itself by the inspector beside it, which opens its own URL in the browser. Both pass arguments as
+  /// arguments.
+  private static let starters = ["InspectCommand.swift": "execv", "Browser.swift": "Process()"]
+
+  @Test(
+    "No source file starts another program, except the inspector and the browser, without a shell")
   func noShell() throws {
     let sources = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../../Sources").standardizedFileURL
@@ -109,7 +114,7 @@ struct HostileInputTests {
       let text = try String(contentsOf: file, encoding: .utf8)
       for word in [
         "Process()", "Process.run", "popen(", "posix_spawn", "execv", "execl", " system(",
-      ] {
+      ] where Self.starters[file.lastPathComponent] != word {
         #expect(!text.contains(word), "\(file.lastPathComponent) has \(word)")
       }
     }

@@ -101,14 +101,14 @@ private struct Code {
   }
 
   private static func isAttribute(_ line: String) -> Bool {
-    line.firstMatch(of: /^@\w+(\([^)]*\))?$/) != nil
+    line.firstMatch(of: /^@\w+(\((?:[^()]|\([^()]*\))*\))?$/) != nil
   }
 
   /// Returns the name of the type declared on a line, or on the next line after an attribute.
   private static func type(at index: Int, in lines: [String]) -> String? {
     var line = lines[index]
     if isAttribute(line), index + 1 < lines.count { line += " " + lines[index + 1] }
-    let pattern = /^(?:@\w+(?:\([^)]*\))? )*(?:final )?(?:struct|class|enum|actor|protocol) (\w+)/
+    let pattern = /^(?:@\w+(?:\((?:[^()]|\([^()]*\))*\))? )*(?:final )?(?:struct|class|enum|actor|protocol) (\w+)/
     return line.firstMatch(of: pattern).map { String($0.1) }
   }
 

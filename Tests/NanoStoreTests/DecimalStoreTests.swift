@@ -184,19 +184,19 @@ struct DecimalStoreTests {
   }
 
   @Test("The code of docs/DECIMALS.md does what the page says")
-  func article() throws {
+  func article() async throws {
     let store = try anyStore()
     let orders = store["orders"]
-    try orders.insert(["price": .decimal(Decimal(string: "9.99")!)], key: "tea")
-    try orders.insert(["price": .decimal(Decimal(string: "12.30")!)], key: "cup")
+    try await orders.insert(["price": .decimal(Decimal(string: "9.99")!)], key: "tea")
+    try await orders.insert(["price": .decimal(Decimal(string: "12.30")!)], key: "cup")
 
-    let cheap = try orders.find("[price] < DECIMAL '10'").first()
+    let cheap = try await orders.find("[price] < DECIMAL '10'").first()
     let price = cheap?["price"]?.decimal  // 9.99
-    let cups = try orders.find(Field("price") == Decimal(string: "12.3")!).count()  // 1
-    let total = try orders.find().sum("price").decimal  // 22.29
-    try orders.update("tea", .increment("price", by: Decimal(string: "0.01")!))  // 10
+    let cups = try await orders.find(Field("price") == Decimal(string: "12.3")!).count()  // 1
+    let total = try await orders.find().sum("price").decimal  // 22.29
+    try await orders.update("tea", .increment("price", by: Decimal(string: "0.01")!))  // 10
     #expect(price == Decimal(string: "9.99") && cups == 1 && total == Decimal(string: "22.29"))
-    #expect(try orders.get("tea")?["price"] == amount("10"))
+    #expect(try await orders.get("tea")?["price"] == amount("10"))
     let file = "Tests/NanoStoreTests/DecimalStoreTests.swift"
     #expect(SwiftBlocks(of: "docs/DECIMALS.md").missing(in: [file]).isEmpty)
   }

@@ -40,13 +40,13 @@ struct AggregationSnippets {
     }
   }
 
-  @Test("Pipelines in Swift and as text") func pipelines() throws {
+  @Test("Pipelines in Swift and as text") func pipelines() async throws {
     let genres = films.find(Field("year") > 1980)
       .unwind("genres")
       .grouped(by: ["genre": "genres"], ["films": .count, "rating": .average("rating")])
       .where(Field("films") > 1)
       .sorted(by: "-rating")
-    let rows = try genres.rows()  // [{"genre":"Drama","films":2,"rating":8.25}]
+    let rows = try await genres.rows()  // [{"genre":"Drama","films":2,"rating":8.25}]
     #expect(rows == [["genre": "Drama", "films": 2, "rating": 8.25]])
 
     let text = try films.find("[year] > ?", 1980).pipe(
@@ -55,13 +55,13 @@ struct AggregationSnippets {
       |> AGGREGATE count(*) AS films, avg([rating]) AS rating GROUP BY [genres] AS genre HAVING [films] > ?
       |> ORDER BY [rating] DESC
       """, 1)
-    let areEqual = try text.rows() == genres.rows()  // true
+    let areEqual = try await text.rows() == genres.rows()  // true
     #expect(areEqual)
 
     struct GenreCount: Codable { var genre: String, films: Int, rating: Double? }
-    let counts = try genres.rows(as: GenreCount.self)  // decoded
-    let first = try genres.first()  // one row, or nil
-    try genres.each { row in print(row["genre"] ?? "-") }  // one by one
+    let counts = try await genres.rows(as: GenreCount.self)  // decoded
+    let first = try await genres.first()  // one row, or nil
+    try await genres.each { row in print(row["genre"] ?? "-") }  // one by one
     #expect(counts.map(\.films) == [2])
     #expect(first?["genre"] == "Drama")
   }

@@ -207,10 +207,11 @@ func pipelines(_ recipes: DocumentCollection, _ others: DocumentCollection) asyn
   print(try await text.union(tags, origin: "from").union(others.find()).rows().count)
   let facets = try recipes.find().facets(["a": { $0.limit(1) }, "b": { try $0.pipe("LIMIT 2") }])
   print(try await facets.first() as Any)
-  let buckets = recipes.find().grouped(
-    intoBuckets: 3, of: "minutes", as: "minutes", bounds: .equalWidths,
-    ["deviation": .standardDeviation("minutes", ofPopulation: true)])
+  let all = recipes.find()
+  let buckets = all.grouped(intoBuckets: 3, of: "n", as: "n", bounds: .equalWidths, ["c": .count])
   print(try await buckets.rows())
+  let deviation = AggregateExpression.standardDeviation("minutes", ofPopulation: true)
+  print(try await all.grouped(by: [:], ["deviation": deviation]).rows())
   let selected = recipes.find().select(["day": Field("date").start(of: .day, in: "Europe/Berlin")])
   print(try await selected.pipe("LIMIT 1").rows())
 }

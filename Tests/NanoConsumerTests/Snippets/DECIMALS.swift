@@ -1,0 +1,4 @@
+import Foundation
+import NanoStore
+
+let store = try Store(.memory)
