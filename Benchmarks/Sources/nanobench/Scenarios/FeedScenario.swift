@@ -45,7 +45,9 @@ struct FeedScenario: Scenario {
               try people.insert(CollectionOfOne(workload.people[number]))
             }
           case .update:
-            for number in 0..<operations { try people.save(workload.people[number], key: keys[number]) }
+            for number in 0..<operations {
+              try people.save(workload.people[number], key: keys[number])
+            }
           }
         }
         return try await people.count()
@@ -65,14 +67,17 @@ struct FeedReadScenario: Scenario {
   var operations: Int { 1 }
   var record: Variant? { nil }
 
-  var raw: Variant { variant("find, limit(1_000)") { people, _ in try people.find().limit(Self.count).fetch().count } }
+  var raw: Variant {
+    variant("find, limit(1_000)") { people, _ in try people.find().limit(Self.count).fetch().count }
+  }
   var ours: [Variant] {
     [
       variant("entries") { people, position in
         try Self.entries(people.changes(since: position, limit: Self.count)).count
       },
       variant("entries with documents") { people, position in
-        try Self.entries(people.changes(since: position, limit: Self.count, withDocuments: true)).count
+        try Self.entries(people.changes(since: position, limit: Self.count, withDocuments: true))
+          .count
       },
     ]
   }
@@ -93,7 +98,9 @@ struct FeedReadScenario: Scenario {
       var last: FeedPosition?
       var hasMore = true
       while hasMore {
-        guard case .entries(_, let next, let more) = try await people.changes(since: last, limit: 100_000)
+        guard
+          case .entries(_, let next, let more) = try await people.changes(
+            since: last, limit: 100_000)
         else { break }
         (last, hasMore) = (next, more)
       }

@@ -96,7 +96,8 @@ struct IncludingScenario: Scenario {
             films.reset()
             // The bytes are valid until the statement is reset.
             let buffers = keys.map { key in
-              let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: key.count, alignment: 1)
+              let buffer = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: key.count, alignment: 1)
               buffer.copyBytes(from: key)
               return buffer
             }

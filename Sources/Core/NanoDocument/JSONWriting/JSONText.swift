@@ -95,7 +95,8 @@ extension JSONWriter {
       base64(data)
       byte(ASCII.quote)
     case .url(let url): string(url.absoluteString)
-    case .decimal(let decimal): decimal.isStorable ? rawText(decimal.description) : self.decimal(decimal)
+    case .decimal(let decimal):
+      decimal.isStorable ? rawText(decimal.description) : self.decimal(decimal)
     case .double(let double): double.isFinite ? self.double(double) : null()
     case .null, .bool, .int, .string, .array, .object: self.value(value)
     }

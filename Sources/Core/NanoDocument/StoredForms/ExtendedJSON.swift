@@ -17,7 +17,9 @@ package enum ExtendedJSON {
   /// Returns the value that an object represents whose names all begin with exactly one `$`.
   static func recognize(_ object: DocumentObject) -> Recognition {
     guard let (name, value) = object.first else { return .none }
-    if object.count > 1, let decimal = StoredForm.decimal(object) { return .value(.decimal(decimal)) }
+    if object.count > 1, let decimal = StoredForm.decimal(object) {
+      return .value(.decimal(decimal))
+    }
     if object.count == 2 { return pair(object, first: name, second: object[1].name) }
     guard object.count == 1 else { return .none }
     switch name {

@@ -103,7 +103,9 @@ extension DecimalValue {
   }
 
   /// The powers of ten that 128 bits can represent.
-  package static let powers: [UInt128] = (0...38).map { (0..<$0).reduce(UInt128(1)) { power, _ in power * 10 } }
+  package static let powers: [UInt128] = (0...38).map {
+    (0..<$0).reduce(UInt128(1)) { power, _ in power * 10 }
+  }
 
   /// The value as a `Decimal`; NaN if it is NaN.
   public var decimal: Decimal {

@@ -137,7 +137,9 @@ extension DecimalDigits {
 
   /// Divides by a nonzero number of at most 35 digits. The quotient has more digits than a decimal, and may have a
   /// remainder.
-  func divided(by divisor: UInt128, exponent divisorExponent: Int, isNegative: Bool) -> DecimalDigits {
+  func divided(by divisor: UInt128, exponent divisorExponent: Int, isNegative: Bool)
+    -> DecimalDigits
+  {
     var remainder: UInt128 = 0
     var quotient: [UInt8] = []
     var position = 0

@@ -44,7 +44,8 @@ final class DecimalSum {
     if shift == 0 { return number }
     // 10^38 is the largest power in 127 bits.
     guard shift < DecimalValue.powers.count else { return number == 0 ? 0 : nil }
-    let (product, overflow) = number.multipliedReportingOverflow(by: Int128(DecimalValue.powers[shift]))
+    let (product, overflow) = number.multipliedReportingOverflow(
+      by: Int128(DecimalValue.powers[shift]))
     return overflow ? nil : product
   }
 

@@ -56,8 +56,10 @@ final class ReadGroups: Sendable {
     defer { session.end() }
     let keys = Array(Set(reads.map(\.key)))
     let collection = reads[0].collection
-    guard let rows = try? session.run(
-      core.get(keys, collection, at: core.time(collection))) else {
+    guard
+      let rows = try? session.run(
+        core.get(keys, collection, at: core.time(collection)))
+    else {
       return reads.map { _ in .alone }
     }
     var rowsByKey: [ExactName: Int] = [:]

@@ -282,7 +282,8 @@ class SQLiteReader: EngineReader {
     return try connection.consistently {
       guard let table = try connection.tableForQuery(collection) else { return nil }
       try prepareForQuery(table)
-      return try work(table, try joining(try hidingExpired(try table.resolved(query), table), table))
+      return try work(
+        table, try joining(try hidingExpired(try table.resolved(query), table), table))
     }
   }
 

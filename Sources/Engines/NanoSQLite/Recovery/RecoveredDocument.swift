@@ -29,7 +29,8 @@ struct RecoveredDocument {
     let values = record.values
     // A tracked table has one more column, the position in the change feed.
     guard (columns...columns + 1).contains(values.count), values[0].isNull,
-      case .text(let body) = values[6], values.dropFirst(columns).allSatisfy({ $0.isNull || $0.int != nil })
+      case .text(let body) = values[6],
+      values.dropFirst(columns).allSatisfy({ $0.isNull || $0.int != nil })
     else { return false }
     let isNumber = values[3...5].allSatisfy { $0.isNull || $0.int != nil }
     let isType = if case .blob = values[2] { false } else { values[2].int == nil }

@@ -15,7 +15,8 @@ package struct BlobVerifier {
   /// `nil` if chunks cannot be verified, because reading begins in the middle of a blob without states.
   private var hasher: BlobHasher?
 
-  package init(_ record: BlobRecord, from position: Int = 0, _ reader: any EngineBlobReader) throws {
+  package init(_ record: BlobRecord, from position: Int = 0, _ reader: any EngineBlobReader) throws
+  {
     self.record = record
     self.position = position
     guard position > 0 else {

@@ -5,6 +5,8 @@ import NanoStoreModels
 
 nonisolated struct Note: Codable, Sendable { var text: String }
 
+nonisolated struct TagCount: Codable, Sendable { var tag: String, count: Int }
+
 @Model struct Page {
   @Key var id: String
   var text: String
@@ -77,7 +79,6 @@ func classes(_ sheets: ModelCollection<Sheet>) async throws {
 }
 
 func pipelines(_ notes: DocumentCollection) async throws {
-  struct TagCount: Codable, Sendable { var tag: String, count: Int }
   let tags = notes.find().unwind("tags").grouped(by: ["tag": "tags"], ["count": .count])
   for try await rows in tags.updates() { print(rows.count) }
   for try await counts in tags.updates(as: TagCount.self) { print(counts.map(\.tag)) }
