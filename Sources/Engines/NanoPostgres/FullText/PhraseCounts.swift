@@ -4,7 +4,7 @@ import NanoDocument
 import NanoQuery
 import Synchronization
 
-/// A cache of how many documents contain a token, which the server counts anew for each search.
+/// A cache of how many documents contain a token, which the server would count again for each search.
 ///
 /// An entry belongs to a state of the statistics of its index, which changes with every change of tokens, and is never the
 /// same for two states.

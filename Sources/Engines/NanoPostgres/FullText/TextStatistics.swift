@@ -7,7 +7,7 @@ import NanoSQL
 /// The objects on the server that keep what ranks need of a whole collection: the number of its documents and of their
 /// tokens.
 ///
-/// Reading them from the documents would take longer than the search. Triggers, for whoever writes, add a row with the
+/// Reading them from the documents would take longer than the search. Triggers, which see the statements of all programs, add a row with the
 /// change of both numbers for each statement, so that writers do not wait for each other; the numbers are the sums of the
 /// rows. Rows are merged from time to time. `mark` is random: the exclusive or of all marks identifies a state of the
 /// documents.
