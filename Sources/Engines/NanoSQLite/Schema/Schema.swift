@@ -283,8 +283,9 @@ struct IndexSchema {
   ) throws(StoreError) -> String {
     let walk = try PathWalk(path, in: "\(row).body", index: index.name)
     let value =
-      decimals.contains(path) ? DecimalExpression.element(walk.last) : "\(walk.last).value"
-    return "SELECT DISTINCT \(value) AS value, \(row).id FROM \(source)\(walk.tables) "
+      decimals.contains(path)
+      ? DecimalExpression.element(walk.last) + " AS value" : "\(walk.last).value"
+    return "SELECT DISTINCT \(value), \(row).id FROM \(source)\(walk.tables) "
       + "WHERE \(walk.condition)"
   }
 }
