@@ -15,7 +15,6 @@ struct PredicateTests {
     let store: Store
     let documents: [(key: String, fields: DocumentObject)]
     let values: [Traveler]
-    var collection: DocumentCollection { store[Traveler.collectionName] }
 
     init(hasFormerNames: Bool) throws {
       store = try anyStore()
@@ -43,13 +42,15 @@ struct PredicateTests {
   func finds(form: PredicateForm) throws {
     let condition = ModelCondition(form.predicate)
     #expect(condition.failure == nil)
-    for (fixture, predicate) in [
-      (try Self.withFormerNames.get(), condition.condition),
-      (try Self.withoutFormerNames.get(), condition.condition),
-      (try Self.withoutFormerNames.get(), condition.current),
+    for (fixture, condition) in [
+      (try Self.withFormerNames.get(), condition),
+      (try Self.withoutFormerNames.get(), ModelCondition(condition.condition)),
+      (try Self.withoutFormerNames.get(), condition),
     ] {
       let expected = fixture.evaluated(form.predicate)
-      #expect(try fixture.collection.find(predicate).keys() == expected, "\(predicate)")
+      let query = try fixture.store[Traveler.self].find(condition).documentQuery()
+      let predicate = query.query.condition
+      #expect(try query.keys() == expected, "\(predicate)")
       let defined = try fixture.documents.filter { document in
         try Evaluator(DocumentSubject(document.fields, key: .string(document.key))).holds(predicate)
       }

@@ -66,7 +66,7 @@ struct ExpiryScenario: Scenario {
             for _ in 0..<operations {
               _ = try people.find("[Age] > 50 AND [FirstName] LIKE 'a%'").count()
             }
-          case .insert: try { try people.insert(workload.people) }()
+          case .insert: _ = try { try people.insert(workload.people) }()
           case .commit:
             for number in 0..<operations {
               try people.insert(CollectionOfOne(workload.people[number]))

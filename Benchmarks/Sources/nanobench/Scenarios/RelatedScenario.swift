@@ -39,7 +39,7 @@ private struct RelatedData {
       for (table, key, object) in [
         ("people", key(number), person(number)), ("films", "film-\(number)", film(number)),
       ] {
-        let body = DocumentValue.object(object).jsonString()
+        let body = object.jsonString()
         try connection.execute(
           "INSERT INTO \(table)(key, body) VALUES('\(key)', '\(body)')")
       }

@@ -10,7 +10,8 @@ extension ModelCollection {
   ///
   /// The first write through a model calls this method. Call it yourself to choose when the indexes
   /// of a large existing collection are built. Indexes that the model no longer declares are kept;
-  /// see `dropUndeclaredIndexes()`.
+  /// see `dropUndeclaredIndexes()`. If documents store unique decimals as text, as earlier versions of
+  /// the library did, this method calls `upgrade(batch:progress:)` first.
   ///
   /// - Throws: ``StoreError/Code/uniqueViolation`` with the index and the documents if existing
   ///   documents have the same value of a unique property. In that case, none of the missing
@@ -20,11 +21,23 @@ extension ModelCollection {
     let texts = M.modelFields.filter { $0.traits.contains(.textIndexed) }
       .map { "\(FieldPath(components: [$0.name]))" }
     guard !declared.isEmpty || !texts.isEmpty || M.expirationRule != nil else { return }
+    try upgradeUniqueDecimals(declared)
     try store.write {
       for index in declared { try documents.createIndex(index) }
       if !texts.isEmpty { try documents.createFullTextIndex(fields: texts) }
       try prepareExpiration()
     }
+  }
+
+  /// Rewrites documents with unique decimals that are stored as text: a unique index does not see that a
+  /// text and a decimal are the same value.
+  private func upgradeUniqueDecimals(_ indexes: [IndexDefinition]) throws {
+    let unique = Set(indexes.filter(\.isUnique).flatMap(\.columns).map(\.path))
+      .filter { M.holdsDecimals($0) }
+    let texts = unique.isEmpty ? [] : try documents.observedPaths().holdingText(of: unique)
+    guard !texts.isEmpty else { return }
+    let stored = documents.find(.any(texts.map { .isText($0) })).withoutFieldCheck
+    if try stored.exists() { try upgrade() }
   }
 
   /// The asynchronous form of ``prepare()``, which does not block the calling thread.

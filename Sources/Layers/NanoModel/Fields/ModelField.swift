@@ -40,6 +40,8 @@ public struct ModelField<Root>: Sendable {
   let isOptional: Bool
   let isInteger: Bool
   let isText: Bool
+  /// Whether the property holds a decimal, or a collection of decimals.
+  let isDecimal: Bool
   /// Returns the value that a document without the field is read with, or nil if it is not
   /// constant.
   let missing: @Sendable () -> DocumentValue?
@@ -66,6 +68,7 @@ public struct ModelField<Root>: Sendable {
     isOptional = V.self is any OptionalHolder.Type
     isInteger = V.self is any IntegerHolder.Type
     isText = V.self is any TextQueryValue.Type
+    isDecimal = StoredType(V.self).kind.isDecimal
     isList = V.self is any ListQueryValue.Type
     missing = { constant.flatMap { try? StoredValues.stored($0()) } }
   }

@@ -17,6 +17,7 @@ struct FieldStep: Sendable {
   let isOptional: Bool
   let isList: Bool
   let isText: Bool
+  let isDecimal: Bool
   let nested: (any Model.Type)?
 
   init<Root>(_ field: ModelField<Root>) {
@@ -30,6 +31,7 @@ struct FieldStep: Sendable {
     isOptional = field.isOptional
     isList = field.isList
     isText = field.isText
+    isDecimal = field.isDecimal
     nested = field.nested
   }
 
@@ -81,6 +83,7 @@ struct PropertyLocation: Sendable {
   var isIntegerKey: Bool { isKey && last.isInteger }
   var isTextKey: Bool { isKey && last.isText }
   var isList: Bool { last.isList }
+  var isDecimal: Bool { last.isDecimal }
   var isOptional: Bool { last.isOptional }
   var missing: DocumentValue? { last.missing }
   var nested: (any Model.Type)? { last.nested }

@@ -90,6 +90,16 @@ extension StoredType.Kind {
     }
   }
 
+  /// Whether it is a decimal, or a collection of decimals.
+  var isDecimal: Bool {
+    switch self {
+    case .decimal: true
+    case .raw(let kind): kind.isDecimal
+    case .list(let element), .dictionary(let element): element.kind.isDecimal
+    default: false
+    }
+  }
+
   var isText: Bool { if case .text = self { true } else { false } }
   var isList: Bool { if case .list = self { true } else { false } }
 }

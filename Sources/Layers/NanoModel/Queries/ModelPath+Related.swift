@@ -55,7 +55,7 @@ extension ModelPath {
       .related(
         RelatedCondition(
           local: local, collection: Target.collectionName, remote: remote.expression,
-          condition: inner.condition))
+          condition: inner.condition.readingDecimalTexts(Target.holdsDecimals)))
     }
   }
 }

@@ -85,16 +85,24 @@ extension ModelQuery {
   /// Returns whether a document stores one of the fields in an older form or lacks it. In that
   /// case, aggregates are computed on decoded values, which is slower.
   func hasVariants(of locations: [PropertyLocation]) throws -> Bool {
-    guard let condition = Self.conditionOfVariants(of: locations) else { return false }
+    let decimals = locations.filter(\.isDecimal)
+    let paths = decimals.isEmpty ? [] : try collection.documents.observedPaths()
+    guard let condition = Self.conditionOfVariants(of: locations, paths) else { return false }
     return try collection.documents.find(condition).withoutFieldCheck.exists()
   }
 
   /// Returns the condition that a document stores one of the fields in an older form or lacks it;
   /// nil if no field has older forms.
-  static func conditionOfVariants(of locations: [PropertyLocation]) -> Condition? {
-    let conditions = locations.filter { $0.hasVariants || $0.hasComputedDefault }.map { location in
+  ///
+  /// - Parameter paths: All paths in the collection, if one of the fields holds decimals.
+  static func conditionOfVariants(
+    of locations: [PropertyLocation], _ paths: [ObservedPath]
+  ) -> Condition? {
+    var conditions = locations.filter { $0.hasVariants || $0.hasComputedDefault }.map { location in
       location.isList ? Condition.not(.exists(location.path)) : .isNull(.field(location.path))
     }
+    let decimals = Set(locations.filter(\.isDecimal).map(\.path))
+    conditions += paths.holdingText(of: decimals).map { .isText($0) }
     return conditions.isEmpty ? nil : .any(conditions)
   }
 

@@ -86,7 +86,9 @@ private struct LiveAggregation<M: Model>: Sendable {
 
   func rows(_ reader: any EngineReader, in collection: String) throws -> [AggregateRow] {
     try query.validate()
-    let variants = ModelQuery<M>.conditionOfVariants(of: locations)
+    let hasDecimals = locations.contains(where: \.isDecimal)
+    let paths = hasDecimals ? try reader.observedPaths(in: collection) : []
+    let variants = ModelQuery<M>.conditionOfVariants(of: locations, paths)
     let hasVariants =
       try variants.map { try reader.count(Query($0, limit: 1), in: collection) > 0 } ?? false
     guard hasVariants else { return try reader.aggregate(query, in: collection) }

@@ -155,13 +155,18 @@ extension ModelQuery {
   public func documentQuery() throws -> DocumentQuery {
     if let failure = condition.failure { throw failure }
     let hasFormerNames = try hasFormerNames()
-    let condition = hasFormerNames ? condition.condition : condition.current
+    let texts = try decimalTexts()
+    var condition = hasFormerNames ? condition.condition : condition.current
+    if !texts.isEmpty { condition = condition.readingDecimalTexts(texts.contains) }
     var query = Query(condition, limit: limit, offset: offset, after: after)
     if orderings.isEmpty { query.ranking = ranking }
     for ordering in orderings {
-      query.orderings.append(
-        try ordering.ordering(
-          includesVariants: hasFormerNames || lacksDefaultedValues(ordering)))
+      var ordering = try ordering.ordering(
+        includesVariants: hasFormerNames || lacksDefaultedValues(ordering))
+      if !texts.isEmpty {
+        ordering.expression = ordering.expression.readingDecimalTexts(texts.contains)
+      }
+      query.orderings.append(ordering)
     }
     var documentQuery = DocumentQuery(collection.documents, query)
     if collection.store.logsUnknownFields { documentQuery.declaredNames = M.fieldTable.names }
@@ -177,6 +182,17 @@ extension ModelQuery {
     return try collection.documents.observedPaths().contains { observed in
       former.contains(observed.field)
     }
+  }
+
+  /// Returns the properties in the query that hold decimals, and that documents can store as text.
+  private func decimalTexts() throws -> Set<FieldPath> {
+    var paths = Set(condition.condition.fields)
+    for ordering in orderings {
+      let location = try ordering.location.get()
+      paths.formUnion([location.path] + location.formerPaths)
+    }
+    paths = paths.filter { M.holdsDecimals($0) }
+    return paths.isEmpty ? [] : try collection.documents.observedPaths().holdingText(of: paths)
   }
 
   /// Returns whether a document lacks a field that has a default, so that an index on it has a

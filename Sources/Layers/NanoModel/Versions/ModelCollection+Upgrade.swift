@@ -14,8 +14,8 @@ public struct UpgradeProgress: Sendable, Hashable {
 }
 
 extension ModelCollection {
-  /// Rewrites all documents of older versions or with fields under former names, and returns their
-  /// number.
+  /// Rewrites all documents of older versions, with fields under former names, or with decimals that
+  /// earlier versions of the library stored as text, and returns their number.
   ///
   /// Reading upgrades documents in any case. Rewriting them lets indexes find them by the new
   /// fields, and lets you remove an upgrade from the program. Each batch is a transaction, so that
@@ -31,7 +31,7 @@ extension ModelCollection {
   public func upgrade(
     batch: Int = 1_000, progress: ((UpgradeProgress) throws -> Void)? = nil
   ) throws -> Int {
-    var cursor = UpgradeCursor(total: try outdated.count())
+    var cursor = UpgradeCursor(total: try outdated().count())
     while try upgradeNext(batch, &cursor) { try progress?(cursor.progress) }
     return cursor.done
   }
@@ -41,7 +41,7 @@ extension ModelCollection {
   public func upgrade(
     batch: Int = 1_000, progress: (@Sendable (UpgradeProgress) throws -> Void)? = nil
   ) async throws -> Int {
-    var cursor = UpgradeCursor(total: try await documents.onReader { try self.outdated.count() })
+    var cursor = UpgradeCursor(total: try await documents.onReader { try self.outdated().count() })
     while true {
       let before = cursor
       let (after, hasMore) = try await documents.onWriter {
@@ -56,7 +56,7 @@ extension ModelCollection {
   }
 
   /// The documents that this version of the model would write differently.
-  private var outdated: DocumentQuery {
+  private func outdated() throws -> DocumentQuery {
     var conditions: [Condition] = []
     if M.modelVersion > 1 {
       let version = QueryExpression.attribute(.version)
@@ -66,6 +66,11 @@ extension ModelCollection {
     for field in M.modelFields {
       conditions += field.formerNames.map { .exists(FieldPath(components: [$0])) }
     }
+    if M.modelFields.contains(where: { $0.isDecimal || $0.nested != nil }) {
+      let paths = try documents.observedPaths()
+      conditions += paths.holdingText(of: Set(paths.map(\.field).filter(M.holdsDecimals)))
+        .map { .isText($0) }
+    }
     return documents.find(.any(conditions)).withoutFieldCheck
   }
 
@@ -74,7 +79,7 @@ extension ModelCollection {
     let decoder = decoder
     var after = cursor
     let found = try store.write {
-      let documents = try outdated.after(after.position).limit(max(1, batch)).fetch()
+      let documents = try outdated().after(after.position).limit(max(1, batch)).fetch()
       for document in documents {
         try replace(try decoder.value(document), document.header)
         after.position = PagePosition(values: [], rowID: document.rowID ?? 0)
