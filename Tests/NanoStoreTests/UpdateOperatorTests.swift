@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoStore
 import NanoTestSupport
 import NanoTesting
@@ -95,6 +96,23 @@ struct UpdateOperatorTests {
     }
     #expect(try await films.find("[a] = 3").count() == 0)
     #expect(try await films.find("[n] = 1000").count() == 1)
+  }
+
+  @Test("New fields and types that an update adds are known to later queries and to verify")
+  func catalog() async throws {
+    try await films.insert(
+      (0..<300).map { try Document(["n": .int(Int64($0)), "o": ["a": 1], "s": ["$x": 1]]) })
+    try await films.find("[n] % 7 = 3").delete()
+    try await films.createIndex("n")
+    try await films.find("[n] < 200").update(
+      .set("n", "text"), .increment("o.b"), .set("t.u", [1.5]))
+    try await films.find("[n] >= 200").update(.set("o.a", Date(timeIntervalSince1970: 0)))
+    try await films.find("[n] >= 250").update(.set("n", Decimal(string: "260.5")!))
+    #expect(try await films.find("[n] = 'text'").count() == 171)
+    #expect(try await films.find("[n] > 260 AND [n] < 261").count() == 43)
+    #expect(try await films.find("[o.b] = 1 AND [t.u] = 1.5").count() == 171)
+    #expect(try await films.find("[o.a] < 1").count() == 0)
+    #expect(try await store.verify().isEmpty)
   }
 
   @Test("Live queries and change feeds receive the change")

@@ -111,6 +111,8 @@ package struct NewDocument {
   /// The revision of the only document that may be replaced; any if `nil`.
   package var replacedRevision: Int64?
   package var body: UnsafeRawBufferPointer
+  /// The fields that may differ from those of the document that is replaced; any if `nil`.
+  package var changedFields: [[StoredName]]?
 
   @inlinable
   package init(
@@ -124,6 +126,7 @@ package struct NewDocument {
     self.version = version
     self.added = added
     self.body = body
+    changedFields = nil
   }
 }
 

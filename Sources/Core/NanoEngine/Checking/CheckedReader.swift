@@ -59,6 +59,18 @@ class CheckedReader: EngineReader {
     }
   }
 
+  func get(
+    rowIDs: [Int64], in collection: String, _ visit: (StoredDocument) throws -> Void
+  ) throws {
+    try checked { check in
+      var remaining = Set(rowIDs)
+      try base.get(rowIDs: rowIDs, in: collection) { document in
+        check.require(remaining.remove(document.rowID) != nil, .wrongDocument)
+        try check.callerClosure { try visit(document) }
+      }
+    }
+  }
+
   func find(
     _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
   ) throws {

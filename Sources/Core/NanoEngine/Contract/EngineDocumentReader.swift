@@ -19,6 +19,14 @@ package protocol EngineDocumentReader: AnyObject {
     keys: [DocumentKey], in collection: String, _ visit: (StoredDocument) throws -> Void
   ) throws
 
+  /// Passes the documents with the given row IDs, which are distinct and ascending, to the closure, each once, in any
+  /// order.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument``.
+  func get(
+    rowIDs: [Int64], in collection: String, _ visit: (StoredDocument) throws -> Void
+  ) throws
+
   /// Passes each document that matches the query to the closure, in order, until the closure returns `false`. A
   /// collection that does not exist is treated as empty.
   ///
@@ -110,6 +118,12 @@ extension EngineDocumentReader {
     keys: [DocumentKey], in collection: String, _ visit: (StoredDocument) throws -> Void
   ) throws {
     for key in Set(keys) { try get(.key(key), in: collection, visit) }
+  }
+
+  package func get(
+    rowIDs: [Int64], in collection: String, _ visit: (StoredDocument) throws -> Void
+  ) throws {
+    for rowID in rowIDs { try get(.rowID(rowID), in: collection, visit) }
   }
 
   package func findInAnyOrder(

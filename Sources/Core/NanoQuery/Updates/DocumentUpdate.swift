@@ -7,10 +7,13 @@ package struct DocumentUpdate {
   package let changes: [FieldChange]
   /// `nil` if an operator needs the whole document.
   private let patches: [Patch]?
+  /// The fields that ``patch(_:to:)`` changes.
+  package let patchedFields: [[StoredName]]
 
   package init(_ changes: [FieldChange]) {
     self.changes = changes
     patches = Patch.all(changes)
+    patchedFields = patches?.map(\.names) ?? []
   }
 
   /// Writes the changed form of a body in stored form, of which it parses only the fields that change.

@@ -99,6 +99,8 @@ extension EncryptedWriter {
   ) throws -> Bool {
     var document = document
     document.key = row.key
+    // The encrypted body has other fields.
+    document.changedFields = nil
     let isReplaced = try withEncrypted(document, at: row.id, in: collection) { encrypted in
       try withDeclaredNames(in: collection) {
         try writer.replace(.rowID(row.id), with: encrypted, in: collection)

@@ -78,6 +78,18 @@ class EncryptedReader: EngineReader {
   }
 
   func get(
+    rowIDs: [Int64], in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws {
+    guard ring.encrypts(collection) else {
+      return try inner.get(rowIDs: rowIDs, in: collection, show)
+    }
+    let decryptor = DocumentDecryptor(ring, collection)
+    try inner.get(rowIDs: rowIDs, in: collection) {
+      try decrypt($0, decryptor, in: collection, show)
+    }
+  }
+
+  func get(
     keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
   ) throws {
     guard ring.encrypts(collection) else {

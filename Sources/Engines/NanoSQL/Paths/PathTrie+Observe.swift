@@ -19,6 +19,29 @@ extension PathTrie {
     try object(&reader, Self.root, buffer)
   }
 
+  /// Records the paths and types of some fields of a document whose other fields have been recorded.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument``.
+  package func observe(
+    _ fields: [[StoredName]], of body: UnsafeRawBufferPointer
+  ) throws(StoreError) {
+    for names in fields {
+      var reader = JSONReader(body)
+      var node = Self.root
+      var isFound = true
+      depth = 0
+      for name in names where isFound {
+        isFound = try reader.findField(name)
+        guard isFound else { break }
+        if node != Self.root { mark(node, Int32(ObservedTypes.object.rawValue)) }
+        node = name.utf8.withUnsafeBytes { findOrMake(node, $0) }
+        isFound = node >= 0
+        depth += 1
+      }
+      if isFound { try value(&reader, node, nil) }
+    }
+  }
+
   private func object(
     _ reader: inout JSONReader, _ node: Int32, _ buffer: WildcardIndexBuffer?
   ) throws(StoreError) {

@@ -62,6 +62,27 @@ class SQLiteReader: EngineReader {
     }
   }
 
+  func get(
+    rowIDs: [Int64], in collection: String, _ visit: (StoredDocument) throws -> Void
+  ) throws {
+    guard let first = rowIDs.first, let last = rowIDs.last,
+      let table = try connection.table(collection)
+    else { return }
+    let isRange = last - first == rowIDs.count - 1
+    try connection.with(table, isRange ? .getRange : .getList) { statement in
+      if isRange {
+        statement.bind(first, at: 1)
+        statement.bind(last, at: 3)
+      } else {
+        try statement.bind("[\(rowIDs.map(String.init).joined(separator: ","))]", at: 1)
+      }
+      bindTime(statement, table)
+      while try statement.step() {
+        try visit(Self.document(statement, try incarnation(of: table, for: statement)))
+      }
+    }
+  }
+
   /// The cached table does not know yet that documents may expire.
   private struct ChangedExpirations: Error {}
 

@@ -190,7 +190,7 @@ final class CollectionTable {
 extension CollectionTable {
   /// The statements for single documents.
   enum Statement: Int, CaseIterable {
-    case getByKey, getForeignByKey, getByRowID, insert, insertPlain, insertBatch,
+    case getByKey, getForeignByKey, getByRowID, getRange, getList, insert, insertPlain, insertBatch,
       insertBatchAt, insertAgain,
       save, replaceByKey,
       replaceByRowID, removeByKey
@@ -227,6 +227,12 @@ extension CollectionTable {
         return "SELECT \(columns) FROM \(table) WHERE revision IS NULL AND typeof(key) <> 'blob' "
           + "AND CAST(key AS TEXT) = ?1\(visible)"
       case .getByRowID: return "SELECT \(columns) FROM \(table) WHERE id = ?1\(visible)"
+      case .getRange:
+        return "SELECT \(columns) FROM \(table) WHERE id BETWEEN ?1 AND ?3\(visible)"
+      // One statement for any number of row IDs, a JSON array.
+      case .getList:
+        return "SELECT \(columns) FROM \(table) "
+          + "WHERE id IN (SELECT value FROM json_each(?1))\(visible)"
       case .insert: return insert
       // A row with this ID may have existed before: counting from 1 could reuse its revision for a different
       // content.

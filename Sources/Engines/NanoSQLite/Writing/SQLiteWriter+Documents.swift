@@ -152,7 +152,11 @@ extension SQLiteWriter {
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try removeExpired(identity, table)
-    try table.paths.observe(document.body)
+    if let fields = document.changedFields {
+      try table.paths.observe(fields, of: document.body)
+    } else {
+      try table.paths.observe(document.body)
+    }
     try prepareDecimals(table)
     let isReplaced =
       if let wildcardIndex = table.wildcardIndex {

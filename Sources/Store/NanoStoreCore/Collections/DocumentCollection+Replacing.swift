@@ -134,10 +134,11 @@ extension DocumentCollection {
     }
     try self.store.checkNames(writer.bytes, key: header.key)
     try writer.checkStorable(limit: self.store.maximumDocumentSize)
-    let document = NewDocument(
+    var document = NewDocument(
       key: header.key, type: header.type, version: header.version,
       added: header.added ?? Clock.microseconds(), replacedRevision: header.revision,
       body: writer.bytes)
+    if isPatched { document.changedFields = update.patchedFields }
     guard try store(document) else { return nil }
     header.revision = header.revision.map { $0 + 1 }
     return Document(header, copying: writer.bytes)

@@ -56,22 +56,10 @@ extension DocumentQuery {
         found.append((stored.rowID, stored.revision))
         return true
       }
-      let update = DocumentUpdate(changes)
-      var count = 0
-      for start in stride(from: 0, to: found.count, by: Self.updateBatchSize) {
-        let batch = found[start..<Swift.min(start + Self.updateBatchSize, found.count)]
-        if batch.count > 1 {
-          try engine.prepare([TransactionUse(collection.name, rowIDs: batch.map(\.rowID))])
-        }
-        count += try batch.count { rowID, revision in
-          try collection.update(.rowID(rowID), engine, update, ofQuery: (query, revision)) != nil
-        }
-      }
-      return count
+      let update = BulkUpdate(collection, query, DocumentUpdate(changes), engine)
+      return try update.apply(to: found)
     }
   }
-  /// Arbitrary: few round trips to a server, and not too many bodies in memory.
-  private static var updateBatchSize: Int { 250 }
 
   /// The asynchronous form of `update(_:)`, which does not block the calling thread.
   @discardableResult

@@ -25,6 +25,18 @@ extension EngineConformance {
         try expectEqual(found?.body, #"{"a":1,"b":{"c":[null,true,"é"]}}"#, "body")
       }
     },
+    Check("Documents are read together by their row IDs, with and without gaps") { probe in
+      let ids = try (0..<6).map { try probe.insert(["n": .int($0)]) }
+      try probe.write { _ = try $0.delete(.rowID(ids[2]), from: "c") }
+      for requested in [ids, [ids[0], ids[3], ids[5]], [ids[2]], [ids[1]], []] {
+        var found: [Int64] = []
+        try probe.read { reader in
+          try reader.get(rowIDs: requested, in: "c") { found.append($0.rowID) }
+          try reader.get(rowIDs: requested, in: "none") { _ in found.append(-1) }
+        }
+        try expectEqual(found.sorted(), requested.filter { $0 != ids[2] }, "\(requested)")
+      }
+    },
     Check("Every generated value is stored byte for byte") { probe in
       var generator = DocumentGenerator(random: SplitMix(seed: 1), isUniform: false)
       let documents = (0..<200).map { _ in generator.document() }

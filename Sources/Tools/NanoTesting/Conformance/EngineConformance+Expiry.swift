@@ -57,6 +57,11 @@ extension EngineConformance {
           keys.append($0.rowID)
         }
         try expectEqual(keys, [kept], "get by keys")
+        for ids in [[kept, gone], [kept, gone, later], [kept, later]] {
+          var rowIDs: [Int64] = []
+          try reader.get(rowIDs: ids, in: "c") { rowIDs.append($0.rowID) }
+          try expectEqual(rowIDs.sorted(), ids.filter { $0 != gone }, "get by row IDs")
+        }
         try expectEqual(try reader.count(Query(), in: "c"), 2, "count")
         try expectEqual(try reader.rowIDs(Query(), in: "c").rowIDs, [kept, later], "row IDs")
         try expect(try reader.version(ofRow: gone, in: "c") == nil, "version")

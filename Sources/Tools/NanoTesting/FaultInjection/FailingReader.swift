@@ -54,6 +54,11 @@ class FailingReader: EngineReader {
   ) throws {
     try counted().get(keys: keys, in: collection, show)
   }
+  func get(
+    rowIDs: [Int64], in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws {
+    try counted().get(rowIDs: rowIDs, in: collection, show)
+  }
   func contents(
     _ query: Query, in collection: String, withKeys: Bool,
     _ show: (StoredContent) throws -> Bool
