@@ -92,7 +92,7 @@ public enum Function: String, Sendable, Hashable, CaseIterable {
   case dayOfYear = "day_of_year"
   /// The start of the unit, such as a month, that contains a date.
   case dateTrunc = "date_trunc"
-  /// A date a number of units later.
+  /// The date that is a number of units later.
   case dateAdd = "date_add"
   /// The number of starts of a unit between two dates.
   case dateDiff = "date_diff"
@@ -116,7 +116,7 @@ public enum Function: String, Sendable, Hashable, CaseIterable {
   case arraySort = "array_sort"
   /// The elements of an array in reverse order.
   case arrayReverse = "array_reverse"
-  /// The distinct elements that are in some of the arrays.
+  /// The union of several arrays: each distinct element once.
   case arrayUnion = "array_union"
   /// The distinct elements that are in all of the arrays.
   case arrayIntersection = "array_intersection"

@@ -65,8 +65,8 @@ package struct Query: Sendable, Hashable {
   package var fields: [FieldPath]?
   /// The relevance ranking of the condition's full-text search. It applies if there are no orderings.
   package var ranking: FullTextRanking?
-  /// The time, in microseconds since 1970, at which documents that have expired are left out; `nil` if that need not be
-  /// checked. Engines set it.
+  /// The time, in microseconds since 1970, by which expired documents are excluded; `nil` if that need not be checked.
+  /// Engines set it.
   package var expiredAt: Int64?
 
   /// Creates a query. By default, it returns all documents by row ID.

@@ -3,10 +3,11 @@
 import Dispatch
 import Synchronization
 
-/// Combines calls of one kind that wait for each other: those that have waited are executed by one statement, as the
-/// group commit of database logs combines commits.
+/// Combines calls of one kind that wait for each other: those that have waited are executed by one statement, like
+/// group commit in database logs.
 ///
-/// A call that has waited for long, since the statements before it wait for a lock or for the network, runs beside them.
+/// A call that has waited for too long, because earlier statements wait for a lock or for the network, runs
+/// concurrently with them.
 final class CallGroups<Call, Outcome>: Sendable {
   /// The number of statements that run at the same time. Arbitrary: with two, one is prepared while the other waits for
   /// the disk.
@@ -73,7 +74,7 @@ final class CallGroups<Call, Outcome>: Sendable {
 
   /// Waits until another thread has executed the call, or lets it lead a group.
   ///
-  /// - Returns: False if it has waited for too long. It does not wait any more then.
+  /// - Returns: False if it has waited for too long, and has been removed from the waiting calls.
   private func wait(_ member: Member) -> Bool {
     if member.wakes.wait(timeout: .now() + patience) == .success { return true }
     let isWithdrawn = state.withLock { state in

@@ -28,8 +28,8 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   private let observer: QueryObserver?
   /// `nil` if one connection is used for everything.
   private let readers: ReaderPool?
-  /// The connections that read large attachments, which map no pages and keep few, so that their memory is bounded;
-  /// `nil` as ``readers`` is.
+  /// The connections that read large attachments, without memory mapping and with a small page cache, so that their
+  /// memory is bounded; `nil` if ``readers`` is.
   let blobReaders: ReaderPool?
   /// The attachments that are being read.
   let keptBlobs = KeptBlobs()

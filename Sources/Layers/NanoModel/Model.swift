@@ -35,7 +35,8 @@ public protocol Model: DocumentRepresentable {
 
   /// When stored values expire. The default is never.
   ///
-  /// The first write through a model applies it to the collection. A rule that the model no longer declares stays.
+  /// The first write through a model applies the rule to the collection. If the model stops declaring a rule, the
+  /// collection keeps it.
   static var expirationRule: ExpirationRule? { get }
   /// Decodes a document whose key is not among its fields.
   ///

@@ -28,8 +28,8 @@ package import NanoStoreCore
 /// ```
 ///
 /// `in` is the name of a collection: a parameter, because browsers remove a component such as `..` from paths.
-/// Conditions and orders are query text. Values are Extended JSON (``WireValue``). Every call accepts `limit`, its time limit in
-/// milliseconds, and fails with `{"error": {"code", "message", "details"}}`.
+/// Conditions and orders are query text. Values are Extended JSON (``WireValue``). Every call accepts `limit`, its time
+/// limit in milliseconds, and fails with `{"error": {"code", "message", "details"}}`.
 package struct Inspector: RequestHandler {
   let store: Store
   let options: InspectorOptions
@@ -115,7 +115,7 @@ package struct InspectorOptions: Sendable {
   package var location: String
   /// Whether pages may change the store, which then has to be opened for writing.
   package var allowsWrites = false
-  /// The time after which a query is cancelled.
+  /// The time after which a query is canceled.
   package var timeLimit = Duration.seconds(1)
   /// The time that a page may request for a query.
   package var maximumTimeLimit = Duration.seconds(600)

@@ -3,11 +3,11 @@
 /// Decides which requests a server responds to.
 ///
 /// A web page of another origin can send requests to a port of this machine, and a page whose name is rebound to
-/// `127.0.0.1` can even read the responses. So a request needs the token, has to name this server in `Host`, and must not
-/// come from another origin.
+/// `127.0.0.1` can even read the responses. So a request needs the token, has to name this server in `Host`, and must
+/// not come from another origin.
 package struct AccessRules: Sendable {
-  /// The token, the first component of every path: relative links contain it, and unlike a cookie, it is not sent to other
-  /// ports of the machine.
+  /// The token, the first component of every path: relative links contain it, and unlike a cookie, it is not sent to
+  /// other ports of the machine.
   package let token: AccessToken
   /// The names by which clients may address the server, in lowercase.
   private let names: [String]

@@ -9,8 +9,8 @@ import ServiceLifecycle
 
 /// An HTTP server that checks every request and passes it to a handler.
 ///
-/// Responses are not kept alive: while a handler works, the server watches the connection, and cancels the handler's task when the
-/// client closes it. A connection through the loopback interface costs less than a millisecond.
+/// Connections are not kept alive: while a handler runs, the server watches the connection, and cancels the handler's
+/// task when the client closes it. A connection through the loopback interface costs less than a millisecond.
 package struct HTTPServer<Handler: RequestHandler>: Sendable {
   private let handler: Handler
   private let rules: AccessRules
@@ -28,7 +28,7 @@ package struct HTTPServer<Handler: RequestHandler>: Sendable {
     self.logger = logger
   }
 
-  /// Serves until the task is cancelled or, if `stopsOnSignals` is set, the process receives `SIGINT` or `SIGTERM`.
+  /// Serves until the task is canceled or, if `stopsOnSignals` is set, the process receives `SIGINT` or `SIGTERM`.
   ///
   /// - Parameter whenReady: Called with the port when the server accepts connections.
   /// - Throws: An I/O error if the server cannot listen.

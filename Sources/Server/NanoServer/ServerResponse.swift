@@ -19,12 +19,12 @@ package struct ServerResponse: Sendable {
   }
 }
 
-/// Begins a stream of server-sent events. It is cancelled when the client closes the connection.
+/// Begins a stream of server-sent events. It is canceled when the client closes the connection.
 package typealias EventStream = @Sendable () -> AsyncStream<[UInt8]>
 
 /// Responds to requests that have passed the checks of ``AccessRules``.
 package protocol RequestHandler: Sendable {
-  /// Returns the response. The task is cancelled when the client closes the connection.
+  /// Returns the response. The task is canceled when the client closes the connection.
   func respond(to request: ServerRequest) async -> ServerResponse
   /// Returns the server-sent events for a request; nil if ``respond(to:)`` responds to it.
   func stream(for request: ServerRequest) -> EventStream?

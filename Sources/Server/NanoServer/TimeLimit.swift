@@ -18,7 +18,7 @@ package func withTimeLimit<Result: Sendable>(
       return nil
     }
     defer { group.cancelAll() }
-    // One of the two tasks ends first: the other is cancelled, and awaited by the group.
+    // One of the two tasks ends first: the other is canceled, and awaited by the group.
     guard let first = try await group.next(), let result = first else {
       throw TimeLimitExceeded(limit: limit)
     }

@@ -293,8 +293,8 @@ extension Store {
   /// Deletes the content of attachments that no document refers to, and returns unused space to the
   /// file system. Temporarily needs as much free space as the database occupies.
   ///
-  /// - Parameter attachmentLease: How long content that ``addAttachment(_:contentType:)-(AttachmentSource,_)`` stored is
-  ///   kept although no document refers to it yet, as long as the process that added it runs.
+  /// - Parameter attachmentLease: How long content that ``addAttachment(_:contentType:)-(AttachmentSource,_)`` stored
+  ///   is kept although no document refers to it, while the process that added it is running.
   public func compact(attachmentLease: Duration = .seconds(3_600)) throws {
     try outsideTransaction { engine in
       let isLocal = file != nil || !engine.capabilities.contains(.durable)
@@ -348,8 +348,8 @@ extension Store {
     }
   }
 
-  /// Returns the problems found in the database: damage, and indexes that disagree with the
-  /// documents, content of attachments that was changed or is missing. Empty if there are none.
+  /// Returns the problems found in the database: damage, indexes that disagree with the documents, and attachments
+  /// whose content is damaged or missing. Empty if there are none.
   public func verify() throws -> [VerificationProblem] {
     try outsideTransaction { engine in
       let problems = try engine.verify()

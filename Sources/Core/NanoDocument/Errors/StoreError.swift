@@ -31,7 +31,7 @@ public struct StoreError: Error, Sendable, Hashable {
     case invalidName
     /// A value has no stored form, such as an integer that does not fit in 64 bits.
     case valueNotStorable
-    /// The encoded document exceeds the size limit.
+    /// A document, an index entry or an attachment exceeds the size limit of the engine.
     case documentTooLarge
     /// A document with this key already exists.
     case duplicateKey
@@ -48,13 +48,14 @@ public struct StoreError: Error, Sendable, Hashable {
     case alreadyExists
     /// A document contains a value of a type other than the requested one.
     case typeMismatch
-    /// Evaluating a query on a document would exceed its budget; `limit` names the limit.
+    /// Evaluating a query on a document, or the memory of a pipeline or of a condition on related documents, would
+    /// exceed its limit; `limit` names the limit.
     case tooComplex
     /// A document that contains only some of its fields cannot replace the whole document.
     case partialDocument
     /// A stored document cannot be decoded.
     case corruptDocument
-    /// The database file is damaged.
+    /// The database file, or the content of an attachment, is damaged.
     case corruptFile
     /// The file is not a database, or not a NanoStore database.
     case notADatabase

@@ -24,10 +24,10 @@ extension DocumentValue {
 extension DocumentObject {
   /// Returns the object as JSON text.
   ///
-  /// In the ``JSONDialect/extended`` dialect, ``init(json:dialect:)-(String,_)`` reads the same object
-  /// back. In the plain dialect, dates are ISO 8601 strings, data is Base64, URLs are strings, decimals
-  /// are numbers, and NaN and infinities are `null`. Dates have 3, 6 or 9 fractional digits, the fewest that restore the
-  /// same date. A value without a textual form, such as a date in the year 10000, is written as `null`.
+  /// In the ``JSONDialect/extended`` dialect, ``init(json:dialect:)-(String,_)`` reads the same object back. In the
+  /// plain dialect, dates are ISO 8601 strings, data is Base64, URLs are strings, decimals are numbers, and NaN and
+  /// infinities are `null`. Dates have 3, 6 or 9 fractional digits, the fewest that restore the same date. A value
+  /// without a textual form, such as a date in the year 10000, is written as `null`.
   public func jsonString(pretty: Bool = false, dialect: JSONDialect = .extended) -> String {
     DocumentValue.object(self).jsonString(pretty: pretty, dialect: dialect)
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Decimals as text, in the one canonical form and in any other.
+/// Parses decimals, and writes them in canonical form.
 ///
 /// The canonical form has no trailing zeros. It has an exponent only if the number would otherwise begin with more than
 /// six zeros after the point, or have more than 34 digits before it: `0.0000012`, `1.2E-8`, `1E+40`.
 package enum DecimalText {
-  /// The power of ten of the first digit from which on a fraction is written without an exponent.
+  /// The smallest power of ten of the first digit for which a fraction is written without an exponent.
   static let smallestPlain = -7
 
   /// Parses a decimal with an optional sign, point and exponent. Returns `nil` for other text.
@@ -24,8 +24,8 @@ package enum DecimalText {
     }
   }
 
-  /// Parses the longest decimal at the cursor, and advances it. Returns `nil` if there is none, or if it has more digits
-  /// than 128 bits can represent.
+  /// Parses the longest decimal at the cursor, and advances it. Returns `nil` if there is none, or if it has more
+  /// digits than 128 bits can represent.
   static func parse(
     _ cursor: inout UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
   ) -> DecimalValue? {

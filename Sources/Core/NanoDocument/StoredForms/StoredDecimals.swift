@@ -85,7 +85,8 @@ extension DecimalValue {
 }
 
 extension JSONWriter {
-  /// Writes a decimal in its stored form. NaN, more than 34 digits, and a number out of range are recorded as a failure.
+  /// Writes a decimal in its stored form. NaN, more than 34 digits, and a number out of range are recorded as a
+  /// failure.
   @inline(never)  // reduces stack use for deeply nested arrays
   public mutating func decimal(_ value: DecimalValue) {
     guard value.isStorable else { return fail(.decimalNotStorable(value)) }

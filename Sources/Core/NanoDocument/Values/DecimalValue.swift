@@ -4,16 +4,16 @@ public import Foundation
 
 /// A decimal number: up to 34 significant digits and a power of ten, as in Decimal128.
 ///
-/// Equal numbers are equal values, whatever zeros they were written with: `12.30` is `12.3`, and `-0` is `0`. Conditions,
-/// orders and unique indexes compare a decimal with integers and doubles by exact value.
+/// Equal numbers are equal values, whatever zeros they were written with: `12.30` is `12.3`, and `-0` is `0`.
+/// Conditions, orders and unique indexes compare a decimal with integers and doubles by exact value.
 ///
 /// ```swift
 /// DecimalValue("12.30")?.description        // "12.3"
 /// DecimalValue(Decimal(1) / 4).decimal      // 0.25
 /// ```
 ///
-/// A decimal made of a `Decimal` can be NaN or have up to 39 digits. Such a value is not storable: writing it throws
-/// ``StoreError/Code/valueNotStorable``.
+/// A decimal created from a `Decimal` can be NaN or have up to 39 digits. Such a value is not storable: writing it
+/// throws ``StoreError/Code/valueNotStorable``.
 public struct DecimalValue: Sendable, Hashable {
   // Two words rather than a `UInt128`, whose alignment would make every ``DocumentValue`` larger.
   private let high: UInt64
@@ -54,7 +54,8 @@ public struct DecimalValue: Sendable, Hashable {
 
   /// Creates a decimal with the exact value of a `Decimal`.
   public init(_ decimal: Decimal) {
-    // The text of a `Decimal` is exact and does not depend on the locale; its digits are not accessible on all platforms.
+    // The text of a `Decimal` is exact and does not depend on the locale; its digits are not accessible on all
+    // platforms.
     self = DecimalText.parse(decimal.description, allowsUnstorable: true) ?? .nan
   }
 
@@ -86,7 +87,7 @@ extension DecimalValue {
   /// The smallest power of ten of a digit, and the largest that can follow 34 digits; those of `Decimal`.
   package static let exponents = -128...127
 
-  /// Whether a document can contain the value.
+  /// Whether the value can be stored.
   package var isStorable: Bool {
     guard !isNaN, digitCount <= Self.maximumDigits, exponent >= Self.exponents.lowerBound else {
       return false
@@ -123,7 +124,7 @@ extension DecimalValue {
 }
 
 extension DecimalValue: CustomStringConvertible {
-  /// The number in its only canonical form: `12.3`, `-5`, `0`, `1.2E-8`, `1E+40`. `NaN` if it is NaN.
+  /// The canonical text of the number: `12.3`, `-5`, `0`, `1.2E-8`, `1E+40`. `NaN` if it is NaN.
   public var description: String { DecimalText.text(self) }
 }
 

@@ -22,7 +22,7 @@ public enum DocumentValue: Sendable, Hashable {
   case int(Int64)
   /// A double, including NaN and the infinities.
   case double(Double)
-  /// A decimal number, exact: for amounts of money.
+  /// An exact decimal number, such as an amount of money.
   case decimal(DecimalValue)
   /// A string.
   case string(String)
@@ -106,7 +106,7 @@ public protocol DocumentValueConvertible {
 }
 
 extension DocumentValue {
-  /// Creates a decimal. NaN, and a number with more than 34 digits, cannot be stored.
+  /// Creates a decimal. NaN and numbers with more than 34 digits cannot be stored.
   public static func decimal(_ value: Decimal) -> DocumentValue { .decimal(DecimalValue(value)) }
   /// Whether the value is a stored null.
   @inlinable public var isNull: Bool { if case .null = self { true } else { false } }
@@ -117,8 +117,7 @@ extension DocumentValue {
   @inlinable public var int: Int? { int64.flatMap { Int(exactly: $0) } }
   /// The integer, or `nil` for a value of another type, including a double.
   @inlinable public var int64: Int64? { if case .int(let value) = self { value } else { nil } }
-  /// The number as a double, whether it is stored as a double, an integer or a decimal, to which it is the
-  /// nearest double; `nil` for a value of another type.
+  /// The number as a double: for an integer or a decimal, the nearest double; `nil` for a value of another type.
   @inlinable public var double: Double? {
     switch self {
     case .double(let value): value
@@ -127,8 +126,8 @@ extension DocumentValue {
     default: nil
     }
   }
-  /// The number as a `Decimal`, whether it is stored as a decimal or an integer; `nil` for a value of another
-  /// type, including a double, which rarely equals a decimal.
+  /// The number as a `Decimal`, if it is a decimal or an integer; `nil` for a value of another type, including a
+  /// double, which rarely equals a decimal.
   public var decimal: Decimal? {
     switch self {
     case .decimal(let value): value.decimal
@@ -236,7 +235,7 @@ extension UInt32: DocumentValueConvertible {
   public var documentValue: DocumentValue { .int(Int64(self)) }
 }
 extension Decimal: DocumentValueConvertible {
-  /// The number as a decimal. NaN and a number with more than 34 digits cannot be stored.
+  /// The number as a decimal. NaN and numbers with more than 34 digits cannot be stored.
   public var documentValue: DocumentValue { .decimal(DecimalValue(self)) }
 }
 extension DecimalValue: DocumentValueConvertible {

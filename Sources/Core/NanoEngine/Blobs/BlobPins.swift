@@ -2,8 +2,7 @@
 
 import Synchronization
 
-/// The blobs that this process reads, which are not deleted meanwhile. For engines whose readers have no snapshot of
-/// their own.
+/// The blobs that this process is reading, which must not be deleted. Used by engines whose readers have no snapshots.
 package final class BlobPins: Sendable {
   private let counts = Mutex<[Int64: Int]>([:])
 

@@ -66,8 +66,8 @@ package struct NewBlob: Sendable {
 
 /// What protects a blob that no document refers to yet.
 package struct BlobLease: Sendable, Hashable {
-  /// Who will refer to it; `nil` if it is collected as soon as no document refers to it. An empty text stands for
-  /// several owners.
+  /// The process that will refer to it; `nil` if it is collected as soon as no document refers to it. An empty text
+  /// represents several owners.
   package var owner: String?
   /// The time of the last write, in microseconds since 1970.
   package var touched: Int64

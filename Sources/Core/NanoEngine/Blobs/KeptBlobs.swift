@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// The blobs that are being read, which closing the engine ends: each occupies a connection, and closing waits for those.
+/// The blobs that are being read. Closing the engine closes them first, since each occupies a connection.
 package final class KeptBlobs: Sendable {
   private struct Entry {
     weak var blob: (any KeptBlob)?

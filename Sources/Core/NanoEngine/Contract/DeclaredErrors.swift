@@ -8,9 +8,9 @@ package import NanoDocument
 /// ``ContractCheckingEngine`` rejects every other code. A test compares the tables with the documentation of the
 /// calls, whose `Throws` sections do not repeat ``environment``.
 package enum DeclaredErrors {
-  /// The codes of every call: the database or its environment failed, a limit of the database was exceeded, the
-  /// call was interrupted, or made where it is not allowed, as from a progress closure (``StoreError/Code/invalidArgument``).
-  /// After such a failure, the later calls of a transaction may repeat it.
+  /// The codes of every call: the database or its environment failed, a limit of the database was exceeded, the call
+  /// was interrupted, or made where it is not allowed, as from a progress closure
+  /// (``StoreError/Code/invalidArgument``). After such a failure, the later calls of a transaction may repeat it.
   package static let environment: Set<StoreError.Code> = [
     .cannotOpen, .closed, .connectionLost, .corruptFile, .database, .documentTooLarge,
     .fileReplaced, .full, .inputOutput, .interrupted,

@@ -81,7 +81,8 @@ package protocol Engine: EngineMaintenance {
 
   /// Replaces one document in its own transaction, if its revision is ``NewDocument/replacedRevision``.
   ///
-  /// - Returns: Whether it was replaced; `nil` if the caller must use a transaction instead, as for ``put(_:newKey:replacing:into:_:)``.
+  /// - Returns: Whether it was replaced; `nil` if the caller must use a transaction instead, as for
+  ///   ``put(_:newKey:replacing:into:_:)``.
   /// - Throws: ``StoreError/Code/outcomeUnknown`` as in ``write(_:_:_:)``; ``StoreError/Code/corruptDocument``,
   ///   ``StoreError/Code/invalidArgument``, ``StoreError/Code/invalidKey``, ``StoreError/Code/uniqueViolation``,
   ///   ``StoreError/Code/valueNotStorable``.
@@ -113,8 +114,8 @@ package protocol Engine: EngineMaintenance {
     _ index: IndexDefinition, in collection: String, _ interruption: Interruption?
   ) throws -> Bool
 
-  /// Returns a blob that is not deleted until the object is closed or deallocated; `nil` if there is none with the
-  /// digest.
+  /// Returns the blob with a digest, which stays readable until the object is closed or deallocated; `nil` if there is
+  /// none.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` as in ``read(_:_:_:)``.
   func keepBlob(_ digest: BlobDigest, _ interruption: Interruption?) throws -> (any KeptBlob)?
@@ -123,10 +124,10 @@ package protocol Engine: EngineMaintenance {
   /// deallocated.
   ///
   /// The handler is called soon after each commit, on a thread that writes or watches the file, and outside the
-  /// engine's locks. The last report of a document is that of its last commit. It must be quick: the writer waits for it. The reported changes cover what
-  /// changed and may cover more. Commits of other connections and processes are reported as
-  /// ``Commit/everything``, after a delay that the engine defines. A caller that registers first and then reads
-  /// misses nothing. Once the observation ends, and while there are no observers, writing costs nothing extra.
+  /// engine's locks. The last report of a document is that of its last commit. It must be quick: the writer waits for
+  /// it. The reported changes cover what changed and may cover more. Commits of other connections and processes are
+  /// reported as ``Commit/everything``, after a delay that the engine defines. A caller that registers first and then
+  /// reads misses nothing. Once the observation ends, and while there are no observers, writing costs nothing extra.
   ///
   /// - Throws: ``StoreError/Code/unsupported`` without ``Capabilities/changes``.
   func observeCommits(_ handler: @escaping @Sendable (Commit) -> Void) throws -> CommitObservation

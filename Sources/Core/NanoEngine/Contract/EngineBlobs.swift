@@ -27,8 +27,8 @@ package protocol EngineBlobReader: AnyObject {
 
 /// Blobs in a transaction, for engines with ``Capabilities/blobs``.
 ///
-/// A blob is either added as a whole, or begun, appended to in any number of transactions, and finished. Its digest is
-/// what the caller says; readers verify it.
+/// A blob is either added as a whole, or begun, appended to in any number of transactions, and finished. The engine
+/// stores the digest that the caller specifies; readers verify it.
 package protocol EngineBlobWriter: AnyObject {
   /// Adds a blob as a single chunk. If one with the digest exists, renews its lease instead.
   ///
@@ -53,7 +53,7 @@ package protocol EngineBlobWriter: AnyObject {
   ///
   /// - Throws: ``StoreError/Code/notFound`` if it was deleted.
   func finishBlob(_ upload: BlobUpload, _ blob: NewBlob) throws
-  /// Changes the digest and the data of an engine that encrypts blobs, of one that it has stored.
+  /// Changes the digest of a stored blob, and the data that an encrypting engine has stored with it.
   func resealBlob(_ blob: BlobRecord, as digest: BlobDigest, _ sealed: [UInt8]) throws
   /// Deletes blobs, with their chunks, unless their lease has changed or this process reads them, and returns their
   /// number. Readers keep what is in their snapshot.

@@ -4,8 +4,8 @@ import NanoDocument
 
 /// The expirations of a snapshot, for engines with ``Capabilities/expiration``.
 ///
-/// Every other call of a reader hides a document from the time of its expiration on, whether or not it was deleted. A
-/// block sees one time, at which it first used a collection with expirations.
+/// Every other call of a reader hides expired documents, whether or not they have been deleted. A block uses one time:
+/// that of its first use of a collection with expirations.
 package protocol EngineExpiryReader: AnyObject {
   /// Returns the collections in which documents may expire, sorted by name.
   func expiringCollections() throws -> [String]

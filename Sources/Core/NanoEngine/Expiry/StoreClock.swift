@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The wall clock by which documents expire. Tests replace it by one that they set.
+/// The wall clock by which documents expire. Tests replace it with one that they set.
 package protocol StoreClock: Sendable {
   /// The time in microseconds since 1970.
   func now() -> Int64

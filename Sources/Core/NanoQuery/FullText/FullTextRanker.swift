@@ -92,7 +92,7 @@ package struct FullTextRanker {
     }
   }
 
-  /// Returns the rank of a document from what an index knows of it.
+  /// Returns the rank of a document from the term frequencies that an index stores.
   ///
   /// - Parameters:
   ///   - length: The number of tokens in all fields.

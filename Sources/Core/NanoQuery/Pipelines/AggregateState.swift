@@ -2,7 +2,7 @@
 
 package import NanoDocument
 
-/// The running state of one aggregate of a pipeline. It is the definition.
+/// The running state of one aggregate of a pipeline. Defines the result of each aggregate.
 struct AggregateState {
   private let function: AggregateExpression.Function
   private let isDistinct: Bool
@@ -47,7 +47,7 @@ struct AggregateState {
       let key = SortKey.bytes(value)
       guard distinct[key] == nil else { continue }
       distinct[key] = value
-      // The dictionary needs room for the key, and spare room.
+      // The dictionary needs memory for the key, and spare capacity.
       try hold(2 * key.count + 2 * value.approximateBytes, memory)
     }
   }

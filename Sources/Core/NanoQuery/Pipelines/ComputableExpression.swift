@@ -22,14 +22,14 @@ public enum CalendarUnit: String, Sendable, Hashable, CaseIterable {
   case year
 }
 
-/// An expression or a field, from which other expressions can be computed.
+/// An expression or a field from which other expressions can be computed.
 public protocol ComputableExpression: QueryExpressionConvertible {}
 
 extension QueryExpression: ComputableExpression {}
 extension Field: ComputableExpression {}
 
 extension ComputableExpression {
-  /// Returns the start of the unit that contains a date, on the clocks of a time zone.
+  /// Returns the start of the unit that contains a date, in a time zone.
   ///
   /// ```swift
   /// films.find().grouped(by: ["month": Field("released").start(of: .month)], ["films": .count])
@@ -41,7 +41,7 @@ extension ComputableExpression {
     .function(.dateTrunc, [.value(.string(unit.rawValue)), queryExpression] + Self.zone(zone))
   }
 
-  /// Returns a component of a date, such as its ``Function/year``, on the clocks of a time zone.
+  /// Returns a component of a date, such as its ``Function/year``, in a time zone.
   ///
   /// - Parameters:
   ///   - part: One of the functions from ``Function/year`` to ``Function/dayOfYear``.
@@ -50,7 +50,7 @@ extension ComputableExpression {
     .function(part, [queryExpression] + Self.zone(zone))
   }
 
-  /// Returns a date a number of units later, on the clocks of a time zone.
+  /// Returns the date that is a number of units later, in a time zone.
   public func adding(
     _ count: Int, _ unit: CalendarUnit, in zone: String? = nil
   ) -> QueryExpression {
@@ -60,7 +60,7 @@ extension ComputableExpression {
         + Self.zone(zone))
   }
 
-  /// Returns how many starts of a unit are after this date and not after another one.
+  /// Returns the number of unit boundaries after this date and not after another one.
   public func distance(
     to end: some QueryExpressionConvertible, in unit: CalendarUnit, zone: String? = nil
   ) -> QueryExpression {
@@ -69,7 +69,7 @@ extension ComputableExpression {
       [.value(.string(unit.rawValue)), queryExpression, end.queryExpression] + Self.zone(zone))
   }
 
-  /// Returns the text of a date in a format such as `%Y-%m-%d`, on the clocks of a time zone.
+  /// Returns the text of a date in a format such as `%Y-%m-%d`, in a time zone.
   public func formatted(_ format: String, in zone: String? = nil) -> QueryExpression {
     .function(.dateFormat, [queryExpression, .value(.string(format))] + Self.zone(zone))
   }

@@ -9,7 +9,7 @@ package struct PipelinePlan {
   package private(set) var query: Query
   /// The stages that remain.
   package private(set) var rest: Pipeline
-  /// The groups at the start of the rest, which engines compute, if they are such.
+  /// The groups at the start of the remaining stages, if engines can compute them.
   package private(set) var aggregates: Aggregates?
 
   package struct Aggregates {

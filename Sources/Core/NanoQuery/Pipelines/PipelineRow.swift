@@ -2,7 +2,7 @@
 
 import NanoDocument
 
-/// A row of a pipeline: an object, with the metadata of the document that it was made from.
+/// A row of a pipeline: an object, with the metadata of the document that it was created from.
 struct PipelineRow: Subject, SortableEntry {
   var object: DocumentObject
   /// The values of ``attributeOrder``; empty if no stage uses them, and for rows of groups.

@@ -2,7 +2,7 @@
 
 import NanoDocument
 
-/// Something that a ``SortBuffer`` sorts, and that can be written to an external sorter.
+/// An entry that a ``SortBuffer`` sorts, and that can be written to an external sorter.
 protocol SortableEntry {
   var stored: DocumentValue { get }
   init(stored: DocumentValue)

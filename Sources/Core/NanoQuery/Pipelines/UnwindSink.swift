@@ -14,7 +14,7 @@ final class UnwindSink: RowSink {
     steps = unwind.path.steps
   }
 
-  /// An element, its position, and the value of the first field with the element in place of the array.
+  /// An element, its position, and the value of the first field with the element instead of the array.
   private typealias Found = (element: DocumentValue, index: Int?, outer: DocumentValue)
 
   override func add(_ row: PipelineRow) throws -> Bool {

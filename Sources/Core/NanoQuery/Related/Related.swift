@@ -39,8 +39,8 @@ public enum RelationKey: Sendable, Hashable, ExpressibleByStringLiteral {
 /// reviews.isEmpty || director.has(Field("born") > 1960)
 /// ```
 ///
-/// Documents are related if some value of the one equals some value of the other, as with `=`; null equals
-/// nothing. docs/RELATED-DOCUMENTS.md has more examples.
+/// Documents are related if a value of one equals a value of the other, as with `=`; null equals nothing.
+/// docs/RELATED-DOCUMENTS.md has more examples.
 public struct Related: Sendable, Hashable {
   private var relation: RelatedCondition
 
@@ -77,7 +77,7 @@ public struct Related: Sendable, Hashable {
   public func has(_ condition: Condition) -> Condition { self.where(condition).exists }
   /// The number of related documents, for a comparison.
   public var count: Count { Count(relation: relation) }
-  /// Returns a field of the related documents, for a comparison that some of them satisfies.
+  /// Returns a field of the related documents, for a comparison that one of them must satisfy.
   public subscript(path: String) -> RelatedField {
     RelatedField(related: self, field: Field(path))
   }

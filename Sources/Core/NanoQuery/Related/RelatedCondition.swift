@@ -115,8 +115,8 @@ extension RelatedCondition {
     return related
   }
 
-  /// The equivalent condition on a list of values; `nil` unless the related values have been read, are few, and
-  /// decide the condition by being in it.
+  /// The equivalent condition on a list of values; `nil` unless the related values have been read and are few, and
+  /// membership in the list decides the condition.
   package var membership: Condition? {
     guard test == .exists, let values = matches?.values else { return nil }
     return .membership(local, values.map { .value($0) })

@@ -74,7 +74,7 @@ extension Computation {
   }
 }
 
-/// Computes with dates on the clocks of a time zone.
+/// Computes with dates in the local time of a time zone.
 struct DateArithmetic {
   private let zone: ZoneRules
 
@@ -86,7 +86,7 @@ struct DateArithmetic {
     return .date(Date(timeIntervalSinceReferenceDate: interval))
   }
 
-  /// The moment in seconds since 1970, and the day and second on the clocks of the zone.
+  /// The date in seconds since 1970, and the day and second in local time.
   private func local(_ date: Date) -> (seconds: Int, day: Int, second: Int)? {
     guard let seconds = DateParts.seconds(of: date) else { return nil }
     let (day, second) = DateText.daysAndSeconds(seconds + zone.offset(at: seconds))
@@ -106,7 +106,7 @@ struct DateArithmetic {
     return Self.date(Double(start - DateText.referenceToUnix))
   }
 
-  /// Returns a date a number of units later. Days and longer units keep the time on the clock.
+  /// Returns the date that is a number of units later. Days and longer units keep the local time.
   func adding(_ count: Int64, _ unit: DateUnit, to date: Date) -> DocumentValue {
     // Beyond this, every result is outside the years that can be stored.
     guard count.magnitude < 1 << 40, let (seconds, day, second) = local(date) else { return .null }
@@ -117,8 +117,8 @@ struct DateArithmetic {
     return Self.date(interval + Double(zone.seconds(ofLocal: added * 86_400 + second) - seconds))
   }
 
-  /// Returns how many starts of a unit are after the first date and not after the second one, negative
-  /// if the second date is earlier.
+  /// Returns the number of unit boundaries after the first date and not after the second one, negative if the second
+  /// date is earlier.
   func difference(_ unit: DateUnit, from start: Date, to end: Date) -> DocumentValue {
     guard let first = local(start), let last = local(end) else { return .null }
     if let length = unit.seconds {

@@ -119,7 +119,7 @@ enum Computation {
     case .decimal:
       switch value {
       case .int(let number): return .decimal(DecimalValue(number))
-      // The shortest decimal that is parsed as the double, which is how people write it.
+      // The shortest decimal that is parsed as the double, which is how it is usually written.
       case .double(let number): return decimal("\(number)")
       case .decimal: return value
       case .bool(let flag): return .decimal(DecimalValue(Int64(flag ? 1 : 0)))

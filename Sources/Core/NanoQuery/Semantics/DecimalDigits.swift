@@ -45,8 +45,8 @@ struct DecimalDigits {
 
   /// Rounds to a number of digits after the point by a rule.
   ///
-  /// - Parameter isUp: Whether the magnitude increases, given whether the result is inexact, the order of the dropped part
-  ///   relative to one half of the last digit, and whether the last digit is odd.
+  /// - Parameter isUp: Whether the magnitude increases, given whether the result is inexact, the order of the dropped
+  ///   part relative to one half of the last digit, and whether the last digit is odd.
   func rounded(
     places: Int, _ isUp: (_ isInexact: Bool, _ half: Int, _ isOdd: Bool) -> Bool
   ) -> Rounded? {

@@ -144,8 +144,8 @@ extension FieldChange {
   public static func pull(
     _ path: FieldPath, _ values: any DocumentValueConvertible...
   ) -> FieldChange { FieldChange(path, .pull(values.map(\.documentValue))) }
-  /// Removes the elements of an array that satisfy a condition, whose fields are those of the element; `Field(.element)`
-  /// is the element itself.
+  /// Removes the elements of an array that satisfy a condition, whose fields are those of the element;
+  /// `Field(.element)` is the element itself.
   ///
   /// ```swift
   /// try films.update("alien", .pull("cast", where: Field("role") == "extra" && Field("age") > 30))

@@ -5,8 +5,8 @@ package import NanoDocument
 extension FieldChange {
   /// Parses update operators in the notation of MongoDB, such as `{"$inc":{"views":1},"$push":{"tags":"x"}}`, in order.
   ///
-  /// `$pull` takes a value; an object with the only field `$where` is a condition in query text. `$push` takes a value, or an
-  /// object with `$each` and optionally `$position`; `$addToSet` a value or an object with `$each`.
+  /// `$pull` takes a value; an object with the only field `$where` is a condition in query text. `$push` takes a value,
+  /// or an object with `$each` and optionally `$position`; `$addToSet` a value or an object with `$each`.
   ///
   /// Source: https://www.mongodb.com/docs/manual/reference/operator/update/
   ///

@@ -7,9 +7,9 @@ import NanoEngine
 
 /// The encryption of the content of one attachment.
 ///
-/// Each has a random key of its own, which is stored beside it, encrypted with a key of the store. So chunks can be
-/// numbered instead of having random nonces, and a new key of the store does not have to encrypt them again: the content
-/// of an attachment never changes, and new content has a new key.
+/// Each attachment has its own random key, which is stored beside it, encrypted with a key of the store. The content of
+/// an attachment never changes, and new content has a new key. Therefore, the nonces of chunks are their positions
+/// instead of random numbers, and key rotation does not have to encrypt chunks again.
 struct BlobCipher {
   private let secret: [UInt8]
   private let key: SymmetricKey
@@ -27,7 +27,7 @@ struct BlobCipher {
   /// The key, for a write that takes several transactions.
   var bytes: [UInt8] { secret }
 
-  /// Encrypts a chunk. Its position cannot be exchanged with another one: it is the nonce.
+  /// Encrypts a chunk. Its position is the nonce, so that chunks cannot be exchanged.
   func seal(_ chunk: UnsafeRawBufferPointer, _ position: Int) throws(StoreError) -> [UInt8] {
     guard let nonce = try? AES.GCM.Nonce(data: Self.nonce(position)),
       let box = try? AES.GCM.seal(chunk, using: key, nonce: nonce)
@@ -66,7 +66,7 @@ struct BlobHeader {
   let digest: BlobDigest
   let length: Int64
 
-  /// The digest that the store below knows, which reveals only equality within the store.
+  /// The digest for the inner engine, which reveals only equality within the store.
   static func identity(of digest: BlobDigest, _ key: DataKey) -> BlobDigest {
     let code = HMAC<SHA256>.authenticationCode(
       for: Data("attachment".utf8) + digest.bytes, using: key.hashes)
@@ -91,7 +91,7 @@ struct BlobHeader {
     return try result.get()
   }
 
-  /// Opens the header of a record of the store below.
+  /// Decrypts the header of a record of the inner engine.
   ///
   /// - Throws: ``StoreError/Code/corruptFile``.
   init(_ inner: BlobRecord, _ ring: Keyring) throws(StoreError) {

@@ -3,7 +3,7 @@
 import NanoDocument
 package import NanoEngine
 
-/// The content of attachments is encrypted in every encrypted store, whatever collections are.
+/// The content of attachments is encrypted in every encrypted store, whichever collections are encrypted.
 extension EncryptedReader {
   func blob(_ digest: BlobDigest) throws -> BlobRecord? {
     let values = ring.values.number
@@ -37,7 +37,7 @@ extension EncryptedReader {
     }
   }
 
-  /// Returns the record of the store below.
+  /// Returns the record of the inner engine.
   func innerRecord(_ blob: BlobRecord) -> BlobRecord {
     guard blob.sealed != nil, let digest = blob.digest else { return blob }
     var record = blob

@@ -165,7 +165,7 @@ private struct ReencryptionRun {
     var upload: BlobUpload?
     repeat {
       upload = try writing { writer in
-        // Several owners: kept for a while, and deleted if this does not end.
+        // Owned by several processes: kept for a while, and collected if the encryption is interrupted.
         let lease = BlobLease(owner: "", touched: blob.lease.touched)
         var next = try upload ?? writer.beginBlob(chunkLength: blob.chunkLength, lease)
         for position in next.count..<min(next.count + 8, blob.chunkCount) {

@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// The tables of attachments, which exist once a store had one.
+/// The tables of attachments, which exist once the store has had one.
 struct PostgresBlobSchema {
   let names: PostgresNames
 
@@ -14,8 +14,9 @@ struct PostgresBlobSchema {
   /// The columns of ``record(_:_:)``.
   static let columns = "id, digest, length, chunk_length, owner, touched, sealed"
 
-  /// The statements that create the tables. Two transactions that run them at once wait for each other. Bytes are not
-  /// compressed: most attachments are, and a part of a value can then be read alone.
+  /// The statements that create the tables. Two transactions that run them at once wait for each other. The server does
+  /// not compress the bytes: most attachments are compressed already, and parts of uncompressed values can be read
+  /// separately.
   var definitions: [PostgresStatement] {
     [
       .once(

@@ -4,9 +4,9 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// The objects on the server that keep the expirations of a collection, and its queries.
+/// The server objects that store the expirations of a collection, and the statements that use them.
 ///
-/// Expirations are in a table of their own, with the row IDs of the documents that expire, so that the table of documents
+/// Expirations are in a separate table, with the row IDs of the documents that expire, so that the table of documents
 /// and the statements that write it stay the same. A trigger removes the expiration of a deleted document.
 struct ExpiryDefinition {
   /// Qualified and quoted names.

@@ -85,7 +85,7 @@ extension PostgresWriter {
   func setExpirationRule(_ rule: ExpirationRule?, _ table: WriterTable) throws {
     try enableExpirations(table)
     guard let definition = table.collection.expiry else { return }
-    // Expired documents would not have expired any more.
+    // Otherwise, documents that have already expired would become visible again.
     _ = note(try session.run(definition.remove("true", at: time)), table)
     _ = try session.run(.once("DELETE FROM \(definition.expirations)"))
     guard let rule else { return }
@@ -162,7 +162,7 @@ extension PostgresWriter {
     return rows.count
   }
 
-  /// Deletes all expired documents, of which a unique index could reject any other document because of any.
+  /// Deletes all expired documents, since a unique index could reject a document because of any of them.
   func sweepAll(_ table: WriterTable) throws {
     guard table.hasExpiredRows, let definition = table.collection.expiry else { return }
     _ = note(try session.run(definition.remove("true", at: time)), table)

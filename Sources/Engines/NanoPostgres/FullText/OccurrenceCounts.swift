@@ -30,8 +30,8 @@ struct OccurrenceCounts {
 
   /// The expression for the tokens of a document that the phrases name, with their occurrences.
   ///
-  /// The server has no function that selects lexemes, but one that marks them, and one that selects marked ones. Both are
-  /// faster than a subquery.
+  /// The server has no function that selects lexemes, but one that marks them, and one that selects marked ones. Both
+  /// are faster than a subquery.
   func expression(_ index: PostgresTextIndex) -> PostgresSQL {
     "ts_filter(setweight(\(index.column), 'A', " + .value(.texts(distinctTokens))
       + "), '{a}')"

@@ -4,10 +4,11 @@ import NanoDocument
 import NanoQuery
 import Synchronization
 
-/// A cache of how many documents contain a token, which the server would count again for each search.
+/// A cache of document frequencies: the number of documents that contain a token, which the server would otherwise
+/// count for each search.
 ///
-/// An entry belongs to a state of the statistics of its index, which changes with every change of tokens, and is never the
-/// same for two states.
+/// An entry belongs to a state of the statistics of its index, which changes with every change of tokens, and is never
+/// the same for two states.
 final class PhraseCounts: Sendable {
   private struct Entry {
     var state: Int64

@@ -90,8 +90,8 @@ extension PostgresReader {
     return ranker.rank { subject.texts(at: $0) }
   }
 
-  /// Returns the ranker for a search: from the number of documents, their total length, and the number of documents with
-  /// each phrase.
+  /// Returns the ranker for a search: from the number of documents, their total length, and the number of documents
+  /// with each phrase.
   ///
   /// - Parameter first: The first matches of a counted search.
   private func ranker(

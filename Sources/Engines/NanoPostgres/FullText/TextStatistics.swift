@@ -4,13 +4,13 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// The objects on the server that keep what ranks need of a whole collection: the number of its documents and of their
-/// tokens.
+/// The server objects that store the statistics of a collection that ranks need: the number of its documents and of
+/// their tokens.
 ///
-/// Reading them from the documents would take longer than the search. Triggers, which see the statements of all programs, add a row with the
-/// change of both numbers for each statement, so that writers do not wait for each other; the numbers are the sums of the
-/// rows. Rows are merged from time to time. `mark` is random: the exclusive or of all marks identifies a state of the
-/// documents.
+/// Counting them would take longer than the search. Triggers, which also run for other programs, add a row with the
+/// changes of both numbers for each statement, so that writers do not wait for each other; the numbers are the sums of
+/// the rows. Rows are merged from time to time. `mark` is random: the exclusive or of all marks identifies a state of
+/// the documents.
 struct TextStatistics {
   /// Qualified and quoted names.
   let table: String
@@ -72,7 +72,7 @@ struct TextStatistics {
       + "FOR EACH STATEMENT EXECUTE FUNCTION \(function)()"
   }
 
-  /// The trigger function. It runs with the rights of its owner, as that of a change feed.
+  /// The trigger function. It runs with the rights of its owner, like that of a change feed.
   private var functionDefinition: String {
     let (column, length) = (index.column, index.lengthColumn)
     return """
@@ -112,7 +112,8 @@ struct TextStatistics {
       """)
   }
 
-  /// Merges the rows of a table of statistics. Rows that others add or merge at the same time are left to the next time.
+  /// Merges the rows of a table of statistics. Rows that others add or merge at the same time are left to the next
+  /// time.
   static func merging(_ table: String) -> PostgresStatement {
     PostgresStatement(
       """

@@ -3,8 +3,8 @@
 import NanoDocument
 import NanoQuery
 
-/// The tokens of a document, as a value of the server's type `tsvector`: each distinct token with the numbers of its
-/// occurrences, in place of its positions.
+/// The tokens of a document, as a value of the server's type `tsvector`: each distinct token with its term frequency in
+/// each field, instead of its positions.
 struct TokenVector {
   /// The value in the format of `tsvectorrecv`: the number of lexemes; each lexeme as a C string, the number of its
   /// positions, and the positions.

@@ -11,7 +11,7 @@ extension PostgresReader {
     guard query.hasRelated else { return query }
     let names = query.relatedCollections.map(\.text)
     try hold([collection] + names)
-    // Otherwise each statement sees a state of its own, with types that others are not prepared for.
+    // Otherwise, each statement sees a different state, with types that other statements are not prepared for.
     guard seesOneState, !query.isRanked, let found = try self.collection(collection) else {
       return try readingRelated(query)
     }

@@ -4,8 +4,8 @@ import Dispatch
 import NanoDocument
 import NanoEngine
 
-/// Combines gets of single documents that wait for others, such as those of many concurrent updates. A statement that reads
-/// thirty documents takes hardly longer than one that reads a single one.
+/// Combines gets of single documents that wait for others, such as those of many concurrent updates. A statement that
+/// reads thirty documents takes hardly longer than one that reads a single one.
 final class ReadGroups: Sendable {
   private struct Read {
     let collection: PostgresCollection
@@ -20,8 +20,8 @@ final class ReadGroups: Sendable {
   }
 
   private let groups = CallGroups<Read, Outcome>(
-    // Arbitrary: the documents of a group are in memory together. The wait is longer than a round trip in one data center,
-    // and shorter than one to another.
+    // Arbitrary: the documents of a group are in memory together. The wait is longer than a round trip in one data
+    // center, and shorter than one to another.
     maximum: 32, patience: .milliseconds(5)
   ) { read, others in
     read.collection.folded == others[0].collection.folded

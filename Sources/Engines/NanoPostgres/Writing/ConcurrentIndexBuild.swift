@@ -21,8 +21,8 @@ extension PostgresEngine {
 /// The statement runs outside of transactions, and leaves an invalid index if it is interrupted
 /// (https://www.postgresql.org/docs/current/sql-createindex.html#SQL-CREATEINDEX-CONCURRENTLY). The index is recorded
 /// in the catalog once it is valid, until when no query uses it and no list contains it. A second connection keeps a
-/// transaction open that holds the lock of the build, so that an unrecorded index of which nobody holds the lock is
-/// known to be left over. It has no transaction ID, and delays neither the change feed nor the server's cleanup.
+/// transaction open that holds the lock of the build, so that an unrecorded index whose lock is free is known to be
+/// left over. It has no transaction ID, and delays neither the change feed nor the server's cleanup.
 private struct ConcurrentIndexBuild {
   private let engine: PostgresEngine
   private let index: IndexDefinition
@@ -160,7 +160,7 @@ private struct ConcurrentIndexBuild {
 
   private func record(_ place: Place, _ holder: PostgresSession) throws {
     _ = try recording { writer, new in
-      // Whoever gets the lock of the build later sees the record.
+      // A transaction that later acquires the lock of the build sees the record.
       _ = try holder.run(PostgresStatement("SELECT 1"))
       let valid = try writer.session.run(
         PostgresStatement(

@@ -96,8 +96,8 @@ struct DocumentRow {
     func isNew(_ revision: Int64) -> Bool { revision == 1 || revision == unused }
   }
 
-  /// Returns a statement that inserts the document, or replaces the one with the same key. The sequence is used only for
-  /// a new document. If the existing one is deleted meanwhile, by another program, the new one has its row ID and
+  /// Returns a statement that inserts the document, or replaces the one with the same key. The sequence is used only
+  /// for a new document. If the existing one is deleted meanwhile, by another program, the new one has its row ID and
   /// another revision.
   ///
   /// - Parameter source: A table expression that provides one row.

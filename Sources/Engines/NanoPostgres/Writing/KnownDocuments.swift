@@ -3,7 +3,8 @@
 import NanoDocument
 import NanoEngine
 
-/// A document that the transaction has locked, as it is now: nobody else can change it before the transaction ends.
+/// The current state of a document that the transaction has locked. No other transaction can change it before this one
+/// ends.
 struct KnownDocument {
   var rowID: Int64
   var key: DocumentKey?

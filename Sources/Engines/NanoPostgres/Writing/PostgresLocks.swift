@@ -18,11 +18,11 @@ struct PostgresLocks: Sendable {
     number("key", folded.text + "\u{0}" + key.description)
   }
   var metadata: Int64 { number("metadata", "") }
-  /// The lock of whoever builds indexes of a collection concurrently.
+  /// The lock that is held while indexes of a collection are built concurrently.
   func builds(of folded: ExactName) -> Int64 { number("builds", folded.text) }
-  /// The lock of whoever builds an index concurrently.
+  /// The lock that is held while an index is built concurrently.
   func build(_ sqlName: String) -> Int64 { number("build", sqlName) }
-  /// The lock of whoever reads or writes its record for that.
+  /// The lock that is held while the record of a concurrent build is read or written.
   func buildRecord(_ sqlName: String) -> Int64 { number("build record", sqlName) }
 
   private func number(_ kind: String, _ name: String) -> Int64 {

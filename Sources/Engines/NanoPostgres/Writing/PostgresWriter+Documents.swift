@@ -130,7 +130,7 @@ extension PostgresWriter {
     let result = try runReportingViolations(row, table, sql + " RETURNING id", identity)
     table.known.forget(identity)
     guard result.count > 0 else {
-      // The caller may act on it, so the document must not change any more.
+      // The caller may act on it, so the document must not change afterward.
       guard isSerializable, try self.document(identity, in: collection) != nil else { return false }
       return document.replacedRevision == nil
         ? try replace(identity, with: document, in: collection) : false
@@ -178,7 +178,7 @@ extension PostgresWriter {
     let result = try session.run(sql.statement)
     for row in 0..<result.count { table.note(result.int(row, 0), .deleted) }
     if result.count > 0 { return true }
-    // The caller may act on it, so the document must not appear any more.
+    // The caller may act on it, so the document must not appear afterward.
     guard isSerializable, try document(identity, in: collection) != nil else { return false }
     return try delete(identity, from: collection)
   }

@@ -47,8 +47,8 @@ struct SingleStatementWrite {
       rowID: rows.int(0, 0), kind: isNew ? .inserted : .updated, stamp: stamp)
   }
 
-  /// Reads a document; `nil` if the server cannot be reached in time. The loss of a connection must not end the call with
-  /// an error that says that nothing was written.
+  /// Reads a document; `nil` if the server cannot be reached in time. The loss of a connection must not end the call
+  /// with an error that says that nothing was written.
   private func rows(of key: DocumentKey) -> PostgresResult? {
     let deadline = ContinuousClock.now + core.configuration.busyTimeout
     repeat {

@@ -25,7 +25,8 @@ final class TokenCleanup: Sendable {
     }
   }
 
-  /// Merges statistics of which a search has read many rows: programs that end before their next cleanup have added them.
+  /// Merges statistics of which a search has read many rows: programs that end before their next cleanup have added
+  /// them.
   func noteStatistics(rows: Int64, _ core: PostgresCore) {
     guard rows > Self.oldest,
       mergesStatistics.compareExchange(expected: true, desired: false, ordering: .relaxed).exchanged

@@ -4,11 +4,12 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// The tables of attachments, which exist once a store had one.
+/// The tables of attachments, which exist once the store has had one.
 ///
 /// A blob of a single chunk has its bytes in its own row, so that a small one costs a single insertion. Chunks are rows
-/// of one tree in which those of a blob are adjacent: the position is the lower 20 bits of the ID, and the row ID of the
-/// blob the others. A second index, or a table without row IDs, would cost more than it is worth for rows of this size.
+/// of one tree in which those of a blob are adjacent: the position is the lower 20 bits of the ID, and the row ID of
+/// the blob the others. A second index, or a table without row IDs, would cost more than it is worth for rows of this
+/// size.
 enum BlobSchema {
   static let table = "nano_blobs"
   static let chunks = "nano_chunks"
@@ -77,7 +78,7 @@ enum BlobSchema {
 }
 
 extension SQLiteConnection {
-  /// Whether the file has the tables of attachments. Most have not.
+  /// Whether the file has the tables of attachments. Most files do not.
   func hasBlobs() throws -> Bool {
     if knowsBlobTables { return true }
     knowsBlobTables = try hasTable(BlobSchema.chunks)

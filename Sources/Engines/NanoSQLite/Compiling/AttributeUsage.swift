@@ -11,7 +11,7 @@ struct AttributeUsage: OptionSet, Sendable, Hashable {
   /// A class name or a version of a class.
   static let type = AttributeUsage(rawValue: 2)
   static let all: AttributeUsage = [.key, .type]
-  /// Expirations, which are in a table of their own.
+  /// Expirations, which are in a separate table.
   static let expiration = AttributeUsage(rawValue: 4)
 
   /// Returns the columns of a document in the order in which rows are read: seven with all attributes, five

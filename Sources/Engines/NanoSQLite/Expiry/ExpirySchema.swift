@@ -6,8 +6,8 @@ import NanoSQL
 
 /// The schema definitions of the expirations of a collection.
 ///
-/// They are in a table of their own, with the row IDs of the documents that expire. So the rows of documents and the
-/// statements that write them stay the same, and what has expired is found without reading documents. The store sets
+/// They are in a separate table, with the row IDs of the documents that expire. The rows of documents and the
+/// statements that write them stay the same, and expired documents are found without reading them. The store sets
 /// expirations in its own statements. Triggers apply the collection's rule to rows of other programs, which have no
 /// revision.
 struct ExpirySchema {

@@ -84,7 +84,7 @@ extension SQLiteWriter {
   /// Changes the rule of a collection, and applies it to the existing documents.
   func setExpirationRule(_ rule: ExpirationRule?, of collection: String) throws {
     let expiry = try expirySchema(try tableForWriting(collection))
-    // They would not have expired any more.
+    // Otherwise, documents that have already expired would become visible again.
     try sweepAll(try tableForWriting(collection))
     try connection.execute(expiry.dropTriggers)
     try connection.execute("DELETE FROM \(expiry.expirations)")
@@ -140,7 +140,7 @@ extension SQLiteWriter {
     table.hasExpiredRows = try sweep(table, expiry, limit: ExpiryLog.step) == ExpiryLog.step
   }
 
-  /// Deletes all expired documents, of which a unique index could reject any other document because of any.
+  /// Deletes all expired documents, since a unique index could reject a document because of any of them.
   func sweepAll(_ table: CollectionTable) throws {
     guard table.hasExpiredRows, let expiry = table.expiry else { return }
     while try sweep(table, expiry, limit: ExpiryLog.step) == ExpiryLog.step {}

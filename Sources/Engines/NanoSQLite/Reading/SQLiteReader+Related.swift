@@ -47,8 +47,8 @@ extension SQLiteReader {
     return query
   }
 
-  /// Returns the metadata of the collections of related documents that exist and can be joined. Those in which documents
-  /// expire cannot: reading them leaves out what has expired.
+  /// Returns the metadata of the collections of related documents that exist and can be joined. Those in which
+  /// documents expire cannot: reading them leaves out what has expired.
   private func relatedMetadata(_ query: Query) throws -> [ExactName: CollectionMetadata] {
     var found: [ExactName: CollectionMetadata] = [:]
     for name in query.relatedCollections.sorted() {

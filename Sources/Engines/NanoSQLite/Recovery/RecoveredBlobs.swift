@@ -3,7 +3,7 @@
 import NanoDocument
 import NanoEngine
 
-/// The recovery of attachments: those whose content is whole are saved, others are reported.
+/// The recovery of attachments: those with intact content are saved, others are reported.
 struct RecoveredBlobs {
   private let reader: TreeReader
   private let catalog: RecoveredCatalog
@@ -77,7 +77,7 @@ struct RecoveredBlobs {
     var hasher = BlobHasher()
   }
 
-  /// Adds the chunks of blobs, and removes from the dictionary those that are whole.
+  /// Adds the chunks of blobs, and removes complete blobs from the dictionary.
   private func addChunks(
     _ blobs: inout [Int64: NewBlob], _ lengths: [Int64: Int], _ progress: () throws -> Void
   ) throws {

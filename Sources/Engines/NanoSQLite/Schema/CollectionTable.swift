@@ -204,8 +204,8 @@ extension CollectionTable {
     /// different content of a row that another program wrote the same revision.
     static let anyRevision = "(random() & 4503599627370495)"
 
-    /// In tracked collections, parameter 7 is the number of an updated document in the change feed, and parameter 8 that
-    /// of a new one, NULL if it is the row ID. Where documents may expire, parameter 2 of a read is the time.
+    /// In tracked collections, parameter 7 is the number of an updated document in the change feed, and parameter 8
+    /// that of a new one, NULL if it is the row ID. Where documents may expire, parameter 2 of a read is the time.
     func sql(_ table: String, isTracked: Bool, _ expiry: ExpirySchema?) -> String {
       let visible = expiry.map { " AND " + $0.isVisible("?2") } ?? ""
       let column = isTracked ? ", \(FeedSchema.column)" : ""

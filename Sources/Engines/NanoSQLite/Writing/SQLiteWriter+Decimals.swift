@@ -4,17 +4,17 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// The change of a collection when the first decimals are written to it.
+/// Prepares collections and indexes for their first decimals.
 extension SQLiteWriter {
   /// Prepares the collection for decimals in fields that had none. Called for a document before it is written, so that
-  /// an index compares its decimals with the numbers that are there.
+  /// an index compares its decimals with existing numbers.
   @inline(__always)
   func prepareDecimals(_ table: CollectionTable) throws {
     if _slowPath(table.paths.hasNewDecimals) { try flushPaths(of: table) }
   }
 
-  /// Creates the indexes on fields with new decimals again, with the expressions by which decimals are sorted, and marks
-  /// the file, so that earlier versions of the library, which have no decimals, do not open it.
+  /// Creates the indexes on fields with new decimals again, with the expressions by which decimals are sorted, and
+  /// marks the file, so that earlier versions of the library, which have no decimals, do not open it.
   func noteDecimals(_ table: CollectionTable) throws {
     try connection.raiseFormat(to: Schema.newestFormatVersion)
     let fields = table.fieldsWithDecimals

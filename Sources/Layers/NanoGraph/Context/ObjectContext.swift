@@ -116,7 +116,7 @@ public final class ObjectContext {
     releaseUnsaved()
     guard allTables.contains(where: { $0.map.count > 0 }) else { return }
     let successor = ObjectContext(succeeding: self)
-    // Nobody is notified that caches are emptied.
+    // No observer is notified that caches are emptied.
     successor.updates.begin(inverseEpoch: 0)
     for table in allTables {
       table.context = successor

@@ -69,7 +69,7 @@ struct UnsavedReads: Sendable {
   func inputs() throws -> UnsavedInputs {
     let name = query.collection.name
     let (defaults, known) = try query.collection.store.reading(.snapshot) { reader in
-      // Related objects count as they are saved.
+      // Related objects are evaluated as saved.
       (try reader.settings(of: name).defaults, try reader.readingRelated(query.query))
     }
     var found: [Int64: Document] = [:]

@@ -34,7 +34,7 @@ extension ModelPath where Root: GraphObject {
   /// try context.find(Song.self) { $0.album.has { $0.year > 1970 } }.fetch()
   /// ```
   ///
-  /// The related objects count as they are saved.
+  /// Related objects are evaluated as saved, without unsaved changes.
   public func has<Target: GraphObject>(
     _ condition: (ModelProperties<Target>) -> ModelCondition<Target>
   ) -> ModelCondition<Root> where Value == Target? {

@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-// Before decimals were values of their own, a `Decimal` property was stored as text.
+// Earlier versions stored `Decimal` properties as text.
 
 extension Condition {
   /// Returns the condition in which the texts of some properties count as the decimals that they are read as.

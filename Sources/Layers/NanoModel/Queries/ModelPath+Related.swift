@@ -11,14 +11,13 @@ extension ModelPath {
   /// films.find { $0.directorID.refers(to: Person.self) { $0.country == "UK" } }
   /// ```
   ///
-  /// It holds if one of the values that the property refers to satisfies the condition. A property with an array refers
-  /// to several.
+  /// The condition must hold for one of the values that the property refers to. An array refers to several values.
   public func refers<Target: Model>(
     to type: Target.Type, _ condition: (ModelProperties<Target>) -> ModelCondition<Target>
   ) -> ModelCondition<Root> { refers(to: type, condition(ModelProperties())) }
 
-  /// Returns a condition that the property refers to values of another model by their keys; with a condition, that
-  /// one of them satisfies it.
+  /// Returns a condition that the property refers to a value of another model by its key; with a condition, to a value
+  /// that satisfies it.
   public func refers<Target: Model>(
     to type: Target.Type, _ condition: ModelCondition<Target> = .all
   ) -> ModelCondition<Root> { related(type, by: .key, condition) }
@@ -33,8 +32,8 @@ extension ModelPath {
     _ condition: (ModelProperties<Target>) -> ModelCondition<Target>
   ) -> ModelCondition<Root> { isReferred(by: property, condition(ModelProperties())) }
 
-  /// Returns a condition that a property of another model refers to this one; with a condition, that one of the values
-  /// that do satisfies it.
+  /// Returns a condition that a property of another model refers to this one; with a condition, in a value that
+  /// satisfies it.
   public func isReferred<Target: Model, Property>(
     by property: any KeyPath<Target, Property> & Sendable,
     _ condition: ModelCondition<Target> = .all

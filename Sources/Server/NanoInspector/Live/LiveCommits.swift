@@ -7,11 +7,11 @@ import NanoQuery
 import NanoServer
 import NanoStoreCore
 
-/// The commits of a store as server-sent events, whichever process makes them.
+/// The commits of a store by any process, as server-sent events.
 ///
-/// An event has the collections that changed. For each, it lists the changed documents if they are known, which is the case for tracked
-/// collections and for commits through this store. Otherwise it lists new documents, which have larger row IDs, and
-/// the change in the number of documents.
+/// An event has the collections that changed. For each, it lists the changed documents if they are known, which is the
+/// case for tracked collections and for commits through this store. Otherwise it lists new documents, which have larger
+/// row IDs, and the change in the number of documents.
 struct LiveCommits: Sendable {
   private let store: Store
 

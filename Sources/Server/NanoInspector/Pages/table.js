@@ -48,8 +48,8 @@ export function cell(node) {
 }
 
 /**
- * Shows documents. `options` are `columns`, `sort` (`{ field, descending }` or null), `selected` (a row ID), `previous` (documents of the same page
- * before, to mark changes), `onsort(column)` and `onopen(document)`.
+ * Shows documents. `options` are `columns`, `sort` (`{ field, descending }` or null), `selected` (a row ID), `previous`
+ * (documents of the same page before, to mark changes), `onsort(column)` and `onopen(document)`.
  */
 export function showTable(root, documents, options) {
   const { columns, sort, selected, previous } = options;

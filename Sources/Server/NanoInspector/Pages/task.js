@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Work that waits for the server: shown after a moment, can be cancelled, and reports its errors in place.
+// Work that waits for the server: shown after a moment, can be canceled, and reports its errors in place.
 
 import { ApiError } from "./api.js";
 import { button, fill, h, visible } from "./dom.js";
@@ -27,8 +27,8 @@ export function errorView(error, again) {
 }
 
 /**
- * Runs work and shows in an element that it is running, with a button that cancels it, or its error. The work of an earlier call on the same
- * element is cancelled.
+ * Runs work and shows in an element that it is running, with a button that cancels it, or its error. The work of an
+ * earlier call on the same element is canceled.
  *
  * `work` receives a signal and a time limit in milliseconds, undefined for the default.
  */

@@ -2,8 +2,8 @@
 // Values of documents: from the API's Extended JSON to nodes with a type, and from nodes to text.
 
 /**
- * A node is `{ type, value, size }`: `size` is the size of the whole if the server has cut the value. Numbers are their digits, an object
- * is a list of pairs.
+ * A node is `{ type, value, size }`: `size` is the size of the whole if the server has cut the value. Numbers are their
+ * digits, an object is a list of pairs.
  */
 export function decode(wire) {
   if (wire === null) return { type: "null", value: null };

@@ -53,7 +53,8 @@ extension Inspector {
 
 /// The number of documents that the engine reads for all results of a query.
 ///
-/// An engine does not count them. The plan shows whether it is the number of matches, the number of all documents, or between them.
+/// An engine does not count them. The plan shows whether it is the number of matches, the number of all documents, or
+/// between them.
 private struct Examined {
   let minimum: Int
   let maximum: Int

@@ -46,7 +46,7 @@ extension Inspector {
     ]
   }
 
-  /// Private-use characters mark matches. A text that contains them is shown with wrong marks, no more.
+  /// Private-use characters mark matches. A text that contains them is only highlighted incorrectly.
   private static let begin = "\u{F1AA0}"
   private static let end = "\u{F1AA1}"
 

@@ -7,8 +7,9 @@ import NanoStoreCore
 
 /// Documents that stand for all that match a query.
 ///
-/// A small collection is read whole. Of a larger one, short runs of documents at even distances are read, because neighbors share pages
-/// of the file. With a condition, the first matches are read. Documents are visited one by one, so that large ones need little memory.
+/// A small collection is read whole. Of a larger one, short runs of documents at even distances are read, because
+/// neighbors share pages of the file. With a condition, the first matches are read. Documents are visited one by one,
+/// so that large ones need little memory.
 struct Sample {
   /// How the documents were chosen.
   let kind: Kind

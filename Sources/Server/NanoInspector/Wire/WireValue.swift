@@ -18,9 +18,9 @@ struct WireLimits: Sendable {
 
 /// Writes values of documents as Extended JSON from which a browser recovers every type and digit.
 ///
-/// A number without a wrapper is an integer below 2⁵³, or has a fraction. Other numbers are `{"$numberLong": "…"}`, `{"$numberDecimal": "…"}` and
-/// `{"$numberDouble": "…"}`. Names that JavaScript would reorder or interpret are in pairs, `{"$fields": [["1", …]]}`. What
-/// exceeds the limits is `{"$cut": …, "$size": n}` with the size of the whole.
+/// A number without a wrapper is an integer below 2⁵³, or has a fraction. Other numbers are `{"$numberLong": "…"}`,
+/// `{"$numberDecimal": "…"}` and `{"$numberDouble": "…"}`. Names that JavaScript would reorder or interpret are in
+/// pairs, `{"$fields": [["1", …]]}`. What exceeds the limits is `{"$cut": …, "$size": n}` with the size of the whole.
 struct WireValue {
   private let limits: WireLimits
 

@@ -42,7 +42,7 @@ public struct Attachment: Sendable, Hashable, Codable {
     case contentType = "content_type"
   }
 
-  /// The media type of content of which nothing is known.
+  /// The media type of content of unknown type.
   public static let unknownContentType = "application/octet-stream"
 
   /// The field of a document that holds its named attachments.
@@ -50,14 +50,14 @@ public struct Attachment: Sendable, Hashable, Codable {
 }
 
 extension Attachment: DocumentValueConvertible {
-  /// The object that stands for the attachment in a document.
+  /// The object that represents the attachment in a document.
   public var documentValue: DocumentValue {
     .object([
       "digest": .string(digest), "length": .int(length), "content_type": .string(contentType),
     ])
   }
 
-  /// Creates a reference from the object that stands for it in a document; nil for any other value.
+  /// Creates a reference from the object that represents it in a document; nil for any other value.
   public init?(_ value: DocumentValue) {
     guard let object = value.object, let digest = object["digest"]?.string,
       let length = object["length"]?.int64

@@ -15,7 +15,7 @@ public struct AttachmentSource: Sendable {
   /// Bytes in memory.
   public static func data(_ data: Data) -> AttachmentSource { AttachmentSource(form: .data(data)) }
 
-  /// The contents of a file, of which only a few megabytes are in memory at once.
+  /// The contents of a file, with only a few megabytes in memory at a time.
   public static func file(_ url: URL) -> AttachmentSource { .file(path: url.path) }
 
   /// The contents of a file, addressed by its path.

@@ -10,9 +10,9 @@ import NanoEngine
 /// for try await piece in films.attachments(of: "alien").stream("trailer") { … }
 /// ```
 ///
-/// Each piece is verified before it is returned. From the first one on, the attachment stays
-/// readable until the loop ends, even if it is removed from the document and the store is compacted.
-/// With a write-ahead log and on a server, a snapshot is held meanwhile, and a connection.
+/// Each piece is verified before it is returned. After the first piece, the attachment stays readable until the loop
+/// ends, even if it is removed from the document and the store is compacted. Until then, the stream holds a connection,
+/// and a snapshot in files with a write-ahead log and on a server.
 public struct AttachmentStream: AsyncSequence, Sendable {
   /// A piece of the content; all but the last have the same length.
   public typealias Element = Data

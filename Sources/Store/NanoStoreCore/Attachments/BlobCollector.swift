@@ -15,9 +15,9 @@ struct BlobCollector {
   private let lease: Int64
   private let now = Clock.microseconds()
 
-  /// How long the writes in progress of processes of which nothing is known are kept, in microseconds.
+  /// How long writes in progress are kept if the state of their process is unknown, in microseconds.
   private static let unknownLease: Int64 = 3_600_000_000
-  /// The same for processes that run. Arbitrary: longer than a slow source pauses.
+  /// The same for running processes. Arbitrary: longer than a slow source pauses.
   private static let runningLease: Int64 = 24 * unknownLease
   /// The number of records that are in memory at once. Arbitrary.
   private static let step = 1_000
@@ -28,7 +28,7 @@ struct BlobCollector {
     self.lease = max(0, Int64(clamping: Int64(lease / .microseconds(1))))
   }
 
-  /// If a document or a record cannot be read, what refers to what is unknown, and nothing is deleted.
+  /// Deletes nothing if a document or a record cannot be read, because references are then unknown.
   func run() throws {
     guard engine.capabilities.contains(.blobs) else { return }
     do {
@@ -79,7 +79,7 @@ struct BlobCollector {
     return !isProtected(blob)
   }
 
-  /// Whether documents refer to content that was added, so that it is collected once they no longer do.
+  /// Whether documents refer to added content, whose lease can therefore end.
   private func hasEndedLease(_ blob: BlobRecord, _ marks: BlobMarks) -> Bool {
     guard blob.lease.owner != nil, let digest = blob.digest else { return false }
     return marks.digests.contains(digest)

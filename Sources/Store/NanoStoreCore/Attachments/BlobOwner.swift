@@ -3,11 +3,11 @@
 import Foundation
 import Synchronization
 
-/// Identifies who is writing an attachment, so that what a killed process left behind is collected at once, and what
-/// another one is writing is not.
+/// Identifies the process that is writing an attachment, so that the remains of a killed process are collected
+/// immediately, and the writes of a running one are not.
 ///
 /// The text is `1 BOOT NAMESPACE PID START ID`: the boot of the machine, the namespace of process IDs, the process with
-/// its start time, and the write. Where the system does not tell one of them, it is `-`.
+/// its start time, and the write. A part that the system does not provide is `-`.
 package struct BlobOwner: Hashable, Sendable {
   package let text: String
 
@@ -21,7 +21,7 @@ package struct BlobOwner: Hashable, Sendable {
 
   package func end() { _ = Self.live.withLock { $0.remove(text) } }
 
-  /// The owner of attachments that this process has added and not yet put into a document.
+  /// The owner of attachments that this process has added but not yet saved in a document.
   static let ofProcess = process + " -"
 
   /// What is known about an owner.

@@ -5,9 +5,9 @@ package import NanoEngine
 
 /// Reads chunks of a blob in order and verifies each before it is passed on.
 ///
-/// A chunk is verified by the digest of everything up to its end. Where reading begins in the middle, the stored state
-/// before the first chunk is where the computation begins. An engine that encrypts stores no states and authenticates
-/// each chunk; there the digest is verified after the last one.
+/// A chunk is verified by the digest of everything up to its end. If reading begins in the middle, the computation
+/// begins with the stored state before the first chunk. An engine that encrypts stores no states and authenticates each
+/// chunk; there the digest is verified after the last one.
 package struct BlobVerifier {
   package let record: BlobRecord
   /// The position of the next chunk.

@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
-/// Writes the content of a new attachment, in transactions of bounded size, of which a last one makes it visible.
+/// Writes the content of a new attachment in transactions of bounded size, the last of which makes it visible.
 ///
 /// Other writers wait for one of these transactions at most, and memory and write-ahead log stay small. Inside a
 /// transaction of the caller, everything is written in that.
@@ -115,7 +115,7 @@ final class BlobWriter: Sendable {
     }
   }
 
-  /// Makes the sealed content visible with a transaction. Has no other effect, so that it may be repeated.
+  /// Makes the sealed content visible in a transaction. Has no other effect, so it can be repeated.
   func finish(in writer: any EngineWriter, owner: String?) throws {
     try state.withLock { state in
       guard let sealed = state.sealed else { preconditionFailure("The content is not sealed") }

@@ -8,9 +8,9 @@ import NanoQuery
 extension DocumentAttachments {
   /// Stores content under a name; replaces the document's attachment of this name.
   ///
-  /// Content is written in transactions of a few megabytes, so that other writers do not wait long,
-  /// and becomes visible with the last one, together with the reference in the document. Inside a
-  /// write block, it is written in the block's transaction.
+  /// Content is written in transactions of a few megabytes, so that other writers do not wait long. The last
+  /// transaction makes it visible, together with the reference in the document. Inside a write block, it is written in
+  /// the block's transaction.
   ///
   /// - Parameters:
   ///   - source: Bytes or a file, which is read in pieces.
@@ -136,7 +136,7 @@ extension DocumentAttachments {
 
   /// Removes an attachment from the document and returns whether there was one.
   ///
-  /// Its content is deleted by ``Store/compact(attachmentLease:)-(Duration)`` if no document refers to it any more.
+  /// Its content is deleted by ``Store/compact(attachmentLease:)-(Duration)`` once no document refers to it.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if the document does not exist.
   @discardableResult

@@ -13,9 +13,9 @@ import NanoQuery
 /// try attachments.data("poster")
 /// ```
 ///
-/// The document holds a reference to each in the field `_attachments`, an object by name, so that
-/// queries can use it: `[_attachments.poster.length] > 1000000`. Updates of the document keep the
-/// field. A `save` replaces the whole document: without the field, it has no attachments any more.
+/// The document holds a reference to each in the field `_attachments`, an object by name, so that queries can use it:
+/// `[_attachments.poster.length] > 1000000`. Updates of the document keep the field. A `save` replaces the whole
+/// document: if the new value lacks the field, the document has no attachments.
 public struct DocumentAttachments: Sendable {
   let collection: DocumentCollection
   /// The store that contains the document.

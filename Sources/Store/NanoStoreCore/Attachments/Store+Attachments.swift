@@ -4,18 +4,18 @@ public import Foundation
 import NanoDocument
 import NanoEngine
 
-/// Content by its reference, wherever documents have it.
+/// The content of attachments, by reference.
 extension Store {
-  /// Stores content, and returns the reference to it that a document can have.
+  /// Stores content, and returns a reference to it for a document.
   ///
   /// ```swift
   /// film.poster = try store.addAttachment(.file(url), contentType: "image/jpeg")
   /// try films.save(film)
   /// ```
   ///
-  /// Content that the store already has is not stored again. Content that no document refers to is
-  /// deleted by ``compact(attachmentLease:)-(Duration)``, but not in the first hour, so that there is time to
-  /// save the document; inside a write block, it has to be saved in the same block.
+  /// Content that the store already has is not stored again. Content that no document refers to is deleted by
+  /// ``compact(attachmentLease:)-(Duration)``, but not within an hour, so that you can save the document. Inside a
+  /// write block, save it in the same block.
   ///
   /// - Parameters:
   ///   - source: Bytes or a file, which is read in pieces.
@@ -78,7 +78,7 @@ extension Store {
 
   private func finish(_ writer: BlobWriter, _ contentType: String) throws -> Attachment {
     let attachment = writer.seal(contentType: contentType)
-    // A block that does not save it has no use for it.
+    // A block has to save the reference itself, so the content needs no lease.
     let owner = isInTransaction ? nil : BlobOwner.ofProcess
     try writing(atomic: true) { try writer.finish(in: $0, owner: owner) }
     return attachment
@@ -102,7 +102,7 @@ extension Store {
   /// try store.data(of: video, in: 0..<1_024)
   /// ```
   ///
-  /// The bytes are verified as those of a whole content are.
+  /// The bytes are verified like the whole content.
   ///
   /// - Throws: Also ``StoreError/Code/invalidArgument`` for a range beyond the end.
   public func data(of attachment: Attachment, in range: Range<Int>) throws -> Data {
@@ -123,7 +123,7 @@ extension Store {
     AttachmentStream(store: self) { attachment }
   }
 
-  /// Writes the content of an attachment to a new file, of which a few pieces are in memory at once.
+  /// Writes the content of an attachment to a new file, with a few pieces in memory at a time.
   ///
   /// - Parameters:
   ///   - path: The file, which is created completely or not at all.
@@ -241,7 +241,7 @@ extension Store {
 }
 
 extension Store {
-  /// Passes a source to a writer, on a thread of its own.
+  /// Passes a source to a writer, on a separate thread.
   func fill(_ writer: BlobWriter, from source: AttachmentSource) async throws {
     let interruption = Interruption()
     try await withTaskCancellationHandler {

@@ -34,7 +34,7 @@ final class ChangeHub: Sendable {
     otherCommitsHandler.withLock { $0 = handler }
   }
 
-  /// Lets the live queries of a collection read again, because documents have expired that are not deleted.
+  /// Makes the live queries of a collection run again, because documents have expired that are not deleted.
   func noteExpired(_ collection: String) { receive(Commit([Change(collection, nil)])) }
 
   /// The minimum interval between two rounds of processing, so that a burst of commits is processed

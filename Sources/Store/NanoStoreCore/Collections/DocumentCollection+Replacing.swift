@@ -1,4 +1,4 @@
-// Reads a document, changes it, and replaces it if no one else has changed it meanwhile.
+// Reads a document, changes it, and replaces it if it has not been changed in the meantime.
 
 import NanoDocument
 import NanoEngine

@@ -13,13 +13,13 @@ extension DocumentCollection {
   /// try sessions.setExpiration(nil, of: "s1")                                 // it stays
   /// ```
   ///
-  /// From that moment on the document is absent for every read, as if it had been deleted, and its key can be used
-  /// again. The store deletes it soon after, which live queries and the change feed report as a deletion. A date in the
-  /// past expires it immediately.
+  /// Once it has expired, no read returns the document, as if it had been deleted, and its key can be reused. The store
+  /// deletes it soon after, and the change feed then reports a deletion. Live queries stop returning it as soon as it
+  /// expires. A date in the past expires it immediately.
   ///
   /// A document keeps its expiration when it is updated or replaced. In a collection with an
   /// ``setExpirationRule(_:)-(ExpirationRule?)`` the next write applies the rule again. Setting an expiration is not a
-  /// change of the document: its revision stays, and the change feed has no entry for it.
+  /// change of the document: its revision stays the same, and the change feed has no entry for it.
   ///
   /// - Returns: Whether the document exists.
   /// - Throws: ``StoreError/Code/invalidArgument`` for a date beyond the year 9999; ``StoreError/Code/unsupported`` if
@@ -69,9 +69,9 @@ extension DocumentCollection {
   /// ```
   ///
   /// The rule is stored with the collection, which is created if needed, and applies to every document that is written
-  /// from now on: inserted, saved, updated or imported, by this store, another process, or on SQLite another program. The
-  /// existing documents get the expiration that they would have if they were written now. Setting another rule, or
-  /// none, first removes the expirations of all documents, those set with ``setExpiration(_:of:)-(_,String)`` included;
+  /// afterward: inserted, saved, updated or imported, by this store, by another process, or on SQLite by another
+  /// program. It also applies to existing documents, as if they were written now. Setting a different rule, or none,
+  /// first removes the expirations of all documents, including those set with ``setExpiration(_:of:)-(_,String)``;
   /// setting the same rule does nothing.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` for a duration that is not positive, exceeds a thousand years, or a

@@ -6,9 +6,9 @@ import NanoEngine
 import NanoQuery
 import Synchronization
 
-/// Deletes expired documents, and lets live queries know when documents expire.
+/// Deletes expired documents, and notifies live queries when documents expire.
 ///
-/// One timer waits for the earliest expiration of all collections. There is none in a store without expirations.
+/// One timer waits for the earliest expiration of all collections. A store without expirations has no timer.
 final class ExpirySweeper: Sendable {
   private struct State {
     var engine: (any Engine)?
@@ -42,7 +42,7 @@ final class ExpirySweeper: Sendable {
   /// Waits until the checks that were begun have ended.
   func drain() { queue.sync {} }
 
-  /// Takes an expiration into account that a transaction has set.
+  /// Accounts for an expiration that a transaction has set.
   func note(_ time: Int64) {
     let isEarliest = state.withLock { $0.engine != nil && time < $0.time ?? .max }
     if isEarliest { check() }
@@ -167,8 +167,8 @@ extension Store {
   /// try store.deleteExpired()                              // 1
   /// ```
   ///
-  /// A store deletes them by itself, soon after they expire and when it is opened. Call this to do so at a time of your
-  /// choice, or before a backup. Each step is a transaction of its own.
+  /// A store deletes them automatically, soon after they expire and when it is opened. Call this method to delete them
+  /// at a time of your choice, such as before a backup. It runs several short transactions.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` inside a read or write block. Some may have been deleted.
   @discardableResult

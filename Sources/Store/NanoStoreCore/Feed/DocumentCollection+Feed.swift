@@ -17,9 +17,9 @@ extension DocumentCollection {
   /// }
   /// ```
   ///
-  /// Nothing is missed, whoever writes: this store, other processes, direct SQL. Documents from before tracking was
-  /// turned on come first. Positions stay valid after the store is opened again, compacted, and copied, and after
-  /// index changes.
+  /// Nothing is missed, whichever program writes: this store, other processes, direct SQL. Documents from before
+  /// tracking was turned on come first. Positions stay valid after the store is opened again, compacted, and copied,
+  /// and after index changes.
   ///
   /// - Parameters:
   ///   - position: The position after which to continue; nil for the beginning.

@@ -15,8 +15,8 @@ public import NanoQuery
 ///   .rows()                                  // [{"genre":"Drama","films":12,"rating":7.9}, …]
 /// ```
 ///
-/// Each stage receives the rows of the previous one. A row is an object, initially a document. The result
-/// is the same on every engine, and docs/AGGREGATION.md describes the stages.
+/// Each stage receives the rows of the previous one. A row is an object, initially a document. The result is the same
+/// on every engine. docs/AGGREGATION.md describes the stages.
 ///
 /// A pipeline is a value: each step returns a new one, and a pipeline can be executed many times.
 public struct DocumentPipeline: Sendable {

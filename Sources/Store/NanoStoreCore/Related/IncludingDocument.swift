@@ -58,8 +58,8 @@ public struct IncludingDocument: Sendable {
 
   /// The document with its related documents as the values of fields.
   ///
-  /// A document that a single value refers to by key or row ID becomes an object, or null if it does not exist; others
-  /// become an array. A field with the name of the inclusion is replaced. Like a document with selected fields, it
+  /// A single reference by key or row ID becomes an object, or null if the document does not exist; everything else
+  /// becomes an array. A field with the name of the inclusion is replaced. Like a document with selected fields, it
   /// cannot replace the stored one.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument``.

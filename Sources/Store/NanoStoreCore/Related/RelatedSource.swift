@@ -33,11 +33,11 @@ extension RelatedSource {
   /// }
   /// ```
   ///
-  /// Documents are related if some value of the one equals some value of the other. The related documents of many
-  /// results are read by one query, from the same snapshot as the results. Its condition and order apply to them, and
-  /// its limit and offset to those of each result. Without an order, documents that an array refers to are in the order
-  /// of the array, and others in that of their row IDs. A reference to a document that does not exist, or that does not
-  /// satisfy the condition, includes nothing.
+  /// Documents are related if a value of one equals a value of the other. One query reads the related documents of many
+  /// results, from the same snapshot as the results. The condition and order of the source apply to the related
+  /// documents, and its limit and offset apply to each result separately. Without an order, documents that an array
+  /// refers to are in the order of the array, and others in that of their row IDs. A reference to a document that does
+  /// not exist, or that does not satisfy the condition, includes nothing.
   ///
   /// - Parameters:
   ///   - local: What identifies the related documents in the results. Each element of an array counts.

@@ -103,8 +103,8 @@ extension Store {
     }
   }
 
-  /// Runs a write like ``write(retries:isolation:_:)-(_,_,()->Result)``, for callers that have already waited for queued
-  /// calls.
+  /// Runs a write like ``write(retries:isolation:_:)-(_,_,()->Result)``, for callers that have already waited for
+  /// queued calls.
   func writeWithoutWaiting<Result>(_ work: () throws -> Result) throws -> Result {
     if let context = TransactionContext.current(of: self) {
       guard let writer = context.writer else { throw Self.insideRead }

@@ -7,7 +7,8 @@ import Synchronization
 /// An engine that forwards every call to a wrapped engine and fails a chosen one.
 ///
 /// Every method of a reader or writer counts as a call, as does every entry point of the engine: `read`, `write`,
-/// `get`, `put`, `observeCommits`, `compact`, `backup`, `verify`, `statistics`, `close`, and the commit at the end of a `write`.
+/// `get`, `put`, `observeCommits`, `compact`, `backup`, `verify`, `statistics`, `close`, and the commit at the end of a
+/// `write`.
 ///
 /// ```swift
 /// let engine = FailingEngine(try SQLiteEngine(.memory, .init()))

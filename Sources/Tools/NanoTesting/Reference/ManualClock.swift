@@ -8,7 +8,7 @@ import Synchronization
 /// ```swift
 /// let clock = ManualClock()
 /// let engine = ReferenceEngine(clock: clock)
-/// clock.advance(by: .seconds(60))                  // wakes whoever waits for a time until then
+/// clock.advance(by: .seconds(60))                  // calls the handlers that are due by then
 /// ```
 package final class ManualClock: StoreClock {
   private struct Waiting {

@@ -4,8 +4,8 @@ import Foundation
 import NanoDocument
 import NanoQuery
 
-/// Pipelines by definition: each stage maps all rows to all rows. It shares the evaluator and the aggregates
-/// with engines, but not how rows are read, decoded, sorted, grouped and passed on.
+/// The reference implementation of pipelines: each stage maps all rows to all rows. It shares the evaluator and the
+/// aggregates with engines, but not the reading, decoding, sorting, grouping and passing of rows.
 struct ReferencePipeline {
   typealias Row = DocumentSubject
   let read: (Query, String) throws -> [Row]
