@@ -55,6 +55,28 @@ struct EncryptedStoreTests {
     #expect(try again["people"].find(Field("SecretDefault") == "SecretDefaultValue").count() == 49)
   }
 
+  @Test("Encrypted decimals are exact, and versions without decimals reject a file that has any")
+  func decimals() throws {
+    let store = try file.open(.test(indexes: .blind))
+    let goods = store["goods"]
+    func format() throws -> String? { try store.statistics().settings["user_version"] }
+    func amount(_ text: String) -> Decimal { Decimal(string: text) ?? .nan }
+    try goods.createIndex("price")
+    try goods.insert(["price": 2, "n": 1])
+    #expect(try format() == "1")
+    for price in ["9.99", "0.1", "2.0", "1e20"] {
+      try goods.insert(["price": .decimal(amount(price))])
+    }
+    #expect(try format() == "3")
+    #expect(try goods.find(Field("price") == amount("9.990")).count() == 1)
+    #expect(try goods.find(Field("price") == 2).count() == 2)
+    #expect(try goods.find(Field("price") > amount("0.1")).count() == 4)
+    #expect(try goods.find().sorted(by: "price").fetch().first?["price"] == .decimal(amount("0.1")))
+    #expect(try goods.find(Field("price") < 100).sum("price") == .decimal(amount("14.09")))
+    try store.close()
+    #expect(try file.open()["goods"].find(Field("price") == amount("0.1")).count() == 1)
+  }
+
   @Test(
     "A different passphrase, a different kind of key and a missing key are rejected, and the file is unchanged"
   )

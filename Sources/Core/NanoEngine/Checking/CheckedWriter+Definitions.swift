@@ -34,6 +34,8 @@ extension CheckedWriter {
     }
   }
 
+  func requireDecimals() throws { try checked { _ in try writer.requireDecimals() } }
+
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
     try checked { check in
       try writer.createIndex(index, in: collection)

@@ -28,8 +28,15 @@ package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWr
   /// - Throws: ``StoreError/Code/invalidArgument``, ``StoreError/Code/invalidName``,
   ///   ``StoreError/Code/valueNotStorable``.
   func setMetadata(_ value: DocumentValue?, _ name: String) throws
+  /// Makes versions of the library that do not know decimals reject the store. An engine does so by itself for the
+  /// decimals in bodies; a caller that hides them in another form calls this method.
+  func requireDecimals() throws
   /// Runs a block in a savepoint: its changes are rolled back if it throws, while the transaction continues.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` inside a progress closure of the transaction.
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result
+}
+
+extension EngineWriter {
+  package func requireDecimals() throws {}
 }

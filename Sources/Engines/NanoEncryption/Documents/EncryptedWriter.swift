@@ -65,6 +65,7 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
   func flush() throws -> [ExactName: CachedPathCatalog] {
     for (exact, cached) in paths where cached.paths.isChanged {
       let name = exact.text
+      if cached.paths.hasDecimals { try writer.requireDecimals() }
       let encrypted = try EncryptedEntry.encrypt(cached.paths.value, .paths, name, ring.values)
       try writer.setMetadata(encrypted, EncryptedEntry.name(.paths, name, ring.values))
       cached.paths.noteWritten()

@@ -103,6 +103,8 @@ final class EncryptedPathCatalog {
     return nodes.count - 1
   }
 
+  var hasDecimals: Bool { nodes.contains { $0.types.contains(.decimal) } }
+
   @inline(__always)
   private func mark(_ node: Int, _ types: ObservedTypes) {
     guard !nodes[node].types.isSuperset(of: types) else { return }

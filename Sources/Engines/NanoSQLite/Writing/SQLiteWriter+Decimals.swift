@@ -44,6 +44,8 @@ extension SQLiteWriter {
     }
   }
 
+  func requireDecimals() throws { try connection.raiseFormat(to: Schema.newestFormatVersion) }
+
   private func begin(_ schema: IndexSchema) throws {
     try connection.execute(try schema.begin())
     try connection.run(

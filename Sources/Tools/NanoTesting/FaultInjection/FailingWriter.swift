@@ -126,6 +126,7 @@ final class FailingWriter: FailingReader, EngineWriter {
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {
     try counted().setMetadata(value, name)
   }
+  func requireDecimals() throws { try counted().requireDecimals() }
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
     try counted().savepoint(work)
   }

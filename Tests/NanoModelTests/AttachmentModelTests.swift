@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreModels
+import NanoTestSupport
+import Testing
+
+@Model private struct Movie {
+  @Key var id: String
+  var title: String
+  var poster: NanoStoreModels.Attachment? = nil
+  var stills: [NanoStoreModels.Attachment] = []
+}
+
+@Model private final class Album {
+  var title: String
+  var cover: NanoStoreModels.Attachment?
+}
+
+@Suite("Attachments in models")
+struct AttachmentModelTests {
+  private let store: Store
+  init() throws { store = try anyStore() }
+
+  @Test("A property refers to content, which compact keeps while a value refers to it")
+  func property() async throws {
+    let movies = store[Movie.self]
+    let poster = try await store.addAttachment(.data(Data("poster".utf8)), contentType: "image/png")
+    let still = try await store.addAttachment(.data(Data("still".utf8)), contentType: "image/png")
+    try await movies.save(Movie(id: "alien", title: "Alien", poster: poster, stills: [still]))
+    let found = try #require(try await movies.get("alien"))
+    #expect(found.poster == poster)
+    #expect(try await store.data(of: poster) == Data("poster".utf8))
+    #expect(
+      try await movies.documents.find("[poster.length] = 6 AND [stills.length] = 5").count() == 1)
+
+    try await movies.update("alien", .set(\.title, "Aliens"), .set(\.poster, nil))
+    try await store.compact(attachmentLease: .zero)
+    await #expect(throws: StoreError.self) { try await store.data(of: poster) }
+    #expect(try await store.data(of: still) == Data("still".utf8))
+    #expect(try await store.verify().isEmpty)
+  }
+
+  @Test("A value that was read keeps the attachments of its document when it is saved")
+  func named() async throws {
+    let movies = store[Movie.self]
+    try await movies.save(Movie(id: "ran", title: "Ran"))
+    try await movies.documents.attach(
+      .data(Data("cover".utf8)), named: "cover", contentType: "text/plain", to: "ran")
+    var movie = try #require(try await movies.get("ran"))
+    movie.title = "Ran (1985)"
+    try await movies.save(movie)
+    #expect(try await movies.documents.attachments(of: "ran").data("cover") == Data("cover".utf8))
+  }
+
+  @Test("An object changes, undoes and saves an attachment like any other property")
+  func object() async throws {
+    let context = ObjectContext(store)
+    let first = try await store.addAttachment(.data(Data([1])), contentType: "image/png")
+    let second = try await store.addAttachment(.data(Data([2, 3])), contentType: "image/png")
+    let album = try context.insert(Album(title: "Blue", cover: first))
+    try context.save()
+    try context.closeUndoGroup()
+    album.cover = second
+    try context.undo()
+    #expect(album.cover == first)
+    try context.redo()
+    try context.save()
+    try await store.compact(attachmentLease: .zero)
+    let stored = try #require(try await store[Album.self].documents.find().fetch().first)
+    #expect(stored["cover.length"] == 2)
+    await #expect(throws: StoreError.self) { try await store.data(of: first) }
+    #expect(try await store.data(of: second) == Data([2, 3]))
+  }
+}
