@@ -89,18 +89,27 @@ struct DateTextTests {
     for _ in 0..<2_000 {
       let object = DocumentValue.object(random.object())
       let shown = storedText(object).utf8.withContiguousStorageIfAvailable {
-        StoredDates.shortened(UnsafeRawBufferPointer($0)).map {
+        ExternalBody.shortened(UnsafeRawBufferPointer($0)).map {
           String(decoding: $0, as: UTF8.self)
         }
       }
       #expect((shown ?? nil) ?? storedText(object) == object.jsonString())
+    }
+    for number in ["12.3", "12.5", "1E+40", "-0.113309", "9007199254740993.5", "7"] {
+      let object: DocumentValue = [
+        "a": [.decimal(DecimalValue(number)!), "$near\":,"], "$near": 1,
+      ]
+      let shown = Array(storedText(object).utf8).withUnsafeBytes { ExternalBody.shortened($0) }
+      let text = shown.map { String(decoding: $0, as: UTF8.self) } ?? storedText(object)
+      #expect(text == object.jsonString())
+      #expect(!text.contains("$side") && !text.contains(#"{"$near"#))
     }
     for text in [
       "", "$", #"{"$"#, #"{"$date":"#, #"{"$date":"2026-11-20T21:17:00.000000000Z""#,
       #"{"$$date":"2026-11-20T21:17:00.000000000Z"}"#,
       #"{"$date":"2026-13-20T21:17:00.000000000Z"}"#, #"{"a":"{\"$date\":\"x"}"#,
     ] {
-      #expect(Array(text.utf8).withUnsafeBytes { StoredDates.shortened($0) } == nil)
+      #expect(Array(text.utf8).withUnsafeBytes { ExternalBody.shortened($0) } == nil)
     }
   }
 

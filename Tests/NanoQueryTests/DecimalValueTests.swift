@@ -52,7 +52,7 @@ struct DecimalValueTests {
       #"{"$numberDecimal":"12.3","$near":7,"$side":">="}"#,
     ] {
       let body = try rewritten("{\"a\":\(form)}")
-      #expect(body == #"{"a":{"$side":"<=","$numberDecimal":"12.3"}}"#)
+      #expect(body == #"{"a":{"$near":12.3,"$side":"<=","$numberDecimal":"12.3"}}"#)
     }
   }
 

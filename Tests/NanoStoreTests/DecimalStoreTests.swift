@@ -201,6 +201,71 @@ struct DecimalStoreTests {
     #expect(SwiftBlocks(of: "docs/DECIMALS.md").missing(in: [file]).isEmpty)
   }
 
+  /// SQLite's conversion of text to a double is not correctly rounded on every processor; the first three are examples.
+  @Test("Decimals of any number of digits are found and sorted exactly, with an index")
+  func digits() throws {
+    var random = SplitMix(seed: 41)
+    var texts = [
+      "0.113309", "1.723024", "2.327237", "183.63779246", "183.637792460000001",
+      "0.11330899999999999",
+    ]
+    for _ in 0..<1_500 {
+      let places = Int.random(in: 0...16, using: &random)
+      let digits = Int64.random(in: -999_999_999...999_999_999, using: &random)
+      texts.append("\(digits)e-\(places)")
+    }
+    let values = Set(texts.map { DecimalValue($0)! }).sorted()
+    let store = try anyStore()
+    let goods = store["goods"]
+    try goods.createIndex("price", unique: true)
+    for value in values.shuffled(using: &random) { try goods.insert(["price": .decimal(value)]) }
+    try goods.insert((1...20).map { ["price": .double(1e9 + Double($0))] })
+    let sorted = try goods.find("[price] < 1000000000").sorted(by: "price").fetch()
+    #expect(sorted.compactMap { $0["price"]?.decimal } == values.map(\.decimal))
+    for (position, value) in values.enumerated() {
+      #expect(try goods.find(Field("price") == .decimal(value)).count() == 1, "\(value)")
+      if position.isMultiple(of: 50) {
+        #expect(
+          try goods.find(Field("price") <= .decimal(value)).count() == position + 1, "\(value)")
+      }
+    }
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Related documents are found by decimals as by other numbers")
+  func related() throws {
+    let store = try anyStore()
+    for (key, value) in [("a", 1), ("b", amount("1")), ("c", amount("2.5")), ("d", 3)]
+      as [(String, DocumentValue)]
+    {
+      try store["left"].insert(["r": value], key: key)
+    }
+    for index in [false, true] {
+      if index { for name in ["left", "others"] { try store[name].createIndex("r") } }
+      try store["others"].delete()
+      try store["others"].insert([["r": amount("1")], ["r": 2.5]])
+      #expect(try store["left"].find("[r] IN (SELECT [r] FROM others)").keys() == ["a", "b", "c"])
+      #expect(try store["left"].find("[r] NOT IN (SELECT [r] FROM others)").keys() == ["d"])
+    }
+  }
+
+  @Test("Pipelines sort decimals next to other numbers in both directions")
+  func pipelines() throws {
+    let store = try anyStore()
+    let values =
+      ["1.0000000000000000001", "0.99999999999999999999"].map(amount) + [
+        1, 0.5, amount("0.50000000000000000001"),
+      ]
+    try store["goods"].insert(goods(values))
+    func order(_ text: String) throws -> [Int64?] {
+      try store["goods"].pipe("EXTEND 1 AS x |> ORDER BY [price] \(text) |> SELECT [n]").fetch().map
+      { $0["n"]?.int }
+    }
+    #expect(try order("ASC") == [3, 4, 1, 2, 0])
+    #expect(try order("DESC") == [0, 2, 1, 4, 3])
+    #expect(try order("DESC |> LIMIT 1") == [0])
+  }
+
   @Test("A file without decimals keeps its format, and one with decimals has a newer one", .sqlite)
   func format() throws {
     let scratch = try Scratch()
@@ -227,7 +292,7 @@ struct DecimalStoreTests {
     try collection.insert(["price": 20])
     #expect(
       try store.sql("SELECT body FROM goods WHERE id = 2")[0]["body"]
-        == #"{"price":{"$side":"<=","$numberDecimal":"12.3"}}"#)
+        == #"{"price":{"$near":12.3,"$side":"<=","$numberDecimal":"12.3"}}"#)
     #expect(
       try collection.find("[price] > 2").sorted(by: "price").fetch().map { $0["price"] }
         == [amount("12.3"), 20])

@@ -98,6 +98,18 @@ struct UpdateOperatorTests {
     #expect(try await films.find("[n] = 1000").count() == 1)
   }
 
+  @Test("The condition of a pull cannot refer to the document's metadata")
+  func metadata() async throws {
+    try await films.update("alien", .set("a", [1, 2]))
+    for condition in ["[__key__] = 'alien'", "[__key__] IS NULL"] {
+      let condition = try QueryText(condition).condition
+      await #expect(throws: StoreError.self) {
+        try await films.update("alien", .pull("a", where: condition))
+      }
+    }
+    #expect(try await films.get("alien")?["a"] == [1, 2])
+  }
+
   @Test("New fields and types that an update adds are known to later queries and to verify")
   func catalog() async throws {
     try await films.insert(

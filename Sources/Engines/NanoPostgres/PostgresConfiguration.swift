@@ -42,6 +42,12 @@ public struct PostgresConfiguration: Sendable {
   /// The guarantee that a commit gives. ``Durability/fast`` is the same as ``Durability/normal``: the server has
   /// the commit in memory, and a crash of it may lose the last fractions of a second of commits.
   public var durability = Durability.full
+  /// Whether the store is only read. Writes throw ``StoreError/Code/readOnly``; nothing is created, upgraded or deleted,
+  /// so expired documents stay in the tables, though no call sees them.
+  ///
+  /// The store must exist, in the current format: otherwise opening throws ``StoreError/Code/cannotOpen`` or
+  /// ``StoreError/Code/readOnly``.
+  public var isReadOnly = false
   /// The maximum number of open connections. Further calls wait for one.
   public var maximumConnections = 8
   /// How long a call waits for a connection of the pool, and a transaction for a lock.

@@ -7,6 +7,7 @@ import NanoSQL
 extension PostgresEngine {
   /// Lets the server reuse the space of removed documents, and updates its planner statistics.
   package func compact() throws {
+    try core.pool.requireWritable()
     try core.convertingErrors {
       let tables = try read(.call, nil) { reader in
         guard let reader = reader as? PostgresReader else { return [] as [String] }
@@ -61,11 +62,13 @@ extension PostgresEngine {
     var size: Int64 = 0
     for description in try reader.collections() {
       guard let found = try reader.collection(description.name) else { continue }
-      let rows = try reader.session.run(
-        .once(
-          "SELECT count(*), (SELECT coalesce(sum(pg_total_relation_size(relid)), 0)::bigint "
-            + "FROM pg_partition_tree($1::text::regclass)), pg_total_relation_size($1::text::regclass) "
-            + "FROM \(found.table)", [.text(found.table)]))
+      let table = PostgresSQL.value(.text(found.table))
+      var sql: PostgresSQL =
+        "SELECT count(*), (SELECT coalesce(sum(pg_total_relation_size(relid)), 0)::bigint FROM pg_partition_tree("
+      sql += table + "::text::regclass)), pg_total_relation_size(" + table + "::text::regclass) "
+      sql += PostgresSQL("FROM \(found.table)")
+      if let visible = found.isVisible(at: core.time(found)) { sql += " WHERE " + visible }
+      let rows = try reader.session.run(sql.statement)
       collections.append(
         EngineStatistics.Collection(
           name: description.name, documents: Int(rows.int(0, 0)),

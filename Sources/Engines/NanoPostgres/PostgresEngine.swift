@@ -36,7 +36,7 @@ package final class PostgresEngine: Engine {
     do {
       try core.convertingErrors {
         try prepare()
-        try FeedRenewal(core: core).run()
+        if !configuration.isReadOnly { try FeedRenewal(core: core).run() }
       }
     } catch {
       core.pool.close()
@@ -52,6 +52,7 @@ package final class PostgresEngine: Engine {
       .fullTextIndexes, .singleWrites, .changeTracking, .blobs, .expiration,
     ]
     if core.configuration.layout != .plain { all.remove(.uniqueIndexes) }
+    if core.configuration.isReadOnly { all.remove(.singleWrites) }
     return all
   }
 
@@ -64,6 +65,11 @@ package final class PostgresEngine: Engine {
       do {
         try check(try connection.run(format))
       } catch let failure as PostgresFailure where failure.isMissingObject {
+        guard !core.configuration.isReadOnly else {
+          throw StoreError(
+            .cannotOpen, "The database contains no store",
+            [.path: core.names.schema, .hint: "open it once with write access to create one"])
+        }
         // If two programs create the tables at the same time, the second one waits.
         let lock = PostgresStatement.once(
           "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
@@ -80,6 +86,11 @@ package final class PostgresEngine: Engine {
     let schema = PostgresSchema(names: core.names)
     let isOld = try connection.run(format).int(0, 0) < PostgresSchema.firstFormat
     guard try isOld || !connection.run(schema.hasDecimalFunctions).bool(0, 0) else { return }
+    guard !core.configuration.isReadOnly else {
+      throw StoreError(
+        .readOnly, "The store has an older format, and upgrading it is a write",
+        [.hint: "open it once with write access"])
+    }
     do {
       try connection.run([
         .once("BEGIN"),

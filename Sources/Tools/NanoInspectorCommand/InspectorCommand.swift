@@ -38,7 +38,8 @@ struct InspectorCommand: AsyncParsableCommand {
     let token = arguments.token.flatMap { AccessToken($0) } ?? AccessToken()
     let server = HTTPServer(
       Inspector(store, options: options),
-      rules: AccessRules(token: token, names: [arguments.host] + arguments.hostNames),
+      rules: AccessRules(
+        token: token, names: [Self.bracketed(arguments.host)] + arguments.hostNames),
       configuration: configuration, logger: Self.logger)
     do {
       try await server.run(stopsOnSignals: true) { [arguments, options] port in
@@ -81,8 +82,12 @@ struct InspectorCommand: AsyncParsableCommand {
 
   /// The name in the URL.
   private static func name(for arguments: InspectOptions) -> String {
-    if let name = arguments.hostNames.first { return name }
-    return arguments.host.contains(":") ? "[\(arguments.host)]" : arguments.host
+    arguments.hostNames.first ?? bracketed(arguments.host)
+  }
+
+  /// The form of an address in a URL and in the header `Host`.
+  private static func bracketed(_ host: String) -> String {
+    host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
   }
 
   private static func failure(_ sentence: String) -> ExitCode {

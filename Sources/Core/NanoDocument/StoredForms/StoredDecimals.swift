@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// The stored form of decimals: `{"$side":"<=","$numberDecimal":"12.3"}`. The fields are in the order of jsonb.
+/// The stored form of decimals: `{"$near":12.3,"$side":"<=","$numberDecimal":"12.3"}`. The fields are in the order of
+/// jsonb.
 ///
 /// A database engine sorts and compares by a number and a text. The number is the nearest integer or double, which it
-/// reads from the decimal's own text, or from `$near` if it might round that text differently. The text is `$side`: on
-/// which side of that number the decimal is. A decimal that equals the number has none.
+/// reads from the decimal's own text, or from `$near` if the decimal differs from it: for one in 4,300 decimals with 8
+/// digits, `CAST` of SQLite 3.40 returns another double on processors with 80-bit floating point, because it rounds
+/// twice. The text is `$side`: on which side of the number the decimal is. A decimal that equals the number has none.
 package struct DecimalPlace: Sendable, Hashable {
   /// The integer or double nearest to the decimal.
   package enum Number: Sendable, Hashable {
@@ -12,7 +14,7 @@ package struct DecimalPlace: Sendable, Hashable {
     case double(Double)
   }
   package let number: Number
-  /// Whether the number follows from the decimal's text: it is an integer, or has few digits.
+  /// Whether the number follows from the decimal's text: they are equal, and the text has few digits.
   package let isImplied: Bool
   /// `<` or `>`, then the order relative to the shortest decimal of the number, then digits that sort like the decimal,
   /// unless it is that decimal. Empty if the decimal equals the number; there, ``equal`` sorts like it.
@@ -21,7 +23,7 @@ package struct DecimalPlace: Sendable, Hashable {
   /// The text between the sides.
   package static let equal = "="
 
-  /// All decimals of that many digits have different doubles, and are their shortest decimals.
+  /// All decimals of that many digits have different doubles.
   private static let impliedDigits = 15
 
   package init(_ value: DecimalValue) {
@@ -38,18 +40,17 @@ package struct DecimalPlace: Sendable, Hashable {
       return
     }
     let order = value.order(ofNearest: double)
-    let first = value.adjustedExponent
-    let isImplied =
-      value.digitCount <= Self.impliedDigits
-      && (DecimalText.smallestPlain..<Self.impliedDigits).contains(first)
     guard order != 0 else {
+      let isImplied =
+        value.digitCount <= Self.impliedDigits
+        && (DecimalText.smallestPlain..<Self.impliedDigits).contains(value.adjustedExponent)
       self.init(.double(double), isImplied: isImplied, side: "")
       return
     }
     let shortest = DecimalText.parse("\(double)", allowsUnstorable: true) ?? .nan
     let finer = DecimalValue.compare(value, shortest)
     self.init(
-      .double(double), isImplied: isImplied,
+      .double(double), isImplied: false,
       side: Self.letter(order) + Self.letter(finer) + (finer == 0 ? "" : value.sortedDigits))
   }
 

@@ -199,8 +199,10 @@ final class SortSink: RowSink {
     for ordering in orderings {
       let start = key.count
       SortKey.append(try ordering.value(for: row, context.budget), to: &key)
+      // The key of a decimal continues the key of the number before it.
+      key.append(0)
       guard ordering.descending else { continue }
-      // No key is a prefix of another, so inverted bytes are in the opposite order.
+      // With the terminator, no key is a prefix of another, so inverted bytes are in the opposite order.
       for index in start..<key.count { key[index] = ~key[index] }
     }
     try buffer.add(key, row)

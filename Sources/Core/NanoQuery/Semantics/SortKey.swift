@@ -6,7 +6,8 @@ package import NanoDocument
 /// Encodes values as bytes that compare (`memcmp`) in the order of ``ValueOrder``.
 ///
 /// The encoding follows the FoundationDB tuple layer: a rank byte, then the value; text and data escape
-/// NUL as `00 FF` and end in `00`, so that no key is a prefix of another and containers nest. Source:
+/// NUL as `00 FF` and end in `00`, so that containers nest. Only the key of a decimal can continue another key, that of the
+/// number before it, with `FF`, so callers that invert keys or append to them add a terminator. Source:
 /// https://github.com/apple/foundationdb/blob/main/design/tuple.md
 package enum SortKey {
   /// Returns the key of a value; `nil` counts as null.

@@ -146,6 +146,11 @@ extension FieldChange {
     case .pull(let values):
       array.removeAll { element in values.contains { ValueOrder.compare(element, $0) == 0 } }
     case .pullMatching(let condition):
+      guard !condition.usesAttributes else {
+        throw StoreError(
+          .unsupported, "The condition of an update uses metadata of the document",
+          [.field: path.description, .hint: "add the condition to the query of the update"])
+      }
       let document = DocumentSubject(document)
       var kept: [DocumentValue] = []
       for element in array {

@@ -28,6 +28,12 @@ final class PostgresPool: @unchecked Sendable {
     self.configuration = configuration
   }
 
+  /// - Throws: ``StoreError/Code/readOnly`` if the store was opened read-only.
+  func requireWritable() throws(StoreError) {
+    guard configuration.isReadOnly else { return }
+    throw StoreError(.readOnly, "The store was opened read-only")
+  }
+
   /// Runs a closure with an exclusive connection, and runs it again if the connection was lost since its last
   /// use. The closure must be idempotent.
   ///

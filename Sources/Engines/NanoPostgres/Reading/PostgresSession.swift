@@ -117,6 +117,7 @@ final class PostgresSession {
   /// Runs the first round trip. A pooled connection may have been lost since its last use. Nothing was applied
   /// then, and other connections are tried, up to a new one.
   private func runFirst(_ statements: [PostgresStatement]) throws -> [PostgresResult] {
+    if mode == .writing { try pool.requireWritable() }
     while true {
       let connection = try pool.take()
       if !isRetryable, connection.wasUsed, connection.wasClosed() {

@@ -26,7 +26,8 @@ private struct JoinEnd {
       self.init(kind: .rowID, type: .number, isIndexed: true) { "\($0).id" }
     case .field(let path):
       guard metadata.defaults?.reaches(path) != true,
-        let type = metadata.observed(path)?.plainClass,
+        // json_extract returns the JSON text of a decimal.
+        let type = metadata.observed(path)?.plainClass, type != .decimal,
         FieldExpression.extract(path) != nil
       else { return nil }
       self.init(kind: .field, type: type, isIndexed: metadata.isIndexed(path)) {

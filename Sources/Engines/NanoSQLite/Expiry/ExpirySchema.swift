@@ -89,11 +89,17 @@ struct ExpirySchema {
       return "CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + \(duration.inMicroseconds)"
     case .field(let path, let duration):
       guard let literal = FieldExpression.literal(path) else { return "NULL" }
-      let text = "CASE WHEN json_valid(NEW.body) THEN NEW.body -> \(literal) ->> '$.\"$date\"' END"
+      let date = "NEW.body -> \(literal) ->> '$.\"$date\"'"
+      // julianday() also accepts other texts, such as 'now'.
+      let text =
+        "CASE WHEN json_valid(NEW.body) THEN CASE WHEN (\(date)) GLOB \(Self.datePattern) "
+        + "THEN \(date) END END"
       return "CAST((julianday(\(text)) - 2440587.5) * 86400000 + 0.5 AS INTEGER) * 1000 "
         + "+ \(duration.inMicroseconds)"
     }
   }
+
+  private static let datePattern = "'" + "dddd-dd-ddTdd:dd:dd*".replacing("d", with: "[0-9]") + "'"
 
   /// The condition for a row of the collection's table that has not expired at a time.
   func isVisible(_ time: String) -> String {

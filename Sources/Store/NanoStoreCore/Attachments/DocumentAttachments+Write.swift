@@ -111,6 +111,13 @@ extension DocumentAttachments {
       guard let changed = try collection.update(identity, engine, DocumentUpdate(changes)) else {
         throw DocumentCollection.notFound(identity, collection.name)
       }
+      if let field = try changed.before?.object()[Attachment.field], !field.isNull,
+        field.object == nil
+      {
+        throw StoreError(
+          .typeMismatch, "The field with the attachments of a document is not an object",
+          [.collection: collection.name, .field: Attachment.field, .expected: "an object"])
+      }
       try work(engine)
       return changed.after
     }

@@ -58,7 +58,7 @@ package enum ExportMetadata {
     var writer = JSONWriter()
     try document.write(to: &writer)
     let body = try CanonicalBody.rewritten(writer.bytes) ?? writer.withBytes { Array($0) }
-    return body.withUnsafeBytes { StoredDates.shortened($0) } ?? body
+    return body.withUnsafeBytes { ExternalBody.shortened($0) } ?? body
   }
 
   private static func write(_ text: String, to writer: inout JSONWriter) {

@@ -121,6 +121,10 @@ struct ExpireCommand: ParsableCommand {
       guard !none || (field == nil && after == nil) else {
         throw ValidationError("--none excludes --field and --after")
       }
+      guard !ShownField.attributes.contains(where: { $0.name == field }) else {
+        throw ValidationError(
+          "--field names a field, not metadata; --after counts from the last write")
+      }
       guard after.map({ $0.isFinite && $0.magnitude < 1e12 }) != false else {
         throw ValidationError("--after is out of range")
       }

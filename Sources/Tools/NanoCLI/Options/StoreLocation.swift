@@ -27,6 +27,7 @@ enum StoreLocation {
   /// Opens a store on a server; `?schema=` selects the schema and is removed, because libpq does not support it.
   @Sendable private static func openServer(_ url: String, _ access: Access) throws -> Store {
     var engine = PostgresConfiguration()
+    engine.isReadOnly = access == .reading
     var url = url
     if var parts = URLComponents(string: url), var items = parts.queryItems {
       if let schema = items.first(where: { $0.name == "schema" })?.value {

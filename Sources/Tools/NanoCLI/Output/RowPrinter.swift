@@ -129,7 +129,7 @@ final class ObjectPrinter {
     guard !isPlain, !isPretty else { return try add(document.object()) }
     // Earlier versions of the library kept white space written by other programs.
     if !CanonicalBody.isOneLine(writer.bytes) { return try add(document.object()) }
-    if let shortened = StoredDates.shortened(writer.bytes) {
+    if let shortened = ExternalBody.shortened(writer.bytes) {
       writer.removeAll()
       shortened.withUnsafeBytes { writer.raw($0) }
     }

@@ -2,14 +2,16 @@
 
 import Foundation
 
-/// Dates in the bytes of stored documents.
-package enum StoredDates {
-  private static let name = Array(#""$date":""#.utf8)
+/// Rewrites bodies in stored form as other programs expect them, without parsing them.
+package enum ExternalBody {
+  private static let date = Array(#""$date":""#.utf8)
+  private static let near = Array(#""$near":"#.utf8)
+  private static let side = Array(#""$side":""#.utf8)
 
-  /// Returns a stored body with its dates as ``JSONWriter/text(_:pretty:dialect:)`` writes them, or
+  /// Returns a stored body with its dates and decimals as ``JSONWriter/text(_:pretty:dialect:)`` writes them, or
   /// `nil` if they already are.
   ///
-  /// The searched bytes occur only in dates: a quote inside a string is preceded by a backslash, and a
+  /// The searched bytes occur only in dates and decimals: a quote inside a string is preceded by a backslash, and a
   /// field named `$date` is stored as `$$date`.
   package static func shortened(_ body: UnsafeRawBufferPointer) -> [UInt8]? {
     guard let base = body.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
@@ -18,10 +20,17 @@ package enum StoredDates {
     while at < body.count, let sign = memchr(base + at, 0x24, body.count - at) {
       let start = UnsafePointer(sign.assumingMemoryBound(to: UInt8.self)) - base - 1
       at = start + 2
-      let text = start + name.count
+      guard start > 0 else { continue }
+      if let end = endOfPlace(body, start) {
+        // The fields by which engines sort a decimal.
+        out.append(contentsOf: body[copied..<start])
+        (copied, at) = (end, end)
+        continue
+      }
+      let text = start + date.count
       // The last two bytes are `"}`. A date with an exact interval does not match and keeps all digits.
       let end = text + DateText.length + 2
-      guard start > 0, end <= body.count, body[start..<text].elementsEqual(name),
+      guard end <= body.count, body[start..<text].elementsEqual(date),
         body[end - 2] == ASCII.quote, body[end - 1] == ASCII.closeBrace,
         let interval = DateText.parseStored(base + text)
       else { continue }
@@ -32,6 +41,14 @@ package enum StoredDates {
     guard copied > 0 else { return nil }
     out.append(contentsOf: body[copied...])
     return out
+  }
+
+  /// Returns the end of a `$near` or `$side` with its comma; `nil` if there is none at the offset.
+  private static func endOfPlace(_ body: UnsafeRawBufferPointer, _ start: Int) -> Int? {
+    let rest = body[start...]
+    // Both values are ASCII without commas.
+    guard rest.starts(with: near) || rest.starts(with: side) else { return nil }
+    return rest.firstIndex(of: ASCII.comma).map { $0 + 1 }
   }
 
   private static func bytes(_ digits: DateText.Digits) -> [UInt8] {
