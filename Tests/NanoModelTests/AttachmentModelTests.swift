@@ -5,7 +5,7 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-@Model private struct Movie {
+@Model private struct Reel {
   @Key var id: String
   var title: String
   var poster: NanoStoreModels.Attachment? = nil
@@ -15,6 +15,10 @@ import Testing
 @Model private final class Album {
   var title: String
   var cover: NanoStoreModels.Attachment?
+  init(title: String, cover: NanoStoreModels.Attachment?) {
+    self.title = title
+    self.cover = cover
+  }
 }
 
 @Suite("Attachments in models")
@@ -24,10 +28,10 @@ struct AttachmentModelTests {
 
   @Test("A property refers to content, which compact keeps while a value refers to it")
   func property() async throws {
-    let movies = store[Movie.self]
+    let movies = store[Reel.self]
     let poster = try await store.addAttachment(.data(Data("poster".utf8)), contentType: "image/png")
     let still = try await store.addAttachment(.data(Data("still".utf8)), contentType: "image/png")
-    try await movies.save(Movie(id: "alien", title: "Alien", poster: poster, stills: [still]))
+    try await movies.save(Reel(id: "alien", title: "Alien", poster: poster, stills: [still]))
     let found = try #require(try await movies.get("alien"))
     #expect(found.poster == poster)
     #expect(try await store.data(of: poster) == Data("poster".utf8))
@@ -43,8 +47,8 @@ struct AttachmentModelTests {
 
   @Test("A value that was read keeps the attachments of its document when it is saved")
   func named() async throws {
-    let movies = store[Movie.self]
-    try await movies.save(Movie(id: "ran", title: "Ran"))
+    let movies = store[Reel.self]
+    try await movies.save(Reel(id: "ran", title: "Ran"))
     try await movies.documents.attach(
       .data(Data("cover".utf8)), named: "cover", contentType: "text/plain", to: "ran")
     var movie = try #require(try await movies.get("ran"))
@@ -59,13 +63,13 @@ struct AttachmentModelTests {
     let first = try await store.addAttachment(.data(Data([1])), contentType: "image/png")
     let second = try await store.addAttachment(.data(Data([2, 3])), contentType: "image/png")
     let album = try context.insert(Album(title: "Blue", cover: first))
-    try context.save()
+    try await context.save()
     try context.closeUndoGroup()
     album.cover = second
     try context.undo()
     #expect(album.cover == first)
     try context.redo()
-    try context.save()
+    try await context.save()
     try await store.compact(attachmentLease: .zero)
     let stored = try #require(try await store[Album.self].documents.find().fetch().first)
     #expect(stored["cover.length"] == 2)
