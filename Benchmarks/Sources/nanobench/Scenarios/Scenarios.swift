@@ -17,6 +17,8 @@ func allScenarios(_ workload: Workload) -> [any Scenario] {
     ExpiryScenario(workload: workload, kind: .count),
     ExpiryScenario(workload: workload, kind: .insert),
     ExpiryScenario(workload: workload, kind: .commit),
+    AttachmentScenario(workload: workload, kind: .write),
+    AttachmentScenario(workload: workload, kind: .read),
     GetScenario(workload: workload),
     ScanScenario(workload: workload),
     KeptScenario(workload: workload),
