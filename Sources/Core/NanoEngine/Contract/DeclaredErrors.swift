@@ -67,6 +67,7 @@ package enum DeclaredErrors {
   package static let documentReader: [String: Set<StoreError.Code>] = [
     "get(_:in:_:)": [.corruptDocument],
     "get(keys:in:_:)": [.corruptDocument],
+    "get(rowIDs:in:_:)": [.corruptDocument],
     "find(_:in:_:)": query,
     "findInAnyOrder(_:in:_:)": query,
     "findRanked(_:in:_:)": query,
@@ -134,6 +135,7 @@ package enum DeclaredErrors {
     "setSettings(_:of:)": [
       .invalidArgument, .invalidName, .invalidPath, .unsupported, .valueNotStorable,
     ],
+    "requireDecimals()": [],
     "setMetadata(_:_:)": [.invalidArgument, .invalidName, .valueNotStorable],
     "savepoint(_:)": [.invalidArgument],
   ]

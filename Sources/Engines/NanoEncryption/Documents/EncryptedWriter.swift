@@ -104,6 +104,8 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
       try EncryptedEntry.encrypt(blind.value, .indexes, name, ring.values), entry)
   }
 
+  func requireDecimals() throws { try writer.requireDecimals() }
+
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
     // Changes before the savepoint survive its rollback.
     try flush()
