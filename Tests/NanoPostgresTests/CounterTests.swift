@@ -43,6 +43,31 @@ struct CounterTests {
     #expect(try stores.direct.verify().isEmpty)
   }
 
+  @Test("Blocks that get documents with one call do not deadlock, whatever the order of the keys")
+  func oneCall() throws {
+    let store = try TestDatabase.store(Faults.configuration())
+    let sums = store["sums"]
+    for key in ["a", "b"] { try sums.save(["n": 0], key: key) }
+    Faults.inThreads(6) { thread in
+      let keys = thread.isMultiple(of: 2) ? ["a", "b"] : ["b", "a"]
+      for _ in 0..<15 {
+        do {
+          try store.write {
+            for (document, change) in zip(try sums.get(keys: keys), [-1, 1] as [Int64]) {
+              var changed = document
+              changed["n"] = .int((document["n"]?.int64 ?? 0) + change)
+              try sums.save(changed)
+            }
+          }
+        } catch {
+          Issue.record(error)
+        }
+      }
+    }
+    #expect(try ["a", "b"].map { try sums.get($0)?["n"]?.int } == [0, 0])
+    try store.close()
+  }
+
   @Test("No increment is lost between two stores with read-modify-write transactions")
   func blocks() throws {
     let configuration = Faults.configuration()
