@@ -12,6 +12,8 @@ import Testing
   var stills: [NanoStoreModels.Attachment] = []
 }
 
+@Model private struct Numbered { @Key var id: Int }
+
 @Model private final class Album {
   var title: String
   var cover: NanoStoreModels.Attachment?
@@ -55,6 +57,48 @@ struct AttachmentModelTests {
     movie.title = "Ran (1985)"
     try await movies.save(movie)
     #expect(try await movies.documents.attachments(of: "ran").data("cover") == Data("cover".utf8))
+  }
+
+  @Test("Conditions, projections and sort orders use the properties of an attachment")
+  func conditions() async throws {
+    let movies = store[Reel.self]
+    let poster = try await store.addAttachment(.data(Data("poster".utf8)), contentType: "image/png")
+    let still = try await store.addAttachment(.data(Data("still".utf8)), contentType: "image/jpeg")
+    try await movies.save(Reel(id: "alien", title: "Alien", poster: poster, stills: [still]))
+    try await movies.save(Reel(id: "brazil", title: "Brazil", poster: still))
+    try await movies.save(Reel(id: "ran", title: "Ran"))
+
+    #expect(try await movies.find(\.poster?.length > 5).fetch().map(\.id) == ["alien"])
+    #expect(try await movies.find(\.poster == nil).fetch().map(\.id) == ["ran"])
+    #expect(try await movies.find(\.poster?.contentType == "image/jpeg").count() == 1)
+    let closure = movies.find { $0.poster.length == 6 && $0.stills.contentType == "image/jpeg" }
+    #expect(try await closure.fetch().map(\.id) == ["alien"])
+    #expect(try await movies.find { $0.poster.digest == still.digest }.count() == 1)
+    let predicate = movies.find(#Predicate { ($0.poster?.length ?? 0) > 5 })
+    #expect(try await predicate.fetch().map(\.id) == ["alien"])
+    #expect(try await movies.find(#Predicate { $0.poster != nil }).count() == 2)
+    let lengths = try await movies.find().sorted(by: \.poster?.length).select(\.poster?.length)
+    #expect(lengths == [nil, 5, 6])
+  }
+
+  @Test("A collection of models attaches content to a value by its key")
+  func attach() async throws {
+    let movies = store[Reel.self]
+    try await movies.save(Reel(id: "ran", title: "Ran"))
+    try await movies.attach(
+      .data(Data("cover".utf8)), named: "cover", contentType: "text/plain", to: "ran")
+    #expect(try await movies.attachments(of: "ran").data("cover") == Data("cover".utf8))
+    #expect(try await movies.documents.attachments(of: "ran").get("cover")?.length == 5)
+    let tools = store[Numbered.self]
+    try await tools.save(Numbered(id: 5))
+    try await tools.attach(.data(Data([1])), named: "icon", to: 5)
+    #expect(try await tools.attachments(of: 5).data("icon") == Data([1]))
+    let rowID = try #require(try await tools.getStored(5)?.rowID)
+    #expect(try await tools.attachments(ofRowID: rowID).all().map(\.name) == ["icon"])
+    let error = await #expect(throws: StoreError.self) {
+      try await tools.attach(.data(Data()), named: "icon", to: 6)
+    }
+    #expect(error?.code == .notFound)
   }
 
   @Test("An object changes, undoes and saves an attachment like any other property")

@@ -32,6 +32,28 @@ import Testing
 }
 
 /// Half of the documents have decimals, and half have the texts that earlier versions of the library stored.
+@Model private struct Product {
+  @Key var id: String
+  var price: Decimal
+}
+
+@Suite("Decimals of models")
+struct DecimalModelTests {
+  @Test("The code of docs/DECIMALS.md changes, finds, sorts and sums them exactly")
+  func article() async throws {
+    let store = try anyStore()
+    try await store[Product.self].save(Product(id: "tea", price: Decimal(string: "9.99")!))
+
+    let products = store[Product.self]
+    try await products.update(
+      "tea", .increment(\.price, by: Decimal(string: "0.01")!), .multiply(\.price, by: 2))
+    let total = try await products.find(\.price > 10).sorted(by: \.price).sum(\.price)  // a Decimal
+
+    #expect(total == 20)
+    #expect(try await products.documents.get("tea")?["price"]?.decimal == 20)
+  }
+}
+
 @Suite("Decimals that earlier versions stored as text")
 struct DecimalTextTests {
   private let store: Store

@@ -294,15 +294,27 @@ extension ModelWritingTests {
 
 @Model private struct Film: Equatable {
   @Key var id: String
-  var views = 0
+  @Field(renamedFrom: "oldViews") var views = 0
   var small: Int8 = 100
   var rating = 1.5
   var rank: Int?
   var tags: [String] = []
   var genres: Set<String> = []
   var details = Details()
+  var parts: [Details] = []
+  var notes: [String]?
+  var score: Double?
 
   @Model struct Details: Equatable { var count = 5 }
+}
+
+@Model private struct Ware: Equatable {
+  @Key var id: Int
+  var price: Decimal
+  var discount: Decimal?
+  var stock = 10
+  var changes: Int
+  var details: Film.Details = .init()
 }
 
 @Suite("Update operators of models")
@@ -343,5 +355,143 @@ struct ModelOperatorTests {
     try films.update("b", .increment(\.small), .increment(\.details.count, by: 2))
     #expect(try films.get("b")?.small == 101)
     #expect(try films.get("b")?.details.count == 7)
+  }
+
+  @Test("An update returns the value after or before the change")
+  func results() async throws {
+    let after = try await films.update("a", .increment(\.views))
+    #expect(after.views == 1 && after.key == "a")
+    #expect("\(after)".hasPrefix("Stored(Film(id: \"a\"") && "\(after)".hasSuffix(", key: a)"))
+    let before = try await films.getAndUpdate("a", [.increment(\.views)])
+    #expect(before?.views == 1)
+    #expect(try await films.get("a")?.views == 2)
+    // The returned metadata is that of the stored document.
+    var stored = try await films.update("a", .set(\.rating, 3))
+    stored.views = 9
+    try await films.save(stored)
+    #expect(try await films.get("a")?.views == 9)
+  }
+
+  @Test("An update of a missing value throws, and inserts nothing")
+  func missing() async throws {
+    for call in 0..<2 {
+      let error = await #expect(throws: StoreError.self) {
+        if call == 0 {
+          try await films.update("none", .increment(\.views))
+        } else {
+          _ = try await films.getAndUpdate("none", [.increment(\.views)])
+        }
+      }
+      #expect(error?.code == .notFound)
+    }
+    #expect(try await films.count() == 1)
+  }
+
+  @Test("An update whose result does not decode changes nothing")
+  func undecodable() throws {
+    try films.documents.save(["rank": "first"], key: "b")
+    let error = #expect(throws: StoreError.self) { try films.update("b", .set(\.views, 3)) }
+    #expect(error?.code == .typeMismatch)
+    #expect(try films.documents.get("b")?["views"] == nil)
+    // A query's update does not decode what it sets.
+    #expect(try films.find(\.id == "b").update(.set(\.views, 3)) == 1)
+    #expect(try films.update("b", .set(\.rank, 1)).views == 3)
+  }
+
+  @Test("Operators on optional properties start from nothing")
+  func optionals() throws {
+    let film = try films.update(
+      "a", .append(\.notes, "b"), .prepend(\.notes, "a"), .insert(\.notes, "x", "y", at: 1),
+      .addToSet(\.notes, "b", "z"), .pull(\.notes, "y"), .pop(\.notes, .first),
+      .increment(\.score, by: 1.5), .multiply(\.score, by: 2), .max(\.rank, 3), .min(\.rank, 2))
+    #expect(film.notes == ["x", "b", "z"] && film.score == 3 && film.rank == 2)
+    #expect(try films.update("a", .multiply(\.rank, by: 4)).rank == 8)
+    // A stored null is no value either.
+    try films.documents.update("a", set: ["score": nil, "notes": nil])
+    let again = try films.update("a", .increment(\.score, by: 2), .append(\.notes, "n"))
+    #expect(again.score == 2 && again.notes == ["n"])
+  }
+
+  @Test("Elements of an array are inserted at an index, and removed by a condition")
+  func elements() throws {
+    let film = try films.update(
+      "a", .append(\.parts, .init(count: 1), .init(count: 9)),
+      .insert(\.parts, .init(count: 4), at: 1), .pull(\.parts) { $0.count > 3 && $0.count < 9 })
+    #expect(film.parts.map(\.count) == [1, 9])
+    let error = #expect(throws: StoreError.self) {
+      try films.update("a", .insert(\.tags, "x", at: -1))
+    }
+    #expect(error?.code == .invalidArgument)
+  }
+
+  @Test("Decimals are added and multiplied exactly")
+  func decimals() async throws {
+    let wares = films.store[Ware.self]
+    try await wares.insert(Ware(id: 1, price: Decimal(string: "0.1")!, changes: 0))
+    let ware = try await wares.update(
+      1, .increment(\.price, by: Decimal(string: "0.2")!), .multiply(\.price, by: 3),
+      .increment(\.discount, by: Decimal(string: "0.05")!), .multiply(\.discount, by: 2))
+    #expect(ware.price == Decimal(string: "0.9")! && ware.discount == Decimal(string: "0.1")!)
+    #expect(try await wares.documents.get("1")?["price"] == .decimal(Decimal(string: "0.9")!))
+    #expect(try await wares.find(\.price == Decimal(string: "0.9")!).update(.max(\.price, 2)) == 1)
+    #expect(try await wares.get(1)?.price == 2)
+  }
+
+  @Test("An upsert inserts a value with defaults, from which operators start")
+  func upsert() async throws {
+    let wares = films.store[Ware.self]
+    let changes: [ModelChange<Ware>] = [
+      .setOnInsert(\.price, 5), .increment(\.stock), .increment(\.changes),
+      .increment(\.details.count, by: 2),
+    ]
+    #expect(try await wares.getAndUpdate(7, changes, upsert: true) == nil)
+    let expected = Ware(
+      id: 7, price: 5, stock: 11, changes: 1, details: Film.Details(count: 7))
+    #expect(try await wares.get(7) == expected)
+    #expect(try await wares.documents.get("7")?["stock"] == 11)
+    let before = try await wares.getAndUpdate(7, changes, upsert: true)
+    #expect(before?.value == expected)
+    let after = try await wares.update(
+      7, .setOnInsert(\.price, 6), .increment(\.changes), upsert: true)
+    #expect(after.price == 5 && after.changes == 3 && after.stock == 12)
+    #expect(try await wares.count() == 1)
+  }
+
+  @Test("A value that an upsert only inserts does not touch a document under a former name")
+  func formerName() async throws {
+    try await films.documents.save(["oldViews": 8], key: "old")
+    let film = try await films.update("old", .setOnInsert(\.views, 1), upsert: true)
+    #expect(film.views == 8)
+    #expect(try await films.update("old", .increment(\.views), upsert: true).views == 9)
+    #expect(try await films.documents.get("old")?["oldViews"] == nil)
+  }
+
+  @Test("An upsert that lacks a required property throws and names it")
+  func incompleteUpsert() async throws {
+    let wares = films.store[Ware.self]
+    let error = await #expect(throws: StoreError.self) {
+      try await wares.update(8, .increment(\.changes), upsert: true)
+    }
+    #expect(error?.code == .typeMismatch)
+    #expect("\(try #require(error))".contains("price"))
+    #expect("\(try #require(error))".contains(".setOnInsert"))
+    #expect(try await wares.count() == 0)
+  }
+
+  @Test("Concurrent upserts and increments are all counted")
+  func concurrent() async throws {
+    let wares = films.store[Ware.self]
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<16 {
+        group.addTask {
+          for _ in 0..<5 {
+            try await wares.update(
+              9, .setOnInsert(\.price, 1), .increment(\.changes), upsert: true)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await wares.get(9)?.changes == 80)
   }
 }

@@ -67,4 +67,54 @@ struct RelatedModelTests {
     #expect(movies[0].id == expected.id && movies[0].director?.name == "Scott")
     #expect(try await query.decoded(as: DirectedMovie.self).count == 1)
   }
+
+  @Test("Queries and collections of models include related ones by key paths")
+  func including() async throws {
+    let store = try anyStore()
+    let films = store[Movie.self]
+    let reviews = store[Critique.self]
+    try await store[Director.self].save(Director(id: "s", name: "Scott", country: "UK"))
+    try await films.save(Movie(id: "a", title: "Alien", directorID: "s"))
+    try await films.save(Movie(id: "b", title: "Orphan"))
+    try await reviews.save([
+      Critique(id: "1", filmID: "a", stars: 2), Critique(id: "2", filmID: "a", stars: 5),
+      Critique(id: "3", filmID: "a", stars: 4),
+    ])
+
+    let best = reviews.find(\.stars > 1).sorted(by: \.stars, order: .reverse).limit(2)
+    let query = films.find(\.title != "Alone").sorted(by: \.title)
+      .including(\.directorID, from: store[Director.self], as: "director")
+      .including(.key, from: best, by: \.filmID, as: "reviews")
+    let found = try await query.fetch()
+    #expect(found.map { $0["title"]?.string } == ["Alien", "Orphan"])
+    #expect(found[0].one("director")?["name"] == "Scott" && found[1].one("director") == nil)
+    #expect(found[0].many("reviews").map { $0["stars"]?.int } == [5, 4])
+    #expect(found[1].many("reviews").isEmpty)
+    #expect(try await query.decoded(as: DirectedMovie.self)[0].director?.name == "Scott")
+
+    let people = try await store[Director.self].including(
+      .key, from: films, by: \.directorID, as: "films"
+    ).fetch()
+    #expect(people[0].many("films").map { $0["title"]?.string } == ["Alien"])
+    // By fields, with a key as the remote property.
+    let byKey = try await store["Movie"].find().including(
+      "directorID", from: store[Director.self].find(), by: \.id
+    ).fetch()
+    #expect(byKey.compactMap { $0.one("directorID")?["name"]?.string } == ["Scott"])
+  }
+
+  @Test("A property that is not stored is rejected when the query runs")
+  func notStored() throws {
+    let store = try anyStore()
+    let films = store[Movie.self]
+    let queries = [
+      films.find().including(\.title.count, from: store["Director"]),
+      films.find().including(.key, from: store[Critique.self], by: \.filmID.count),
+      films.find(\.title.count > 3).including(\.directorID, from: store["Director"]),
+    ]
+    for query in queries {
+      let error = #expect(throws: StoreError.self) { try query.fetch() }
+      #expect(error?.code == .invalidArgument)
+    }
+  }
 }

@@ -1,5 +1,11 @@
 import Foundation
 import NanoStore
+import NanoStoreModels
+
+@Model struct Photo {
+  @Key var id = UUID()
+  var image: Attachment?
+}
 
 let store = try Store(.memory)
 let films = store["films"]

@@ -1,4 +1,10 @@
 import Foundation
 import NanoStore
+import NanoStoreModels
+
+@Model struct Product {
+  @Key var id: String
+  var price: Decimal
+}
 
 let store = try Store(.memory)

@@ -8,6 +8,13 @@ struct Film {
   var views = 0
   var tags: [String] = []
   var isOld = false
+  var cast: [Person] = []
+}
+
+@Model
+struct Person {
+  var name: String
+  var age: Int
 }
 
 let store = try Store(.memory)

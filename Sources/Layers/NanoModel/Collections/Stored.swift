@@ -57,3 +57,11 @@ extension Stored: Equatable where Value: Equatable {
     a.header.rowID == b.header.rowID && a.header.key == b.header.key && a.value == b.value
   }
 }
+
+extension Stored: CustomStringConvertible {
+  /// The value, and the key or the row ID of its document.
+  public var description: String {
+    let identity = key.map { "key: \($0)" } ?? rowID.map { "row ID: \($0)" }
+    return "Stored(\(value)\(identity.map { ", \($0)" } ?? ""))"
+  }
+}

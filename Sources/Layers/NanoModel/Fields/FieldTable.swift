@@ -19,15 +19,17 @@ final class FieldTable: Sendable {
   private let indexed: Set<FieldPath>
   private let locations: Mutex<[AnyKeyPathBox: PropertyLocation?]>
 
-  init<M: Model>(_ type: M.Type) {
-    fields = M.modelFields.map { field in
+  convenience init<M: Model>(_ type: M.Type) { self.init(M.modelFields) }
+
+  init<Root>(_ modelFields: [ModelField<Root>]) {
+    fields = modelFields.map { field in
       Entry(
         keyPath: field.keyPath, optionalKeyPath: field.optionalKeyPath,
         location: PropertyLocation(steps: [FieldStep(field)]))
     }
-    names = Set(M.modelFields.flatMap { [$0.name] + $0.formerNames }.map { ExactName($0) })
+    names = Set(modelFields.flatMap { [$0.name] + $0.formerNames }.map { ExactName($0) })
     indexed = Set(
-      M.modelFields.filter { !$0.traits.isDisjoint(with: [.indexed, .unique]) }
+      modelFields.filter { !$0.traits.isDisjoint(with: [.indexed, .unique]) }
         .map { FieldPath(components: [$0.name]) })
     var initial: [AnyKeyPathBox: PropertyLocation?] = [:]
     for field in fields { initial[AnyKeyPathBox(field.keyPath)] = field.location }
@@ -57,8 +59,8 @@ final class FieldTable: Sendable {
     for _ in 1..<Self.maximumDepth {
       var next: [(keyPath: AnyKeyPath, location: PropertyLocation)] = []
       for (keyPath, location) in level {
-        guard let model = location.nested else { continue }
-        for inner in model.fieldTable.fields {
+        guard let table = location.innerFields else { continue }
+        for inner in table.fields {
           for step in [inner.keyPath, inner.optionalKeyPath] {
             guard let longer = keyPath.appending(path: step) else { continue }
             if longer == target { return location.appending(inner.location) }

@@ -35,6 +35,8 @@ public struct ModelField<Root>: Sendable {
   let optionalKeyPath: any PartialKeyPath<Root?> & Sendable
   /// The model type of the property's value, of its optional, or of its elements.
   let nested: (any Model.Type)?
+  /// Whether the property holds an attachment, its optional, or an array of attachments.
+  let isAttachment: Bool
   /// Whether the property holds a list, whose elements are matched individually.
   let isList: Bool
   let isOptional: Bool
@@ -65,6 +67,7 @@ public struct ModelField<Root>: Sendable {
       traits.contains(.relationship)
       ? nil
       : (V.self as? any ModelHolder.Type)?.heldModel ?? V.self as? any Model.Type
+    isAttachment = V.self is any AttachmentHolder.Type
     isOptional = V.self is any OptionalHolder.Type
     isInteger = V.self is any IntegerHolder.Type
     isText = V.self is any TextQueryValue.Type

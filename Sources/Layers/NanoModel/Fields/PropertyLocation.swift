@@ -19,6 +19,10 @@ struct FieldStep: Sendable {
   let isText: Bool
   let isDecimal: Bool
   let nested: (any Model.Type)?
+  let isAttachment: Bool
+
+  /// The fields of the value, or of the elements.
+  var innerFields: FieldTable? { nested?.fieldTable ?? (isAttachment ? .ofAttachments : nil) }
 
   init<Root>(_ field: ModelField<Root>) {
     name = field.name
@@ -33,6 +37,7 @@ struct FieldStep: Sendable {
     isText = field.isText
     isDecimal = field.isDecimal
     nested = field.nested
+    isAttachment = field.isAttachment
   }
 
   /// Creates a step to an entry of a dictionary.
@@ -86,7 +91,7 @@ struct PropertyLocation: Sendable {
   var isDecimal: Bool { last.isDecimal }
   var isOptional: Bool { last.isOptional }
   var missing: DocumentValue? { last.missing }
-  var nested: (any Model.Type)? { last.nested }
+  var innerFields: FieldTable? { last.innerFields }
 
   /// Whether a document without the field can be read with a value other than nil.
   var hasVariants: Bool { steps.contains(where: \.hasVariants) }

@@ -3,6 +3,7 @@
 import Foundation
 import NanoDocument
 import NanoQuery
+import NanoStoreCore
 
 extension PredicateExpressions.Value: TranslatableExpression {
   func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
@@ -48,9 +49,12 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
   /// The property of a model that the key path refers to. Longer paths are nested key paths in a
   /// predicate.
   private func field() -> PropertyLocation? {
-    guard let model = Root.Output.self as? any Model.Type,
-      let field = model.fieldTable.location(of: keyPath), field.path.components.count == 1
-    else { return nil }
+    let table =
+      Root.Output.self == Attachment.self
+      ? FieldTable.ofAttachments : (Root.Output.self as? any Model.Type)?.fieldTable
+    guard let field = table?.location(of: keyPath), field.path.components.count == 1 else {
+      return nil
+    }
     return field
   }
 

@@ -2,6 +2,7 @@
 
 import NanoDocument
 package import NanoQuery
+public import NanoStoreCore
 
 /// The properties of a model, for writing conditions.
 @dynamicMemberLookup
@@ -61,6 +62,19 @@ public struct ModelPath<Root: Model, Value>: Sendable {
     dynamicMember keyPath: any KeyPath<Nested, Inner> & Sendable
   ) -> ModelPath<Root, Inner> where Value == [Nested] { inner(Nested.self, keyPath) }
 
+  /// Returns a property of a reference to an attachment, such as its length.
+  public subscript<Inner>(
+    dynamicMember keyPath: any KeyPath<Attachment, Inner> & Sendable
+  ) -> ModelPath<Root, Inner> where Value == Attachment { ofAttachment(keyPath) }
+  /// Returns a property of an optional reference to an attachment.
+  public subscript<Inner>(
+    dynamicMember keyPath: any KeyPath<Attachment, Inner> & Sendable
+  ) -> ModelPath<Root, Inner?> where Value == Attachment? { ofAttachment(keyPath) }
+  /// Returns a property of references to attachments; conditions hold if they hold for any reference.
+  public subscript<Inner>(
+    dynamicMember keyPath: any KeyPath<Attachment, Inner> & Sendable
+  ) -> ModelPath<Root, Inner> where Value == [Attachment] { ofAttachment(keyPath) }
+
   /// Returns the entry of a dictionary for a name; nil where it has none.
   ///
   /// ```swift
@@ -77,6 +91,18 @@ public struct ModelPath<Root: Model, Value>: Sendable {
   private func entry<Entry>(_ name: String, _ type: Entry.Type) -> ModelPath<Root, Entry?> {
     ModelPath<Root, Entry?>(
       location.map { $0.appending(PropertyLocation(steps: [FieldStep(entry: name, Entry.self)])) })
+  }
+
+  private func ofAttachment<Inner>(
+    _ keyPath: any AnyKeyPath & Sendable
+  ) -> ModelPath<Root, Inner> {
+    ModelPath<Root, Inner>(
+      Result { () throws(StoreError) in
+        guard let inner = FieldTable.ofAttachments.location(of: keyPath) else {
+          throw Attachment.isNotStored("\(keyPath)")
+        }
+        return try location.get().appending(inner)
+      })
   }
 
   private func inner<Nested: Model, Inner>(
@@ -104,6 +130,14 @@ extension PropertyLocation {
         .collection: model.collectionName, .field: path.description,
         .hint: "write { $0.relationship.has { … } }",
       ])
+  }
+}
+
+extension Attachment {
+  fileprivate static func isNotStored(_ property: String) -> StoreError {
+    StoreError(
+      .invalidArgument, "A query names a property of an attachment that is not stored",
+      [.field: property, .hint: "digest, length and contentType are stored"])
   }
 }
 

@@ -28,6 +28,11 @@ func writing(_ dishes: ModelCollection<Dish>, _ dish: Dish) async throws {
   try await dishes.save(repeatElement(dish, count: 3))
   try await dishes.update("5", .set(\.title, "Soup"), .remove(\.note))
   try await dishes.update(5, .set(\.minutes, 20))
+  try await dishes.update("6", .increment(\.minutes), .setOnInsert(\.title, ""), upsert: true)
+  try await dishes.update(6, .increment(\.minutes), .setOnInsert(\.title, ""), upsert: true)
+  print(try await dishes.update(5, .increment(\.minutes)).minutes)
+  print(try await dishes.getAndUpdate("5", [.increment(\.minutes)])?.minutes ?? 0)
+  print(try await dishes.getAndUpdate(5, [.increment(\.minutes)], upsert: true)?.minutes ?? 0)
   try await dishes.delete("5")
   try await dishes.delete(5)
   try await dishes.delete(rowID: 5)
@@ -109,6 +114,21 @@ func skipping(_ dishes: ModelCollection<Dish>) async throws {
   let (values, skipped) = try await dishes.find().fetchSkippingFailures()
   print(values, skipped)
   try await dishes.find().each(onFailure: { print($0.error) }) { print($0.title) }
+}
+
+func attaching(_ dishes: ModelCollection<Dish>) async throws {
+  try await dishes.attach(.data(Data()), named: "photo", contentType: "image/jpeg", to: "5")
+  try await dishes.attach(.data(Data()), named: "photo", to: 5)
+  print(try await dishes.attachments(of: "5").all(), try await dishes.attachments(of: 5).all())
+  print(try await dishes.attachments(ofRowID: 5).all())
+}
+
+func includingModels(_ dishes: ModelCollection<Dish>, _ menus: DocumentCollection) async throws {
+  let joined = dishes.find(\.minutes < 30).including(\.note, from: menus, as: "menu")
+    .including(.key, from: dishes, by: \.note, as: "variants")
+    .including(.key, from: dishes.find(\.minutes < 30), by: \.note, as: "quick")
+  print(try await joined.fetch().count, try await joined.decoded(as: Dish.self).count)
+  print(try await menus.find().including("dish", from: dishes).first() as Any)
 }
 
 func including(_ dishes: DocumentCollection) async throws {
