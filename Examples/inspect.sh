@@ -10,6 +10,8 @@ command=${1:?"usage: inspect.sh path/to/nanostore"}
 films=$(cd "$(dirname "$0")" && pwd)/sample/films.ndjson
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+# Control-C stops the inspector; without a trap, a shell that it interrupts too would leave the folder behind.
+trap exit INT TERM HUP
 "$command" import "$folder/library.db" films "$films" --key title
 "$command" index "$folder/library.db" films director.name year:desc
 "$command" index text "$folder/library.db" films title director.name

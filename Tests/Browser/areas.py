@@ -3,6 +3,8 @@
 
 import screens  # noqa: F401
 import keyboard  # noqa: F401
+import graph  # noqa: F401
+import transfers  # noqa: F401
 import hostile  # noqa: F401
 import together  # noqa: F401
 import safety  # noqa: F401

@@ -52,6 +52,15 @@ def values(trial: Trial) -> None:
     trial.wait("the chart", lambda: page.all(".bars li"))
     trial.open(inspector, at("documents", in_="things", where="[text] = '<script>'"))
     trial.settled()
+    references = [{"id": text, "to": texts, "x" + text: text} for text in MARKUP]
+    trial.documents(store, "<b>keys</b>", references, "--key", "id")
+    for row in (1, 2, 6):
+        trial.open(inspector, at("graph", in_="<b>keys</b>", row=str(row)))
+        trial.settled()
+        labels = page.script("return [...document.querySelectorAll('.graph a')].map((a) => a.getAttribute('aria-label'))")
+        trial.expect(any(MARKUP[1] in label for label in labels) and all(label.startswith(("<b>keys</b>: ", "things: ")) for label in labels), f"the diagram shows {labels}")
+    trial.open(inspector, "#/maintenance")
+    trial.expect("<b>keys</b>" in page.text("[aria-label=Export]"), "the collection cannot be exported")
     trial.expect(page.script("return window.owned") is None, "a value was executed")
     trial.expect(not page.all("main script, main img"), "a value became an element")
 

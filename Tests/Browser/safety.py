@@ -16,7 +16,7 @@ def ask(inspector: Inspector, path: str, headers: Optional[Dict[str, str]] = Non
     connection = http.client.HTTPConnection("127.0.0.1", inspector.port, timeout=20)
     connection.request(method, path, body=body, headers=headers or {})
     response = connection.getresponse()
-    result = (response.status, response.read().decode(), {name.lower(): value for name, value in response.getheaders()})
+    result = (response.status, response.read().decode(errors="replace"), {name.lower(): value for name, value in response.getheaders()})
     connection.close()
     return result
 

@@ -217,6 +217,7 @@ def indexes(trial: Trial) -> None:
     page = trial.open(trial.inspect(store), at("indexes", in_="films"))
     trial.wait("the index", lambda: "declared" in page.text("table"))
     trial.expect("[year] DESC, [title]" in page.text("table"), "the fields are missing")
+    trial.wait("the size", lambda: "KB" in page.text("td.size"))
     trial.expect(not page.texts("main button"), "the read-only page has buttons that change something")
 
 
@@ -248,6 +249,17 @@ def chart(trial: Trial) -> None:
     trial.wait("columns", lambda: "2024-01" in page.script("return document.querySelector('.columns').textContent"))
     total = page.script("return [...document.querySelectorAll('.chart-area td.number')].reduce((sum, cell) => sum + Number(cell.textContent), 0)")
     trial.expect(total == 42, f"the columns count {total} documents")
+    store = trial.path("dates.db")
+    trial.documents(store, "days", [{"on": [{"$date": f"{1500 + number}-03-05T10:00:00Z"}, {"$date": f"{1500 + number}-03-06T10:00:00Z"}]} for number in range(520)] + [{"on": "never"}])
+    inspector = trial.inspect(store)
+    page = trial.open(inspector, at("chart", in_="days", by="[on]", bucket="month"))
+    trial.wait("columns", lambda: page.all(".columns"))
+    trial.expect("520 periods, the latest 200 shown" in page.text("figcaption"), "the page does not say that periods are left out")
+    trial.expect("the latest 500 of 520 periods" in page.text("details summary") and "1 document without a date" in page.text(".undated"), "the page does not say what the table lacks")
+    last = page.script("return [...document.querySelectorAll('.chart-area tbody tr')].at(-1).textContent")
+    trial.expect(last == "2019-031", f"the last month is {last}, not 2019-03 with one document")
+    trial.open(inspector, at("chart", in_="days", by="[on]", bucket="month", where="[__rowid__] = 1"))
+    trial.wait("the first month", lambda: "1500-03" in page.script("return document.querySelector('.columns')?.textContent ?? ''"))
 
 
 @check()
@@ -265,7 +277,8 @@ def names(trial: Trial) -> None:
     trial.tool("index", "text", store, "films", "title")
     inspector = trial.inspect(store)
     screens = ["#/", "#/live", "#/maintenance", at("documents", in_="films", doc="3"), at("explain", in_="films", where="[year] > 1950"), at("shape", in_="films"),
-               at("indexes", in_="films"), at("search", in_="films", text="the"), at("chart", in_="films", by="[genres]")]
+               at("indexes", in_="films"), at("search", in_="films", text="the"), at("chart", in_="films", by="[genres]"),
+               at("graph", in_="films", row="3")]
     for number, fragment in enumerate(screens):
         page = trial.open(inspector, fragment, 1280, 900)
         trial.settled()

@@ -10,7 +10,9 @@ import subprocess
 import tempfile
 
 from harness import FILMS, Skipped, Trial, check
+from graph import nodes
 from screens import at, rows
+from transfers import downloads, saved
 
 
 def start_server(trial: Trial) -> str:
@@ -66,8 +68,23 @@ def postgres(trial: Trial) -> None:
     trial.wait("the shape", lambda: len(page.all(".path")) >= 8)
     trial.open(inspector, at("chart", in_="films", by="[genres]"))
     trial.wait("the chart", lambda: page.all(".bars li"))
+    trial.open(inspector, at("chart", in_="films", by="[added]", bucket="quarter"))
+    trial.wait("periods", lambda: "2024 Q1" in page.script("return document.querySelector('.columns')?.textContent ?? ''"))
+    trial.tool("index", url, "films", "year")
     trial.open(inspector, at("indexes", in_="films"))
-    trial.settled()
+    trial.wait("the size", lambda: "KB" in page.text("td.size"))
+    trial.documents(url, "notes", [{"film": "Casablanca"}])
+    trial.open(inspector, at("graph", in_="notes"))
+    trial.wait("the film", lambda: any("films: Casablanca" in label for label in nodes(trial)))
+    page.script("document.querySelector('.graph a:not(.center)').dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true }))")
+    trial.wait("the note", lambda: any("refers to it in film" in label for label in nodes(trial)))
+    folder = downloads(trial)
+    trial.open(inspector, "#/maintenance")
+    trial.expect("pg_dump" in page.text("[aria-label=Backup]"), "the page offers a backup")
+    page.click("Export", "main")
+    trial.wait("the export", lambda: "Exported 42 documents" in page.text(".transfers"))
+    with open(saved(trial, folder), encoding="utf-8") as file:
+        trial.expect(len(file.read().splitlines()) >= 42, "the export lacks documents")
     trial.open(inspector, "#/live")
     trial.wait("the connection", lambda: "Listening" in page.text(".status"))
     trial.tool("put", url, "films", "New Film", '{"title": "New Film", "year": 2025}')

@@ -6,6 +6,7 @@ import os
 import threading
 
 from harness import Trial, check
+from safety import ask
 from screens import at
 
 
@@ -94,9 +95,12 @@ def untouched(trial: Trial) -> None:
     before = content(store)
     files = set(os.listdir(trial.folder)) | {"library.db-wal", "library.db-shm"}
     inspector = trial.inspect(store)
-    for screen in ["#/", "#/live", "#/maintenance", at("documents", in_="films", where="[year] > 1950", sort="[rating] DESC"), at("explain", in_="films"), at("shape", in_="films"), at("indexes", in_="films"), at("chart", in_="films")]:
+    for screen in ["#/", "#/live", "#/maintenance", at("documents", in_="films", where="[year] > 1950", sort="[rating] DESC"), at("explain", in_="films"), at("shape", in_="films"), at("indexes", in_="films"), at("chart", in_="films"), at("graph", in_="films", row="3")]:
         trial.open(inspector, screen)
         trial.settled()
+    # Downloads read only.
+    for call in ["backup", "export?in=films&format=csv"]:
+        trial.expect(ask(inspector, inspector.path + f"api/{call}")[0] == 200, f"{call} fails")
     trial.browser.leave()
     trial.expect(inspector.stop() == 0, "the inspector does not end in order")
     trial.expect(content(store) == before, "the file has changed")

@@ -86,6 +86,8 @@ struct AccessRulesTests {
   func forms() {
     #expect(status(method: "POST") == 415)
     #expect(status(method: "POST", contentType: "text/plain") == 415)
+    #expect(status(method: "POST", contentType: "multipart/form-data") == 415)
+    #expect(status(method: "POST", contentType: "application/octet-stream") == 200)
     #expect(status(method: "POST", contentType: "application/x-www-form-urlencoded") == 415)
     #expect(status(method: "POST", contentType: "application/json; charset=utf-8") == 200)
   }

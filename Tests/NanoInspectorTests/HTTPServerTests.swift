@@ -38,8 +38,37 @@ struct HTTPServerTests {
     }
   }
 
+  /// Sends and receives bodies in parts.
+  private final class PartsHandler: RequestHandler {
+    func respond(to request: ServerRequest) async -> ServerResponse { .text(404, "none") }
+
+    func download(for request: ServerRequest) async -> ServerDownload? {
+      struct Failure: Error {}
+      let fails = request["fails"] != nil
+      return ServerDownload(
+        contentType: "application/octet-stream", fileName: request.path[0],
+        length: request["length"].flatMap { Int($0) }
+      ) { write in
+        for part in 0..<40 { try await write(Array(repeating: UInt8(part), count: 10_000)) }
+        if fails { throw Failure() }
+      }
+    }
+
+    func upload(for request: ServerRequest) -> ServerUpload? {
+      { body in
+        var (bytes, sum) = (0, 0)
+        while let part = try? await body.next() {
+          bytes += part.count
+          sum += part.reduce(0) { $0 + Int($1) }
+        }
+        return .text(200, "\(body.length ?? -1) \(bytes) \(sum)")
+      }
+    }
+  }
+
   private func withServer(
-    _ handler: Handler = Handler(), _ body: @escaping @Sendable (URL) async throws -> Void
+    _ handler: some RequestHandler = Handler(),
+    _ body: @escaping @Sendable (URL) async throws -> Void
   ) async throws {
     let token = AccessToken()
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -111,6 +140,42 @@ struct HTTPServerTests {
       let (data, response) = try await URLSession.shared.data(from: url.appending(path: "events"))
       #expect(String(decoding: data, as: UTF8.self) == "data: 1\n\n")
       #expect(response.mimeType == "text/event-stream")
+    }
+  }
+
+  @Test(
+    "A download is sent in parts with its name; if it fails, the client sees that it is incomplete")
+  func downloads() async throws {
+    try await withServer(PartsHandler()) { url in
+      for query in ["", "?length=400000"] {
+        let whole = try #require(URL(string: "a%20b.db" + query, relativeTo: url))
+        let (data, response) = try await URLSession.shared.data(from: whole)
+        let http = try #require(response as? HTTPURLResponse)
+        #expect(data.count == 400_000 && data.last == 39)
+        #expect(
+          http.value(forHTTPHeaderField: "Content-Disposition")
+            == "attachment; filename=\"a b.db\"; filename*=UTF-8''a%20b.db")
+        #expect(http.value(forHTTPHeaderField: "X-Content-Type-Options") == "nosniff")
+      }
+      for query in ["?fails=1", "?fails=1&length=500000"] {
+        let broken = try #require(URL(string: "a.db" + query, relativeTo: url))
+        await #expect(throws: (any Error).self) {
+          _ = try await URLSession.shared.data(from: broken)
+        }
+      }
+    }
+  }
+
+  @Test("An upload is received in parts, also beyond the limit of other bodies")
+  func uploads() async throws {
+    try await withServer(PartsHandler()) { url in
+      var request = URLRequest(url: url.appending(path: "import"))
+      request.httpMethod = "POST"
+      request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
+      request.httpBody = Data(repeating: 1, count: 300_000)
+      #expect(try await Self.status(request).1 == "300000 300000 300000")
+      request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
+      #expect(try await Self.status(request).0 == 415)
     }
   }
 

@@ -30,10 +30,10 @@ struct InspectorTests {
   private func get(
     _ call: String, _ parameters: KeyValuePairs<String, String> = [:], _ inspector: Inspector? = nil
   ) async throws -> (status: Int, DocumentObject) {
+    let given = parameters.map { (name: $0.key, value: $0.value) }
+    let collection = given.contains { $0.name == "in" } ? [] : [(name: "in", value: "films")]
     let response = await (inspector ?? self.inspector()).respond(
-      to: ServerRequest(
-        path: ["api", call],
-        parameters: [("in", "films")] + parameters.map { (name: $0.key, value: $0.value) }))
+      to: ServerRequest(path: ["api", call], parameters: collection + given))
     return (response.status, try DocumentObject(json: response.body))
   }
 
@@ -122,6 +122,65 @@ struct InspectorTests {
     #expect(months[path: "groups.0.key"]?.date == Date(timeIntervalSince1970: 86_400 * 31))
   }
 
+  @Test(
+    "Periods contain every date of an array once per document, in the Gregorian calendar of all times"
+  )
+  func periods() async throws {
+    func date(_ text: String) throws -> DocumentValue {
+      try #require(try DocumentObject(json: "{\"date\": {\"$date\": \"\(text)\"}}")["date"])
+    }
+    let events = store["events"]
+    try await events.save(["on": try date("1500-03-05T10:00:00Z"), "n": 1], key: "old")
+    try await events.save(
+      [
+        "on": [
+          try date("2024-02-29T00:00:00Z"), try date("2024-02-01T00:00:00Z"),
+          try date("2024-03-01T00:00:00Z"),
+        ], "n": 2,
+      ], key: "several")
+    try await events.save(["on": "2024", "n": 4], key: "text")
+    try await events.save(["n": 8], key: "none")
+
+    let months = try await get(
+      "groups", ["in": "events", "by": "on", "bucket": "month", "aggregate": "sum", "value": "n"]
+    ).1
+
+    let groups = (months["groups"]?.array ?? []).compactMap(\.object)
+    #expect(
+      groups.map { $0["key"] } == [
+        try date("1500-03-01T00:00:00Z"), try date("2024-02-01T00:00:00Z"),
+        try date("2024-03-01T00:00:00Z"),
+      ])
+    #expect(groups.map { $0["value"]?.double } == [1, 2, 2])
+    #expect(months["count"] == 3 && months["undated"] == 2)
+    #expect(
+      try await get("groups", ["in": "events", "by": "on", "bucket": "minute"]).status == 400)
+  }
+
+  @Test(
+    "Of more groups than a chart shows, the latest periods are returned, with the number of all")
+  func manyPeriods() async throws {
+    let limit = Inspector.maximumGroups
+    try await store["days"].insert(
+      (0..<limit + 20).map { day in
+        ["on": .date(Date(timeIntervalSince1970: Double(day) * 86_400))] as DocumentObject
+      })
+
+    let days = try await get("groups", ["in": "days", "by": "on", "bucket": "day"]).1
+
+    #expect(days["count"]?.int == limit + 20 && days["groups"]?.array?.count == limit)
+    #expect(days[path: "groups.0.key"]?.date == Date(timeIntervalSince1970: 20 * 86_400))
+  }
+
+  @Test("The sizes of indexes are counted")
+  func indexSizes() async throws {
+    try await films.createIndex("year")
+    try await films.createIndex(keys: "[genres]")
+    let sizes = try await get("index-sizes").1["sizes"]?.array ?? []
+    #expect(sizes.count == 2)
+    for size in sizes { #expect(size.object?["bytes"]?.int ?? 0 >= 512) }
+  }
+
   @Test("A query is cancelled after the time limit, and the store stays usable")
   func timeLimit() async throws {
     try await films.insert(
@@ -138,7 +197,9 @@ struct InspectorTests {
 
   @Test("Without permission to write, every change is refused")
   func readOnly() async throws {
-    for call in ["replace", "delete", "create-index", "drop-index", "compact", "anything"] {
+    for call in [
+      "replace", "delete", "create-index", "drop-index", "compact", "import", "anything",
+    ] {
       let response = await inspector().respond(
         to: ServerRequest(method: .post, path: ["api", call], parameters: [("in", "films")]))
       #expect(response.status == 403, "\(call)")

@@ -22,8 +22,17 @@ package import NanoStoreCore
 /// GET  /api/groups           ?in &where &by &value &aggregate &bucket
 /// GET  /api/lookup           ?key: documents with these keys, in any collection
 /// GET  /api/references       ?key: documents that contain this text, in any collection
+/// GET  /api/neighbors        ?in &rowID &size &links: the documents that a document refers to
+/// GET  /api/referrers        ?in &rowID &size &links: the documents that refer to it
+/// GET  /api/index-sizes      ?in: bytes of each index
 /// GET  /api/verify
 /// GET  /api/changes          commits, as server-sent events
+/// GET  /api/backup           &id: a copy of the store, as a download
+/// GET  /api/export           ?in &where &sort &format &id: documents, as a download
+/// GET  /api/attachment       ?in &rowID &name: as a download
+/// GET  /api/transfer         ?id: progress of a backup, export or import
+/// POST /api/cancel           ?id: cancels it
+/// POST /api/import           ?in &format &key &replace &skip &id; the body is a file        with --write
 /// POST /api/replace, delete, create-index, drop-index, compact        with --write
 /// ```
 ///
@@ -33,6 +42,7 @@ package import NanoStoreCore
 package struct Inspector: RequestHandler {
   let store: Store
   let options: InspectorOptions
+  let transfers = Transfers()
 
   package init(_ store: Store, options: InspectorOptions) {
     self.store = store
@@ -83,6 +93,8 @@ package struct Inspector: RequestHandler {
     case (.get, "lookup"): return try await lookUp(request)
     case (.get, "references"): return try await references(request)
     case (.get, "verify"): return try await verify()
+    case (.get, "transfer"): return try progress(of: request)
+    case (.post, "cancel"): return try cancelTransfer(request)
     case (.get, let name): return try await read(name, store[request.required("in")], request)
     case (.post, _) where !options.allowsWrites: throw RouteError.readOnly
     case (.post, "compact"): return try await compact()
@@ -102,6 +114,9 @@ package struct Inspector: RequestHandler {
     case "paths": try await paths(of: collection)
     case "shape": try await shape(of: collection, request)
     case "indexes": try await indexes(of: collection)
+    case "index-sizes": try await indexSizes(of: collection)
+    case "neighbors": try await neighbors(in: collection, request)
+    case "referrers": try await referrers(in: collection, request)
     case "search": try await search(in: collection, request)
     case "groups": try await groups(of: collection, request)
     default: throw RouteError.unknownRoute

@@ -43,6 +43,7 @@ extension PageFiles {
     "dom.js": { PackageResources.dom_js },
     "draw.js": { PackageResources.draw_js },
     "explain.js": { PackageResources.explain_js },
+    "graph.js": { PackageResources.graph_js },
     "indexes.js": { PackageResources.indexes_js },
     "live.js": { PackageResources.live_js },
     "maintenance.js": { PackageResources.maintenance_js },
@@ -54,6 +55,7 @@ extension PageFiles {
     "table.js": { PackageResources.table_js },
     "task.js": { PackageResources.task_js },
     "tree.js": { PackageResources.tree_js },
+    "transfer.js": { PackageResources.transfer_js },
     "values.js": { PackageResources.values_js },
   ]
 }

@@ -14,6 +14,8 @@ package struct AccessRules: Sendable {
 
   /// The maximum length of a request's target; arbitrary, and twice what browsers can handle with ease.
   package static let maximumTarget = 16 << 10
+  /// The types of bodies: calls, and files.
+  private static let types = ["application/json", "application/octet-stream"]
 
   /// - Parameter names: Names beyond those of the loopback interface.
   package init(token: AccessToken, names: [String] = []) {
@@ -83,9 +85,12 @@ package struct AccessRules: Sendable {
         status: 403, reason: "The URL lacks the server's token; open the URL that it printed.")
     }
     if method == .post {
-      // Forms of other pages cannot send this type without the server's consent.
-      guard head.contentType?.lowercased().hasPrefix("application/json") == true else {
-        return .rejected(status: 415, reason: "The body of a POST has to be application/json.")
+      // Forms and scripts of other pages cannot send these types without the server's consent.
+      guard let type = head.contentType?.lowercased(), Self.types.contains(where: type.hasPrefix)
+      else {
+        return .rejected(
+          status: 415,
+          reason: "The body of a POST has to be \(Self.types.joined(separator: " or ")).")
       }
     }
     return .accepted(method, path: Array(target.path.dropFirst()), parameters: target.parameters)

@@ -66,6 +66,12 @@ package struct HTTPServer<Handler: RequestHandler>: Sendable {
     case .accepted(let method, let path, let parameters):
       let head = ServerRequest(method: method, path: path, parameters: parameters)
       if let stream = handler.stream(for: head) { return streamed(stream, request) }
+      if method == .get, let download = await handler.download(for: head) {
+        return downloaded(download, request)
+      }
+      if method == .post, let upload = handler.upload(for: head) {
+        return await uploaded(upload, request)
+      }
       do {
         let response = try await request.body.consumeWithCancellationOnInboundClose { body in
           let bytes = try await body.collect(upTo: configuration.maximumBody)
@@ -103,6 +109,35 @@ package struct HTTPServer<Handler: RequestHandler>: Sendable {
       try await writer.finish(nil)
     }
     return Response(status: .ok, headers: headers("text/event-stream"), body: body)
+  }
+
+  /// Returns a response whose body is written while it is produced. If it fails, the connection is closed early.
+  private func downloaded(_ download: ServerDownload, _ request: Request) -> Response {
+    let body = ResponseBody(contentLength: download.length) { writer in
+      try await request.body.consumeWithCancellationOnInboundClose { _ in
+        try await download.body { try await writer.write(ByteBuffer(bytes: $0)) }
+      }
+      try await writer.finish(nil)
+    }
+    var headers = headers(download.contentType)
+    headers[.contentDisposition] = download.disposition
+    return Response(status: .init(code: download.status), headers: headers, body: body)
+  }
+
+  /// Passes on the parts of a body, which may be of any length.
+  private func uploaded(_ upload: ServerUpload, _ request: Request) async -> Response {
+    do {
+      let response = try await request.body.consumeWithCancellationOnInboundClose { body in
+        var parts = body.makeAsyncIterator()
+        return await upload(
+          ServerUploadBody(length: request.headers[.contentLength].flatMap { Int($0) }) {
+            try await parts.next().map { Array($0.readableBytesView) }
+          })
+      }
+      return sent(response, request)
+    } catch {
+      return sent(.text(408, "The request was cancelled.\n"), request)
+    }
   }
 
   private func headers(_ contentType: String) -> HTTPFields {

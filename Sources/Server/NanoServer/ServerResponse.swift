@@ -28,4 +28,14 @@ package protocol RequestHandler: Sendable {
   func respond(to request: ServerRequest) async -> ServerResponse
   /// Returns the server-sent events for a request; nil if ``respond(to:)`` responds to it.
   func stream(for request: ServerRequest) -> EventStream?
+  /// Returns the download for a `GET` request; nil if ``respond(to:)`` responds to it.
+  func download(for request: ServerRequest) async -> ServerDownload?
+  /// Returns what receives the body of a `POST` request; nil if ``respond(to:)`` responds to it.
+  func upload(for request: ServerRequest) -> ServerUpload?
+}
+
+extension RequestHandler {
+  package func stream(for request: ServerRequest) -> EventStream? { nil }
+  package func download(for request: ServerRequest) async -> ServerDownload? { nil }
+  package func upload(for request: ServerRequest) -> ServerUpload? { nil }
 }

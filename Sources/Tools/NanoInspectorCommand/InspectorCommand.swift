@@ -14,8 +14,8 @@ struct InspectorCommand: AsyncParsableCommand {
     commandName: "nanostore-inspector",
     abstract: "Show a store in the browser while other programs use it.",
     discussion: """
-      Prints a URL with a random token and serves it until interrupted. The store is opened read-only, and the server \
-      accepts connections from this machine only.
+      Prints a URL with a random token and serves it until interrupted. Unless --write is given, the store is opened \
+      read-only; unless --host is given, the server accepts connections from this machine only.
       """)
 
   @OptionGroup var arguments: InspectOptions

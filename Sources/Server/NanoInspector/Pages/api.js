@@ -12,7 +12,8 @@ export class ApiError extends Error {
   }
 }
 
-function address(call, parameters) {
+/** Returns the URL of a call. */
+export function address(call, parameters) {
   const url = new URL(`api/${call}`, base);
   const pairs = [];
   for (const [name, value] of Object.entries(parameters)) {
@@ -60,6 +61,11 @@ export function post(call, parameters = {}, body = {}, signal = undefined) {
   return request(address(call, parameters), {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal,
   });
+}
+
+/** Sends a file. */
+export function send(call, parameters, file, signal) {
+  return request(address(call, parameters), { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file, signal });
 }
 
 /** Opens the stream of commits. */

@@ -8,6 +8,7 @@ import { errorView } from "./task.js";
 import * as chart from "./chart.js";
 import * as documents from "./documents.js";
 import * as explain from "./explain.js";
+import * as graph from "./graph.js";
 import * as indexes from "./indexes.js";
 import * as live from "./live.js";
 import * as maintenance from "./maintenance.js";
@@ -23,6 +24,7 @@ const screens = {
   documents: { show: documents.show, title: "Documents", tab: true },
   explain: { show: explain.show, title: "Explain", tab: true },
   shape: { show: shape.show, title: "Shape", tab: true },
+  graph: { show: graph.show, title: "Graph", tab: true },
   indexes: { show: indexes.show, title: "Indexes", tab: true },
   search: { show: search.show, title: "Search", tab: true },
   chart: { show: chart.show, title: "Chart", tab: true },
@@ -112,9 +114,10 @@ document.getElementById("skip").addEventListener("click", (event) => { event.pre
 const shortcuts = [
   ["/", "Focus the query bar"], ["j, k or ↓, ↑", "Next and previous document, in the table"], ["Enter", "Open the document"],
   ["Esc", "Close the document, a list, this help"], ["n, p", "Next and previous page"], ["g then o, l, m", "Overview, Live, Maintenance"],
-  ["g then d, e, s, i, f, c", "Documents, Explain, Shape, Indexes, full-text search, Chart"], ["?", "This help"],
+  ["g then d, e, s, r, i, f, c", "Documents, Explain, Shape, Graph of references, Indexes, full-text search, Chart"],
+  ["←, →, ↑, ↓", "Next document, in the graph"], ["?", "This help"],
 ];
-const targets = { o: "overview", l: "live", m: "maintenance", d: "documents", e: "explain", s: "shape", i: "indexes", f: "search", c: "chart" };
+const targets = { o: "overview", l: "live", m: "maintenance", d: "documents", e: "explain", s: "shape", r: "graph", i: "indexes", f: "search", c: "chart" };
 let afterG = false;
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;

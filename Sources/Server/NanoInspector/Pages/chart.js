@@ -10,8 +10,9 @@ import { run } from "./task.js";
 import { decode, line } from "./values.js";
 
 const aggregates = [["count", "Number of documents"], ["sum", "Sum"], ["average", "Average"], ["min", "Minimum"], ["max", "Maximum"]];
-const buckets = ["year", "month", "week", "day", "hour"];
+const buckets = [["year", "year"], ["quarter", "quarter"], ["month", "month"], ["week", "week"], ["day", "day"], ["hour", "hour"], ["none", "no period: exact value"]];
 const maximumBars = 60;
+const maximumColumns = 200;
 
 export function show(root, parameters, app) {
   const collection = parameters.in;
@@ -36,7 +37,7 @@ function charts(bar, form, chart, collection, fields) {
   const numbers = fields.filter((field) => field.types.some((type) => ["integer", "real", "decimal"].includes(type)));
   const choice = (label, options, name) => h("label", {}, h("span", {}, label), h("select", { onchange: (event) => change({ [name]: event.target.value }) }, options.map(([value, text]) => h("option", { value }, visible(text)))));
   const by = choice("Group by", fields.map((field) => [field.field, pathOf(field)]), "by");
-  const bucket = choice("Period", buckets.map((name) => [name, name]), "bucket");
+  const bucket = choice("Period", buckets, "bucket");
   const aggregate = choice("Show", aggregates, "aggregate");
   const value = choice("of", numbers.map((field) => [field.field, pathOf(field)]), "value");
   fill(form, by, bucket, aggregate, value);
@@ -49,11 +50,12 @@ function charts(bar, form, chart, collection, fields) {
     bar.set(parameters.where ?? "");
     const preferred = fields.find((field) => field.types.includes("text") && !/title|name|id$/i.test(field.field)) ?? fields[0];
     const field = fields.find((candidate) => candidate.field === select(by, parameters.by ?? preferred.field)) ?? fields[0];
-    const isDate = field.types.length === 1 && field.types[0] === "date";
+    const hasDates = field.types.includes("date");
     const kind = select(aggregate, parameters.aggregate ?? "count");
     const period = select(bucket, parameters.bucket ?? "month");
+    const isDate = hasDates && period !== "none";
     const measured = numbers.length ? select(value, parameters.value ?? numbers[0].field) : null;
-    bucket.hidden = !isDate;
+    bucket.hidden = !hasDates;
     value.hidden = kind === "count";
     if (kind !== "count" && !measured) return fill(chart, h("p", { class: "empty" }, "No field holds numbers."));
     run(chart, "Aggregating…", async (signal, limit) => {
@@ -71,7 +73,7 @@ function charts(bar, form, chart, collection, fields) {
 }
 
 function draw(root, result, choice) {
-  if (!result.groups.length) return fill(root, h("p", { class: "empty" }, "No values to group."));
+  if (!result.groups.length) return fill(root, h("p", { class: "empty" }, result.undated ? "No document has a date in this field." : "No values to group."));
   const format = (number) => (Number.isInteger(number) ? number.toLocaleString("en") : number.toLocaleString("en", { maximumFractionDigits: 2 }));
   const title = `${aggregates.find(([name]) => name === choice.kind)[1]}${choice.kind === "count" ? "" : ` of ${choice.measured.slice(1, -1)}`} by ${choice.field.field.slice(1, -1)}${choice.isDate ? ` per ${choice.period}` : ""}`;
   const filter = (condition) => link("documents", { in: choice.collection, where: choice.where ? `(${choice.where}) AND ${condition}` : condition });
@@ -80,15 +82,20 @@ function draw(root, result, choice) {
     const label = choice.isDate ? periodText(node.value, choice.period) : line(node, 80) || "empty";
     return { label, short: label, value: group.value, href: choice.isDate ? null : filter(group.condition) };
   });
-  const shown = choice.isDate ? groups.slice(-200) : groups.slice(0, maximumBars);
-  fill(root, h("figure", { class: "chart-card" }, h("figcaption", {}, visible(title), h("span", { class: "muted" }, ` · ${counted(result.count, "group")}${shown.length < result.count ? `, ${shown.length} shown` : ""}`)),
+  const shown = choice.isDate ? groups.slice(-maximumColumns) : groups.slice(0, maximumBars);
+  const what = choice.isDate ? "period" : "group";
+  const part = (number) => (number < result.count ? `, ${choice.isDate ? "the latest" : "the largest"} ${number.toLocaleString("en")} shown` : "");
+  const cut = groups.length < result.count ? ` (${choice.isDate ? "the latest" : "the largest"} ${groups.length.toLocaleString("en")} of ${counted(result.count, what)})` : "";
+  fill(root, h("figure", { class: "chart-card" }, h("figcaption", {}, visible(title), h("span", { class: "muted" }, ` · ${counted(result.count, what)}${part(shown.length)}`)),
     choice.isDate ? columns(shown, format, visible(title)) : bars(shown, format, visible(title))),
-    h("details", {}, h("summary", {}, "As a table"), h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "group"), h("th", { scope: "col" }, choice.kind))),
+    result.undated ? h("p", { class: "muted undated" }, `${counted(result.undated, "document")} without a date in this field ${result.undated === 1 ? "is" : "are"} not shown.`) : null,
+    h("details", {}, h("summary", {}, `As a table${cut}`), h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, what), h("th", { scope: "col" }, choice.kind))),
       h("tbody", {}, groups.map((group) => h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, visible(group.label))), h("td", { class: "number" }, group.value === null ? "none" : format(group.value))))))));
 }
 
 function periodText(iso, period) {
   const lengths = { year: 4, month: 7, week: 10, day: 10, hour: 13 };
+  if (period === "quarter") return `${iso.slice(0, 4)} Q${(Number(iso.slice(5, 7)) + 2) / 3}`;
   return String(iso).slice(0, lengths[period]).replace("T", " ") + (period === "hour" ? " h" : "");
 }
 

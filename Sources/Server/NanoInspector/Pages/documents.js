@@ -37,6 +37,7 @@ export function show(root, parameters, app) {
       button("Columns", () => toggleChooser(), { "aria-haspopup": "true" }),
       h("span", { class: "group", role: "group", "aria-label": "Copy this page" }, h("span", { class: "muted" }, "Copy page as"),
         button("JSON", () => copyPage("JSON")), button("CSV", () => copyPage("CSV")), button("Swift", () => copyPage("Swift"))),
+      button("Export", () => { const { where, sort } = current().parameters; go("maintenance", { in: collection, where, sort }); }, { "aria-label": "Export all matching documents" }),
       pager));
   root.append(bar.element, tools, popover, h("div", { class: "split" }, table, panel));
 

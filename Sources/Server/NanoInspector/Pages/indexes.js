@@ -2,7 +2,7 @@
 // Indexes of a collection: origin, reason, uses; created and dropped if the inspector may write.
 
 import { get, post } from "./api.js";
-import { button, fill, h, notify, visible } from "./dom.js";
+import { button, bytes, fill, h, notify, visible } from "./dom.js";
 import { adviceList } from "./explain.js";
 import { errorView, run } from "./task.js";
 
@@ -10,7 +10,11 @@ export function show(root, parameters, app) {
   const collection = parameters.in;
   const body = h("div", {});
   root.append(body);
-  const load = () => run(body, "Reading indexes…", async (signal, limit) => draw(await get("indexes", { in: collection, limit }, signal)));
+  const controller = new AbortController();
+  const load = () => run(body, "Reading indexes…", async (signal, limit) => {
+    draw(await get("indexes", { in: collection, limit }, signal));
+    measure();
+  });
 
   function draw(result) {
     const writes = app.store.allowsWrites;
@@ -24,15 +28,31 @@ export function show(root, parameters, app) {
         h("div", {}, h("dt", {}, "Change tracking"), h("dd", {}, result.tracking))),
       rows.length ? h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Indexes" }, h("table", {},
         h("caption", { class: "hidden" }, "Indexes"),
-        h("thead", {}, h("tr", {}, ["Index", "Fields", "Kind", "Origin", "Uses", "Reason", writes ? "Actions" : null].filter(Boolean).map((name) => h("th", { scope: "col" }, name)))),
+        h("thead", {}, h("tr", {}, ["Index", "Fields", "Kind", "Origin", "Size", "Uses", "Reason", writes ? "Actions" : null].filter(Boolean).map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, rows.map((row) => h("tr", {},
           h("th", { scope: "row" }, h("bdi", {}, visible(row.name))), h("td", {}, h("code", {}, visible(row.keys))), h("td", {}, row.kind),
-          h("td", {}, h("span", { class: `badge ${row.origin}` }, row.origin)), h("td", { class: "number" }, row.uses === null ? "not recorded" : row.uses.toLocaleString("en")), h("td", { class: "wrap" }, row.reason ? visible(row.reason) : h("span", { class: "muted" }, "none")),
+          h("td", {}, h("span", { class: `badge ${row.origin}` }, row.origin)), h("td", { class: "number size", data: { index: row.name } }, "…"), h("td", { class: "number" }, row.uses === null ? "not recorded" : row.uses.toLocaleString("en")), h("td", { class: "wrap" }, row.reason ? visible(row.reason) : h("span", { class: "muted" }, "none")),
           writes ? h("td", {}, button("Drop", () => drop(row.name), { class: "danger small", "aria-label": `Drop ${visible(row.name)}` })) : null)))))
         : h("p", { class: "empty" }, "The collection has no indexes. Queries read every document, which is fast for thousands of them."),
       h("h2", {}, "Advice"),
       result.advice.length ? adviceList(result.advice) : h("p", { class: "empty" }, "None recorded."),
       writes ? creator() : h("p", { class: "muted" }, "Start the inspector with --write to create and drop indexes."));
+  }
+
+  /** Counts the pages of the indexes, which takes longer than reading the list. */
+  async function measure() {
+    let sizes = [];
+    let reason = "not recorded";
+    try {
+      ({ sizes } = await get("index-sizes", { in: collection }, controller.signal));
+    } catch (error) {
+      if (controller.signal.aborted) return;
+      reason = error.code === "timeLimit" ? "not counted within the time limit" : "unknown";
+    }
+    for (const cell of body.querySelectorAll("td.size")) {
+      const found = sizes.find((size) => size.name === cell.dataset.index);
+      cell.textContent = found ? bytes(found.bytes) : reason;
+    }
   }
 
   async function change(work, done) {
@@ -63,5 +83,5 @@ export function show(root, parameters, app) {
   }
 
   load();
-  return { leave() { body.cancelTask?.(); } };
+  return { leave() { body.cancelTask?.(); controller.abort(); } };
 }

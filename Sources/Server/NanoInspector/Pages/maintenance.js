@@ -1,30 +1,112 @@
 // SPDX-License-Identifier: MIT
-// Maintenance: verification, compaction, and how to do the rest.
+// Maintenance: verification, backup, export, import and compaction.
 
 import { get, post } from "./api.js";
 import { bytes, button, counted, duration, fill, h, visible } from "./dom.js";
 import { shellWord } from "./query.js";
-import { run } from "./task.js";
+import { errorView, run } from "./task.js";
+import { download, transfers, upload } from "./transfer.js";
 
-export function show(root, _parameters, app) {
-  const verified = h("div", {});
-  const compacted = h("div", {});
-  const { location, allowsWrites } = app.store;
+export function show(root, parameters, app) {
+  const { allowsWrites } = app.store;
+  const verify = verification();
+  const compact = allowsWrites ? compaction() : null;
+  root.append(h("h1", {}, "Maintenance"), transfers, verify.element, backup(app), exporting(app, parameters),
+    allowsWrites ? importing(app, parameters) : h("p", { class: "muted" }, "Start the inspector with --write to import documents and to compact the store."),
+    ...(compact ? [compact.element] : []), terminal(app.store.location));
+  return { leave() { verify.cancel(); compact?.cancel(); } };
+}
+
+function action(title, text, ...content) {
+  return h("section", { class: "action", "aria-label": title }, h("h2", {}, title), h("p", {}, text), ...content);
+}
+
+function verification() {
+  const outcome = h("div", {});
+  const start = () => run(outcome, "Verifying; large stores take minutes…", async (signal) => {
+    const result = await get("verify", {}, signal);
+    fill(outcome, result.count === 0
+      ? h("p", { class: "good", role: "status" }, `No problems. Checked in ${duration(result.milliseconds)}.`)
+      : h("div", { class: "problem", role: "alert" }, h("p", { class: "problem-title" }, counted(result.count, "problem")), h("ul", {}, result.problems.map((problem) => h("li", {}, h("strong", {}, visible(problem.subject)), ": ", visible(problem.message))))));
+  });
+  return {
+    element: action("Verify", "Reads the whole store and checks the file, documents, indexes and the path catalog. Nothing is changed.", button("Verify", start, { class: "primary" }), outcome),
+    cancel: () => outcome.cancelTask?.(),
+  };
+}
+
+function compaction() {
+  const outcome = h("div", {});
+  const start = () => run(outcome, "Compacting…", async (signal) => {
+    const result = await post("compact", {}, {}, signal);
+    fill(outcome, h("p", { class: "good", role: "status" }, `Compacted from ${bytes(result.before)} to ${bytes(result.after)}.`));
+  });
+  return {
+    element: action("Compact", "Returns unused space to the file system. Temporarily requires free disk space equal to the size of the file, and other writers wait.", button("Compact", start), outcome),
+    cancel: () => outcome.cancelTask?.(),
+  };
+}
+
+function backup(app) {
+  if (!app.store.canBackUp) return action("Backup", "Databases on a server are backed up with its own tools, such as pg_dump. To copy the store to a file, use nanostore copy.");
+  return action("Backup", "Downloads a copy of the whole store as of now, while programs write to it. The copy is first created in the temporary folder of this machine.",
+    button("Download a backup", () => download(`Backup of ${app.name}`, "backup", {})));
+}
+
+const labeled = (text, control) => h("label", {}, h("span", {}, text), control);
+
+function exporting(app, parameters) {
+  const collections = app.collections.filter((collection) => !collection.isInternal).map((collection) => collection.name);
+  const collection = h("select", {}, collections.map((name) => h("option", { value: name, selected: name === parameters.in }, visible(name))));
+  const format = h("select", {}, [["ndjson", "JSON, one document per line"], ["json", "JSON array"], ["csv", "CSV"]].map(([value, text]) => h("option", { value }, text)));
+  const condition = h("input", { class: "mono", placeholder: "all documents", value: parameters.where ?? "", spellcheck: "false" });
+  const outcome = h("div", {});
+  const start = () => run(outcome, "Checking the condition…", async (signal) => {
+    const [name, where] = [collection.value, condition.value.trim()];
+    try {
+      await get("documents", { in: name, where, size: 1 }, signal);
+    } catch (error) {
+      // An export has no time limit.
+      if (error.code !== "timeLimit") throw error;
+    }
+    fill(outcome);
+    download(`Export of ${name}`, "export", { in: name, where, sort: parameters.sort, format: format.value });
+  });
+  if (!collections.length) return action("Export", "The store has no collections to export.");
+  return action("Export", "Downloads the documents of a collection, or those that match a condition, from one snapshot. JSON can be imported again without loss; CSV has a column for each field.",
+    h("div", { class: "row form" }, labeled("Collection", collection), labeled("Format", format), labeled("Condition", condition)), button("Export", start), outcome);
+}
+
+const formats = [["json", "JSON array or lines"], ["csv", "CSV"], ["tsv", "tab-separated values"]];
+
+function importing(app, parameters) {
+  const file = h("input", { type: "file", accept: ".json,.ndjson,.jsonl,.csv,.tsv,.txt" });
+  const names = h("datalist", { id: "import-collections" }, app.collections.filter((collection) => !collection.isInternal).map((collection) => h("option", { value: collection.name })));
+  const collection = h("input", { list: "import-collections", value: parameters.in ?? "", placeholder: "existing or new" });
+  const format = h("select", {}, formats.map(([value, text]) => h("option", { value }, text)));
+  const key = h("input", { class: "mono", placeholder: "generated keys" });
+  const replaces = h("input", { type: "checkbox" });
+  const skips = h("input", { type: "checkbox" });
+  const outcome = h("div", {});
+  file.addEventListener("change", () => {
+    const name = file.files[0]?.name ?? "";
+    format.value = /\.csv$/i.test(name) ? "csv" : /\.tsv$/i.test(name) ? "tsv" : "json";
+    if (!collection.value) collection.value = name.replace(/\.[^.]*$/, "");
+  });
+  const start = () => {
+    if (!file.files[0]) return fill(outcome, errorView(new Error("Choose a file.")));
+    if (!collection.value) return fill(outcome, errorView(new Error("Enter the name of a collection.")));
+    fill(outcome);
+    upload(`Import of ${file.files[0].name} into ${collection.value}`, { in: collection.value, format: format.value, key: key.value, replace: replaces.checked ? "true" : "", skip: skips.checked ? "true" : "" }, file.files[0], () => app.refreshCollections());
+  };
+  return action("Import", "Adds the documents of a file to a collection, in one transaction: if a record is invalid, nothing is imported, unless invalid records are skipped.",
+    h("div", { class: "row form" }, labeled("File", file), labeled("Collection", collection), names, labeled("Format", format), labeled("Field with the key", key)),
+    h("div", { class: "row form" }, h("label", {}, replaces, h("span", {}, "Replace documents with the same key")), h("label", {}, skips, h("span", {}, "Skip invalid records"))),
+    button("Import", start), outcome);
+}
+
+function terminal(location) {
   const word = shellWord(location);
-  root.append(h("h1", {}, "Maintenance"),
-    h("section", { class: "action" }, h("h2", {}, "Verify"), h("p", {}, "Reads the whole store and checks the file, documents, indexes and the path catalog. Nothing is changed."),
-      button("Verify", () => run(verified, "Verifying; large stores take minutes…", async (signal) => {
-        const result = await get("verify", {}, signal);
-        fill(verified, result.count === 0
-          ? h("p", { class: "good", role: "status" }, `No problems. Checked in ${duration(result.milliseconds)}.`)
-          : h("div", { class: "problem", role: "alert" }, h("p", { class: "problem-title" }, counted(result.count, "problem")), h("ul", {}, result.problems.map((problem) => h("li", {}, h("strong", {}, visible(problem.subject)), ": ", visible(problem.message))))));
-      }), { class: "primary" }), verified),
-    allowsWrites ? h("section", { class: "action" }, h("h2", {}, "Compact"), h("p", {}, "Returns unused space to the file system. Temporarily requires free disk space equal to the size of the file, and other writers wait."),
-      button("Compact", () => run(compacted, "Compacting…", async (signal) => {
-        const result = await post("compact", {}, {}, signal);
-        fill(compacted, h("p", { class: "good", role: "status" }, `Compacted from ${bytes(result.before)} to ${bytes(result.after)}.`));
-      })), compacted) : null,
-    h("section", { class: "action" }, h("h2", {}, "From a terminal"), h("p", {}, "These run while other programs use the store:"),
-      h("pre", { class: "code", tabindex: "0" }, [`nanostore backup ${word} COPY`, `nanostore export ${word} COLLECTION --output FILE`, `nanostore stats ${word}`].map(visible).join("\n"))));
-  return { leave() { verified.cancelTask?.(); compacted.cancelTask?.(); } };
+  return action("From a terminal", "These run while other programs use the store:",
+    h("pre", { class: "code", tabindex: "0" }, [`nanostore backup ${word} COPY`, `nanostore export ${word} COLLECTION --output FILE`, `nanostore import ${word} COLLECTION FILE`, `nanostore stats ${word}`].map(visible).join("\n")));
 }

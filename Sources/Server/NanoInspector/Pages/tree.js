@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A document as a tree: types, references, what changed since the page opened, editing.
 
-import { get, post } from "./api.js";
+import { address, get, post } from "./api.js";
 import { bytes, button, copy, fill, h, notify, visible } from "./dom.js";
 import { documentLink } from "./documents.js";
+import { link } from "./route.js";
 import { errorView, run } from "./task.js";
 import { dateText, decode, difference, line, numberText, swift, typeName } from "./values.js";
 
@@ -50,6 +51,7 @@ function draw(panel, app, collection, document, result, actions) {
   const facts = [
     ["Row ID", document.rowID], document.type !== null ? ["Type", document.type] : null, document.version !== null ? ["Version", document.version] : null,
     document.added ? ["Added", dateText(document.added.$date).slice(0, 19)] : null, document.revision !== null ? ["Revision", document.revision] : null,
+    result.expires ? ["Expires", `${dateText(result.expires.$date).slice(0, 19)} ${relative(result.expires.$date)}`] : null,
     result.bytes !== null ? ["JSON", bytes(result.bytes)] : null,
   ].filter(Boolean);
   const edit = h("div", { class: "edit" });
@@ -60,10 +62,11 @@ function draw(panel, app, collection, document, result, actions) {
     h("div", { class: "row" },
       result.json !== null ? button("Copy JSON", () => copy(result.json, "the document as JSON")) : null,
       document.node ? button("Copy Swift", () => copy(`let document: DocumentObject = ${swift(document.node)}`, "the document as Swift")) : null,
+      document.rowID !== null ? h("a", { href: link("graph", { in: collection, row: document.rowID }) }, "Graph") : null,
       document.key !== null ? button("Find references", () => showReferences(references, document.key)) : null,
       app.store.allowsWrites && result.json !== null && document.revision !== null ? button("Edit", () => editor(edit, collection, document, result.json, actions)) : null,
       app.store.allowsWrites && document.revision !== null ? button("Delete", () => confirmDelete(edit, collection, document, actions), { class: "danger" }) : null),
-    edit, references,
+    edit, references, attachments(collection, document, result.attachments ?? []),
     document.node ? h("ul", { class: "tree", "aria-label": "Fields" }, items(document.node, [], actions, 0)) : h("div", { class: "problem", role: "alert" }, visible(document.error)),
     history(collection, document.rowID));
 }
@@ -136,6 +139,14 @@ function relative(iso) {
   const units = [["year", 31557600], ["month", 2629800], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
   const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
   return new Intl.RelativeTimeFormat("en").format(Math.round(seconds / size), unit);
+}
+
+/** The attachments, each with a link that saves its content. */
+function attachments(collection, document, list) {
+  if (!list.length) return null;
+  return h("section", { class: "attachments", "aria-label": "Attachments" }, h("h3", {}, "Attachments"), h("ul", {}, list.map((attachment) => h("li", { class: "row" },
+    h("bdi", {}, visible(attachment.name)), h("span", { class: "type" }, visible(attachment.contentType)), h("span", { class: "muted" }, bytes(attachment.length)),
+    h("a", { href: address("attachment", { in: collection, rowID: document.rowID, name: attachment.name }), download: "", "aria-label": `Download ${visible(attachment.name)}` }, "Download")))));
 }
 
 // References

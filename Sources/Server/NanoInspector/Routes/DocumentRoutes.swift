@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoDocument
 import NanoQuery
 import NanoServer
@@ -55,17 +56,47 @@ extension Inspector {
       found = try await collection.get(try request.required("key"))
     }
     guard let found else { throw RouteError.missing("The document") }
-    return Self.whole(found)
+    let expiration = try await expiration(of: found, in: collection)
+    return Self.whole(found, expires: expiration)
   }
 
-  static func whole(_ document: Document) -> Wire {
+  private func expiration(
+    of document: Document, in collection: DocumentCollection
+  ) async throws -> Date? {
+    guard let rowID = document.rowID else { return nil }
+    do {
+      return try await collection.expiration(rowID: rowID)
+    } catch let error as StoreError where error.code == .unsupported {
+      // Not every engine has expirations.
+      return nil
+    }
+  }
+
+  static func whole(_ document: Document, expires: Date? = nil) -> Wire {
     let text = try? document.object().jsonString(pretty: true)
     let isShown = text.map { $0.utf8.count <= maximumText } ?? false
     return [
       "document": .document(document, .document), "bytes": .optional(text?.utf8.count),
       "json": isShown ? .optional(text) : .null,
+      "expires": expires.map { .value(.date($0), .row) } ?? .null,
+      "attachments": attachments(of: document),
     ]
   }
+
+  private static func attachments(of document: Document) -> Wire {
+    let fields = document[FieldPath(components: [Attachment.field])]?.object ?? DocumentObject()
+    let found: [Wire] = fields.prefix(maximumAttachments).compactMap { name, value in
+      guard let attachment = Attachment(value) else { return nil }
+      return [
+        "name": .string(name), "contentType": .string(attachment.contentType),
+        "length": .int(Int(attachment.length)),
+      ]
+    }
+    return .array(found)
+  }
+
+  /// The number of attachments that are listed; arbitrary.
+  private static let maximumAttachments = 500
 
   /// The maximum length of a document's text in a response; arbitrary: longer texts are edited in files.
   private static let maximumText = 2 << 20

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
 import NanoDocument
 import NanoQuery
 import NanoServer
@@ -8,52 +7,76 @@ import NanoStoreCore
 
 /// Aggregates of groups, for charts.
 extension Inspector {
-  /// Returns an aggregate for each group: by the values of a field, or by calendar period of a date.
+  /// Returns an aggregate for each group: by the values of a field, or by calendar period of its dates.
+  ///
+  /// If there are more groups than ``maximumGroups``, they are the largest ones, or the latest periods; `count` is the
+  /// number of all. Documents without a date belong to no period; `undated` is their number.
   func groups(of collection: DocumentCollection, _ request: ServerRequest) async throws -> Wire {
     let query = try request.query(in: collection).sorted(by: [])
     let by = FieldPath(try request.required("by"))
     let value = request["value"].map { FieldPath($0) }
     let kind = request["aggregate"] ?? "count"
-    let rows: [Group]
-    if let bucket = request["bucket"] {
-      guard let bucket = CalendarBucket(rawValue: bucket) else {
-        throw RouteError.invalid("bucket", "year, month, week, day or hour")
+    if let period = request["bucket"] {
+      guard let unit = CalendarUnit(rawValue: period), Self.periods.contains(unit) else {
+        throw RouteError.invalid("bucket", "year, quarter, month, week, day or hour")
       }
-      rows = try await groups(query, by, bucket, value, kind)
-    } else {
-      let aggregate = try Self.aggregate(kind, value)
-      rows = try await query.grouped(by: by.description, aggregates: [aggregate]).map {
-        Group(key: $0.group.first ?? .null, value: $0.values.first?.double)
-      }
+      return try await Self.periods(of: query, by, unit, Self.expression(kind, value))
     }
-    let isByDate = request["bucket"] != nil
-    let ordered = rows.sorted {
-      isByDate || ($0.value ?? -.infinity) == ($1.value ?? -.infinity)
+    let aggregate = try Self.aggregate(kind, value)
+    let groups = try await query.grouped(by: by.description, aggregates: [aggregate]).map {
+      Group(key: $0.group.first ?? .null, value: $0.values.first?.double)
+    }
+    let ordered = groups.sorted {
+      ($0.value ?? -.infinity) == ($1.value ?? -.infinity)
         ? ValueOrder.compare($0.key, $1.key) < 0
         : ($0.value ?? -.infinity) > ($1.value ?? -.infinity)
     }
     let field = QueryExpression.field(by)
     return [
-      "count": .int(rows.count),
+      "count": .int(groups.count), "undated": 0,
       "groups": .array(
         ordered.prefix(Self.maximumGroups).map { group in
-          [
-            "key": .value(group.key, .row), "value": group.value.map { .double($0) } ?? .null,
-            "condition": .string(
-              group.key == .null
-                ? Condition.isNull(field).queryText
-                : Condition.comparison(field, .equal, .value(group.key)).queryText),
-          ]
+          let condition =
+            group.key == .null
+            ? Condition.isNull(field) : .comparison(field, .equal, .value(group.key))
+          return group.wire(condition.queryText)
         }),
     ]
   }
 
   /// The number of groups that a chart shows.
-  private static let maximumGroups = 500
+  static let maximumGroups = 500
+  private static let periods: Set<CalendarUnit> = [.year, .quarter, .month, .week, .day, .hour]
 
   private struct Group: Sendable {
     var key: DocumentValue
     var value: Double?
+
+    func wire(_ condition: String?) -> Wire {
+      [
+        "key": .value(key, .row), "value": value.map { .double($0) } ?? .null,
+        "condition": .optional(condition),
+      ]
+    }
+  }
+
+  /// Returns the periods in UTC, in order. A document counts once in each period that contains one of its dates.
+  private static func periods(
+    of query: DocumentQuery, _ by: FieldPath, _ unit: CalendarUnit, _ value: AggregateExpression
+  ) async throws -> Wire {
+    let start = QueryExpression.field(by).start(of: unit)
+    let rows = try await query.grouped(
+      by: ["period": start], ["value": value, "documents": .count]
+    ).rows()
+    let undated = rows.first { $0["period"] == .null }?["documents"]?.int ?? 0
+    let dated = rows.filter { $0["period"] != .null }
+    return [
+      "count": .int(dated.count), "undated": .int(undated),
+      "groups": .array(
+        dated.suffix(maximumGroups).map {
+          Group(key: $0["period"] ?? .null, value: $0["value"]?.double).wire(nil)
+        }),
+    ]
   }
 
   private static func aggregate(_ kind: String, _ value: FieldPath?) throws -> Aggregate {
@@ -68,72 +91,19 @@ extension Inspector {
     }
   }
 
-  private func groups(
-    _ query: DocumentQuery, _ by: FieldPath, _ bucket: CalendarBucket, _ value: FieldPath?,
-    _ kind: String
-  ) async throws -> [Group] {
-    // Checks the parameters before the documents are read.
-    _ = try Self.aggregate(kind, value)
-    return try await store.read {
-      var groups: [Date: Tally] = [:]
-      try query.select([by] + (value.map { [$0] } ?? [])).each { document in
-        guard let date = document[by]?.date else { return }
-        groups[bucket.start(of: date), default: Tally()].add(value.flatMap { document[$0]?.double })
-      }
-      return groups.map { Group(key: .date($0.key), value: $0.value.result(kind)) }
-    }
-  }
-}
-
-/// A period of the Gregorian calendar in UTC.
-enum CalendarBucket: String {
-  case year, month, week, day, hour
-
-  private static let calendar: Calendar = {
-    var calendar = Calendar(identifier: .iso8601)
-    calendar.timeZone = .gmt
-    return calendar
-  }()
-
-  /// Returns the start of the period that contains a date.
-  func start(of date: Date) -> Date {
-    let fields: Set<Calendar.Component> =
-      switch self {
-      case .year: [.year]
-      case .month: [.year, .month]
-      case .week: [.yearForWeekOfYear, .weekOfYear]
-      case .day: [.year, .month, .day]
-      case .hour: [.year, .month, .day, .hour]
-      }
-    return Self.calendar.date(from: Self.calendar.dateComponents(fields, from: date)) ?? date
-  }
-}
-
-/// The running aggregates of a group.
-private struct Tally {
-  private var documents = 0
-  private var numbers = 0
-  private var sum = 0.0
-  private var smallest = Double.infinity
-  private var largest = -Double.infinity
-
-  mutating func add(_ number: Double?) {
-    documents += 1
-    guard let number, !number.isNaN else { return }
-    numbers += 1
-    sum += number
-    smallest = min(smallest, number)
-    largest = max(largest, number)
-  }
-
-  func result(_ kind: String) -> Double? {
+  private static func expression(
+    _ kind: String, _ value: FieldPath?
+  ) throws -> AggregateExpression {
+    // Checks the parameters.
+    _ = try aggregate(kind, value)
+    guard let value else { return .count }
+    let field = QueryExpression.field(value)
     switch kind {
-    case "count": Double(documents)
-    case _ where numbers == 0: nil
-    case "sum": sum
-    case "average": sum / Double(numbers)
-    case "min": smallest
-    default: largest
+    case "sum": return .sum(field)
+    case "average": return .average(field)
+    case "min": return .min(field)
+    case "max": return .max(field)
+    default: return .count
     }
   }
 }

@@ -15,6 +15,7 @@ extension Inspector {
     return [
       "location": .string(options.location), "engine": .string(statistics.engine),
       "isFile": .bool(store.file != nil),
+      "canBackUp": .bool(!statistics.engine.hasPrefix("PostgreSQL")),
       "size": .int(statistics.size), "unused": .int(statistics.unused),
       "allowsWrites": .bool(options.allowsWrites), "changed": changeDate(),
       "timeLimit": .int(Int(options.timeLimit / .milliseconds(1))),

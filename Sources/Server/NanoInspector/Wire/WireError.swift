@@ -31,22 +31,47 @@ struct RouteError: Error {
 enum WireError {
   /// Returns the response for an error: what failed, and for query text, where.
   static func response(_ error: any Error) -> ServerResponse {
+    let parts = parts(of: error)
+    let wire: Wire = ["error": wire(parts)]
+    return ServerResponse(
+      status: parts.status, contentType: "application/json", body: wire.json)
+  }
+
+  /// Returns an error as a part of a response.
+  static func wire(_ error: any Error) -> Wire { wire(parts(of: error)) }
+
+  private struct Parts {
+    var status: Int
+    var code: String
+    var message: String
+    var details: [(name: String, value: Wire)] = []
+  }
+
+  private static func wire(_ parts: Parts) -> Wire {
+    [
+      "code": .string(parts.code), "message": .string(parts.message),
+      "details": .fields(parts.details),
+    ]
+  }
+
+  private static func parts(of error: any Error) -> Parts {
     switch error {
     case let error as RouteError:
-      return response(error.status, code: error.code, message: error.message, [])
+      return Parts(status: error.status, code: error.code, message: error.message)
     case let error as StoreError:
-      return response(
-        status(of: error.code), code: error.code.rawValue, message: error.message,
-        error.details.map { (name: $0.name.rawValue, value: .string($0.value)) })
+      return Parts(
+        status: status(of: error.code), code: error.code.rawValue, message: error.message,
+        details: error.details.map { (name: $0.name.rawValue, value: .string($0.value)) })
     case let error as TimeLimitExceeded:
-      return response(
-        504, code: "timeLimit",
-        message: "The query was cancelled after \(seconds(error.limit)).",
-        [("hint", "Narrow the condition, create an index, or run it again with more time.")])
+      return Parts(
+        status: 504, code: "timeLimit",
+        message: "The query was canceled after \(seconds(error.limit)).",
+        details: [
+          ("hint", "Narrow the condition, create an index, or run it again with more time.")
+        ])
     case is CancellationError:
-      return response(408, code: "cancelled", message: "The query was cancelled.", [])
-    default:
-      return response(500, code: "internal", message: "\(error)", [])
+      return Parts(status: 408, code: "cancelled", message: "The operation was canceled.")
+    default: return Parts(status: 500, code: "internal", message: "\(error)")
     }
   }
 
@@ -61,17 +86,6 @@ enum WireError {
     case .locked, .connectionLost, .closed, .fileReplaced: 503
     default: 500
     }
-  }
-
-  private static func response(
-    _ status: Int, code: String, message: String, _ details: [(name: String, value: Wire)]
-  ) -> ServerResponse {
-    let error: Wire = [
-      "error": [
-        "code": .string(code), "message": .string(message), "details": .fields(details),
-      ]
-    ]
-    return ServerResponse(status: status, contentType: "application/json", body: error.json)
   }
 
   static func seconds(_ duration: Duration) -> String {

@@ -7,7 +7,7 @@ package struct InspectOptions: ParsableArguments {
   @Argument(help: "The database: a file, or a postgresql:// URL.", completion: .file())
   package var database: String
 
-  @Flag(help: "Allow editing documents and indexes, and compacting the file.")
+  @Flag(help: "Allow editing documents and indexes, importing files, and compacting the store.")
   package var write = false
 
   @Flag(help: "Open the URL in the browser.")

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoServer
+import NanoStore
+import Testing
+
+@testable import NanoInspector
+
+@Suite("The graph of the inspector")
+struct GraphTests {
+  private let store: Store
+
+  init() throws {
+    store = try Store(.memory)
+    try store["people"].save(["name": "Ridley Scott"], key: "scott")
+    try store["films"].save(
+      ["title": "Alien", "director": "scott", "cast": [["actor": "weaver"], ["actor": "scott"]]],
+      key: "alien")
+    try store["people"].save(["name": "Sigourney Weaver", "best": "alien"], key: "weaver")
+  }
+
+  private func get(
+    _ call: String, _ parameters: KeyValuePairs<String, String>
+  ) async throws -> (status: Int, DocumentObject) {
+    let response = await Inspector(store, options: InspectorOptions(location: "x")).respond(
+      to: ServerRequest(
+        path: ["api", call], parameters: parameters.map { (name: $0.key, value: $0.value) }))
+    return (response.status, try DocumentObject(json: response.body))
+  }
+
+  private func row(_ collection: String, _ key: String) throws -> String {
+    "\(try #require(try store[collection].get(key)?.rowID))"
+  }
+
+  /// The nodes as texts such as `films: Alien (director, cast[].actor)`.
+  private static func nodes(_ result: DocumentObject) -> [String] {
+    (result["nodes"]?.array ?? []).compactMap { $0.object }.map { node in
+      let paths = node["paths"]?.array?.compactMap(\.string).joined(separator: ", ") ?? ""
+      return "\(node["collection"]?.string ?? ""): \(node["label"]?.string ?? "") (\(paths))"
+    }
+  }
+
+  @Test("Keys in fields and arrays are references, in both directions, each document once")
+  func keys() async throws {
+    let alien = try row("films", "alien")
+    let out = try await get("neighbors", ["in": "films", "rowID": alien]).1
+    #expect(out["center"]?.object?["label"] == "alien")
+    #expect(
+      Self.nodes(out) == [
+        "people: scott (director, cast[].actor)", "people: weaver (cast[].actor)",
+      ])
+    #expect(out["hasMore"] == false && out["isComplete"] == true)
+
+    let back = try await get("referrers", ["in": "films", "rowID": alien]).1
+    #expect(Self.nodes(back) == ["people: weaver (best)"])
+    let weaver = try await get("referrers", ["in": "people", "rowID": try row("people", "weaver")])
+    #expect(Self.nodes(weaver.1) == ["films: alien (cast[].actor)"])
+  }
+
+  @Test(
+    "Row IDs are references in fields named like a collection, in relationships, and where the page says so"
+  )
+  func rowIDs() async throws {
+    let first = try store["Song"].insert(["name": "One"]).rowID ?? 0
+    let second = try store["Song"].insert(["name": "Two"]).rowID ?? 0
+    let album = try store["Album"].insert([
+      "songs": [.int(second), .int(first)], "songID": .int(first), "year": .int(first),
+      "owner": ["collection": "Song", "id": .int(second)], "cover": .int(second),
+    ])
+    let rowID = "\(album.rowID ?? 0)"
+    let out = try await get("neighbors", ["in": "Album", "rowID": rowID]).1
+    #expect(Self.nodes(out) == ["Song: Two (songs[], owner)", "Song: One (songs[], songID)"])
+    #expect(out["integers"]?.array?.contains("cover") == true)
+
+    let links = #"[["Album","cover","Song"]]"#
+    let linked = try await get("neighbors", ["in": "Album", "rowID": rowID, "links": links]).1
+    #expect(
+      Self.nodes(linked) == ["Song: Two (songs[], owner, cover)", "Song: One (songs[], songID)"])
+    let back = try await get("referrers", ["in": "Song", "rowID": "\(second)", "links": links]).1
+    #expect(back["nodes"]?.array?.count == 1)
+    #expect(Self.nodes(back).first?.contains("(songs[], owner, cover)") == true)
+    #expect(
+      try await get("neighbors", ["in": "Album", "rowID": rowID, "links": "[1]"]).status == 400)
+  }
+
+  @Test("The number of neighbors is limited, and the result says that there are more")
+  func limits() async throws {
+    for number in 0..<30 {
+      try store["notes"].save(["about": "alien", "n": .int(number)], key: "note \(number)")
+    }
+    let alien = try row("films", "alien")
+    let some = try await get("referrers", ["in": "films", "rowID": alien, "size": "10"]).1
+    #expect(some["nodes"]?.array?.count == 10 && some["hasMore"] == true)
+    let all = try await get("referrers", ["in": "films", "rowID": alien, "size": "31"]).1
+    #expect(all["nodes"]?.array?.count == 31 && all["hasMore"] == false)
+    #expect(try await get("neighbors", ["in": "films", "rowID": "999"]).status == 404)
+  }
+}
