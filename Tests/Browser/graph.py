@@ -7,7 +7,7 @@ from selenium.webdriver.common.keys import Keys
 
 
 def family(trial: Trial) -> str:
-    store = trial.path("graph.db")
+    store = trial.path("library.db")
     trial.documents(store, "people", [{"id": "scott", "name": "Ridley Scott"}, {"id": "weaver", "name": "Sigourney Weaver", "best": "alien"}], "--key", "id")
     trial.documents(store, "films", [{"id": "alien", "title": "Alien", "director": "scott", "cast": [{"actor": "weaver"}], "studioID": 1, "cover": 2}], "--key", "id")
     trial.documents(store, "studios", [{"name": "Brandywine"}, {"name": "Fox"}])
@@ -15,11 +15,11 @@ def family(trial: Trial) -> str:
 
 
 def nodes(trial: Trial) -> "list[str]":
-    return trial.browser.script("return [...document.querySelectorAll('.graph a')].map((a) => a.getAttribute('aria-label'))")
+    return trial.browser.script("return [...document.querySelectorAll('.diagram a')].map((a) => a.getAttribute('aria-label'))")
 
 
 def center(trial: Trial) -> str:
-    return trial.browser.script("return document.querySelector('.graph .center')?.getAttribute('aria-label') ?? ''")
+    return trial.browser.script("return document.querySelector('.diagram .center')?.getAttribute('aria-label') ?? ''")
 
 
 @check()
@@ -35,8 +35,7 @@ def walking(trial: Trial) -> None:
     trial.expect(center(trial).startswith("films: alien"), f"the center is {center(trial)}")
     for expected in ["people: weaver, refers to it in best", "people: scott, referred to in director", "people: weaver, referred to in cast[].actor", "studios: Brandywine, referred to in studioID"]:
         trial.expect(expected in shown, f"{expected} is missing in {shown}")
-    trial.image("graph")
-    page.script("document.querySelector('.graph .center').focus()")
+    page.script("document.querySelector('.diagram .center').focus()")
     page.press(Keys.ARROW_RIGHT)
     page.press(Keys.ARROW_DOWN)
     trial.expect(page.script("return document.activeElement.dataset.node") == "out 1", "the arrow keys do not move")
@@ -51,10 +50,32 @@ def walking(trial: Trial) -> None:
     trial.wait("the center before", lambda: center(trial).startswith("films: alien"))
     trial.open(inspector, "#" + fragment)
     trial.wait("the bookmarked center", lambda: center(trial).startswith("people: weaver"))
-    page.press(Keys.TAB)
-    page.script("document.querySelector('.graph .center').focus()")
+    page.script("document.querySelector('.diagram .center').focus()")
     page.press(Keys.ENTER)
     trial.wait("the table", lambda: "Sigourney Weaver" in page.text(".tree"))
+
+
+@check()
+def sizes(trial: Trial) -> None:
+    """The diagram has columns in a wide window and one column in a narrow one, and fits into both."""
+    store = trial.path("library.db")
+    people = ["Ridley Scott", "Sigourney Weaver", "John Hurt", "Ian Holm", "Dan O'Bannon"]
+    trial.documents(store, "people", [{"name": name} for name in people], "--key", "name")
+    trial.documents(store, "studios", [{"name": "Brandywine"}, {"name": "Fox"}], "--key", "name")
+    trial.documents(store, "films", [{"title": "Alien", "director": people[0], "cast": [{"actor": actor} for actor in people[1:4]], "writers": [people[4]], "studios": ["Brandywine", "Fox"]}], "--key", "title")
+    trial.documents(store, "reviews", [{"film": "Alien", "text": f"Review {number}", "stars": 5} for number in range(3)])
+    trial.documents(store, "lists", [{"name": "Science fiction", "entries": ["Alien", "Blade Runner"]}, {"name": "Favorites", "entries": ["Alien"]}], "--key", "name")
+    page = trial.open(trial.inspect(store), at("graph", in_="films", row="1"), 1280, 620)
+    trial.wait("the diagram", lambda: len(nodes(trial)) == 13)
+    trial.settled()
+    trial.image("graph")
+    for width in (400, 1600):
+        page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
+        trial.wait("the width", lambda: page.script("return document.querySelector('.reference-graph').getAttribute('width') == document.querySelector('.diagram').clientWidth"))
+        columns = page.script("return new Set([...document.querySelectorAll('.diagram a > svg')].map((e) => e.getAttribute('x'))).size")
+        trial.expect(columns == (2 if width == 400 else 3), f"the diagram has {columns} columns at {width} pixels")
+        trial.expect(not page.overflow(), f"the diagram is wider than {width} pixels")
+        trial.image(f"graph-{width}")
 
 
 @check()

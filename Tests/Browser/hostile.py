@@ -57,7 +57,7 @@ def values(trial: Trial) -> None:
     for row in (1, 2, 6):
         trial.open(inspector, at("graph", in_="<b>keys</b>", row=str(row)))
         trial.settled()
-        labels = page.script("return [...document.querySelectorAll('.graph a')].map((a) => a.getAttribute('aria-label'))")
+        labels = page.script("return [...document.querySelectorAll('.diagram a')].map((a) => a.getAttribute('aria-label'))")
         trial.expect(any(MARKUP[1] in label for label in labels) and all(label.startswith(("<b>keys</b>: ", "things: ")) for label in labels), f"the diagram shows {labels}")
     trial.open(inspector, "#/maintenance")
     trial.expect("<b>keys</b>" in page.text("[aria-label=Export]"), "the collection cannot be exported")

@@ -76,7 +76,7 @@ def postgres(trial: Trial) -> None:
     trial.documents(url, "notes", [{"film": "Casablanca"}])
     trial.open(inspector, at("graph", in_="notes"))
     trial.wait("the film", lambda: any("films: Casablanca" in label for label in nodes(trial)))
-    page.script("document.querySelector('.graph a:not(.center)').dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true }))")
+    page.script("document.querySelector('.diagram a:not(.center)').dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true }))")
     trial.wait("the note", lambda: any("refers to it in film" in label for label in nodes(trial)))
     folder = downloads(trial)
     trial.open(inspector, "#/maintenance")

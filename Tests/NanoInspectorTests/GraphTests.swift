@@ -92,8 +92,10 @@ struct GraphTests {
     let alien = try row("films", "alien")
     let some = try await get("referrers", ["in": "films", "rowID": alien, "size": "10"]).1
     #expect(some["nodes"]?.array?.count == 10 && some["hasMore"] == true)
-    let all = try await get("referrers", ["in": "films", "rowID": alien, "size": "31"]).1
-    #expect(all["nodes"]?.array?.count == 31 && all["hasMore"] == false)
+    try store["notes"].insert(["about": "alien", "text": "Generated key"])
+    let all = try await get("referrers", ["in": "films", "rowID": alien, "size": "32"]).1
+    #expect(Self.nodes(all).contains("notes: Generated key (about)"))
+    #expect(all["nodes"]?.array?.count == 32 && all["hasMore"] == false)
     #expect(try await get("neighbors", ["in": "films", "rowID": "999"]).status == 404)
   }
 }

@@ -14,8 +14,13 @@ struct GraphNodes {
   /// Whether there are more than the limit.
   private(set) var hasMore = false
   private let limit: Int
+  private let center: String?
 
-  init(limit: Int) { self.limit = limit }
+  /// - Parameter center: The key of the document in the center, which says nothing about the others.
+  init(limit: Int, center: String?) {
+    self.limit = limit
+    self.center = center
+  }
 
   mutating func add(_ document: Document, of collection: String, path: String) {
     let known = nodes.firstIndex {
@@ -35,7 +40,7 @@ struct GraphNodes {
   var wire: Wire {
     .array(
       nodes.map { node in
-        var fields = Self.fields(node.document, of: node.collection)
+        var fields = Self.fields(node.document, of: node.collection, not: center)
         fields.append((name: "paths", value: .strings(node.paths)))
         return .fields(fields)
       })
@@ -43,19 +48,21 @@ struct GraphNodes {
 
   /// What a diagram shows of a document.
   static func fields(
-    _ document: Document, of collection: String
+    _ document: Document, of collection: String, not center: String? = nil
   ) -> [(name: String, value: Wire)] {
     [
       ("collection", .string(collection)),
       ("rowID", .optional(document.rowID.map(String.init))), ("key", .optional(document.key)),
-      ("label", .string(label(of: document))),
+      ("label", .string(label(of: document, not: center))),
     ]
   }
 
   /// Returns the key, or for a generated or missing one, the first text of the document, or the row ID.
-  private static func label(of document: Document) -> String {
+  private static func label(of document: Document, not center: String?) -> String {
     if let key = document.key, !isGenerated(key) { return String(key.prefix(maximumLabel)) }
-    let text = (try? document.object())?.lazy.compactMap { $0.value.string }.first { !$0.isEmpty }
+    let text = (try? document.object())?.lazy.compactMap { $0.value.string }.first {
+      !$0.isEmpty && center.map($0.hasSameBytes(as:)) != true
+    }
     return text.map { String($0.prefix(maximumLabel)) } ?? document.key
       ?? document.rowID.map { "Row \($0)" } ?? ""
   }

@@ -114,12 +114,17 @@ export function show(root, parameters, app) {
   }
 
   update();
-  const resized = throttled(draw, 100);
-  window.addEventListener("resize", resized);
+  let drawn = diagram.clientWidth;
+  const resizes = new ResizeObserver(() => {
+    if (diagram.clientWidth === drawn) return;
+    drawn = diagram.clientWidth;
+    draw();
+  });
+  resizes.observe(diagram);
   const stop = app.commits.follow(throttled(() => { if (current().parameters.row) load(); }, 1000));
   return {
     update,
-    leave() { stop(); window.removeEventListener("resize", resized); for (const element of [problem, outgoing, incoming]) element.cancelTask?.(); },
+    leave() { stop(); resizes.disconnect(); for (const element of [problem, outgoing, incoming]) element.cancelTask?.(); },
   };
 }
 
@@ -155,7 +160,7 @@ function picture(state, width, walk) {
     nodeView(center, nodeWidth, "center", "the document in the center; opens it in the table", null),
     ...places.out.map((place, index) => nodeView(place, nodeWidth, `out ${index}`, `referred to in ${list(place.node.paths)}`, walk)),
   ];
-  return s("svg", { class: "graph", viewBox: `0 0 ${width} ${places.height}`, width, height: places.height, role: "group", "aria-label": `References of ${visible(state.center.label)}`, onkeydown: (event) => move(event, state) },
+  return s("svg", { class: "reference-graph", viewBox: `0 0 ${width} ${places.height}`, width, height: places.height, role: "group", "aria-label": `References of ${visible(state.center.label)}`, onkeydown: (event) => move(event, state) },
     s("defs", {}, s("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 1, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" }, s("path", { d: "M0,0 L8,4 L0,8 z" }))),
     s("g", { class: "edges", "aria-hidden": "true" }, edges.map((d) => s("path", { d, "marker-end": "url(#arrow)" }))), links);
 }

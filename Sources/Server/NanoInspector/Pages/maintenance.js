@@ -74,7 +74,7 @@ function exporting(app, parameters) {
   });
   if (!collections.length) return action("Export", "The store has no collections to export.");
   return action("Export", "Downloads the documents of a collection, or those that match a condition, from one snapshot. JSON can be imported again without loss; CSV has a column for each field.",
-    h("div", { class: "row form" }, labeled("Collection", collection), labeled("Format", format), labeled("Condition", condition)), button("Export", start), outcome);
+    h("div", { class: "row form" }, labeled("Collection", collection), labeled("Format", format), labeled("Condition", condition), button("Export", start)), outcome);
 }
 
 const formats = [["json", "JSON array or lines"], ["csv", "CSV"], ["tsv", "tab-separated values"]];
@@ -101,8 +101,7 @@ function importing(app, parameters) {
   };
   return action("Import", "Adds the documents of a file to a collection, in one transaction: if a record is invalid, nothing is imported, unless invalid records are skipped.",
     h("div", { class: "row form" }, labeled("File", file), labeled("Collection", collection), names, labeled("Format", format), labeled("Field with the key", key)),
-    h("div", { class: "row form" }, h("label", {}, replaces, h("span", {}, "Replace documents with the same key")), h("label", {}, skips, h("span", {}, "Skip invalid records"))),
-    button("Import", start), outcome);
+    h("div", { class: "row form" }, h("label", {}, replaces, h("span", {}, "Replace documents with the same key")), h("label", {}, skips, h("span", {}, "Skip invalid records")), button("Import", start)), outcome);
 }
 
 function terminal(location) {

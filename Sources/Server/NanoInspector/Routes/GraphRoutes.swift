@@ -18,7 +18,7 @@ extension Inspector {
       let names = try Self.collections(of: store)
       let rules = ReferenceRules(collections: names, links: try Self.links(request))
       let references = References(of: try center.object(), in: collection.name, rules)
-      var nodes = GraphNodes(limit: limit)
+      var nodes = GraphNodes(limit: limit, center: center.key)
       for reference in references.all {
         let path = reference.path.text
         for (name, found) in try Self.find(reference.target, in: names, store)
@@ -44,7 +44,7 @@ extension Inspector {
       }
       let names = try Self.collections(of: store)
       let rules = ReferenceRules(collections: names, links: try Self.links(request))
-      var nodes = GraphNodes(limit: limit)
+      var nodes = GraphNodes(limit: limit, center: center.key)
       for name in names {
         for condition in try Self.conditions(
           on: center, of: collection.name, in: name, store, rules)
