@@ -15,4 +15,7 @@ trap exit INT TERM HUP
 "$command" import "$folder/library.db" films "$films" --key title
 "$command" index "$folder/library.db" films director.name year:desc
 "$command" index text "$folder/library.db" films title director.name
+# References, for the graph.
+"$command" put "$folder/library.db" lists Favorites '{"films": ["Casablanca", "Metropolis", "Rashomon"]}' > /dev/null
+"$command" put "$folder/library.db" lists "Black and white" '{"films": ["Metropolis", "M", "Casablanca"]}' > /dev/null
 "$command" inspect "$folder/library.db" --open

@@ -62,9 +62,9 @@ struct GraphTests {
     "Row IDs are references in fields named like a collection, in relationships, and where the page says so"
   )
   func rowIDs() async throws {
-    let first = try store["Song"].insert(["name": "One"]).rowID ?? 0
-    let second = try store["Song"].insert(["name": "Two"]).rowID ?? 0
-    let album = try store["Album"].insert([
+    let first = try await store["Song"].insert(["name": "One"]).rowID ?? 0
+    let second = try await store["Song"].insert(["name": "Two"]).rowID ?? 0
+    let album = try await store["Album"].insert([
       "songs": [.int(second), .int(first)], "songID": .int(first), "year": .int(first),
       "owner": ["collection": "Song", "id": .int(second)], "cover": .int(second),
     ])
@@ -87,12 +87,12 @@ struct GraphTests {
   @Test("The number of neighbors is limited, and the result says that there are more")
   func limits() async throws {
     for number in 0..<30 {
-      try store["notes"].save(["about": "alien", "n": .int(number)], key: "note \(number)")
+      try await store["notes"].save(["about": "alien", "n": .int(number)], key: "note \(number)")
     }
     let alien = try row("films", "alien")
     let some = try await get("referrers", ["in": "films", "rowID": alien, "size": "10"]).1
     #expect(some["nodes"]?.array?.count == 10 && some["hasMore"] == true)
-    try store["notes"].insert(["about": "alien", "text": "Generated key"])
+    try await store["notes"].insert(["about": "alien", "text": "Generated key"])
     let all = try await get("referrers", ["in": "films", "rowID": alien, "size": "32"]).1
     #expect(Self.nodes(all).contains("notes: Generated key (about)"))
     #expect(all["nodes"]?.array?.count == 32 && all["hasMore"] == false)

@@ -67,8 +67,11 @@ struct HTTPServerTests {
   }
 
   private func withServer(
-    _ handler: some RequestHandler = Handler(),
     _ body: @escaping @Sendable (URL) async throws -> Void
+  ) async throws { try await withServer(Handler(), body) }
+
+  private func withServer(
+    _ handler: some RequestHandler, _ body: @escaping @Sendable (URL) async throws -> Void
   ) async throws {
     let token = AccessToken()
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)

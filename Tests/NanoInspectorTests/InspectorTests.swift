@@ -138,7 +138,7 @@ struct InspectorTests {
           try date("2024-03-01T00:00:00Z"),
         ], "n": 2,
       ], key: "several")
-    try await events.save(["on": "2024", "n": 4], key: "text")
+    try await events.save(["on": "soon", "n": 4], key: "text")
     try await events.save(["n": 8], key: "none")
 
     let months = try await get(
@@ -146,11 +146,11 @@ struct InspectorTests {
     ).1
 
     let groups = (months["groups"]?.array ?? []).compactMap(\.object)
-    #expect(
-      groups.map { $0["key"] } == [
-        try date("1500-03-01T00:00:00Z"), try date("2024-02-01T00:00:00Z"),
-        try date("2024-03-01T00:00:00Z"),
-      ])
+    let starts: [DocumentValue?] = [
+      try date("1500-03-01T00:00:00Z"), try date("2024-02-01T00:00:00Z"),
+      try date("2024-03-01T00:00:00Z"),
+    ]
+    #expect(groups.map { $0["key"] } == starts)
     #expect(groups.map { $0["value"]?.double } == [1, 2, 2])
     #expect(months["count"] == 3 && months["undated"] == 2)
     #expect(

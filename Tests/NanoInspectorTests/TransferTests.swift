@@ -4,7 +4,6 @@ import Foundation
 import NanoServer
 import NanoStore
 import NanoTestSupport
-import Synchronization
 import Testing
 
 @testable import NanoInspector
@@ -60,9 +59,9 @@ struct TransferTests {
 
     let upload = try #require(
       inspector.upload(for: Self.request("import", ["in": "copies", "id": "i"], post: true)))
-    let parts = Mutex([exported])
+    var parts = [exported]
     let response = await upload(
-      ServerUploadBody(length: exported.count) { parts.withLock { $0.popLast() } })
+      ServerUploadBody(length: exported.count) { parts.popLast() })
 
     #expect(response.status == 200)
     #expect(try await store["copies"].get("a")?["title"] == "Alien")
@@ -128,10 +127,10 @@ struct TransferTests {
     func upload(
       _ text: String, _ parameters: KeyValuePairs<String, String>
     ) async throws -> (Int, DocumentObject) {
-      let parts = Mutex([Array(text.utf8)])
+      var parts = [Array(text.utf8)]
       let upload = try #require(
         inspector.upload(for: Self.request("import", parameters, post: true)))
-      let response = await upload(ServerUploadBody(length: nil) { parts.withLock { $0.popLast() } })
+      let response = await upload(ServerUploadBody(length: nil) { parts.popLast() })
       return (response.status, try DocumentObject(json: response.body))
     }
     let text = "{\"n\": 1}\n{\"n\": 2}\n{\"n\": }\n"
@@ -160,7 +159,8 @@ struct TransferTests {
 
   @Test("A read-only inspector receives no upload")
   func readOnly() {
-    #expect(inspector().upload(for: Self.request("import", ["in": "films"], post: true)) == nil)
+    let upload = inspector().upload(for: Self.request("import", ["in": "films"], post: true))
+    if upload != nil { Issue.record("The inspector receives an upload") }
   }
 
   @Test(
@@ -185,7 +185,7 @@ struct TransferTests {
     #expect(download.contentType == "application/octet-stream" && download.length == 300_000)
     #expect(
       download.disposition
-        == "attachment; filename=\"a_b__X_ y___.html\"; filename*=UTF-8''a%22b%0D%0AX%3A%20y%2F%C3%BC.html"
+        == "attachment; filename=\"a_b__X_ y__.html\"; filename*=UTF-8''a%22b%0D%0AX%3A%20y%2F%C3%BC.html"
     )
     #expect(try await Self.bytes(of: download) == Array(content))
     let missing = await inspector().download(

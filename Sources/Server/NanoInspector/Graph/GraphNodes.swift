@@ -61,7 +61,7 @@ struct GraphNodes {
   private static func label(of document: Document, not center: String?) -> String {
     if let key = document.key, !isGenerated(key) { return String(key.prefix(maximumLabel)) }
     let text = (try? document.object())?.lazy.compactMap { $0.value.string }.first {
-      !$0.isEmpty && center.map($0.hasSameBytes(as:)) != true
+      !$0.isEmpty && !center.hasSameBytes(as: $0)
     }
     return text.map { String($0.prefix(maximumLabel)) } ?? document.key
       ?? document.rowID.map { "Row \($0)" } ?? ""

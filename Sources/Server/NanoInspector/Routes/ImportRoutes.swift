@@ -60,19 +60,19 @@ extension Inspector {
   private static func receive(
     _ body: ServerUploadBody, _ file: URL, _ transfer: Transfer
   ) async throws {
-    do {
+    let handle = try TemporaryFolder.explaining {
       try Data().write(to: file, options: .withoutOverwriting)
-      let handle = try FileHandle(forWritingTo: file)
-      defer { try? handle.close() }
-      var received = 0
-      while let part = try await body.next() {
-        try handle.write(contentsOf: Data(part))
-        received += part.count
-        try transfer.report(done: received)
-      }
-    } catch let error as CocoaError {
-      throw TemporaryFolder.failure(error)
+      return try FileHandle(forWritingTo: file)
     }
+    defer { try? handle.close() }
+    var received = 0
+    while let part = try await body.next() {
+      try TemporaryFolder.explaining { try handle.write(contentsOf: Data(part)) }
+      received += part.count
+      try transfer.report(done: received)
+    }
+    // A body may end without an error when its task is canceled, and is then incomplete.
     try Task.checkCancellation()
+    if let length = body.length, received < length { throw CancellationError() }
   }
 }

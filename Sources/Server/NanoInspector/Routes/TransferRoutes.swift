@@ -62,10 +62,8 @@ extension Inspector {
     defer { withExtendedLifetime(folder) {} }
     let path = folder.url.appending(path: "copy").path
     try await store.backup(to: path) { try transfer.report(done: Int($0 * 1000)) }
-    do {
-      return try FileHandle(forReadingFrom: URL(filePath: path))
-    } catch {
-      throw TemporaryFolder.failure(error)
+    return try TemporaryFolder.explaining {
+      try FileHandle(forReadingFrom: URL(filePath: path))
     }
   }
 

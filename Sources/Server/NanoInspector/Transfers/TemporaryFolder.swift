@@ -9,20 +9,25 @@ final class TemporaryFolder: Sendable {
   init() throws {
     url = FileManager.default.temporaryDirectory.appending(
       path: "nanostore-inspector-\(UUID().uuidString)", directoryHint: .isDirectory)
-    do {
+    let folder = self.url
+    try Self.explaining {
       try FileManager.default.createDirectory(
-        at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch {
-      throw Self.failure(error)
+        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
   }
 
   deinit { try? FileManager.default.removeItem(at: url) }
 
-  static func failure(_ error: any Error) -> RouteError {
-    RouteError(
-      status: 500, code: "inputOutput",
-      message:
-        "A file in the temporary folder cannot be written or read: \(error.localizedDescription)")
+  /// Runs a block that reads or writes a file in the folder.
+  static func explaining<Result>(_ work: () throws -> Result) throws -> Result {
+    do {
+      return try work()
+    } catch {
+      throw RouteError(
+        status: 500, code: "inputOutput",
+        message:
+          "A file in the temporary folder cannot be written or read: \(error.localizedDescription)"
+      )
+    }
   }
 }
