@@ -87,7 +87,8 @@ struct GraphTests {
   @Test("The number of neighbors is limited, and the result says that there are more")
   func limits() async throws {
     for number in 0..<30 {
-      try await store["notes"].save(["about": "alien", "n": .int(number)], key: "note \(number)")
+      try await store["notes"].save(
+        ["about": "alien", "n": .int(Int64(number))], key: "note \(number)")
     }
     let alien = try row("films", "alien")
     let some = try await get("referrers", ["in": "films", "rowID": alien, "size": "10"]).1

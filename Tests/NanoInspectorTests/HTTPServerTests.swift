@@ -176,9 +176,11 @@ struct HTTPServerTests {
       request.httpMethod = "POST"
       request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
       request.httpBody = Data(repeating: 1, count: 300_000)
-      #expect(try await Self.status(request).1 == "300000 300000 300000")
+      let received = try await Self.status(request)
+      #expect(received.1 == "300000 300000 300000")
       request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
-      #expect(try await Self.status(request).0 == 415)
+      let refused = try await Self.status(request)
+      #expect(refused.0 == 415)
     }
   }
 
