@@ -32,6 +32,16 @@ import Testing
   var director: NamedPerson?
 }
 
+@Model struct StarRating: Equatable {
+  var stars = 0
+}
+
+@Model struct RatedMovie: Equatable {
+  @Key var id: String
+  var director: NamedPerson?
+  var reviews: [StarRating] = []
+}
+
 @Suite("Related models", .timeLimit(.minutes(2)))
 struct RelatedModelTests {
   @Test("Conditions on related models, with the code of docs/RELATED-DOCUMENTS.md")
@@ -91,6 +101,14 @@ struct RelatedModelTests {
     #expect(found[0].many("reviews").map { $0["stars"]?.int } == [5, 4])
     #expect(found[1].many("reviews").isEmpty)
     #expect(try await query.decoded(as: DirectedMovie.self)[0].director?.name == "Scott")
+
+    // With the code of docs/RELATED-DOCUMENTS.md.
+    let rated = try await store[Movie.self].find { $0.title.hasPrefix("A") }
+      .including(\.directorID, from: store[Director.self], as: "director")
+      .including(.key, from: store[Critique.self].find(\.stars > 3), by: \.filmID, as: "reviews")
+      .decoded(as: RatedMovie.self)
+    print(rated[0].director?.name ?? "", rated[0].reviews.map(\.stars))
+    #expect(rated[0].director?.name == "Scott" && rated[0].reviews.map(\.stars) == [5, 4])
 
     let people = try await store[Director.self].including(
       .key, from: films, by: \.directorID, as: "films"
