@@ -193,8 +193,8 @@ struct ReaderRightsTests {
       """
       $N import library.db c in >&2
       $N watch library.db films >out & until [ -s out ]; do sleep 0.05; done; owner=$!
-      \(Self.reader) find library.db c --ndjson | (read l; sleep 2; wc -l) & reader=$!
-      sleep 0.8; $N delete library.db c --all >&2; $N compact library.db >&2
+      \(Self.reader) find library.db c --ndjson | (read l; echo 1 >begun; sleep 2; wc -l) & reader=$!
+      until [ -s begun ]; do sleep 0.05; done; $N delete library.db c --all >&2; $N compact library.db >&2
       wait $reader; kill $owner
       """)
 
