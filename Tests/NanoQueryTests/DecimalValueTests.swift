@@ -20,10 +20,13 @@ struct DecimalValueTests {
     arguments: [
       ("12.30", "12.3"), ("1.23E1", "12.3"), ("+0012.3", "12.3"), ("-0", "0"), ("0.000", "0"),
       ("0e99999", "0"), ("100", "100"), ("1e33", "1" + String(repeating: "0", count: 33)),
-      ("1e34", "1E+34"), ("12e33", "1.2E+34"), ("0.0000001", "0.0000001"), ("0.00000012", "0.00000012"), ("0.000000012", "1.2E-8"),
+      ("1e34", "1E+34"), ("12e33", "1.2E+34"), ("0.0000001", "0.0000001"),
+      ("0.00000012", "0.00000012"), ("0.000000012", "1.2E-8"),
       ("-1.5E-128", nil), ("1E-128", "1E-128"), ("1E160", "1E+160"), ("1E161", nil), (".5", "0.5"),
-      ("5.", "5"), ("9999999999999999999999999999999999e127", "9.999999999999999999999999999999999E+160"),
-      ("12345678901234567890123456789012345", nil), ("1234567890123456789012345678901234000", "1.234567890123456789012345678901234E+36"),
+      ("5.", "5"),
+      ("9999999999999999999999999999999999e127", "9.999999999999999999999999999999999E+160"),
+      ("12345678901234567890123456789012345", nil),
+      ("1234567890123456789012345678901234000", "1.234567890123456789012345678901234E+36"),
       ("", nil), ("-", nil), ("1,5", nil), ("NaN", nil), ("1e", nil), ("0x1", nil), (" 1", nil),
     ] as [(String, String?)])
   func canonical(text: String, expected: String?) {
@@ -48,7 +51,8 @@ struct DecimalValueTests {
   @Test("Adoption rewrites a decimal in another spelling, and one whose other fields are stale")
   func adoption() throws {
     for form in [
-      #"{"$numberDecimal":"12.30"}"#, #"{ "$numberDecimal" : "1.23E1" }"#, #"{"$numberDecimal":"12.3"}"#,
+      #"{"$numberDecimal":"12.30"}"#, #"{ "$numberDecimal" : "1.23E1" }"#,
+      #"{"$numberDecimal":"12.3"}"#,
       #"{"$numberDecimal":"12.3","$near":7,"$side":">="}"#,
     ] {
       let body = try rewritten("{\"a\":\(form)}")
@@ -124,7 +128,9 @@ struct DecimalValueTests {
     for (a, b) in pairs(numbers) {
       let expected = order(a, b)
       #expect(ValueOrder.compare(a, b).signum() == expected, "\(a) \(b)")
-      for (first, second): (DocumentValue, DocumentValue) in [(a, b), ([a, "x"], [b, "x"]), ([a, 1], [b, true])] {
+      for (first, second): (DocumentValue, DocumentValue) in [
+        (a, b), ([a, "x"], [b, "x"]), ([a, 1], [b, true]),
+      ] {
         let (x, y) = (SortKey.bytes(first), SortKey.bytes(second))
         let keys = x == y ? 0 : x.lexicographicallyPrecedes(y) ? -1 : 1
         if first.array == nil || expected != 0 { #expect(keys == expected, "\(a) \(b)") }
@@ -152,10 +158,15 @@ struct DecimalValueTests {
     #expect(sum([large, large, decimal("-9999999999999999999999999999999999e127")]) == large)
     #expect(sum([decimal("-2.5"), decimal("1")]) == decimal("-1.5"))
     // 35 digits: half to even
-    #expect(sum([decimal("9999999999999999999999999999999999"), decimal("0.5")]) == decimal("1e34"))
-    #expect(sum([decimal("9999999999999999999999999999999998"), decimal("0.5")]) == decimal("9999999999999999999999999999999998"))
+    #expect(
+      sum([decimal("9999999999999999999999999999999999"), decimal("0.5")]) == decimal("1e34"))
+    #expect(
+      sum([decimal("9999999999999999999999999999999998"), decimal("0.5")])
+        == decimal("9999999999999999999999999999999998"))
     #expect(sum([decimal("0.5"), 0.25]) == 0.75)
-    #expect(sum([decimal("1"), decimal("1"), 0], .average("a")) == decimal("0.6666666666666666666666666666666667"))
+    #expect(
+      sum([decimal("1"), decimal("1"), 0], .average("a"))
+        == decimal("0.6666666666666666666666666666666667"))
     #expect(sum([decimal("10"), decimal("20.5")], .average("a")) == decimal("15.25"))
     #expect(sum([], .average("a")) == .null)
   }
