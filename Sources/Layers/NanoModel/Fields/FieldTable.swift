@@ -16,6 +16,8 @@ final class FieldTable: Sendable {
   let fields: [Entry]
   /// The current and former names of all fields.
   let names: Set<ExactName>
+  /// Whether a field holds decimals, or nested values that may.
+  let mayHoldDecimals: Bool
   private let indexed: Set<FieldPath>
   private let locations: Mutex<[AnyKeyPathBox: PropertyLocation?]>
 
@@ -27,6 +29,7 @@ final class FieldTable: Sendable {
         keyPath: field.keyPath, optionalKeyPath: field.optionalKeyPath,
         location: PropertyLocation(steps: [FieldStep(field)]))
     }
+    mayHoldDecimals = modelFields.contains { $0.isDecimal || $0.nested != nil }
     names = Set(modelFields.flatMap { [$0.name] + $0.formerNames }.map { ExactName($0) })
     indexed = Set(
       modelFields.filter { !$0.traits.isDisjoint(with: [.indexed, .unique]) }

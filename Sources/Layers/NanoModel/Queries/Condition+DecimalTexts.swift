@@ -83,11 +83,12 @@ extension Model {
   static func holdsDecimals(_ path: FieldPath) -> Bool { holdsDecimals(path.components[...]) }
 
   private static func holdsDecimals(_ components: ArraySlice<String>) -> Bool {
-    guard let name = components.first else { return false }
-    return modelFields.contains { field in
-      guard ([field.name] + field.formerNames).contains(where: { $0.hasSameBytes(as: name) })
+    guard let name = components.first, fieldTable.mayHoldDecimals else { return false }
+    return fieldTable.fields.contains { field in
+      guard let step = field.location.steps.first,
+        ([step.name] + step.formerNames).contains(where: { $0.hasSameBytes(as: name) })
       else { return false }
-      guard let nested = field.nested, components.count > 1 else { return field.isDecimal }
+      guard let nested = step.nested, components.count > 1 else { return step.isDecimal }
       return nested.holdsDecimals(components.dropFirst())
     }
   }

@@ -186,6 +186,7 @@ extension ModelQuery {
 
   /// Returns the properties in the query that hold decimals, and that documents can store as text.
   private func decimalTexts() throws -> Set<FieldPath> {
+    guard M.fieldTable.mayHoldDecimals else { return [] }
     var paths = Set(condition.condition.fields)
     for ordering in orderings {
       let location = try ordering.location.get()

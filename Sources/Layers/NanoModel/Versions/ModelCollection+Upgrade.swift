@@ -66,7 +66,7 @@ extension ModelCollection {
     for field in M.modelFields {
       conditions += field.formerNames.map { .exists(FieldPath(components: [$0])) }
     }
-    if M.modelFields.contains(where: { $0.isDecimal || $0.nested != nil }) {
+    if M.fieldTable.mayHoldDecimals {
       let paths = try documents.observedPaths()
       conditions += paths.holdingText(of: Set(paths.map(\.field).filter(M.holdsDecimals)))
         .map { .isText($0) }
