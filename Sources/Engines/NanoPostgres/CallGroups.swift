@@ -13,9 +13,9 @@ final class CallGroups<Call, Outcome>: Sendable {
   /// the disk.
   private static var statements: Int { 2 }
 
+  // @unchecked: used by one thread at a time; its own waits while another one leads its group.
   /// A call, which other threads may execute.
   private final class Member: @unchecked Sendable {
-    // @unchecked: used by one thread at a time; its own waits while another one leads its group.
     let call: Call
     var group: [Member] = []
     var outcome: Outcome?

@@ -21,16 +21,7 @@ package struct PipelineText: Sendable, Hashable {
   package init(_ text: String) throws(StoreError) {
     var parser = QueryParser(text)
     stages = try parser.wholePipeline()
-    var positionCount = 0
-    var names: Set<ExactName> = []
-    for case .parameter(let parameter) in parser.tokens.map(\.kind) {
-      switch parameter {
-      case .position(let number): positionCount = max(positionCount, number)
-      case .name(let name): names.insert(ExactName(name))
-      }
-    }
-    self.positionCount = positionCount
-    self.names = names
+    (positionCount, names) = parser.parameters
   }
 
   /// Returns the pipeline with its parameters replaced by arguments; see ``QueryText/query(_:named:)``.
@@ -39,21 +30,7 @@ package struct PipelineText: Sendable, Hashable {
   package func pipeline(
     _ arguments: [DocumentValue] = [], named: [String: DocumentValue] = [:]
   ) throws(StoreError) -> Pipeline {
-    guard arguments.count <= positionCount else {
-      throw StoreError(
-        .invalidArgument, "A query text has more arguments than parameters",
-        [.expected: "\(positionCount)", .actual: "\(arguments.count)"])
-    }
-    let named = named.byExactName
-    if let unknown = named.keys.filter({ !names.contains($0) }).min() {
-      throw StoreError(
-        .invalidArgument, "A query text has no parameter of this name",
-        [
-          .expected: names.sorted().map(\.text).joined(separator: ", "), .actual: unknown.text,
-        ])
-    }
-    let binder = ParameterBinder(positional: arguments, named: named)
-    try binder.check(positionCount, names)
+    let binder = try ParameterBinder(arguments, named, count: positionCount, names: names)
     guard positionCount > 0 || !names.isEmpty else { return Pipeline(stages) }
     var bound: [Pipeline.Stage] = []
     for stage in stages { bound.append(try binder.bound(stage)) }

@@ -16,19 +16,8 @@ extension QueryText {
   package func query(
     _ arguments: [DocumentValue] = [], named: [String: DocumentValue] = [:]
   ) throws(StoreError) -> Query {
-    guard arguments.count <= positionCount else {
-      throw StoreError(
-        .invalidArgument, "A query text has more arguments than parameters",
-        [.expected: "\(positionCount)", .actual: "\(arguments.count)"])
-    }
-    let named = named.byExactName
-    if let unknown = named.keys.filter({ !exactNames.contains($0) }).min() {
-      throw StoreError(
-        .invalidArgument, "A query text has no parameter of this name",
-        [.expected: names.joined(separator: ", "), .actual: unknown.text])
-    }
-    let binder = ParameterBinder(positional: arguments, named: named)
-    try binder.check(positionCount, exactNames)
+    let binder = try ParameterBinder(
+      arguments, named, count: positionCount, names: exactNames)
     let hasNoParameters = positionCount == 0 && exactNames.isEmpty
     return Query(
       hasNoParameters ? condition : try binder.bound(condition),
@@ -43,8 +32,30 @@ struct ParameterBinder {
   let positional: [DocumentValue]
   let named: [ExactName: DocumentValue]
 
-  func check(_ positionCount: Int, _ names: Set<ExactName>) throws(StoreError) {
-    if positional.count < positionCount { throw missing(.position(positional.count + 1)) }
+  /// - Parameters:
+  ///   - count: The number of positional parameters of the text.
+  ///   - names: The names of its other parameters.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a missing and for an unknown argument.
+  init(
+    _ positional: [DocumentValue], _ named: [String: DocumentValue], count: Int,
+    names: Set<ExactName>
+  ) throws(StoreError) {
+    guard positional.count <= count else {
+      throw StoreError(
+        .invalidArgument, "A query text has more arguments than parameters",
+        [.expected: "\(count)", .actual: "\(positional.count)"])
+    }
+    let named = named.byExactName
+    if let unknown = named.keys.filter({ !names.contains($0) }).min() {
+      throw StoreError(
+        .invalidArgument, "A query text has no parameter of this name",
+        [
+          .expected: names.sorted().map(\.text).joined(separator: ", "), .actual: unknown.text,
+        ])
+    }
+    self.positional = positional
+    self.named = named
+    if positional.count < count { throw missing(.position(positional.count + 1)) }
     if let name = names.filter({ named[$0] == nil }).min() { throw missing(.name(name.text)) }
   }
 
@@ -171,5 +182,20 @@ struct ParameterBinder {
     var list: [QueryExpression] = []
     for expression in expressions { list.append(try bound(expression)) }
     return list
+  }
+}
+
+extension QueryParser {
+  /// The number of positional parameters of the text, and the names of the others.
+  var parameters: (count: Int, names: Set<ExactName>) {
+    var count = 0
+    var names: Set<ExactName> = []
+    for case .parameter(let parameter) in tokens.map(\.kind) {
+      switch parameter {
+      case .position(let number): count = max(count, number)
+      case .name(let name): names.insert(ExactName(name))
+      }
+    }
+    return (count, names)
   }
 }

@@ -37,16 +37,7 @@ package struct QueryText: Sendable, Hashable {
   package init(_ text: String) throws(StoreError) {
     var parser = QueryParser(text)
     parts = try parser.wholeText()
-    var positionCount = 0
-    var names: Set<ExactName> = []
-    for case .parameter(let parameter) in parser.tokens.map(\.kind) {
-      switch parameter {
-      case .position(let number): positionCount = max(positionCount, number)
-      case .name(let name): names.insert(ExactName(name))
-      }
-    }
-    self.positionCount = positionCount
-    exactNames = names
+    (positionCount, exactNames) = parser.parameters
   }
 
   /// The condition, with unbound parameters; true if the text has none.

@@ -35,9 +35,7 @@ struct PostgresBlobSchema {
         """),
       .once("ALTER TABLE \(blobs) ALTER COLUMN bytes SET STORAGE EXTERNAL"),
       .once("ALTER TABLE \(chunks) ALTER COLUMN bytes SET STORAGE EXTERNAL"),
-      .once(
-        "UPDATE \(names.qualified("nano_format")) SET version = \(PostgresSchema.newestFormat) "
-          + "WHERE version < \(PostgresSchema.newestFormat)"),
+      PostgresSchema(names: names).raisingFormat,
     ]
   }
 

@@ -87,6 +87,14 @@ struct PostgresSchema: Sendable {
     [.once(numberFunction), .once(textFunction), .once(uniqueFunction)]
   }
 
+  /// Marks the store, so that versions of the library that do not know decimals, attachments and expirations do not open
+  /// it.
+  var raisingFormat: PostgresStatement {
+    PostgresStatement(
+      "UPDATE \(names.qualified("nano_format")) SET version = \(Self.newestFormat) "
+        + "WHERE version < \(Self.newestFormat)")
+  }
+
   /// Whether the functions are those, and not of an earlier version of the library.
   var hasDecimalFunctions: PostgresStatement {
     .once("SELECT \(table("nano_number"))('{\"$numberDecimal\":\"1\"}'::jsonb) = 1")

@@ -61,9 +61,7 @@ extension PostgresWriter {
     _ = try session.run(
       definition.removal + definition.creation + [
         // Earlier versions of the library would show documents that have expired.
-        PostgresStatement(
-          "UPDATE \(names.qualified("nano_format")) SET version = $1 WHERE version < $1",
-          [.int(PostgresSchema.newestFormat)]),
+        PostgresSchema(names: names).raisingFormat,
         // The new incarnation invalidates metadata that other connections have cached.
         PostgresStatement(
           """

@@ -25,24 +25,12 @@ extension PostgresReader {
     var metadata = collectionMetadata(found)
     metadata.related = joined
     let compiler = PostgresConditionCompiler(metadata: metadata)
-    var query = query
-    let conjuncts = try query.condition.conjuncts.map { conjunct in
-      guard conjunct.hasUnreadRelated,
-        conjunct.searches || compiler.split(conjunct).rest?.hasUnreadRelated == true
-      else { return conjunct }
-      return try readingRelated(conjunct)
+    let resolved = try readingRelated(query) {
+      compiler.split($0).rest?.hasUnreadRelated != true
     }
-    query.condition = conjuncts.count == 1 ? conjuncts[0] : .all(conjuncts)
-    var orderings: [Ordering] = []
-    for ordering in query.orderings {
-      let truth = try readingRelated(Condition.truth(ordering.expression))
-      guard case .truth(let expression) = truth else { continue }
-      orderings.append(Ordering(expression, descending: ordering.descending))
-    }
-    query.orderings = orderings
     // Set last: reading related documents resets it.
     related = joined
-    return query
+    return resolved
   }
 
   /// The statements that check whether the tables of the joined collections belong to this snapshot.

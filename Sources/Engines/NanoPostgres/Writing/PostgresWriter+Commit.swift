@@ -15,7 +15,7 @@ extension PostgresWriter {
     // Transactions that add the same paths wait for each other in one order.
     entries.sort { $0.0.isBefore($1.0) }
     let hasDecimals = entries.contains { ObservedTypes(rawValue: Int($0.1)).contains(.decimal) }
-    return (hasDecimals ? [decimalFormat] : []) + [
+    return (hasDecimals ? [PostgresSchema(names: names).raisingFormat] : []) + [
       PostgresStatement(
         """
         INSERT INTO \(names.qualified("nano_paths")) AS p (collection, path, types) \
@@ -27,13 +27,6 @@ extension PostgresWriter {
           .ints(entries.map(\.1)),
         ])
     ]
-  }
-
-  /// Marks the store, so that earlier versions of the library, which have no decimals, do not open it.
-  private var decimalFormat: PostgresStatement {
-    let format = PostgresSchema.newestFormat
-    return PostgresStatement(
-      "UPDATE \(names.qualified("nano_format")) SET version = \(format) WHERE version < \(format)")
   }
 
   /// Returns the statements that write what the transaction notes of a collection.

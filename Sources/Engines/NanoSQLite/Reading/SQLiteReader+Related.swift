@@ -17,7 +17,6 @@ extension SQLiteReader {
   private func joiningRelated(
     _ query: Query, _ table: CollectionTable, _ isRemoval: Bool
   ) throws -> Query {
-    var query = query
     // Ranked documents are checked one by one, each by a statement that would join again. A large deletion takes
     // several statements, and a later one must not see what an earlier one has deleted.
     let own = table.description.name.folded
@@ -28,23 +27,12 @@ extension SQLiteReader {
     let related = try relatedMetadata(query)
     table.related = related
     let compiler = ConditionCompiler(metadata: table.metadata)
-    let conjuncts = try query.condition.conjuncts.map { conjunct in
-      guard conjunct.hasUnreadRelated,
-        conjunct.searches || compiler.split(conjunct).rest?.hasUnreadRelated == true
-      else { return conjunct }
-      return try readingRelated(conjunct)
+    let resolved = try readingRelated(query) {
+      compiler.split($0).rest?.hasUnreadRelated != true
     }
-    query.condition = conjuncts.count == 1 ? conjuncts[0] : .all(conjuncts)
-    var orderings: [Ordering] = []
-    for ordering in query.orderings {
-      let truth = try readingRelated(Condition.truth(ordering.expression))
-      guard case .truth(let expression) = truth else { continue }
-      orderings.append(Ordering(expression, descending: ordering.descending))
-    }
-    query.orderings = orderings
     // Reading related documents of the same collection may have replaced them.
     table.related = related
-    return query
+    return resolved
   }
 
   /// Returns the metadata of the collections of related documents that exist and can be joined. Those in which
