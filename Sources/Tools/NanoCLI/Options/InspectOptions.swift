@@ -20,7 +20,7 @@ package struct InspectOptions: ParsableArguments {
     help: ArgumentHelp(
       "The address to listen on.",
       discussion:
-        "Whoever can reach it and has the URL can read the store; the connection is not encrypted.",
+        "Anyone who can reach it and has the URL can read the store; the connection is not encrypted.",
       valueName: "address"))
   package var host = "127.0.0.1"
 

@@ -25,7 +25,7 @@ extension EngineConformance {
       let other = Blobs.digest([1, 2, 3, 4, 5])
       try expect(try probe.read { try $0.blob(other) } == nil, "a blob that was not added")
     },
-    Check("Equal content is stored once, whoever adds it and however") { probe in
+    Check("Equal content is stored once, no matter which writer adds it or how") { probe in
       guard probe.has(.blobs) else { return }
       let bytes = Blobs.bytes(1_000, seed: 3)
       let digest = try Blobs.add(bytes, probe)
