@@ -38,6 +38,25 @@ extension EncryptedReader {
       }
       return true
     }
+    return try problems + previousBodies(of: collection, decryptor)
+  }
+
+  private func previousBodies(
+    of collection: String, _ decryptor: DocumentDecryptor
+  ) throws -> [VerificationProblem] {
+    var problems: [VerificationProblem] = []
+    var last: Int64?
+    repeat {
+      let start = last
+      last = nil
+      try inner.previousBodies(after: start, limit: EncryptedWriter.batch, in: collection) {
+        stored in
+        last = stored.rowID
+        problems += try self.problems(of: collection) {
+          try decrypt(stored, decryptor, in: collection) { _ in }
+        }
+      }
+    } while last != nil
     return problems
   }
 

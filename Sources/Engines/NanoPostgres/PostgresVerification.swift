@@ -14,7 +14,7 @@ struct PostgresVerification {
     try reader.collections().flatMap { description -> [VerificationProblem] in
       guard let collection = try reader.collection(description.name) else { return [] }
       return try documents(collection) + statistics(collection) + invalidIndexes(collection)
-        + rowIDs(collection)
+        + rowIDs(collection) + previousBodies(collection)
     }
   }
 
@@ -145,5 +145,11 @@ struct PostgresVerification {
     )
     guard let highest = rows.optionalInt(0, 0), highest < rows.int(0, 1) else { return [] }
     return [problem(collection, "the next row ID is already in use")]
+  }
+
+  private func previousBodies(_ collection: PostgresCollection) throws -> [VerificationProblem] {
+    let rows = try reader.session.run(collection.previousBodies.isIncomplete)
+    guard rows.bool(0, 0) else { return [] }
+    return [problem(collection, "a trigger that keeps previous bodies is missing")]
   }
 }

@@ -141,7 +141,8 @@ extension StoreCopy {
     try copyFeed(of: collection)
   }
 
-  /// Copies the change feed, so that the positions of its readers stay valid.
+  /// Copies the change feed, so that the positions of its readers stay valid. Bodies from before updates are not copied,
+  /// nor is that they are kept: the copy is not part of a sync until it begins one.
   private func copyFeed(of collection: String) throws {
     let feed = try source.feed(of: collection)
     do {

@@ -153,6 +153,12 @@ package enum DeclaredErrors {
     "setTracking(_:of:)": [.invalidArgument, .invalidName, .unsupported],
     "setFeedRows(_:of:)": [],
     "pruneTombstones(before:in:)": [],
+    "keepsPreviousBodies(in:)": [],
+    "previousBody(ofRow:in:_:)": [.corruptDocument],
+    "previousBodies(after:limit:in:_:)": [.corruptDocument],
+    "setKeepsPreviousBodies(_:of:)": [.invalidArgument, .invalidName, .unsupported],
+    "removePreviousBodies(ofRows:in:)": [],
+    "replacePreviousBody(ofRow:with:in:)": [],
   ]
   package static let blobs: [String: Set<StoreError.Code>] = [
     "blob(_:)": [.corruptFile],

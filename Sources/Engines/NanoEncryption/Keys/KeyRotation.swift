@@ -98,6 +98,8 @@ private struct ReencryptionRun {
         // Documents may have been added in the meantime. Completion is reported at the end.
         try progress?(min(Double(done) / Double(max(1, total)), 0.999))
       }
+      // After the documents, since their reencryption keeps the bodies that they had before.
+      try reencryptPreviousBodies(of: name)
     }
     if acceptsPlain { try encryptBlobs() }
     try finish()
@@ -122,6 +124,15 @@ private struct ReencryptionRun {
       try didEncrypt(step.count)
       if step.isEnd { return }
     }
+  }
+
+  private func reencryptPreviousBodies(of collection: String) throws {
+    var last: Int64?
+    repeat {
+      last = try writing {
+        try $0.reencryptPreviousBodies(of: collection, after: last, acceptsPlain: acceptsPlain)
+      }
+    } while last != nil
   }
 
   /// Reencrypts a collection in one transaction: hashes computed with two keys would let a unique index accept

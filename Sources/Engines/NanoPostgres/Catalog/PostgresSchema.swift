@@ -10,7 +10,8 @@ struct PostgresSchema: Sendable {
 
   /// The format of new stores.
   static let firstFormat: Int64 = 2
-  /// The format of a store that has had decimals, attachments or expirations, and the newest that this version reads.
+  /// The format of a store that has had decimals, attachments, expirations or kept bodies, and the newest that this
+  /// version reads.
   static let newestFormat: Int64 = 3
   /// The number of Unicode scalars of a string that an index stores. The server rejects index entries of more
   /// than 2,704 bytes, over all the fields of the index.
@@ -87,8 +88,8 @@ struct PostgresSchema: Sendable {
     [.once(numberFunction), .once(textFunction), .once(uniqueFunction)]
   }
 
-  /// Marks the store, so that versions of the library that do not know decimals, attachments and expirations do not open
-  /// it.
+  /// Marks the store, so that versions of the library that do not know decimals, attachments, expirations and kept bodies
+  /// do not open it.
   var raisingFormat: PostgresStatement {
     PostgresStatement(
       "UPDATE \(names.qualified("nano_format")) SET version = \(Self.newestFormat) "

@@ -48,8 +48,10 @@ extension PostgresWriter {
       TextStatistics($0, table.collection, names)?.cleanup ?? []
     }
     let expiry = table.collection.expiry?.cleanup ?? []
+    let previous = table.collection.previousBodies.cleanup
     _ = try session.run(
-      [.once("DROP TABLE \(table.collection.table)")] + feed + texts + expiry + internals + [row])
+      [.once("DROP TABLE \(table.collection.table)")] + feed + previous + texts + expiry + internals
+        + [row])
     noteDropped(table.collection.description.name)
     return true
   }

@@ -62,6 +62,8 @@ final class CollectionTable {
   let expiry: ExpirySchema?
   /// Whether the transaction has left expired documents, which it must not mistake for existing ones.
   var hasExpiredRows = false
+  /// Whether the bodies that documents had before their next update are kept; `nil` if it was not determined yet.
+  var keepsPreviousBodies: Bool?
 
   /// The statements for single documents, prepared on first use.
   private var statements: [SQLiteStatement?]

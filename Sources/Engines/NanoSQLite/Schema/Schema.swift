@@ -12,7 +12,7 @@ enum Schema {
   /// The format of a file that has had a change feed.
   static let feedFormatVersion: Int64 = 2
 
-  /// The format of a file that has had decimals, attachments or expirations, and the newest that this version reads.
+  /// The format of a file that has had decimals, attachments, expirations or kept bodies, and the newest that this version reads.
   static let newestFormatVersion: Int64 = 3
 
   /// `NANO`; stored in `PRAGMA application_id`, by which tools such as `file` identify the format.

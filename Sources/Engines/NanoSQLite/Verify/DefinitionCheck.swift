@@ -121,6 +121,11 @@ struct DefinitionCheck {
         var sql = Schema.collection(name)
         if try connection.hasColumn(FeedSchema.column, name) { sql += feed.addColumn }
         if table.feed != nil { sql += feed.create }
+        let previous = PreviousBodySchema(name)
+        // Without its trigger, the collection does not keep bodies, although it is supposed to.
+        if try connection.hasTable(previous.name) || connection.hasTrigger(previous.triggerName) {
+          sql += previous.create
+        }
         if let expiry = table.expiry {
           sql += expiry.create + (table.settings.expiration.map(expiry.createTriggers) ?? "")
         }

@@ -105,7 +105,11 @@ extension SQLiteWriter {
       }
       do {
         try prepareDecimals(table)
-        try update(row, body, table)
+        if row.isRewritten || row.newKey != nil {
+          try withoutKeepingBody(ofRow: row.id, table) { try update(row, body, table) }
+        } else {
+          try update(row, body, table)
+        }
         if case .field? = table.settings.expiration {
           try noteExpiration(body, ofRow: row.id, table)
         }

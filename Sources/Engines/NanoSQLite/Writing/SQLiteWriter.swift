@@ -182,6 +182,7 @@ extension SQLiteWriter {
     try flush()
     try connection.execute(WildcardIndex.drop(name))
     try connection.execute(FeedSchema(name).drop)
+    try connection.execute(PreviousBodySchema(name).drop)
     if let expiry = table.expiry { try connection.execute(expiry.drop) }
     for schema in table.allSchemas { try connection.execute(schema.drop()) }
     for schema in table.text?.schemas ?? [] { try connection.execute(schema.drop()) }

@@ -98,7 +98,8 @@ extension EngineConformance {
       try expectEqual(try probe.read { try $0.collections() }, [], "collections")
     },
     Check("Internal collections are created only by an explicit internal description") { probe in
-      for internalCollection in InternalCollection.allCases {
+      let internals = InternalCollection.allCases + [.revisions(of: "Films")]
+      for internalCollection in internals {
         let name = internalCollection.rawValue
         try expectError(.invalidName, "insert into \(name)") { try probe.insert([:], into: name) }
         let plain = CollectionDescription(name: name, identity: internalCollection.identity)
@@ -112,8 +113,10 @@ extension EngineConformance {
       try expectError(.invalidName, "an unknown internal name") {
         try probe.write { try $0.createCollection(unknown) }
       }
-      let expected = InternalCollection.allCases.map(\.description).sorted { $0.name < $1.name }
+      let expected = internals.map(\.description).sorted { $0.name < $1.name }
       try expectEqual(try probe.read { try $0.collections() }, expected, "collections")
+      let other = InternalCollection.revisions(of: "FILMS").rawValue
+      try expectEqual(try probe.ids(in: other).count, 1, "documents under another spelling")
     },
     Check("Collection and index names may contain characters that require quoting") { probe in
       let names = [

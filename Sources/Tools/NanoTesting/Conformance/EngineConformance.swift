@@ -36,7 +36,7 @@ package struct EngineConformance {
     + indexes
     + uniqueIndexes + everythingIndex + fullTextIndexes + settings + metadata + maintenance
     + durability
-    + changes + feeds + blobs + expiry
+    + changes + feeds + previousBodies + blobs + expiry
 
   private let make: () throws -> any Engine
   private let reopen: ((any Engine) throws -> any Engine)?

@@ -29,6 +29,18 @@ class FailingReader: EngineReader {
   func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? {
     try counted().feedNumber(ofRow: rowID, in: collection)
   }
+  func keepsPreviousBodies(in collection: String) throws -> Bool {
+    try counted().keepsPreviousBodies(in: collection)
+  }
+  func previousBody(
+    ofRow rowID: Int64, in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool { try counted().previousBody(ofRow: rowID, in: collection, show) }
+  func previousBodies(
+    after rowID: Int64?, limit: Int, in collection: String,
+    _ show: (StoredDocument) throws -> Void
+  ) throws {
+    try counted().previousBodies(after: rowID, limit: limit, in: collection, show)
+  }
   func blob(_ digest: BlobDigest) throws -> BlobRecord? { try counted().blob(digest) }
   func blobs(after rowID: Int64, limit: Int) throws -> [BlobRecord] {
     try counted().blobs(after: rowID, limit: limit)

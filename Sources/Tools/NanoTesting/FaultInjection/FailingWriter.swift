@@ -58,6 +58,17 @@ final class FailingWriter: FailingReader, EngineWriter {
   func pruneTombstones(before time: Int64, in collection: String) throws -> Int {
     try counted().pruneTombstones(before: time, in: collection)
   }
+  func setKeepsPreviousBodies(_ keeps: Bool, of collection: String) throws {
+    try counted().setKeepsPreviousBodies(keeps, of: collection)
+  }
+  func removePreviousBodies(ofRows rowIDs: [Int64], in collection: String) throws {
+    try counted().removePreviousBodies(ofRows: rowIDs, in: collection)
+  }
+  func replacePreviousBody(
+    ofRow rowID: Int64, with body: UnsafeRawBufferPointer, in collection: String
+  ) throws {
+    try counted().replacePreviousBody(ofRow: rowID, with: body, in: collection)
+  }
   func addBlob(_ blob: NewBlob, _ bytes: UnsafeRawBufferPointer) throws {
     try counted().addBlob(blob, bytes)
   }
