@@ -163,6 +163,21 @@ let package = Package(
     .target(
       name: "NanoStoreLegacy", dependencies: ["NanoStore", "NanoLegacy"],
       path: "Sources/Products/NanoStoreLegacy", swiftSettings: strict),
+    .target(
+      name: "NanoSync",
+      dependencies: [
+        "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      path: "Sources/Sync/NanoSync", swiftSettings: strict),
+    .testTarget(
+      name: "NanoSyncTests",
+      dependencies: [
+        "NanoSync", "NanoStore", "NanoStorePostgres", "NanoStoreEncryption", "NanoStoreCore",
+        "NanoDocument", "NanoEngine", "NanoTestSupport",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      exclude: ["Fixtures"], swiftSettings: strict),
     .executableTarget(
       name: "NanoCommand", dependencies: ["NanoCLI"], path: "Sources/Tools/NanoCommand",
       swiftSettings: strict),

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+
+package import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoStoreCore
+
+/// What became of a conflict.
+package enum ConflictOutcome: Sendable {
+  /// There was none.
+  case none
+  /// The versions were merged. The fields had different values, of which the winner's was taken.
+  case merged(overridden: [FieldPath])
+  /// The rules' closure decided.
+  case decided
+  /// The common ancestor is not known, or there is no decision.
+  case open(missing: RevisionID?)
+}
+
+extension SyncDatabase {
+  /// The field of a deletion that resolves a conflict, with the revision that was preferred: not the deletion of a document
+  /// by a program.
+  static let resolvedField = "$resolved"
+
+  func stateKeys(_ prefix: String, _ reader: any EngineReader) throws -> [String] {
+    var keys: [String] = []
+    var query = Query(.text(.attribute(.key), .beginsWith, .value(.string(prefix))))
+    query.fields = []
+    try reader.find(query, in: SyncState.collection) { stored in
+      if let key = stored.key { keys.append(key.description) }
+      return true
+    }
+    return keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// Returns the conflict of a document between its winning revision and the next one; nil if there is none.
+  package func conflict(
+    _ id: String, bases: [RevisionID: SyncDocument] = [:]
+  ) throws -> SyncConflict? {
+    guard let revisions = try self.revisions([id])[id] else { return nil }
+    return conflict(revisions, bases)?.conflict
+  }
+
+  private func conflict(
+    _ revisions: DocumentRevisions, _ bases: [RevisionID: SyncDocument]
+  ) -> (conflict: SyncConflict, missing: RevisionID?)? {
+    let live = revisions.record.liveLeaves
+    guard live.count > 1, let winner = revisions[live[0].id], let other = revisions[live[1].id]
+    else { return nil }
+    let (base, missing) = base(of: winner, other, revisions, bases)
+    // The newest revision from another store, if it is one of the two.
+    let isMineWinning = revisions.record.shared != winner.revision
+    return (
+      SyncConflict(
+        collection: name, key: revisions.id, base: base,
+        mine: isMineWinning ? winner.body : other.body,
+        theirs: isMineWinning ? other.body : winner.body, isMineWinning: isMineWinning,
+        revisions: (winner.revision, other.revision)), missing
+    )
+  }
+
+  /// Returns the content of the common ancestor, or which revision is missing.
+  private func base(
+    of winner: SyncDocument, _ other: SyncDocument, _ revisions: DocumentRevisions,
+    _ bases: [RevisionID: SyncDocument]
+  ) -> (DocumentObject?, missing: RevisionID?) {
+    let tree = revisions.tree
+    guard let ancestor = tree.commonAncestor(winner.revision, other.revision) else {
+      // Inserted on both sides, unless older revisions were cut off.
+      let isWhole = [winner, other].allSatisfy { $0.history.last?.generation == 1 }
+      return (isWhole ? [:] : nil, nil)
+    }
+    if let kept = revisions[ancestor] ?? bases[ancestor] { return (kept.body, nil) }
+    return (nil, ancestor)
+  }
+
+  /// Resolves the conflicts of a document by rules.
+  ///
+  /// - Parameter bases: Ancestors that another store has.
+  package func resolve(
+    _ id: String, by rules: ConflictRules, bases: [RevisionID: SyncDocument] = [:]
+  ) throws -> ConflictOutcome {
+    var overridden: [FieldPath] = []
+    var outcome = ConflictOutcome.none
+    while let revisions = try revisions([id])[id] {
+      if rules.deletions == .deletionWins, try applyDeletion(revisions) { return .decided }
+      guard let (conflict, missing) = conflict(revisions, bases) else { break }
+      let resolution = try resolution(conflict, revisions, rules)
+      var content: DocumentObject?
+      switch resolution {
+      case .undecided: return .open(missing: nil)
+      case .delete:
+        content = nil
+        outcome = .decided
+      case .object(let object):
+        content = object
+        outcome = .decided
+      case .merge:
+        guard let base = conflict.base else { return .open(missing: missing) }
+        let merged = rules.merge.merge(
+          base: base, winner: conflict.winner, other: conflict.loser)
+        content = merged.object
+        overridden += merged.overridden
+        outcome = .merged(overridden: overridden)
+      }
+      // Another write may have changed the document in the meantime; the loop then looks again.
+      _ = try resolve(conflict, with: content)
+    }
+    return outcome
+  }
+
+  private func resolution(
+    _ conflict: SyncConflict, _ revisions: DocumentRevisions, _ rules: ConflictRules
+  ) throws -> ConflictResolution {
+    guard let decide = rules.resolve else { return .merge }
+    // Two stores decided differently: the decision that wins stays, otherwise they would go on forever.
+    if let ancestor = revisions.tree.commonAncestor(
+      conflict.revisions.winner, conflict.revisions.other),
+      revisions.leaves.contains(where: { leaf in
+        leaf.isDeleted
+          && revisions[leaf.id]?.body[Self.resolvedField]?.string == ancestor.description
+      })
+    {
+      return .object(conflict.winner)
+    }
+    return try decide(conflict)
+  }
+
+  /// Resolves a conflict: the winning revision gets a successor, and the other one a deletion.
+  ///
+  /// Both depend only on the versions and the decision, so that two stores that decide alike create the same revisions.
+  ///
+  /// - Parameter content: The fields; nil deletes the document.
+  /// - Returns: False if the document has changed since the conflict was read.
+  package func resolve(_ conflict: SyncConflict, with content: DocumentObject?) throws -> Bool {
+    let (winner, other) = conflict.revisions
+    guard let revisions = try self.revisions([conflict.key])[conflict.key],
+      let winning = revisions[winner], let losing = revisions[other],
+      revisions.record.liveLeaves.map(\.id).contains(winner),
+      revisions.record.liveLeaves.map(\.id).contains(other)
+    else { return false }
+    let marker: DocumentObject = [Self.resolvedField: .string(winner.description)]
+    var edits: [DocumentEdit] = []
+    if let content {
+      let attachments = Self.merged(winning.attachments, losing.attachments)
+      if content != winning.body || attachments != winning.attachments {
+        edits.append(
+          DocumentEdit(
+            id: conflict.key, parent: winner, body: content, attachments: attachments))
+      }
+    } else {
+      edits.append(DocumentEdit(id: conflict.key, parent: winner, isDeleted: true, body: marker))
+    }
+    edits.append(DocumentEdit(id: conflict.key, parent: other, isDeleted: true, body: marker))
+    for result in try edit(edits) {
+      do {
+        _ = try result.get()
+      } catch let error as StoreError where error.code == .revisionConflict {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// The attachments of both sides, of those with one name the winner's.
+  private static func merged(
+    _ winner: [SyncAttachment], _ other: [SyncAttachment]
+  ) -> [SyncAttachment] {
+    winner
+      + other.filter { attachment in
+        !winner.contains { $0.name.hasSameBytes(as: attachment.name) }
+      }
+  }
+
+  /// Deletes a document that another store deleted while it was edited here.
+  private func applyDeletion(_ revisions: DocumentRevisions) throws -> Bool {
+    guard let winner = revisions.winner, !winner.isDeleted else { return false }
+    let deletion = revisions.leaves.first { leaf in
+      leaf.isDeleted && revisions[leaf.id]?.body[Self.resolvedField] == nil
+        && revisions.tree.commonAncestor(leaf.id, winner.revision) != nil
+    }
+    guard let deletion else { return false }
+    let marker: DocumentObject = [Self.resolvedField: .string(deletion.id.description)]
+    let live = revisions.record.liveLeaves
+    _ = try edit(
+      live.map { DocumentEdit(id: revisions.id, parent: $0.id, isDeleted: true, body: marker) })
+    return true
+  }
+}

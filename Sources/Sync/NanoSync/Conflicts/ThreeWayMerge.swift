@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+
+package import NanoDocument
+
+/// Merges two versions of a document that have a common ancestor, field by field.
+///
+/// A field that only one side changed takes that side's value. Objects are merged field by field, in the order of the first
+/// version. The result does not depend on which of two stores merges, since both name the winning version first.
+package struct ThreeWayMerge {
+  /// Numbers to which both sides added.
+  package var counters: Set<FieldPath> = []
+  /// Arrays to which both sides added elements, or from which they removed some.
+  package var sets: Set<FieldPath> = []
+
+  package init(counters: Set<FieldPath> = [], sets: Set<FieldPath> = []) {
+    self.counters = counters
+    self.sets = sets
+  }
+
+  package struct Result: Sendable, Hashable {
+    package var object: DocumentObject
+    /// The fields that both sides changed differently: they have the value of the winner.
+    package var overridden: [FieldPath]
+  }
+
+  package func merge(
+    base: DocumentObject, winner: DocumentObject, other: DocumentObject
+  ) -> Result {
+    var overridden: [FieldPath] = []
+    let object = merge(base, winner, other, [], &overridden)
+    return Result(object: object, overridden: overridden)
+  }
+
+  private func merge(
+    _ base: DocumentObject, _ winner: DocumentObject, _ other: DocumentObject, _ path: [String],
+    _ overridden: inout [FieldPath]
+  ) -> DocumentObject {
+    var result = DocumentObject()
+    let added = other.names.filter { winner[$0] == nil }
+    for name in winner.names + added {
+      let value = value(
+        base[name], winner[name], other[name], path + [name], &overridden)
+      if let value { result[name] = value }
+    }
+    return result
+  }
+
+  private func value(
+    _ base: DocumentValue?, _ winner: DocumentValue?, _ other: DocumentValue?, _ path: [String],
+    _ overridden: inout [FieldPath]
+  ) -> DocumentValue? {
+    if winner == other || other == base { return winner }
+    if winner == base { return other }
+    let field = FieldPath(components: path)
+    if counters.contains(field), let sum = Self.sum(base ?? .int(0), winner, other) { return sum }
+    if sets.contains(field), let winner = winner?.array, let other = other?.array {
+      return .array(Self.union(base?.array ?? [], winner, other))
+    }
+    if case .object(let winner)? = winner, case .object(let other)? = other {
+      return .object(merge(base?.object ?? [:], winner, other, path, &overridden))
+    }
+    overridden.append(field)
+    return winner
+  }
+
+  /// What both sides added; nil unless all are numbers.
+  private static func sum(
+    _ base: DocumentValue, _ winner: DocumentValue?, _ other: DocumentValue?
+  ) -> DocumentValue? {
+    guard let winner, let other else { return nil }
+    if case .int(let base) = base, case .int(let winner) = winner, case .int(let other) = other {
+      let (difference, overflow) = other.subtractingReportingOverflow(base)
+      let (sum, second) = winner.addingReportingOverflow(difference)
+      if !overflow, !second { return .int(sum) }
+    }
+    guard let base = base.double, let first = winner.double, let second = other.double else {
+      return nil
+    }
+    return .double(first + (second - base))
+  }
+
+  /// The elements of the winner without those that the other side removed, and with those that it added.
+  private static func union(
+    _ base: [DocumentValue], _ winner: [DocumentValue], _ other: [DocumentValue]
+  ) -> [DocumentValue] {
+    let removed = Set(base).subtracting(other)
+    let kept = winner.filter { !removed.contains($0) }
+    let known = Set(winner).union(base)
+    return kept + other.filter { !known.contains($0) }
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoStoreCore
+
+/// Records that a transaction changes, and the documents that it has to store for them.
+struct PendingRecords {
+  var records: [DocumentKey: RevisionRecord]
+  /// The documents of the collection, as far as they have been read.
+  private var documents: [DocumentKey: Document]
+  /// Documents to be stored, with the content of the winning revisions.
+  private var saved: [DocumentKey: SyncDocument] = [:]
+  private var deleted: Set<DocumentKey> = []
+  private var changedKeys = OrderedKeys()
+  /// In the order in which they were changed.
+  var changed: [RevisionRecord] { changedKeys.keys.compactMap { records[$0] } }
+
+  init(
+    _ records: [DocumentKey: RevisionRecord], documents: [DocumentKey: Document] = [:]
+  ) {
+    self.records = records
+    self.documents = documents
+  }
+
+  /// Returns the record of a document, whose state in the collection has a revision.
+  mutating func record(
+    _ key: DocumentKey, _ state: inout SyncState, _ database: SyncDatabase,
+    _ writer: any EngineWriter
+  ) throws -> RevisionRecord {
+    var record = records[key] ?? RevisionRecord(key)
+    guard saved[key] == nil, !deleted.contains(key), !record.isHidden else { return record }
+    if let document = documents[key] {
+      if try database.assign(document, &record, &state, writer) { changedKeys.insert(key) }
+    } else if record.row != nil {
+      // A program deleted it, and the feed has not been read so far.
+      try database.assignDeletion(&record, state, writer)
+      changedKeys.insert(key)
+      documents[key] = try database.documents([key], writer)[key]
+    }
+    records[key] = record
+    return record
+  }
+
+  /// Returns the content of the winning revision if it is live.
+  func winningContent(_ record: RevisionRecord) throws -> RevisionRecord.Content? {
+    guard let winner = record.tree.winner else { return nil }
+    if let staged = saved[record.id] {
+      return RevisionRecord.Content(body: staged.body, attachments: staged.attachments)
+    }
+    if let content = record.bodies[winner.id] { return content }
+    guard record.row != nil, let document = documents[record.id] else { return nil }
+    return RevisionRecord.Content(
+      body: try DocumentMapping.parts(of: document).body, attachments: record.attachments)
+  }
+
+  /// Replaces a record, and moves the content of the former winner out of the document if there is another one.
+  mutating func replace(
+    _ old: RevisionRecord, with new: RevisionRecord, _ database: SyncDatabase,
+    _ writer: any EngineWriter
+  ) throws {
+    var new = new
+    let winner = new.tree.winner
+    if let before = old.tree.winner, !before.isDeleted, !old.isHidden, before.id != winner?.id,
+      new.tree.contains(before.id), let content = try winningContent(old)
+    {
+      if new.tree.leaf(before.id) != nil {
+        new.bodies[before.id] = content
+      } else {
+        new.keepAncestor(before.id, content)
+      }
+    }
+    records[new.id] = new
+    changedKeys.insert(new.id)
+    if old.tree.winner?.id != winner?.id || old.tree.winner?.isDeleted != winner?.isDeleted {
+      try settle(new.id, database, writer)
+    }
+  }
+
+  /// Makes the winning revision the document.
+  mutating func settle(
+    _ key: DocumentKey, _ database: SyncDatabase, _ writer: any EngineWriter
+  ) throws {
+    guard var record = records[key], !record.isHidden else { return }
+    changedKeys.insert(key)
+    guard let winner = record.tree.winner, !winner.isDeleted,
+      let content = record.bodies[winner.id]
+    else {
+      if record.row != nil || saved[key] != nil { deleted.insert(key) }
+      saved[key] = nil
+      record.row = nil
+      record.attachments = []
+      records[key] = record
+      return
+    }
+    deleted.remove(key)
+    record.bodies[winner.id] = nil
+    record.attachments = content.attachments
+    records[key] = record
+    saved[key] = SyncDocument(
+      id: key.description, revision: winner.id, body: content.body,
+      attachments: content.attachments)
+  }
+
+  /// Stores the documents.
+  mutating func finish(_ database: SyncDatabase, _ writer: any EngineWriter) throws {
+    let former = (Array(saved.keys) + deleted).compactMap { documents[$0]?.rowID }
+    for key in deleted { try database.collection.delete(key.description) }
+    if !saved.isEmpty {
+      try database.collection.save(saved.values.map { try DocumentMapping.document($0) })
+      var rows: [Int64] = []
+      try writer.get(keys: Array(saved.keys), in: database.name) { stored in
+        guard let key = stored.key else { return }
+        records[key]?.row = RevisionRecord.Row(rowID: stored.rowID, revision: stored.revision)
+        rows.append(stored.rowID)
+      }
+      // What was replaced is among the records.
+      try writer.removePreviousBodies(ofRows: Array(Set(rows + former)), in: database.name)
+    } else if !former.isEmpty {
+      try writer.removePreviousBodies(ofRows: former, in: database.name)
+    }
+    for key in Array(saved.keys) + deleted { documents[key] = nil }
+    saved = [:]
+    deleted = []
+  }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+
+/// What the store keeps about the revisions of one document, beside the document.
+///
+/// The content of the winning revision is the document itself. The record has the tree, the content of losing leaves, of
+/// deletions that have fields, and of some ancestors, for merging.
+struct RevisionRecord: Sendable {
+  var id: DocumentKey
+  var tree = RevisionTree()
+  /// The row of the document that is the winning revision; nil if that is a deletion, or kept here.
+  var row: Row?
+  /// The attachments of the winning revision in the row.
+  var attachments: [SyncAttachment] = []
+  /// Content that is not in the document.
+  var bodies: [RevisionID: Content] = [:]
+  /// The newest revision that another store is known to have.
+  var shared: RevisionID?
+  /// The row of the record itself; nil for a new record.
+  var recordRow: Int64?
+
+  struct Row: Sendable, Hashable {
+    var rowID: Int64
+    /// The revision of the stored document, which tells whether it was changed since.
+    var revision: Int64?
+  }
+
+  struct Content: Sendable, Hashable {
+    var body: DocumentObject
+    var attachments: [SyncAttachment] = []
+  }
+
+  init(_ id: DocumentKey) { self.id = id }
+
+  /// Whether the document is kept in the record only: design documents are for servers, not for the application.
+  var isHidden: Bool { Self.isHidden(id) }
+  static func isHidden(_ id: DocumentKey) -> Bool {
+    if case .text(let text) = id { text.utf8.first == UInt8(ascii: "_") } else { false }
+  }
+
+  /// The number of live leaves; more than one is a conflict.
+  var liveLeaves: [RevisionTree.Leaf] { tree.leaves.filter { !$0.isDeleted } }
+}
+
+// The stored form.
+extension RevisionRecord {
+  var body: DocumentObject {
+    var object: DocumentObject = ["t": .string(tree.storedText)]
+    if let row {
+      object["r"] = .int(row.rowID)
+      if row.revision != 1 { object["n"] = row.revision.map { .int($0) } ?? .null }
+    }
+    if let shared, shared != tree.winner?.id { object["s"] = .string(shared.description) }
+    if shared != nil, shared == tree.winner?.id { object["s"] = true }
+    if !attachments.isEmpty { object["a"] = .array(attachments.map(\.recordValue)) }
+    if !bodies.isEmpty {
+      var contents = DocumentObject()
+      for (id, content) in bodies.sorted(by: { $0.key < $1.key }) {
+        var value: DocumentObject = ["body": .object(content.body)]
+        if !content.attachments.isEmpty {
+          value["attachments"] = .array(content.attachments.map(\.recordValue))
+        }
+        contents[id.description] = .object(value)
+      }
+      object["b"] = .object(contents)
+    }
+    return object
+  }
+
+  /// - Throws: ``StoreError/Code/corruptDocument``.
+  init(_ id: DocumentKey, rowID: Int64, _ object: DocumentObject) throws(StoreError) {
+    self.init(id)
+    recordRow = rowID
+    guard let tree = object["t"]?.string.flatMap({ RevisionTree(storedText: $0) }) else {
+      throw StoreError(
+        .corruptDocument, "The revisions of a document are damaged", [.key: id.description])
+    }
+    self.tree = tree
+    if let row = object["r"]?.int64 {
+      self.row = Row(rowID: row, revision: object["n"].map { $0.int64 } ?? 1)
+    }
+    shared = object["s"] == true ? tree.winner?.id : object["s"]?.string.flatMap { RevisionID($0) }
+    attachments = object["a"]?.array?.compactMap { SyncAttachment(recordValue: $0) } ?? []
+    for (name, value) in object["b"]?.object ?? [:] {
+      guard let id = RevisionID(name), let content = value.object else { continue }
+      bodies[id] = Content(
+        body: content["body"]?.object ?? [:],
+        attachments: content["attachments"]?.array?.compactMap { SyncAttachment(recordValue: $0) }
+          ?? [])
+    }
+  }
+}
+
+extension RevisionRecord {
+  /// The number of ancestors whose content is kept for merging. Arbitrary.
+  private static let keptAncestors = 4
+
+  /// Keeps the content of a revision that is replaced, so that conflicting edits of it can be merged.
+  ///
+  /// The newest one that another store has is where a conflict can begin, and those before are not needed.
+  mutating func keepAncestor(_ id: RevisionID, _ content: Content) {
+    var content = content
+    // The content of old attachments may be collected.
+    for index in content.attachments.indices { content.attachments[index].content = nil }
+    let leaves = Set(tree.leaves.map(\.id))
+    var ancestors = bodies.keys.filter { !leaves.contains($0) && tree.contains($0) }.sorted()
+    if shared == id {
+      let forks = forkPoints
+      for old in ancestors where old < id && !forks.contains(old) { bodies[old] = nil }
+      ancestors.removeAll { bodies[$0] == nil }
+    }
+    // The oldest is the most likely to be shared.
+    while ancestors.count >= Self.keptAncestors { bodies[ancestors.remove(at: 1)] = nil }
+    bodies[id] = content
+  }
+
+  /// The revisions in which live leaves part.
+  private var forkPoints: Set<RevisionID> {
+    let live = liveLeaves
+    guard live.count > 1, let winner = live.first else { return [] }
+    return Set(live.dropFirst().compactMap { tree.commonAncestor(winner.id, $0.id) })
+  }
+
+  /// Removes the content of revisions that the tree no longer has.
+  mutating func dropUnknownBodies() {
+    for id in bodies.keys where !tree.contains(id) { bodies[id] = nil }
+  }
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoStoreCore
+
+// Gives revisions to the changes that programs made to the collection.
+extension SyncDatabase {
+  /// The number of changes in a transaction. Arbitrary.
+  private static let changesPerTransaction = 500
+
+  /// Gives revisions to all changes that were committed before.
+  package func catchUp() throws {
+    while try store.read({ try store.reading(.snapshot) { try isBehind($0) } }) {
+      let hasMore = try store.write(retries: Self.retries) {
+        try store.writing { try assignNext($0) }
+      }
+      changeSignal.send()
+      guard hasMore else { return }
+    }
+  }
+
+  /// Returns whether there are changes without a revision.
+  func isBehind(_ reader: any EngineReader) throws -> Bool {
+    let state = try requireState(reader)
+    guard let feed = try reader.feed(of: name) else { throw Self.untracked(name) }
+    if state.isRestarted || !state.continues(feed) { return true }
+    return try !reader.feedRows(
+      after: state.cursor, limit: 1, settledOnly: true, in: name
+    ).rows.isEmpty
+  }
+
+  static func untracked(_ name: String) -> StoreError {
+    StoreError(
+      .invalidArgument, "The changes of a synced collection are not tracked",
+      [.collection: name, .hint: "turn tracking on with setChangeTracking(.on)"])
+  }
+
+  /// Gives revisions to the next changes, and returns whether there may be more.
+  func assignNext(_ writer: any EngineWriter) throws -> Bool {
+    var state = try requireState(writer)
+    guard let feed = try writer.feed(of: name) else { throw Self.untracked(name) }
+    // First of all, so that processes that do the same wait for each other.
+    try setState(state, writer)
+    try adopt(writer)
+    if !state.continues(feed) {
+      state.cursor = .start
+      state.isRestarted = true
+    }
+    state.timeline = feed.timeline
+    let rows = try writer.feedRows(
+      after: state.cursor, limit: Self.changesPerTransaction, settledOnly: true, in: name
+    ).rows
+    try assign(rows, &state, writer)
+    for row in rows { state.cursor.advance(row) }
+    if rows.isEmpty, state.isRestarted {
+      try assignMissing(&state, writer)
+      state.isRestarted = false
+    }
+    try setState(state, writer)
+    return !rows.isEmpty || state.isRestarted
+  }
+
+  private func assign(
+    _ rows: [FeedRow], _ state: inout SyncState, _ writer: any EngineWriter
+  ) throws {
+    var known = try records(Set(rows.compactMap(\.key)), writer)
+    var documents: [Int64: Document] = [:]
+    try writer.get(rowIDs: rows.filter { !$0.isDeleted }.map(\.rowID), in: name) { stored in
+      documents[stored.rowID] = Document(stored, in: name)
+    }
+    var changed = OrderedKeys()
+    for row in rows {
+      if row.isDeleted {
+        guard let key = row.key, var record = known[key], record.row?.rowID == row.rowID else {
+          continue
+        }
+        try assignDeletion(&record, state, writer)
+        known[key] = record
+        changed.insert(key)
+      } else if let document = documents[row.rowID] {
+        guard let key = document.header.key else {
+          try addKey(document, writer)
+          continue
+        }
+        try assignFormerKey(of: document, &known, &changed, state, writer)
+        var record = known[key] ?? RevisionRecord(key)
+        guard try assign(document, &record, &state, writer) else { continue }
+        known[key] = record
+        changed.insert(key)
+      }
+    }
+    try save(changed.keys.compactMap { known[$0] }, writer)
+  }
+
+  /// Gives rows of other programs their stored form and a revision.
+  func adopt(_ writer: any EngineWriter) throws {
+    // The first use of a collection by a writer does.
+    _ = try writer.nextRowID(in: name)
+  }
+
+  /// Documents that another program inserted need a key to be replicated.
+  private func addKey(_ document: Document, _ writer: any EngineWriter) throws {
+    guard let rowID = document.rowID else { return }
+    let header = document.header
+    try document.withBytes { bytes in
+      _ = try writer.replace(
+        .rowID(rowID),
+        with: NewDocument(
+          key: try DocumentKey(UUID().uuidString.lowercased()), type: header.type,
+          version: header.version, added: header.added ?? Clock.microseconds(), body: bytes),
+        in: name)
+    }
+  }
+
+  /// A document that got another key is deleted under the former one.
+  private func assignFormerKey(
+    of document: Document, _ known: inout [DocumentKey: RevisionRecord],
+    _ changed: inout OrderedKeys, _ state: SyncState, _ writer: any EngineWriter
+  ) throws {
+    guard let rowID = document.rowID else { return }
+    var former: DocumentKey?
+    _ = try writer.previousBody(ofRow: rowID, in: name) { former = $0.key }
+    guard let former, former != document.header.key,
+      var record = try known[former] ?? record(former, writer), record.row?.rowID == rowID
+    else { return }
+    try assignDeletion(&record, state, writer)
+    known[former] = record
+    changed.insert(former)
+  }
+
+  /// Gives a revision to a document unless it is the one that the record has.
+  ///
+  /// - Returns: Whether the record changed.
+  func assign(
+    _ document: Document, _ record: inout RevisionRecord, _ state: inout SyncState,
+    _ writer: any EngineWriter
+  ) throws -> Bool {
+    guard let rowID = document.rowID else { return false }
+    let row = RevisionRecord.Row(rowID: rowID, revision: document.revision)
+    guard record.row != row else { return false }
+    let key = record.id.description
+    let parts: DocumentMapping.Parts
+    do {
+      parts = try DocumentMapping.parts(of: document)
+    } catch {
+      state.note(error, key)
+      return false
+    }
+    if state.problems[key] != nil { state.problems[key] = nil }
+    try keepPrevious(&record, rowID, state, writer)
+    let parent = record.tree.winner
+    let attachments = try attachments(parts.attachments, record, parent, writer)
+    let revision = RevisionID(
+      parent: parent?.id, isDeleted: false, body: try SyncJSON.plain(parts.body),
+      attachments: attachments.map(\.identity))
+    let history = [revision] + (parent.map { record.tree.history(of: $0.id) } ?? [])
+    record.tree.add(history, isDeleted: false)
+    record.tree.stem(to: state.revisionLimit)
+    record.attachments = attachments
+    record.row = row
+    record.dropUnknownBodies()
+    return true
+  }
+
+  /// Keeps the content of the winning revision, which the document no longer has.
+  private func keepPrevious(
+    _ record: inout RevisionRecord, _ rowID: Int64, _ state: SyncState,
+    _ writer: any EngineWriter
+  ) throws {
+    var previous: Document?
+    _ = try writer.previousBody(ofRow: rowID, in: name) { previous = Document($0, in: name) }
+    guard let previous else { return }
+    try writer.removePreviousBodies(ofRows: [rowID], in: name)
+    guard let winner = record.tree.winner, !winner.isDeleted, let row = record.row,
+      row.rowID == rowID, row.revision == previous.revision || row.revision == nil,
+      let parts = try? DocumentMapping.parts(of: previous)
+    else { return }
+    if let recordRow = record.recordRow, state.shared > 0,
+      let number = try writer.feedNumber(ofRow: recordRow, in: records), number <= state.shared
+    {
+      record.shared = winner.id
+    }
+    record.keepAncestor(
+      winner.id, RevisionRecord.Content(body: parts.body, attachments: record.attachments))
+  }
+
+  /// Gives a revision to the deletion of a document by a program.
+  func assignDeletion(
+    _ record: inout RevisionRecord, _ state: SyncState, _ writer: any EngineWriter
+  ) throws {
+    guard let winner = record.tree.winner, !winner.isDeleted else { return }
+    let revision = RevisionID(parent: winner.id, isDeleted: true, body: [:], attachments: [])
+    record.tree.add([revision] + record.tree.history(of: winner.id), isDeleted: true)
+    record.tree.stem(to: state.revisionLimit)
+    if let row = record.row { try writer.removePreviousBodies(ofRows: [row.rowID], in: name) }
+    record.row = nil
+    record.attachments = []
+    record.dropUnknownBodies()
+    // The loser of a conflict is the document now.
+    var pending = PendingRecords([record.id: record])
+    try pending.settle(record.id, self, writer)
+    try pending.finish(self, writer)
+    if let settled = pending.records[record.id] { record = settled }
+  }
+
+  /// Gives deletions to the documents that are gone, after the feed began again.
+  private func assignMissing(_ state: inout SyncState, _ writer: any EngineWriter) throws {
+    var missing: [RevisionRecord] = []
+    try writer.find(Query(), in: records) { stored in
+      let record = try RevisionRecord(stored, in: records)
+      if record.row != nil { missing.append(record) }
+      return true
+    }
+    var changed: [RevisionRecord] = []
+    for var record in missing {
+      guard let row = record.row, try !writer.get(.rowID(row.rowID), in: name, { _ in }) else {
+        continue
+      }
+      try assignDeletion(&record, state, writer)
+      changed.append(record)
+    }
+    try save(changed, writer)
+  }
+}
+
+/// Keys in the order in which they were added first.
+struct OrderedKeys {
+  private(set) var keys: [DocumentKey] = []
+  private var known: Set<DocumentKey> = []
+
+  mutating func insert(_ key: DocumentKey) {
+    if known.insert(key).inserted { keys.append(key) }
+  }
+}
+
+extension SyncState {
+  /// Whether the position is one of this feed. That of a backup continues the one it was made of.
+  func continues(_ feed: FeedState) -> Bool {
+    timeline == feed.timeline || timeline == feed.origin
+  }
+
+  /// The number of documents whose problem is reported. Arbitrary.
+  private static let maximumProblems = 100
+
+  mutating func note(_ error: StoreError, _ key: String) {
+    guard problems.count < Self.maximumProblems || problems[key] != nil else { return }
+    problems[key] = .string(error.message + (error[.field].map { " (\($0))" } ?? ""))
+  }
+}
+
+extension SyncAttachment {
+  var identity: RevisionID.AttachmentIdentity {
+    RevisionID.AttachmentIdentity(
+      name: name, contentType: contentType, digest: digestBytes ?? Array(digest.utf8))
+  }
+}
+
+extension SyncDatabase {
+  /// Returns the attachments of a document with the digests of the protocol.
+  private func attachments(
+    _ named: [NamedAttachment], _ record: RevisionRecord, _ parent: RevisionTree.Leaf?,
+    _ writer: any EngineWriter
+  ) throws -> [SyncAttachment] {
+    guard !named.isEmpty else { return [] }
+    let known = Dictionary(record.attachments.map { ($0.content?.digest ?? "", $0) }) { a, _ in a }
+    return try named.map { named in
+      let (name, attachment) = (named.name, named.attachment)
+      let old = record.attachments.first {
+        $0.name.hasSameBytes(as: name) && $0.contentType.hasSameBytes(as: attachment.contentType)
+          && $0.content?.digest == attachment.digest
+      }
+      if let old { return old }
+      let digest =
+        try known[attachment.digest].flatMap { $0.foreignDigest == nil ? $0.digest : nil }
+        ?? digest(of: attachment)
+      return SyncAttachment(
+        name: name, contentType: attachment.contentType,
+        generation: (parent?.id.generation ?? 0) + 1, digest: digest, length: attachment.length,
+        content: attachment)
+    }
+  }
+
+  /// Reads the content, whose digest of the other kind is not stored.
+  private func digest(of attachment: Attachment) throws -> String {
+    var digest = AttachmentDigest()
+    do {
+      try store.each(of: attachment) { piece in piece.withUnsafeBytes { digest.update($0) } }
+    } catch let error as StoreError where error.code == .notFound {
+      // A reference to content that the store does not have yet; it has a digest nevertheless.
+      return attachment.digest
+    }
+    return digest.text()
+  }
+}

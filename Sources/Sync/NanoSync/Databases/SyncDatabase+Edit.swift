@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+
+package import NanoDocument
+import NanoEngine
+import NanoStoreCore
+
+/// A change of a document by a client that knows the revision it changes.
+package struct DocumentEdit: Sendable {
+  package var id: String
+  /// The revision that is changed; nil for a new document, or one that was deleted.
+  package var parent: RevisionID?
+  package var isDeleted: Bool
+  package var body: DocumentObject
+  /// Attachments without content are kept from the parent.
+  package var attachments: [SyncAttachment]
+
+  package init(
+    id: String, parent: RevisionID?, isDeleted: Bool = false, body: DocumentObject = [:],
+    attachments: [SyncAttachment] = []
+  ) {
+    self.id = id
+    self.parent = parent
+    self.isDeleted = isDeleted
+    self.body = body
+    self.attachments = attachments
+  }
+}
+
+extension SyncDatabase {
+  /// Changes documents, each if it still has the revision that the client knows.
+  ///
+  /// - Returns: For each edit the new revision, or the error: ``StoreError/Code/revisionConflict`` and others.
+  package func edit(
+    _ edits: [DocumentEdit], validation: WriteValidation? = nil
+  ) throws -> [Result<RevisionID, any Error>] {
+    let results: [Result<RevisionID, any Error>]
+    do {
+      results = try store.write(retries: Self.retries) {
+        try store.writing { try edit(edits, validation, $0) }
+      }
+    } catch let error as StoreError where error.concernsDocument && edits.count > 1 {
+      results = try edits.flatMap { try edit([$0], validation: validation) }
+    } catch let error as StoreError where error.concernsDocument {
+      results = [.failure(error)]
+    }
+    changeSignal.send()
+    return results
+  }
+
+  private func edit(
+    _ edits: [DocumentEdit], _ validation: WriteValidation?, _ writer: any EngineWriter
+  ) throws -> [Result<RevisionID, any Error>] {
+    var state = try requireState(writer)
+    let problems = state.problems
+    try adopt(writer)
+    let keys = Set(edits.compactMap { try? DocumentKey($0.id) })
+    var pending = PendingRecords(
+      try records(keys, writer),
+      documents: try documents(keys.filter { !RevisionRecord.isHidden($0) }, writer))
+    let results = try edits.map { edit -> Result<RevisionID, any Error> in
+      do {
+        return .success(try apply(edit, to: &pending, &state, validation, writer))
+      } catch let error as StoreError where !error.concernsDocument {
+        throw error
+      } catch {
+        return .failure(error)
+      }
+    }
+    try pending.finish(self, writer)
+    try save(pending.changed, writer)
+    if state.problems != problems { try setState(state, writer) }
+    return results
+  }
+
+  private func apply(
+    _ edit: DocumentEdit, to pending: inout PendingRecords, _ state: inout SyncState,
+    _ validation: WriteValidation?, _ writer: any EngineWriter
+  ) throws -> RevisionID {
+    let old = try pending.record(try DocumentKey(edit.id), &state, self, writer)
+    let parent = try self.parent(of: edit, old)
+    if edit.isDeleted, parent == nil {
+      throw StoreError(.notFound, "missing", [.key: edit.id])
+    }
+    var document = SyncDocument(
+      id: edit.id, revision: RevisionID(generation: 1, hash: .digest(0, 0)),
+      isDeleted: edit.isDeleted, body: edit.body, attachments: edit.attachments)
+    let generation = (parent?.generation ?? 0) + 1
+    document.attachments = try resolved(document, old, pending).map { attachment in
+      var attachment = attachment
+      if attachment.generation == 0 { attachment.generation = generation }
+      return attachment
+    }
+    document.revision = RevisionID(
+      parent: parent, isDeleted: edit.isDeleted, body: try SyncJSON.plain(edit.body),
+      attachments: document.attachments.map(\.identity))
+    document.history = [document.revision] + (parent.map { old.tree.history(of: $0) } ?? [])
+    try validation?(try current(old, pending), document)
+    // The same edit of the same parent: nothing to do.
+    guard !old.tree.contains(document.revision) else { return document.revision }
+    var new = old
+    new.tree.add(document.history, isDeleted: edit.isDeleted)
+    if !(edit.isDeleted && edit.body.isEmpty && document.attachments.isEmpty) {
+      _ = try DocumentMapping.document(document)
+      new.bodies[document.revision] = RevisionRecord.Content(
+        body: document.body, attachments: document.attachments)
+    }
+    // The content of a losing leaf that was replaced or deleted.
+    if let parent, new.tree.leaf(parent) == nil, parent != old.tree.winner?.id,
+      let content = new.bodies[parent]
+    {
+      new.bodies[parent] = nil
+      new.keepAncestor(parent, content)
+    }
+    new.tree.stem(to: state.revisionLimit)
+    new.dropUnknownBodies()
+    try pending.replace(old, with: new, self, writer)
+    return document.revision
+  }
+
+  /// Returns the revision that an edit follows; nil for a new document.
+  ///
+  /// - Throws: ``StoreError/Code/revisionConflict``.
+  private func parent(of edit: DocumentEdit, _ record: RevisionRecord) throws -> RevisionID? {
+    guard let winner = record.tree.winner else {
+      guard edit.parent == nil else { throw Self.conflict(edit.id) }
+      return nil
+    }
+    if let parent = edit.parent {
+      guard let leaf = record.tree.leaf(parent) else { throw Self.conflict(edit.id) }
+      if leaf.isDeleted, edit.isDeleted { throw StoreError(.notFound, "deleted", [.key: edit.id]) }
+      return parent
+    }
+    // A new document continues the tree of a deleted one.
+    guard winner.isDeleted, !edit.isDeleted else { throw Self.conflict(edit.id) }
+    return winner.id
+  }
+
+  static func conflict(_ id: String) -> StoreError {
+    StoreError(.revisionConflict, "Document update conflict.", [.key: id])
+  }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoStoreCore
+
+/// A document with its revisions, of one snapshot.
+package struct DocumentRevisions: Sendable {
+  let record: RevisionRecord
+  /// The content of the winning revision, if it is in the collection.
+  let winning: RevisionRecord.Content?
+
+  package var id: String { record.id.description }
+  package var tree: RevisionTree { record.tree }
+  package var leaves: [RevisionTree.Leaf] { record.tree.leaves }
+
+  /// Returns a revision with its content; nil if the content is not known.
+  package subscript(_ id: RevisionID) -> SyncDocument? {
+    guard record.tree.contains(id) else { return nil }
+    let leaf = record.tree.leaf(id)
+    let content: RevisionRecord.Content
+    if let winning, record.row != nil, id == record.tree.winner?.id {
+      content = winning
+    } else if let kept = record.bodies[id] {
+      content = kept
+    } else if leaf?.isDeleted == true {
+      content = RevisionRecord.Content(body: [:])
+    } else {
+      return nil
+    }
+    return SyncDocument(
+      id: self.id, revision: id, isDeleted: record.tree.isDeleted(id), body: content.body,
+      attachments: content.attachments, history: record.tree.history(of: id))
+  }
+
+  /// The winning revision with its content.
+  package var winner: SyncDocument? { record.tree.winner.flatMap { self[$0.id] } }
+}
+
+extension SyncDatabase {
+  /// Returns documents with all their revisions, by ID. Unknown ones are omitted.
+  package func revisions(_ ids: [String]) throws -> IDMap<DocumentRevisions> {
+    let keys = Set(ids.compactMap { try? DocumentKey($0) })
+    return try consistently(keys) { records, documents in
+      var found = IDMap<DocumentRevisions>()
+      for (key, record) in records where !record.tree.isEmpty {
+        found[key.description] = DocumentRevisions(
+          record: record,
+          winning: try documents[key].flatMap { document in
+            record.row == nil
+              ? nil
+              : RevisionRecord.Content(
+                body: try DocumentMapping.parts(of: document).body,
+                attachments: record.attachments)
+          })
+      }
+      return found
+    }
+  }
+
+  /// How often a snapshot is read again in which a document has no revision so far. Arbitrary.
+  private static let attempts = 4
+
+  /// Reads records together with their documents, in a state in which each document has a revision.
+  private func consistently<Result>(
+    _ keys: Set<DocumentKey>,
+    _ work: ([DocumentKey: RevisionRecord], [DocumentKey: Document]) throws -> Result
+  ) throws -> Result {
+    for _ in 0..<Self.attempts {
+      try catchUp()
+      let read = try store.read {
+        try store.reading(.snapshot) { reader in
+          (
+            try records(keys, reader),
+            try documents(keys.filter { !RevisionRecord.isHidden($0) }, reader)
+          )
+        }
+      }
+      if Self.areConsistent(keys, read.0, read.1) { return try work(read.0, read.1) }
+    }
+    // Other programs keep changing them: in a transaction of our own.
+    let read = try store.write(retries: Self.retries) {
+      try store.writing { writer in
+        var state = try requireState(writer)
+        try adopt(writer)
+        var pending = PendingRecords(
+          try records(keys, writer),
+          documents: try documents(keys.filter { !RevisionRecord.isHidden($0) }, writer))
+        for key in keys where !RevisionRecord.isHidden(key) {
+          _ = try pending.record(key, &state, self, writer)
+        }
+        try save(pending.changed, writer)
+        try setState(state, writer)
+        return (
+          try records(keys, writer),
+          try documents(keys.filter { !RevisionRecord.isHidden($0) }, writer)
+        )
+      }
+    }
+    return try work(read.0, read.1)
+  }
+
+  private static func areConsistent(
+    _ keys: Set<DocumentKey>, _ records: [DocumentKey: RevisionRecord],
+    _ documents: [DocumentKey: Document]
+  ) -> Bool {
+    keys.allSatisfy { key in
+      guard !RevisionRecord.isHidden(key) else { return true }
+      let row = documents[key].flatMap { document in
+        document.rowID.map { RevisionRecord.Row(rowID: $0, revision: document.revision) }
+      }
+      // A document that cannot be synced has no record.
+      return records[key]?.row == row
+        || documents[key].map { (try? DocumentMapping.parts(of: $0)) == nil } ?? false
+    }
+  }
+
+  /// Returns the revisions that the database lacks, and the leaves from which they may descend, by ID.
+  package func missingRevisions(
+    _ asked: IDMap<[RevisionID]>
+  ) throws -> IDMap<MissingRevisions> {
+    try catchUp()
+    let keys = asked.ids.compactMap { try? DocumentKey($0) }
+    let known = try store.read { try store.reading(.snapshot) { try records(keys, $0) } }
+    var result = IDMap<MissingRevisions>()
+    for (id, revisions) in asked {
+      let tree = (try? DocumentKey(id)).flatMap { known[$0]?.tree } ?? RevisionTree()
+      let missing = Set(revisions.filter { !tree.contains($0) }).sorted()
+      guard let highest = missing.last else { continue }
+      result[id] = MissingRevisions(
+        missing: missing,
+        ancestors: tree.leaves.map(\.id).filter { $0.generation < highest.generation })
+    }
+    return result
+  }
+
+  /// Returns records with their documents in the order of IDs, for listings.
+  ///
+  /// - Parameter after: The last ID of the page before.
+  package func page(after: String?, limit: Int) throws -> [DocumentRevisions] {
+    try catchUp()
+    let ids = try store.read {
+      try store.reading(.snapshot) { reader in
+        var ids: [String] = []
+        var query = Query(
+          after.map { .comparison(.attribute(.key), .greater, .value(.string($0))) }
+            ?? .constant(true), orderings: [Ordering(.attribute(.key))], limit: limit)
+        query.fields = []
+        try reader.find(query, in: records) { stored in
+          if let key = stored.key { ids.append(key.description) }
+          return true
+        }
+        return ids
+      }
+    }
+    let found = try revisions(ids)
+    return ids.compactMap { found[$0] }
+  }
+}
+
+/// The revisions of a document that a database lacks.
+package struct MissingRevisions: Sendable, Hashable {
+  /// In ascending order.
+  package var missing: [RevisionID]
+  /// Leaves from which they may descend.
+  package var ancestors: [RevisionID]
+
+  package init(missing: [RevisionID], ancestors: [RevisionID] = []) {
+    self.missing = missing
+    self.ancestors = ancestors
+  }
+}
+
+extension RevisionTree {
+  /// Whether a revision deletes the document.
+  func isDeleted(_ id: RevisionID) -> Bool { nodes.last { $0.id == id }?.isDeleted ?? false }
+}

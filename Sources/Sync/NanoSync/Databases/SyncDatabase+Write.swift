@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+
+package import NanoDocument
+import NanoEngine
+import NanoStoreCore
+
+/// A revision that was not stored.
+package struct WriteFailure: Sendable {
+  package let id: String
+  package let revision: RevisionID?
+  package let error: any Error
+}
+
+/// Checks a write, with the winning revision before, if there is one, and the new one. Its error rejects the document.
+package typealias WriteValidation =
+  @Sendable (_ old: SyncDocument?, _ new: SyncDocument) throws -> Void
+
+extension SyncDatabase {
+  /// Stores revisions of other stores, with their ancestry. A revision that is known is ignored.
+  ///
+  /// - Returns: The documents that were not stored, with the reason. The others were.
+  /// - Throws: An error that concerns all documents; none was stored.
+  package func replicate(
+    _ documents: [SyncDocument], validation: WriteValidation? = nil
+  ) throws -> [WriteFailure] {
+    guard !documents.isEmpty else { return [] }
+    let failures: [WriteFailure]
+    do {
+      failures = try store.write(retries: Self.retries) {
+        try replicateInTransaction(documents, validation)
+      }
+    } catch let error as StoreError where error.concernsDocument && documents.count > 1 {
+      // One of them, such as a duplicate of a unique value: each on its own.
+      failures = try documents.flatMap { try replicate([$0], validation: validation) }
+    } catch let error as StoreError where error.concernsDocument {
+      failures = [WriteFailure(id: documents[0].id, revision: documents[0].revision, error: error)]
+    }
+    changeSignal.send()
+    return failures
+  }
+
+  private func replicateInTransaction(
+    _ documents: [SyncDocument], _ validation: WriteValidation?
+  ) throws -> [WriteFailure] {
+    try store.writing { writer in
+      var state = try requireState(writer)
+      let problems = state.problems
+      try adopt(writer)
+      var failures: [WriteFailure] = []
+      let keys = Set(documents.compactMap { try? DocumentKey($0.id) })
+      var pending = PendingRecords(
+        try records(keys, writer),
+        documents: try self.documents(keys.filter { !RevisionRecord.isHidden($0) }, writer))
+      for document in documents {
+        do {
+          try add(document, to: &pending, &state, validation, writer)
+        } catch let error as StoreError where !error.concernsDocument {
+          throw error
+        } catch {
+          failures.append(WriteFailure(id: document.id, revision: document.revision, error: error))
+        }
+      }
+      try pending.finish(self, writer)
+      try save(pending.changed, writer)
+      if state.problems != problems { try setState(state, writer) }
+      return failures
+    }
+  }
+
+  private func add(
+    _ document: SyncDocument, to pending: inout PendingRecords, _ state: inout SyncState,
+    _ validation: WriteValidation?, _ writer: any EngineWriter
+  ) throws {
+    let key = try DocumentKey(document.id)
+    let old = try pending.record(key, &state, self, writer)
+    var new = old
+    let isKnown = old.tree.contains(document.revision)
+    if !isKnown, let validation {
+      try validation(try current(old, pending), document)
+    }
+    let attachments = isKnown ? [] : try resolved(document, old, pending)
+    new.tree.add(document.history, isDeleted: document.isDeleted)
+    if isKnown, new.tree == old.tree {
+      if new.tree.leaf(document.revision) != nil, new.shared != document.revision {
+        new.shared = document.revision
+      }
+      return
+    }
+    if !isKnown {
+      let isPlainDeletion = document.isDeleted && document.body.isEmpty && attachments.isEmpty
+      if !isPlainDeletion {
+        // Rejects here what the store cannot hold.
+        _ = try DocumentMapping.document(document)
+        new.bodies[document.revision] = RevisionRecord.Content(
+          body: document.body, attachments: attachments)
+      }
+      new.shared = document.revision
+    }
+    new.tree.stem(to: state.revisionLimit)
+    guard new.tree.contains(document.revision) || isKnown else { return }
+    new.dropUnknownBodies()
+    try pending.replace(old, with: new, self, writer)
+  }
+
+  /// Returns the winning revision if it is live.
+  func current(_ record: RevisionRecord, _ pending: PendingRecords) throws -> SyncDocument? {
+    guard let winner = record.tree.winner else { return nil }
+    guard let content = try pending.winningContent(record) else {
+      return SyncDocument(
+        id: record.id.description, revision: winner.id, isDeleted: winner.isDeleted,
+        history: record.tree.history(of: winner.id))
+    }
+    return SyncDocument(
+      id: record.id.description, revision: winner.id, isDeleted: winner.isDeleted,
+      body: content.body, attachments: content.attachments,
+      history: record.tree.history(of: winner.id))
+  }
+
+  /// Returns the attachments of a new revision, with the content of those that it keeps.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` for one that no known revision has.
+  func resolved(
+    _ document: SyncDocument, _ record: RevisionRecord, _ pending: PendingRecords
+  ) throws -> [SyncAttachment] {
+    guard document.attachments.contains(where: { $0.content == nil }) else {
+      return document.attachments
+    }
+    var known: [SyncAttachment] = []
+    if let content = try pending.winningContent(record) { known += content.attachments }
+    for leaf in record.tree.leaves { known += record.bodies[leaf.id]?.attachments ?? [] }
+    return try document.attachments.map { attachment in
+      guard attachment.content == nil else { return attachment }
+      let same = known.first {
+        $0.content != nil && $0.name.hasSameBytes(as: attachment.name)
+          && (attachment.digest.isEmpty || $0.hasDigest(attachment.digest)
+            || $0.generation == attachment.generation)
+      }
+      guard var same else { throw Self.missingStub(document.id, attachment.name) }
+      if attachment.generation > 0 { same.generation = attachment.generation }
+      return same
+    }
+  }
+
+  package static func missingStub(_ id: String, _ name: String) -> StoreError {
+    StoreError(
+      .notFound, "Invalid attachment stub in \(id) for \(name)", [.operation: "missing_stub"])
+  }
+}
+
+extension StoreError {
+  /// Whether the error is one of a single document, so that others can be stored.
+  var concernsDocument: Bool {
+    switch code {
+    case .invalidJSON, .invalidKey, .invalidName, .valueNotStorable, .documentTooLarge,
+      .duplicateKey,
+      .uniqueViolation, .revisionConflict, .deleteDenied, .notFound, .typeMismatch, .tooComplex,
+      .corruptDocument, .invalidArgument:
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+package import NanoDocument
+import NanoEngine
+import NanoQuery
+package import NanoStoreCore
+
+/// A collection as a database of the replication protocol: its documents with their revisions.
+///
+/// Programs use the collection as any other. Their changes get revisions when the database is used: the change feed of the
+/// collection says what has changed.
+package final class SyncDatabase: Sendable {
+  package let collection: DocumentCollection
+  package var store: Store { collection.store }
+  /// The name of the collection.
+  package let name: String
+  /// The internal collection of ``RevisionRecord``.
+  let records: String
+  let stateKey: DocumentKey
+  /// Reports changes that are made through this object.
+  package let changeSignal = ChangeSignal()
+
+  /// - Throws: ``StoreError/Code/invalidName`` for an internal collection.
+  package init(_ collection: DocumentCollection) throws(StoreError) {
+    try InternalCollection.refuse(collection.name)
+    self.collection = collection
+    name = collection.name
+    records = InternalCollection.revisions(of: collection.name).rawValue
+    stateKey = try DocumentKey(collection.name.foldingASCII)
+  }
+
+  /// Returns whether the collection has revisions.
+  package func isEnabled() throws -> Bool {
+    try store.reading(.call) { try state($0) != nil && $0.feed(of: name) != nil }
+  }
+
+  /// Makes the collection ready for replication. Does nothing if it is.
+  ///
+  /// - Throws: ``StoreError/Code/valueNotStorable`` if a document has a field that the protocol reserves,
+  ///   ``StoreError/Code/unsupported`` if the engine does not track changes. Nothing has changed.
+  package func enable() throws {
+    if try isEnabled() { return }
+    try store.write(retries: Self.retries) {
+      try store.writing { writer in
+        if try writer.collections().allSatisfy({ $0.name.folded != name.folded }) {
+          try writer.createCollection(CollectionDescription(name: name, identity: .key))
+        }
+        try checkDocuments(writer)
+        let internals = [InternalCollection.syncState, .revisions(of: name)]
+        let existing = Set(try writer.collections().map(\.name.folded))
+        for collection in internals where !existing.contains(collection.rawValue.folded) {
+          try writer.createCollection(collection.description)
+        }
+        for collection in [name, records] where try writer.feed(of: collection) == nil {
+          try writer.setTracking(FeedState(timeline: FeedState.newTimeline()), of: collection)
+        }
+        if try !writer.keepsPreviousBodies(in: name) {
+          try writer.setKeepsPreviousBodies(true, of: name)
+        }
+        if try state(writer) == nil {
+          try setState(SyncState(uuid: UUID().uuidString.lowercased()), writer)
+        }
+      }
+    }
+  }
+
+  /// Returns the names of the collections of a store that have revisions, sorted.
+  package static func enabled(in store: Store) throws -> [String] {
+    try store.collections().map(\.name).filter { name in
+      try SyncDatabase(store[name]).isEnabled()
+    }
+  }
+
+  /// How often a transaction is repeated that another one was in the way of. Arbitrary.
+  static let retries = 20
+
+  private func checkDocuments(_ reader: any EngineReader) throws {
+    try reader.find(Query(), in: name) { stored in
+      _ = try DocumentMapping.parts(of: Document(stored, in: name))
+      return true
+    }
+  }
+}
+
+extension SyncDatabase {
+  func state(_ reader: any EngineReader) throws -> SyncState? {
+    var state: SyncState?
+    try reader.get(.key(stateKey), in: SyncState.collection) { stored in
+      state = SyncState(try Document(stored, in: SyncState.collection).object())
+    }
+    return state
+  }
+
+  func requireState(_ reader: any EngineReader) throws -> SyncState {
+    guard let state = try state(reader) else {
+      throw StoreError(
+        .invalidArgument, "The collection is not set up for sync",
+        [.collection: name, .hint: "call enableSync(for:)"])
+    }
+    return state
+  }
+
+  /// The number of revisions that are kept for each leaf.
+  package func revisionLimit() throws -> Int {
+    try store.reading(.call) { try requireState($0).revisionLimit }
+  }
+
+  package func setRevisionLimit(_ limit: Int) throws {
+    try store.write(retries: Self.retries) {
+      try store.writing { writer in
+        var state = try requireState(writer)
+        state.revisionLimit = max(1, limit)
+        try setState(state, writer)
+      }
+    }
+  }
+
+  /// A random text that identifies the database as long as it exists.
+  package func uuid() throws -> String { try store.reading(.call) { try requireState($0).uuid } }
+
+  func setState(_ state: SyncState, _ writer: any EngineWriter) throws {
+    try save(state.body, stateKey, into: SyncState.collection, writer)
+  }
+
+  @discardableResult
+  func save(
+    _ object: DocumentObject, _ key: DocumentKey, into collection: String,
+    _ writer: any EngineWriter
+  ) throws -> Int64 {
+    var json = JSONWriter(capacity: 256)
+    json.object(object)
+    try json.checkStorable(limit: .max)
+    return try writer.save(
+      NewDocument(key: key, added: 0, body: json.bytes), into: collection)
+  }
+
+  func record(_ key: DocumentKey, _ reader: any EngineReader) throws -> RevisionRecord? {
+    var record: RevisionRecord?
+    try reader.get(.key(key), in: records) { record = try RevisionRecord($0, in: records) }
+    return record
+  }
+
+  func records(
+    _ keys: some Collection<DocumentKey>, _ reader: any EngineReader
+  ) throws -> [DocumentKey: RevisionRecord] {
+    var found: [DocumentKey: RevisionRecord] = [:]
+    try reader.get(keys: Array(keys), in: records) { stored in
+      let record = try RevisionRecord(stored, in: records)
+      found[record.id] = record
+    }
+    return found
+  }
+
+  /// Returns the stored documents by key.
+  func documents(
+    _ keys: some Collection<DocumentKey>, _ reader: any EngineReader
+  ) throws -> [DocumentKey: Document] {
+    var found: [DocumentKey: Document] = [:]
+    try reader.get(keys: Array(keys), in: name) { stored in
+      if let key = stored.key { found[key] = Document(stored, in: name) }
+    }
+    return found
+  }
+
+  func save(_ records: [RevisionRecord], _ writer: any EngineWriter) throws {
+    let (kept, removed) = (
+      records.filter { !$0.tree.isEmpty }, records.filter { $0.tree.isEmpty }
+    )
+    for record in removed { _ = try writer.delete(.key(record.id), from: self.records) }
+    // In one call, which a server answers at once.
+    var (bytes, ends) = ([UInt8](), [Int]())
+    for record in kept {
+      var json = JSONWriter(capacity: 256)
+      json.object(record.body)
+      try json.checkStorable(limit: .max)
+      bytes.append(contentsOf: json.bytes)
+      ends.append(bytes.count)
+    }
+    if !kept.isEmpty {
+      try bytes.withUnsafeBytes { bytes in
+        var (documents, start) = ([NewDocument](), 0)
+        for (record, end) in zip(kept, ends) {
+          documents.append(
+            NewDocument(
+              key: record.id, added: 0, body: UnsafeRawBufferPointer(rebasing: bytes[start..<end])))
+          start = end
+        }
+        var rowIDs: [Int64] = []
+        for batch in stride(from: 0, to: documents.count, by: writer.preferredBatchSize) {
+          let end = min(batch + writer.preferredBatchSize, documents.count)
+          try writer.save(Array(documents[batch..<end]), into: self.records, &rowIDs)
+        }
+      }
+    }
+    for record in records { try noteConflict(record, writer) }
+  }
+}
+
+extension RevisionRecord {
+  init(_ stored: StoredDocument, in collection: String) throws {
+    guard let key = stored.key else {
+      throw StoreError(
+        .corruptDocument, "A record of revisions has no key", [.rowID: "\(stored.rowID)"])
+    }
+    try self.init(key, rowID: stored.rowID, try Document(stored, in: collection).object())
+  }
+}

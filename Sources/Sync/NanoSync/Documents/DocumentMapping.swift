@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoStoreCore
+
+/// The correspondence between stored documents and the JSON that is replicated.
+///
+/// The key is `_id`. Named attachments are in `_attachments` on both sides, with the digests that each side uses. Class and
+/// version, which JSON has no place for, are in the field `$nanostore`, like in exported text.
+enum DocumentMapping {
+  static let header = "$nanostore"
+
+  /// The parts of a stored document.
+  struct Parts {
+    var body: DocumentObject
+    /// The references in `_attachments`, in order.
+    var attachments: [NamedAttachment]
+  }
+
+  /// - Throws: ``StoreError/Code/valueNotStorable`` for a document with a field that the protocol reserves.
+  static func parts(of document: Document) throws(StoreError) -> Parts {
+    var object = try document.object()
+    let header = document.header
+    var attachments: [NamedAttachment] = []
+    if let value = object[Attachment.field] {
+      guard let named = value.object else {
+        throw reserved(Attachment.field, "is not an object", document)
+      }
+      for (name, value) in named {
+        guard let attachment = Attachment(value), !name.isEmpty, !name.hasPrefix("_") else {
+          throw reserved(Attachment.field, "has an entry that is no attachment", document)
+        }
+        attachments.append(NamedAttachment(name: name, attachment: attachment))
+      }
+      object[Attachment.field] = nil
+    }
+    if object.contains(where: { $0.name.utf8.first == UInt8(ascii: "_") }) {
+      let name = object.names.first { $0.utf8.first == UInt8(ascii: "_") } ?? ""
+      throw reserved(name, "begins with an underscore", document)
+    }
+    guard object[Self.header] == nil else {
+      throw reserved(Self.header, "is reserved for the class of a document", document)
+    }
+    if header.type != nil || header.version != nil {
+      var value = DocumentObject()
+      if let type = header.type { value["type"] = .string(type) }
+      if let version = header.version { value["version"] = .int(version) }
+      var body: DocumentObject = [Self.header: .object(value)]
+      body.merge(object)
+      object = body
+    }
+    return Parts(body: object, attachments: attachments)
+  }
+
+  private static func reserved(
+    _ field: String, _ reason: String, _ document: Document
+  ) -> StoreError {
+    StoreError(
+      .valueNotStorable, "A document cannot be synced: a field \(reason)",
+      [
+        .collection: document.collection ?? "", .field: field, .key: document.key ?? "",
+        .rowID: document.rowID.map { "\($0)" } ?? "", .hint: "rename the field",
+      ])
+  }
+
+  /// Returns the document to be stored for a revision.
+  static func document(_ revision: SyncDocument) throws(StoreError) -> Document {
+    var object = revision.body
+    var type: String?
+    var version: Int64?
+    if case .object(let header)? = object[Self.header] {
+      type = header["type"]?.string
+      version = header["version"]?.int64
+      object[Self.header] = nil
+    }
+    if !revision.attachments.isEmpty {
+      var named = DocumentObject()
+      for attachment in revision.attachments {
+        guard let content = attachment.content else { continue }
+        named[attachment.name] =
+          Attachment(
+            digest: content.digest, length: attachment.length, contentType: attachment.contentType
+          ).documentValue
+      }
+      object[Attachment.field] = .object(named)
+    }
+    var writer = JSONWriter(capacity: 512)
+    writer.object(object)
+    if let failure = writer.failure { throw failure }
+    let key = try DocumentKey(revision.id)
+    return Document(
+      Document.Header(key: key, type: type, version: version), copying: writer.bytes)
+  }
+}

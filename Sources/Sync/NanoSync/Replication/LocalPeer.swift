@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+package import NanoDocument
+package import NanoStoreCore
+
+/// A database of a store in this process as the other side of a replication.
+package struct LocalPeer: SyncPeer {
+  private let database: SyncDatabase
+  package let identity: String
+
+  /// - Throws: ``StoreError`` if the collection is not set up for sync.
+  package init(_ database: SyncDatabase) throws {
+    self.database = database
+    identity = "store:" + (try database.uuid())
+  }
+
+  package func open(creates: Bool) async throws -> PeerState {
+    try await run { PeerState(lastSequence: try $0.lastSequence().description) }
+  }
+
+  package func changes(
+    since: String?, limit: Int, filter: PeerFilter, waits: Bool
+  ) async throws -> PeerChanges {
+    let position = since.flatMap { RevisionChange.Sequence($0) }
+    let changes = waits ? try DatabaseChanges(database) : nil
+    while true {
+      if case .ids(let ids) = filter, !waits { return try await self.changes(of: ids) }
+      let page = try await run { try $0.changes(since: position, limit: limit) }
+      if !page.changes.isEmpty || page.last.description != since || changes == nil {
+        return PeerChanges(
+          changes: page.changes.filter { filter.accepts($0.id) }.map {
+            PeerChange(id: $0.id, revisions: $0.leaves.map(\.id))
+          }, last: page.last.description, hasMore: page.hasMore)
+      }
+      try await changes?.next()
+    }
+  }
+
+  /// Returns the changes of a few documents, all at once.
+  private func changes(of ids: [String]) async throws -> PeerChanges {
+    try await run { database in
+      let last = try database.lastSequence()
+      let found = try database.revisions(ids)
+      return PeerChanges(
+        changes: ids.compactMap { id in
+          found[id].map { PeerChange(id: id, revisions: $0.leaves.map(\.id)) }
+        }, last: last.description, hasMore: false)
+    }
+  }
+
+  package func revisions(_ wanted: [WantedRevision]) async throws -> [FetchedRevision] {
+    try await run { database in
+      let found = try database.revisions(wanted.map(\.id))
+      return wanted.map { wanted in
+        guard let document = found[wanted.id]?[wanted.revision] else {
+          return .missing(id: wanted.id, wanted.revision)
+        }
+        return .document(WireDocument(document))
+      }
+    }
+  }
+
+  package func attachment(
+    _ attachment: WireAttachment, of id: String, revision: RevisionID, in store: Store
+  ) async throws -> SyncAttachment {
+    let found = try await run { database in
+      try database.revisions([id])[id]?[revision]?.attachments.first {
+        $0.name.hasSameBytes(as: attachment.name)
+      }
+    }
+    guard let found, let content = found.content else {
+      throw PeerError(.missingAttachment, "The attachment does not exist")
+    }
+    return try await found.copied(content, from: database.store, to: store)
+  }
+
+  package func missing(
+    _ revisions: IDMap<[RevisionID]>
+  ) async throws -> IDMap<MissingRevisions> {
+    try await run { try $0.missingRevisions(revisions) }
+  }
+
+  package func write(
+    _ documents: [SyncDocument], ancestors: IDMap<[RevisionID]>, from store: Store
+  ) async throws -> [PeerRefusal] {
+    var copies: [SyncDocument] = []
+    for var document in documents {
+      for (index, attachment) in document.attachments.enumerated() {
+        guard let content = attachment.content, store !== database.store else { continue }
+        document.attachments[index] = try await attachment.copied(
+          content, from: store, to: database.store)
+      }
+      copies.append(document)
+    }
+    let written = copies
+    return try await database.store.onWriterAlone {
+      try database.replicate(written).map {
+        PeerRefusal(
+          id: $0.id, revision: $0.revision, error: PeerError(.refused, $0.error.localizedText))
+      }
+    }
+  }
+
+  package func checkpoint(_ id: String) async throws -> DocumentObject? {
+    try await run { try $0.local(id)?.body }
+  }
+
+  package func setCheckpoint(_ id: String, _ body: DocumentObject) async throws {
+    _ = try await run { try $0.setLocal(id, body) }
+  }
+
+  private func run<Result: Sendable>(
+    _ work: @escaping @Sendable (SyncDatabase) throws -> Result
+  ) async throws -> Result {
+    try await database.store.onMaintenanceThread { try work(database) }
+  }
+}
+
+extension PeerFilter {
+  func accepts(_ id: String) -> Bool {
+    switch self {
+    case .all, .selector: true
+    case .ids(let ids): ids.contains { $0.hasSameBytes(as: id) }
+    }
+  }
+}
+
+extension SyncAttachment {
+  /// Copies the content to another store, unless it is there.
+  fileprivate func copied(
+    _ content: Attachment, from source: Store, to target: Store
+  ) async throws -> SyncAttachment {
+    var copy = self
+    copy.content = try await target.addAttachment(
+      pieces: source.stream(of: content), contentType: contentType)
+    return copy
+  }
+}
+
+extension Error {
+  /// The message of an error of ours, without data of users.
+  package var localizedText: String {
+    switch self {
+    case let error as StoreError: error.message
+    case let error as PeerError: error.message
+    case let error as ProtocolError: error.reason
+    default: "\(self)"
+    }
+  }
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+
+package import Foundation
+import NanoDocument
+package import NanoStoreCore
+
+/// Transfers changes of a peer into a database.
+struct Puller: Sendable {
+  let session: ReplicationSession
+  private var options: ReplicationOptions { session.options }
+  private var database: SyncDatabase { session.database }
+  private var peer: any SyncPeer { session.peer }
+
+  /// The number of revisions that a request asks for. That of PouchDB.
+  private static let revisionsPerRequest = 100
+
+  /// Pulls until there is nothing left, or until the task is canceled if the replication is continuous.
+  func run(whenIdle: @Sendable () -> Void) async throws {
+    let checkpoint = try session.checkpointID(.pull)
+    var position = try await session.resume(checkpoint)
+    var saves: Int64 = 0
+    var retries = RetryList(
+      try await session.local { try $0.local(RetryList.name(checkpoint))?.body })
+    try await retry(&retries, checkpoint)
+    try await resolveConflicts(nil)
+    var page = try await peer.changes(
+      since: position, limit: options.batchDocuments, filter: options.pullFilter, waits: false)
+    while true {
+      // The next page is on its way while this one is processed.
+      let current = page
+      async let next: PeerChanges? =
+        current.hasMore
+        ? peer.changes(
+          since: current.last, limit: options.batchDocuments, filter: options.pullFilter,
+          waits: false) : nil
+      session.report { status in
+        status.total = max(
+          status.total, status.done + current.changes.count + (current.pending ?? 0))
+        if !current.changes.isEmpty { status.phase = .busy }
+      }
+      let failed = try await pull(current.changes)
+      if !failed.isEmpty || current.changes.contains(where: { retries.entries[$0.id] != nil }) {
+        for change in current.changes { retries.entries[change.id] = nil }
+        for (id, reason) in failed { retries.entries[id] = reason }
+        try await save(retries, checkpoint)
+      }
+      session.report { $0.done += current.changes.count }
+      if current.last != position {
+        position = current.last
+        saves += 1
+        try await session.save(checkpoint, current.last, count: saves)
+      }
+      if let following = try await next {
+        page = following
+        continue
+      }
+      whenIdle()
+      guard options.isContinuous else { return }
+      page = try await peer.changes(
+        since: current.last, limit: options.batchDocuments, filter: options.pullFilter, waits: true)
+    }
+  }
+
+  private func save(_ retries: RetryList, _ checkpoint: String) async throws {
+    guard retries.entries.count <= RetryList.maximum else {
+      throw SyncError(
+        .other,
+        "More than \(RetryList.maximum) documents of \(database.name) cannot be stored; see the failures"
+      )
+    }
+    let body = retries.body
+    _ = try await session.localWrite { try $0.setLocal(RetryList.name(checkpoint), body) }
+  }
+
+  /// Tries the documents again that could not be stored before.
+  private func retry(_ retries: inout RetryList, _ checkpoint: String) async throws {
+    guard !retries.entries.isEmpty else { return }
+    let before = retries
+    for start in stride(from: 0, to: before.entries.count, by: Self.revisionsPerRequest) {
+      let ids = before.entries.ids.sorted()[start...].prefix(Self.revisionsPerRequest)
+      let page = try await peer.changes(
+        since: nil, limit: ids.count, filter: .ids(Array(ids)), waits: false)
+      let failed = try await pull(page.changes)
+      for id in ids { retries.entries[id] = nil }
+      for (id, reason) in failed { retries.entries[id] = reason }
+    }
+    if retries != before { try await save(retries, checkpoint) }
+  }
+
+  /// Pulls the leaves that the database lacks, and returns the documents that were not stored, with the reason.
+  private func pull(_ changes: [PeerChange]) async throws -> IDMap<String> {
+    guard !changes.isEmpty else { return [:] }
+    var asked = IDMap<[RevisionID]>()
+    for change in changes { asked[change.id, default: []] += change.revisions }
+    let revisions = asked
+    let missing = try await session.local { try $0.missingRevisions(revisions) }
+    let wanted = missing.flatMap { (id, missing) in
+      missing.missing.map { WantedRevision(id: id, revision: $0, ancestors: missing.ancestors) }
+    }
+    var failed = IDMap<String>()
+    guard !wanted.isEmpty else { return failed }
+    let chunks = stride(from: 0, to: wanted.count, by: Self.revisionsPerRequest).map {
+      Array(wanted[$0..<min($0 + Self.revisionsPerRequest, wanted.count)])
+    }
+    // Several requests at a time; what arrives is stored in the order of arrival.
+    try await withThrowingTaskGroup(of: Fetched.self) { group in
+      var rest = chunks[...]
+      for _ in 0..<options.requests {
+        if let chunk = rest.popFirst() { group.addTask { try await fetch(chunk) } }
+      }
+      while let fetched = try await group.next() {
+        if let chunk = rest.popFirst() { group.addTask { try await fetch(chunk) } }
+        for (id, reason) in fetched.failures { failed[id] = reason }
+        for (id, reason) in try await store(fetched.documents) { failed[id] = reason }
+      }
+    }
+    for (id, reason) in failed { session.fail(id, .pull, reason, isRetried: true) }
+    try await resolveConflicts(wanted.map(\.id))
+    return failed
+  }
+
+  private struct Fetched: Sendable {
+    var documents: [SyncDocument] = []
+    var failures = IDMap<String>()
+  }
+
+  private func fetch(_ wanted: [WantedRevision]) async throws -> Fetched {
+    var result = Fetched()
+    for revision in try await peer.revisions(wanted) {
+      switch revision {
+      case .missing: continue
+      case .invalid(let id, _, let error): result.failures[id] = error.message
+      case .document(let wire):
+        guard let id = wire.id, wire.revision != nil else { continue }
+        do {
+          result.documents.append(try await document(wire))
+        } catch let error as PeerError where !error.isTransient && error.kind != .unauthorized {
+          result.failures[id] = error.message
+        } catch let error as ProtocolError {
+          result.failures[id] = error.reason
+        }
+      }
+    }
+    return result
+  }
+
+  /// Returns the revision with its attachments, whose content is then in the store.
+  private func document(_ wire: WireDocument) async throws -> SyncDocument {
+    guard let id = wire.id, let revision = wire.revision, !wire.attachments.isEmpty else {
+      return try wire.document(attachments: [])
+    }
+    let known = try await session.local { database in
+      try database.revisions([id])[id].map { found in
+        found.leaves.flatMap { found[$0.id]?.attachments ?? [] }
+      } ?? []
+    }
+    var attachments: [SyncAttachment] = []
+    for attachment in wire.attachments {
+      attachments.append(
+        try await self.attachment(attachment, of: id, revision, known))
+    }
+    return try wire.document(attachments: attachments)
+  }
+
+  private func attachment(
+    _ attachment: WireAttachment, of id: String, _ revision: RevisionID, _ known: [SyncAttachment]
+  ) async throws -> SyncAttachment {
+    if let digest = attachment.digest {
+      let same = known.first {
+        $0.content != nil && $0.hasDigest(digest) && $0.name.hasSameBytes(as: attachment.name)
+      }
+      if var same {
+        same.generation = attachment.generation
+        same.contentType = attachment.contentType
+        return same
+      }
+    }
+    let store = database.store
+    if case .data(let data) = attachment.source {
+      return try await SyncAttachment(attachment, data: data, in: store)
+    }
+    let fetched = try await peer.attachment(attachment, of: id, revision: revision, in: store)
+    session.report { $0.bytes += Int(fetched.length) }
+    return fetched
+  }
+
+  /// Stores revisions in transactions of bounded size, and returns those that were not stored.
+  private func store(_ documents: [SyncDocument]) async throws -> IDMap<String> {
+    var failed = IDMap<String>()
+    var rest = documents[...]
+    while !rest.isEmpty {
+      var (batch, size) = ([SyncDocument](), 0)
+      while let document = rest.first, batch.isEmpty || size < options.batchBytes {
+        size += document.approximateSize
+        batch.append(document)
+        rest.removeFirst()
+      }
+      let (stored, bytes) = (batch, size)
+      let failures = try await session.localWrite { try $0.replicate(stored) }
+      for failure in failures { failed[failure.id] = failure.error.localizedText }
+      session.report {
+        $0.pulled += stored.count - failures.count
+        $0.bytes += bytes
+      }
+    }
+    return failed
+  }
+
+  /// Resolves the conflicts of documents by the rules.
+  ///
+  /// - Parameter ids: The documents; nil for all.
+  private func resolveConflicts(_ ids: [String]?) async throws {
+    let exact = ids.map { Set($0.map { ExactName($0) }) }
+    let rules = options.rules
+    var candidates = try await session.local { try $0.conflictedIDs() }
+    if let exact { candidates = candidates.filter { exact.contains(ExactName($0)) } }
+    if rules.deletions == .deletionWins, let exact { candidates = exact.map(\.text) }
+    for id in candidates {
+      var bases: [RevisionID: SyncDocument] = [:]
+      var outcome = try await session.localWrite { try $0.resolve(id, by: rules) }
+      // The peer may have the ancestor that is not here.
+      while case .open(let missing?) = outcome, bases[missing] == nil {
+        guard let base = try await ancestor(missing, of: id) else { break }
+        bases[missing] = base
+        let known = bases
+        outcome = try await session.localWrite { try $0.resolve(id, by: rules, bases: known) }
+      }
+      note(outcome, id)
+    }
+  }
+
+  private func ancestor(_ revision: RevisionID, of id: String) async throws -> SyncDocument? {
+    let found = try await peer.revisions([
+      WantedRevision(id: id, revision: revision, ancestors: [])
+    ])
+    for case .document(let wire) in found where wire.revision == revision {
+      return try wire.document(attachments: [])
+    }
+    return nil
+  }
+
+  private func note(_ outcome: ConflictOutcome, _ id: String) {
+    let name = database.name
+    switch outcome {
+    case .none, .open: break
+    case .decided: session.report { $0.resolved += 1 }
+    case .merged(let overridden):
+      session.report { status in
+        status.resolved += 1
+        guard !overridden.isEmpty else { return }
+        status.overridden.append(
+          OverriddenFields(collection: name, key: id, fields: overridden.map(\.description)))
+        status.overridden = status.overridden.suffix(SyncStatus.maximumFailures)
+      }
+    }
+  }
+}
+
+extension SyncDocument {
+  /// The size of the content without attachments, roughly.
+  var approximateSize: Int { 100 + DocumentValue.object(body).approximateSize }
+}
+
+extension DocumentValue {
+  fileprivate var approximateSize: Int {
+    switch self {
+    case .string(let text): text.utf8.count + 2
+    case .data(let data): data.count * 4 / 3
+    case .array(let elements): elements.reduce(2) { $0 + $1.approximateSize + 1 }
+    case .object(let object):
+      object.reduce(2) { $0 + $1.name.utf8.count + 4 + $1.value.approximateSize }
+    default: 8
+    }
+  }
+}
+
+extension SyncAttachment {
+  /// Stores the bytes that came with a document.
+  package init(_ attachment: WireAttachment, data: Data, in store: Store) async throws {
+    var digest = AttachmentDigest()
+    data.withUnsafeBytes { digest.update($0) }
+    let content = try await store.addAttachment(.data(data), contentType: attachment.contentType)
+    let own = digest.text()
+    self.init(
+      name: attachment.name, contentType: attachment.contentType,
+      generation: attachment.generation, digest: own,
+      foreignDigest: attachment.digest.flatMap { $0.hasSameBytes(as: own) ? nil : $0 },
+      length: Int64(data.count), content: content)
+  }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoStoreCore
+
+/// Transfers changes of a database to a peer.
+struct Pusher: Sendable {
+  let session: ReplicationSession
+  private var options: ReplicationOptions { session.options }
+  private var database: SyncDatabase { session.database }
+  private var peer: any SyncPeer { session.peer }
+
+  /// Pushes until there is nothing left, or until the task is canceled if the replication is continuous.
+  func run(whenIdle: @Sendable () -> Void) async throws {
+    let checkpoint = try session.checkpointID(.push)
+    var position = try await session.resume(checkpoint).flatMap { RevisionChange.Sequence($0) }
+    var retries = RetryList(
+      try await session.local { try $0.local(RetryList.name(checkpoint))?.body })
+    try await retry(&retries, checkpoint)
+    let limit = options.batchDocuments
+    // Before the first look, so that no change is missed.
+    let changes = try DatabaseChanges(database)
+    var saves: Int64 = 0
+    while true {
+      let since = position
+      let page = try await session.local { try $0.changes(since: since, limit: limit) }
+      if !page.changes.isEmpty {
+        session.report { status in
+          status.total = max(status.total, status.done + page.changes.count)
+          status.phase = .busy
+        }
+        let refused = try await push(page.changes)
+        if !refused.isEmpty || page.changes.contains(where: { retries.entries[$0.id] != nil }) {
+          for change in page.changes { retries.entries[change.id] = nil }
+          for (id, reason) in refused { retries.entries[id] = reason }
+          try await save(retries, checkpoint)
+        }
+        session.report { $0.done += page.changes.count }
+      }
+      if page.last != position {
+        saves += 1
+        try await session.save(checkpoint, page.last.description, count: saves)
+        try await session.localWrite { try $0.noteShared(upTo: page.last) }
+        position = page.last
+      }
+      if page.hasMore { continue }
+      whenIdle()
+      guard options.isContinuous else { return }
+      try await changes.next()
+    }
+  }
+
+  private func save(_ retries: RetryList, _ checkpoint: String) async throws {
+    guard retries.entries.count <= RetryList.maximum else {
+      throw SyncError(
+        .other,
+        "The other side refuses more than \(RetryList.maximum) documents of \(database.name); see the failures"
+      )
+    }
+    let body = retries.body
+    _ = try await session.localWrite { try $0.setLocal(RetryList.name(checkpoint), body) }
+  }
+
+  private func retry(_ retries: inout RetryList, _ checkpoint: String) async throws {
+    guard !retries.entries.isEmpty else { return }
+    let ids = retries.entries.ids.sorted()
+    let changes = try await session.local { database in
+      let found = try database.revisions(ids)
+      return ids.compactMap { id in
+        found[id].map { PeerChange(id: id, revisions: $0.leaves.map(\.id)) }
+      }
+    }
+    retries.entries = try await push(changes)
+    try await save(retries, checkpoint)
+  }
+
+  private func push(_ changes: [RevisionChange]) async throws -> IDMap<String> {
+    try await push(changes.map { PeerChange(id: $0.id, revisions: $0.leaves.map(\.id)) })
+  }
+
+  /// Pushes the leaves that the peer lacks, and returns the documents to be tried again, with the reason.
+  private func push(_ changes: [PeerChange]) async throws -> IDMap<String> {
+    guard !changes.isEmpty else { return [:] }
+    var asked = IDMap<[RevisionID]>()
+    for change in changes { asked[change.id, default: []] += change.revisions }
+    let missing = try await peer.missing(asked)
+    guard !missing.isEmpty else { return [:] }
+    let filter = options.pushFilter
+    let documents = try await session.local { database in
+      let found = try database.revisions(missing.ids)
+      return try missing.flatMap { (id, missing) in
+        try missing.missing.compactMap { found[id]?[$0] }.filter { document in
+          try document.isDeleted || filter?.accepts(document.id, document.body) ?? true
+        }
+      }
+    }
+    var ancestors = IDMap<[RevisionID]>()
+    for (id, value) in missing { ancestors[id] = value.ancestors }
+    return try await write(documents, ancestors)
+  }
+
+  /// Sends revisions in requests of bounded size, several at a time.
+  private func write(
+    _ documents: [SyncDocument], _ ancestors: IDMap<[RevisionID]>
+  ) async throws -> IDMap<String> {
+    var batches: [[SyncDocument]] = []
+    var size = 0
+    // The revisions of one document stay together.
+    for document in documents {
+      let isFull = size >= options.batchBytes && batches.last?.last?.id != document.id
+      if batches.isEmpty || isFull {
+        batches.append([])
+        size = 0
+      }
+      batches[batches.count - 1].append(document)
+      size += document.approximateSize
+    }
+    let store = database.store
+    var failed = IDMap<String>()
+    try await withThrowingTaskGroup(of: (sent: [SyncDocument], refused: [PeerRefusal]).self) {
+      group in
+      var rest = batches[...]
+      func start() {
+        guard let batch = rest.popFirst() else { return }
+        let peer = peer
+        group.addTask {
+          (batch, try await peer.write(batch, ancestors: ancestors, from: store))
+        }
+      }
+      for _ in 0..<options.requests { start() }
+      while let (sent, refused) = try await group.next() {
+        start()
+        let bytes = sent.reduce(0) { $0 + $1.approximateSize }
+        session.report {
+          $0.pushed += sent.count - refused.count
+          $0.bytes += bytes
+        }
+        for refusal in refused {
+          // What the peer forbids, it forbids until the document changes.
+          let isRetried = refusal.error.kind != .forbidden && refusal.error.kind != .unauthorized
+          if isRetried { failed[refusal.id] = refusal.error.message }
+          session.fail(refusal.id, .push, refusal.error.message, isRetried: isRetried)
+        }
+      }
+    }
+    return failed
+  }
+}
+
+extension SyncDatabase {
+  /// Notes that another store has all revisions up to a change.
+  package func noteShared(upTo sequence: RevisionChange.Sequence) throws {
+    try store.write(retries: Self.retries) {
+      try store.writing { writer in
+        var state = try requireState(writer)
+        guard sequence.number > state.shared else { return }
+        state.shared = sequence.number
+        try setState(state, writer)
+      }
+    }
+  }
+}

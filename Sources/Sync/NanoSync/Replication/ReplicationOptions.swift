@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+
+package import NanoDocument
+
+/// The parameters of a replication of one database.
+package struct ReplicationOptions: Sendable {
+  package var isContinuous = false
+  package var pulls = true
+  package var pushes = true
+  package var pullFilter = PeerFilter.all
+  /// Which live documents are pushed. Deletions are, since the deleted content is unknown.
+  package var pushFilter: PushFilter?
+  package var rules = ConflictRules()
+  /// Whether a database that does not exist at the peer is created.
+  package var createsDatabase = true
+  /// The number of changes in a batch.
+  package var batchDocuments = 500
+  /// The number of bytes of documents in a transaction or a request, beyond which it has no more.
+  package var batchBytes = 4 << 20
+  /// The number of requests in flight.
+  package var requests = 4
+
+  package init() {}
+}
+
+/// A condition on documents to be pushed.
+package struct PushFilter: Sendable {
+  /// Identifies the filter in the names of checkpoints.
+  package var identity: String
+  package var accepts: @Sendable (_ id: String, _ body: DocumentObject) throws -> Bool
+
+  package init(
+    identity: String,
+    accepts: @escaping @Sendable (_ id: String, _ body: DocumentObject) throws -> Bool
+  ) {
+    self.identity = identity
+    self.accepts = accepts
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+
+import Crypto
+import Foundation
+import NanoDocument
+
+/// One run of a replication: its checkpoint, its failures, and what it reports.
+struct ReplicationSession: Sendable {
+  let database: SyncDatabase
+  let peer: any SyncPeer
+  let options: ReplicationOptions
+  let report: @Sendable ((inout SyncStatus) -> Void) -> Void
+  /// Identifies the run in checkpoints.
+  let id = UUID().uuidString.lowercased()
+
+  /// The name of the checkpoint: other options have another one.
+  func checkpointID(_ direction: SyncFailure.Direction) throws -> String {
+    var parts = [try database.uuid(), peer.identity]
+    switch direction {
+    case .pull:
+      parts.append("pull")
+      switch options.pullFilter {
+      case .all: break
+      case .ids(let ids): parts += ids.sorted()
+      case .selector(let selector):
+        parts.append(String(decoding: SyncJSON.bytes(selector), as: UTF8.self))
+      }
+    case .push:
+      parts.append("push")
+      if let filter = options.pushFilter { parts.append(filter.identity) }
+    }
+    // Each with its length, so that different parts have different texts.
+    let text = parts.map { "\($0.utf8.count):\($0)" }.joined()
+    return Insecure.MD5.hash(data: Array(text.utf8)).map {
+      String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
+    }.joined()
+  }
+
+  /// Runs work on the database off the caller's thread.
+  func local<Result: Sendable>(
+    _ work: @escaping @Sendable (SyncDatabase) throws -> Result
+  ) async throws -> Result {
+    let database = database
+    return try await database.store.onMaintenanceThread { try work(database) }
+  }
+
+  func localWrite<Result: Sendable>(
+    _ work: @escaping @Sendable (SyncDatabase) throws -> Result
+  ) async throws -> Result {
+    let database = database
+    return try await database.store.onWriterAlone { try work(database) }
+  }
+
+  /// Returns where to resume; nil for the beginning.
+  func resume(_ checkpoint: String) async throws -> String? {
+    guard let own = try await local({ try $0.local(checkpoint)?.body }) else { return nil }
+    return SyncCheckpoint(own).resume(with: SyncCheckpoint(try await peer.checkpoint(checkpoint)))
+  }
+
+  /// Saves how far both sides are.
+  func save(_ checkpoint: String, _ sequence: String, count: Int64) async throws {
+    let session = SyncCheckpoint.Session(id: id, sequence: sequence, count: count)
+    // The newest state, since another process may replicate the same database.
+    var others = SyncCheckpoint(try await peer.checkpoint(checkpoint))
+    others.record(session)
+    do {
+      try await peer.setCheckpoint(checkpoint, others.body)
+    } catch let error as PeerError where error.kind == .forbidden {
+      // A user who may only read: this side's checkpoint does not match, and the next run looks at everything again.
+    }
+    try await localWrite { database in
+      var own = SyncCheckpoint(try database.local(checkpoint)?.body)
+      own.record(session)
+      try database.setLocal(checkpoint, own.body)
+    }
+  }
+
+  func fail(
+    _ key: String, _ direction: SyncFailure.Direction, _ message: String, isRetried: Bool
+  ) {
+    let failure = SyncFailure(
+      collection: database.name, key: key, direction: direction, message: message,
+      isRetried: isRetried)
+    report { $0.add(failure) }
+  }
+}
+
+/// Documents whose transfer is tried again, stored as a local document, so that they are not forgotten.
+struct RetryList: Sendable, Equatable {
+  /// The reason by key.
+  var entries = IDMap<String>()
+
+  /// Beyond this number, the replication stops instead of forgetting any. Arbitrary.
+  static let maximum = 1_000
+
+  static func name(_ checkpoint: String) -> String { checkpoint + "-retry" }
+
+  init() {}
+
+  init(_ object: DocumentObject?) {
+    for (name, value) in object ?? [:] { entries[name] = value.string ?? "" }
+  }
+
+  var body: DocumentObject {
+    DocumentObject(
+      entries.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+        .map { ($0.id, .string($0.value)) })
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+
+/// What a replication saves on both sides to resume: a list of sessions and how far each came.
+///
+/// The newest session that both sides have tells where to resume: a side that was restored from a backup lacks the newest
+/// ones. The form is that of PouchDB, with a count.
+struct SyncCheckpoint: Sendable, Hashable {
+  struct Session: Sendable, Hashable {
+    var id: String
+    var sequence: String
+    /// Increases with each checkpoint of the session: positions themselves cannot be compared.
+    var count: Int64
+  }
+  /// The newest first.
+  var sessions: [Session] = []
+
+  /// As many as PouchDB keeps.
+  private static let maximumSessions = 5
+
+  init() {}
+
+  init(_ object: DocumentObject?) {
+    for value in object?["history"]?.array ?? [] {
+      guard let session = value.object, let id = session["session_id"]?.string,
+        let sequence = session["last_seq"]?.string
+      else { continue }
+      sessions.append(
+        Session(id: id, sequence: sequence, count: session["count"]?.int64 ?? 0))
+    }
+  }
+
+  var body: DocumentObject {
+    [
+      "session_id": sessions.first.map { .string($0.id) } ?? .null,
+      "last_seq": sessions.first.map { .string($0.sequence) } ?? .null,
+      "history": .array(
+        sessions.map {
+          [
+            "session_id": .string($0.id), "last_seq": .string($0.sequence),
+            "count": .int($0.count),
+          ]
+        }),
+      "replicator": "nanostore", "version": 1,
+    ]
+  }
+
+  /// Returns the position from which both sides can continue; nil for the beginning.
+  func resume(with other: SyncCheckpoint) -> String? {
+    for session in sessions {
+      guard let same = other.sessions.first(where: { $0.id == session.id }) else { continue }
+      // A process was killed between the two writes, or a side was restored: the earlier one is safe.
+      return same.count < session.count ? same.sequence : session.sequence
+    }
+    return nil
+  }
+
+  mutating func record(_ session: Session) {
+    sessions.removeAll { $0.id == session.id }
+    sessions.insert(session, at: 0)
+    sessions = Array(sessions.prefix(Self.maximumSessions))
+  }
+}

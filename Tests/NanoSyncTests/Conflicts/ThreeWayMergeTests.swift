@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoSync
+import Testing
+
+@Suite struct ThreeWayMergeTests {
+  private func merge(
+    _ base: DocumentObject, _ winner: DocumentObject, _ other: DocumentObject,
+    counters: Set<FieldPath> = [], sets: Set<FieldPath> = []
+  ) -> ThreeWayMerge.Result {
+    ThreeWayMerge(counters: counters, sets: sets).merge(base: base, winner: winner, other: other)
+  }
+
+  @Test func `Fields that one side changed take its value`() {
+    let result = merge(
+      ["a": 1, "b": 1, "c": 1], ["a": 2, "b": 1, "c": 1], ["a": 1, "b": 3, "c": 1])
+    #expect(result.object == ["a": 2, "b": 3, "c": 1])
+    #expect(result.overridden.isEmpty)
+  }
+
+  @Test func `Added and removed fields are merged`() {
+    let result = merge(["a": 1, "b": 1], ["b": 1, "x": 1], ["a": 1, "y": 2])
+    #expect(result.object == ["x": 1, "y": 2])
+    #expect(result.overridden.isEmpty)
+  }
+
+  @Test func `A field that both sides changed has the value of the winner, and is reported`() {
+    let result = merge(
+      ["a": 1, "o": ["x": 1, "y": 1]], ["a": 2, "o": ["x": 2, "y": 1]],
+      ["a": 3, "o": ["x": 3, "y": 4]])
+    #expect(result.object == ["a": 2, "o": ["x": 2, "y": 4]])
+    #expect(result.overridden == ["a", "o.x"])
+  }
+
+  @Test func `A field that both sides changed to the same value is no conflict`() {
+    #expect(merge(["a": 1], ["a": 2], ["a": 2]).overridden.isEmpty)
+  }
+
+  @Test func `A field that one side removed and the other changed is reported`() {
+    let result = merge(["a": 1], [:], ["a": 2])
+    #expect(result.object.isEmpty)
+    #expect(result.overridden == ["a"])
+  }
+
+  @Test func `Counters add what both sides added`() {
+    let result = merge(
+      ["n": 10, "m": ["k": 1.5]], ["n": 12, "m": ["k": 2.5]], ["n": 13, "m": ["k": 1.0]],
+      counters: ["n", "m.k"])
+    #expect(result.object == ["n": 15, "m": ["k": 2.0]])
+    #expect(result.overridden.isEmpty)
+    // Without a base, from zero.
+    #expect(merge([:], ["n": 2], ["n": 3], counters: ["n"]).object == ["n": 5])
+    #expect(
+      merge(["n": 0], ["n": .int(.max)], ["n": 1], counters: ["n"]).object
+        == ["n": .double(Double(Int64.max) + 1)])
+  }
+
+  @Test func `Sets have what either side added, without what either side removed`() {
+    let result = merge(
+      ["tags": ["a", "b", "c"]], ["tags": ["b", "c", "x"]], ["tags": ["a", "b", "y"]],
+      sets: ["tags"])
+    #expect(result.object == ["tags": ["b", "x", "y"]])
+    #expect(result.overridden.isEmpty)
+  }
+
+  @Test func `A random merge keeps every uncontested change`() {
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<500 {
+      let names = (0..<6).map { "f\($0)" }
+      func random() -> DocumentObject {
+        DocumentObject(
+          names.filter { _ in Bool.random(using: &generator) }
+            .map { ($0, .int(Int64.random(in: 0..<3, using: &generator))) })
+      }
+      let (base, winner, other) = (random(), random(), random())
+      let merged = merge(base, winner, other).object
+      for name in names {
+        let expected = winner[name] == base[name] ? other[name] : winner[name]
+        #expect(merged[name] == expected)
+      }
+    }
+  }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoStore
+import NanoSync
+import NanoTestSupport
+import Testing
+
+@Suite struct SyncDatabaseTests {
+  /// The revision of `{"title":"Alien"}`.
+  private static let alien = RevisionID(
+    parent: nil, isDeleted: false, body: ["title": "Alien"], attachments: []
+  ).description
+
+  @Test func `Documents from before and after sync was turned on have revisions`() throws {
+    let films = try anyStore()["films"]
+    try films.save(["title": "Alien"], key: "alien")
+    let database = try SyncDatabase(films)
+    try database.enable()
+    #expect(try database.revision("alien") == Self.alien)
+    try films.save(["title": "Aliens"], key: "aliens")
+    try films.update("alien", set: ["year": 1979])
+    #expect(try database.revision("aliens")?.hasPrefix("1-") == true)
+    #expect(try database.revision("alien")?.hasPrefix("2-") == true)
+    try films.delete("aliens")
+    #expect(try database.leaves("aliens").map { $0.hasSuffix("deleted") } == [true])
+  }
+
+  @Test func `The same edit in two stores is the same revision`() throws {
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    for database in [a, b] {
+      try database.collection.save(["title": "Alien", "year": 1979], key: "alien")
+      try database.catchUp()
+      try database.collection.update("alien", set: ["seen": true])
+    }
+    #expect(try a.revision("alien") == b.revision("alien"))
+  }
+
+  @Test func `Several edits between two looks are one revision`() throws {
+    let database = try anyDatabase()
+    try database.collection.save(["n": 1], key: "a")
+    try database.catchUp()
+    for n in 2...5 { try database.collection.save(["n": .int(Int64(n))], key: "a") }
+    #expect(try database.revision("a")?.hasPrefix("2-") == true)
+  }
+
+  @Test func `A deleted document that is inserted again continues its history`() throws {
+    let database = try anyDatabase()
+    for round in 0..<3 {
+      try database.collection.save(["round": .int(Int64(round))], key: "a")
+      try database.catchUp()
+      try database.collection.delete("a")
+      try database.catchUp()
+    }
+    #expect(try database.leaves("a").first?.hasPrefix("6-") == true)
+    try database.collection.save(["round": 3], key: "a")
+    #expect(try database.revision("a")?.hasPrefix("7-") == true)
+  }
+
+  @Test func `A document under a new key is a deletion under the former one`() throws {
+    let scratch = try Scratch()
+    let store = try Store(.file(scratch.file("a.db")))
+    let database = try SyncDatabase(store["films"])
+    try database.enable()
+    try store["films"].save(["title": "Alien"], key: "alien")
+    try database.catchUp()
+    try scratch.shell("a.db", "UPDATE films SET key = 'alien-1979'")
+    #expect(try database.leaves("alien").map { $0.hasSuffix("deleted") } == [true])
+    #expect(try database.revision("alien-1979")?.hasPrefix("1-") == true)
+  }
+
+  @Test func `Rows that other programs insert, change and delete have revisions`() throws {
+    let scratch = try Scratch()
+    let store = try Store(.file(scratch.file("a.db")))
+    let database = try SyncDatabase(store["films"])
+    try database.enable()
+    try scratch.shell(
+      "a.db", "INSERT INTO films(key, body) VALUES ('alien', '{\"year\": 1979}'), (NULL, '{}')")
+    #expect(try database.revision("alien")?.hasPrefix("1-") == true)
+    // The row without a key got one.
+    #expect(try database.changes(since: nil, limit: 10).changes.count == 2)
+    try scratch.shell("a.db", "UPDATE films SET body = '{\"year\": 1980}' WHERE key = 'alien'")
+    #expect(try database.revision("alien")?.hasPrefix("2-") == true)
+    try scratch.shell("a.db", "DELETE FROM films WHERE key = 'alien'")
+    #expect(try database.leaves("alien").map { $0.hasSuffix("deleted") } == [true])
+  }
+
+  @Test func `The winner of two leaves is the document, whichever arrives first`() throws {
+    for order in [["a", "b"], ["b", "a"]] {
+      let database = try anyDatabase()
+      for letter in order {
+        try database.replicate(
+          json: #"{"_id":"x","_rev":"1-\#(hash(Character(letter)))","v":"\#(letter)"}"#)
+      }
+      #expect(try database.collection.get("x")?["v"] == "b")
+      #expect(try database.leaves("x") == ["1-\(hash("b"))", "1-\(hash("a"))"])
+    }
+  }
+
+  @Test func `Deleting the winner makes the loser the document`() throws {
+    let database = try anyDatabase()
+    try database.replicate(
+      json: #"{"_id":"x","_rev":"1-\#(hash("a"))","v":"a"}"#,
+      #"{"_id":"x","_rev":"1-\#(hash("b"))","v":"b"}"#)
+    #expect(try database.conflictedIDs() == ["x"])
+    try database.collection.delete("x")
+    try database.catchUp()
+    #expect(try database.collection.get("x")?["v"] == "a")
+    #expect(try database.conflictedIDs() == [])
+  }
+
+  @Test func `A local edit that has no revision so far is not lost when a remote one arrives`()
+    throws
+  {
+    let database = try anyDatabase()
+    try database.replicate(json: #"{"_id":"x","_rev":"1-\#(hash("a"))","v":1}"#)
+    try database.collection.update("x", set: ["mine": true])
+    try database.replicate(
+      json:
+        #"{"_id":"x","_rev":"2-\#(hash("f"))","v":2,"_revisions":{"start":2,"ids":["\#(hash("f"))","\#(hash("a"))"]}}"#
+    )
+    let revisions = try #require(try database.revisions(["x"])["x"])
+    #expect(revisions.leaves.count == 2)
+    #expect(revisions.leaves.contains { revisions[$0.id]?.body["mine"] == true })
+    #expect(revisions.leaves.contains { revisions[$0.id]?.body["v"] == 2 })
+  }
+
+  @Test func `Fields that the protocol reserves are rejected when sync is turned on`() throws {
+    let films = try anyStore()["films"]
+    try films.save(["_foo": 1], key: "a")
+    let database = try SyncDatabase(films)
+    #expect(throws: StoreError.self) { try database.enable() }
+    #expect(try !database.isEnabled())
+    #expect(try films.changeTracking() == .off)
+    try films.delete("a")
+    try database.enable()
+    #expect(try database.isEnabled())
+  }
+
+  @Test func `A class and values without a JSON type survive the way to another store`() throws {
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    let fields: DocumentObject = [
+      "date": .date(.init(timeIntervalSince1970: 1_000_000.5)), "data": .data(.init([1, 2])),
+      "price": .decimal(try #require(DecimalValue("12.50"))), "$odd": ["$date": "x"],
+      "nested": [["$date": 5], ["$$date": 1]],
+    ]
+    try a.collection.save(Document(fields, key: "a", type: "Film"))
+    let document = try #require(try a.revisions(["a"])["a"]?.winner)
+    let wire = try WireDocument(SyncJSON.object(document.json(WireOptions(hasHistory: true))))
+    _ = try b.replicate([try wire.document(attachments: [])])
+    let copy = try #require(try b.collection.get("a"))
+    #expect(copy.type == "Film")
+    #expect(try copy.object() == fields)
+    #expect(try a.revision("a") == b.revision("a"))
+  }
+
+  @Test func `JSON of other programs comes back as it was`() throws {
+    let database = try anyDatabase()
+    let texts = [
+      #"{"$foo":1,"$$bar":{"$date":5},"a.b":{"":[1.0,-0.5,1e300,"\u0000",null,true]}}"#,
+      #"{"x":{"$date":"2020-01-01T00:00:00.000Z"},"y":{"$date":"hello"},"z":{"$oid":"q"}}"#,
+    ]
+    for (index, text) in texts.enumerated() {
+      let object = try SyncJSON.object(Array(text.utf8))
+      let revision = try #require(RevisionID("1-\(hash("a"))"))
+      #expect(
+        try database.replicate([SyncDocument(id: "\(index)", revision: revision, body: object)])
+          .isEmpty)
+      let stored = try #require(try database.revisions(["\(index)"])["\(index)"]?.winner)
+      #expect(
+        try DocumentValue(
+          json: String(decoding: SyncJSON.bytes(stored.body), as: UTF8.self), dialect: .plain)
+          == DocumentValue(json: text, dialect: .plain))
+    }
+  }
+
+  @Test func `Changes are in the order of the last changes, each document once`() throws {
+    let database = try anyDatabase()
+    for key in ["a", "b", "c"] { try database.collection.save(["n": 1], key: key) }
+    var page = try database.changes(since: nil, limit: 2)
+    #expect(page.changes.map(\.id) == ["a", "b"])
+    #expect(page.hasMore)
+    page = try database.changes(since: page.last, limit: 2)
+    #expect(page.changes.map(\.id) == ["c"])
+    try database.collection.save(["n": 2], key: "a")
+    page = try database.changes(since: page.last, limit: 2)
+    #expect(page.changes.map(\.id) == ["a"])
+    #expect(try database.lastSequence().number == page.last.number)
+    #expect(try database.changes(since: nil, limit: 10).changes.map(\.id) == ["b", "c", "a"])
+    #expect(try database.changes(since: database.lastSequence(), limit: 1).changes.isEmpty)
+  }
+
+  @Test func `An edit needs the revision that it changes`() throws {
+    let database = try anyDatabase()
+    let first = try database.edit([DocumentEdit(id: "a", parent: nil, body: ["n": 1])])[0].get()
+    #expect(throws: StoreError.self) {
+      try database.edit([DocumentEdit(id: "a", parent: nil, body: ["n": 2])])[0].get()
+    }
+    let second = try database.edit([DocumentEdit(id: "a", parent: first, body: ["n": 2])])[0].get()
+    #expect(second.generation == 2)
+    #expect(throws: StoreError.self) {
+      try database.edit([DocumentEdit(id: "a", parent: first, body: ["n": 3])])[0].get()
+    }
+    #expect(try database.collection.get("a")?["n"] == 2)
+    let third = try database.edit([DocumentEdit(id: "a", parent: second, isDeleted: true)])[0].get()
+    #expect(try database.collection.get("a") == nil)
+    let fourth = try database.edit([DocumentEdit(id: "a", parent: nil, body: ["n": 4])])[0].get()
+    #expect((third.generation, fourth.generation) == (3, 4))
+  }
+}
