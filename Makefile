@@ -18,7 +18,7 @@ help:
 	@echo "make bench-million   the same with 1,000,000 documents"
 	@echo "make bench-graph     the same for object graphs"
 	@echo "make bench-postgres  benchmarks PostgreSQL against SQLite on a temporary server"
-	@echo "make bench-inspect   measures the inspector on 1,000,000 documents"
+	@echo "make bench-inspect   measures the inspector on 1,000,000 documents; fills in docs/INSPECTOR.md"
 	@echo "make bench-import    imports a generated CSV file of 2 GB; prints speed and peak memory"
 	@echo "make bench-attachments  writes and reads an attachment of 2 GB; prints speed and peak memory"
 	@echo "make reliability     runs all stress and fault-injection tests; fills in docs/RELIABILITY.md"
