@@ -291,3 +291,33 @@ def names(trial: Trial) -> None:
         if number in (0, 3, 5):
             trial.open(inspector, fragment, 1280, 900, dark=True)
             trial.image(f"dark-{number}")
+
+
+@check()
+def narrow(trial: Trial) -> None:
+    """In a window of 400 pixels, the tab of the screen is visible, and so is a document that is opened from any row; closing it returns to the row."""
+    def is_visible(selector: str) -> bool:
+        return bool(page.script("const b = document.querySelector(arguments[0])?.getBoundingClientRect(); return Boolean(b) && b.top >= 0 && b.left >= 0 && b.top < innerHeight && b.right <= innerWidth", selector))
+
+    inspector = trial.inspect(trial.films())
+    page = trial.open(inspector, at("chart", in_="films", by="[genres]"), 400, 900)
+    trial.settled()
+    trial.expect(is_visible(".tabs [aria-current]"), "the tab is outside of the window")
+    trial.open(inspector, at("documents", in_="films"), 400, 900)
+    trial.settled()
+    page.script("[...document.querySelectorAll('.documents-table .key button')].at(-1).click()")
+    trial.wait("the document", lambda: page.all(".tree"))
+    trial.expect(is_visible(".panel h2"), "the document is outside of the window")
+    page.click("Close")
+    trial.wait("the table", lambda: not page.all(".panel h2"))
+    trial.expect(is_visible(".documents-table tbody tr:last-child .key button"), "the row is outside of the window")
+
+
+@check()
+def histograms(trial: Trial) -> None:
+    """The first and the last bar of a histogram are above its ends."""
+    page = trial.open(trial.inspect(trial.films()), at("shape", in_="films"))
+    trial.settled()
+    edges = page.script("const box = (e) => e.getBoundingClientRect(); const f = document.querySelector('figure:has(.histogram)'); "
+                        "const b = [...f.querySelectorAll('a .bar')]; return [box(b[0]).left - box(f).left, box(f).right - box(b.at(-1)).right]")
+    trial.expect(all(edge < 3 for edge in edges), f"the histogram is {edges} pixels inside of its ends")

@@ -90,6 +90,8 @@ function showScreen() {
   const body = h("div", { class: `screen ${route.screen}` });
   if (screen.tab) {
     fill(main, h("div", { class: "heading" }, h("h1", {}, h("bdi", {}, visible(name))), tabs(route)), body);
+    // In a narrow window, the tabs scroll.
+    main.querySelector(".tabs [aria-current]").scrollIntoView({ block: "nearest", inline: "nearest" });
     if (!app.collections.some((collection) => collection.name === name)) {
       body.append(h("div", { class: "problem", role: "alert" }, h("p", { class: "problem-title" }, "The store has no collection of this name."), h("p", {}, h("a", { href: "#/" }, "Overview"))));
       return;

@@ -156,8 +156,11 @@ export function show(root, parameters, app) {
   }
 
   function open(rowID) {
+    const isOther = rowID !== state.loaded;
     state.loaded = rowID;
     panel.hidden = false;
+    // In a narrow window, the document is above the table.
+    if (isOther) panel.scrollIntoView({ block: "nearest" });
     showDocument(panel, app, collection, rowID, {
       close: () => change({ doc: undefined }),
       filter: (condition) => change({ where: state.condition ? `(${state.condition}) AND ${condition}` : condition, after: undefined }),
@@ -172,6 +175,7 @@ export function show(root, parameters, app) {
     panel.hidden = true;
     panel.cancelTask?.();
     fill(panel);
+    table.querySelector("tr.selected")?.scrollIntoView({ block: "nearest" });
     mark(null);
   }
 

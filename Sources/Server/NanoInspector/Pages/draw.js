@@ -19,7 +19,7 @@ export function histogram(bars, label) {
   const [width, height] = [240, 44];
   const top = Math.max(1, ...bars.map((bar) => bar.count));
   const step = width / bars.length;
-  return s("svg", { class: "histogram", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label },
+  return s("svg", { class: "histogram", viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "group", "aria-label": label },
     bars.map((bar, index) => {
       const tall = bar.count ? Math.max(2, (bar.count / top) * (height - 2)) : 0;
       const shape = [

@@ -28,7 +28,7 @@ export function show(root, parameters, app) {
         h("div", {}, h("dt", {}, "Change tracking"), h("dd", {}, result.tracking))),
       rows.length ? h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Indexes" }, h("table", {},
         h("caption", { class: "hidden" }, "Indexes"),
-        h("thead", {}, h("tr", {}, ["Index", "Fields", "Kind", "Origin", "Size", "Uses", "Reason", writes ? "Actions" : null].filter(Boolean).map((name) => h("th", { scope: "col" }, name)))),
+        h("thead", {}, h("tr", {}, ["Index", "Fields", "Kind", "Origin", "Size", "Uses", "Reason", writes ? "Actions" : null].filter(Boolean).map((name) => h("th", { scope: "col", class: ["Size", "Uses"].includes(name) ? "number" : null }, name)))),
         h("tbody", {}, rows.map((row) => h("tr", {},
           h("th", { scope: "row" }, h("bdi", {}, visible(row.name))), h("td", {}, h("code", {}, visible(row.keys))), h("td", {}, row.kind),
           h("td", {}, h("span", { class: `badge ${row.origin}` }, row.origin)), h("td", { class: "number size", data: { index: row.name } }, "…"), h("td", { class: "number" }, row.uses === null ? "not recorded" : row.uses.toLocaleString("en")), h("td", { class: "wrap" }, row.reason ? visible(row.reason) : h("span", { class: "muted" }, "none")),

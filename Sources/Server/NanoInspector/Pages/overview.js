@@ -67,6 +67,8 @@ async function summary(collection, growth, size, newest, signal) {
     if (facts.growth?.length > 1 && facts.growth.at(-1)[0] > facts.growth[0][0]) {
       const days = (facts.growth.at(-1)[0] - facts.growth[0][0]) / 86400;
       growth.append(sparkline(facts.growth, `Documents of ${visible(collection.name)} over ${days < 1 ? "less than a day" : counted(Math.round(days), "day")}`));
+    } else {
+      growth.remove();
     }
   } catch (error) {
     if (signal.aborted) return;
