@@ -4,10 +4,11 @@
 import http.client
 import json
 import os
+import re
 import socket
 import time
 
-from harness import FILMS, Trial, check
+from harness import FILMS, Inspector, Trial, check
 from safety import ask
 from screens import at
 
@@ -140,6 +141,64 @@ def cancelling(trial: Trial) -> None:
         trial.expect(False, "a canceled export looks complete")
     except http.client.IncompleteRead:
         pass
+
+
+def status(process: int) -> "tuple[str, int]":
+    """The state of a process, and the process that has started it."""
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            state, parent = file.read().rsplit(")", 1)[1].split()[:2]
+        return state, int(parent)
+    except OSError:
+        return "none", 0
+
+
+def is_running(process: int) -> bool:
+    return status(process)[0] not in ("none", "Z")
+
+
+def children(inspector: Inspector) -> "list[int]":
+    """The running processes that the inspector has started."""
+    processes = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return [process for process in processes if is_running(process) and status(process)[1] == inspector.process.pid]
+
+
+@check()
+def maintaining(trial: Trial) -> None:
+    """Verification and compaction show for how long they have been running, on any screen; canceling ends their process, and so does the end of the inspector."""
+    store = trial.path("large.db")
+    lines = trial.path("large.ndjson")
+    with open(lines, "w") as file:
+        for number in range(120_000):
+            file.write('{"n": %d, "text": "lorem ipsum dolor sit amet", "a": {"b": [1, 2, {"c": "d"}]}}\n' % number)
+    trial.tool("import", store, "large", lines)
+    size = os.path.getsize(store)
+    inspector = trial.inspect(store, "--write")
+    page = trial.open(inspector, "#/maintenance")
+    for start, title in (("Verify", "Verification of large.db"), ("Compact", "Compaction of large.db")):
+        page.click(start, "main")
+        trial.wait("the time", lambda: re.search(r"(Verifying|Compacting) for \d+ s", page.text(".transfers")))
+        if start == "Verify":
+            trial.expect(len(children(inspector)) == 1, "verification has no process")
+            page.click("Overview", "header")
+            trial.wait("the overview", lambda: page.all(".cards"))
+            page.click("Maintenance", "header")
+            trial.wait("the verification", lambda: re.search(r"Verifying for [1-9]", page.text(".transfers")))
+            trial.image("verifying")
+        page.click(f"Cancel: {title}")
+        trial.wait("the end", lambda: "Canceled. The documents are unchanged." in page.text(".transfer"))
+        trial.wait("the end of the process", lambda: not children(inspector))
+    page.click("Compact", "main")
+    trial.wait("the outcome", lambda: "Compacted from" in page.text(".transfers"), 60)
+    trial.expect(trial.tool("count", store, "large").strip() == "120000" and os.path.getsize(store) <= size, "compaction has changed documents")
+    trial.finish()
+    trial.browser.leave()
+    connection = socket.create_connection(("127.0.0.1", inspector.port))
+    connection.sendall(f"GET {inspector.path}api/verify HTTP/1.1\r\nHost: 127.0.0.1:{inspector.port}\r\n\r\n".encode())
+    child = trial.wait("the process", lambda: children(inspector))[0]
+    inspector.process.kill()
+    trial.wait("the end of the process", lambda: not is_running(child))
+    connection.close()
 
 
 @check()

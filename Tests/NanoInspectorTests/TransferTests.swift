@@ -214,4 +214,48 @@ struct TransferTests {
       for: Self.request("export", ["in": "films", "where": "[x >"]))
     #expect(wrong?.status == 400)
   }
+
+  @Test("Maintenance without a process of its own runs in this one")
+  func maintenance() async throws {
+    let inspector = inspector(writes: true)
+    let verified = await inspector.respond(to: Self.request("verify", ["id": "v"]))
+    #expect(try DocumentObject(json: verified.body)["count"] == 0)
+    #expect(try await Self.progress("v", inspector)["state"] == "finished")
+    let compacted = await inspector.respond(to: Self.request("compact", ["id": "c"], post: true))
+    #expect(try DocumentObject(json: compacted.body)["after"]?.int != nil)
+  }
+
+  @Test(
+    "Canceling maintenance cancels its process, with or without a time limit",
+    arguments: [nil, "100000"] as [String?])
+  func cancelingMaintenance(limit: String?) async throws {
+    var options = InspectorOptions(location: "films.db")
+    options.maintenance = { task in
+      #expect(task == .verify)
+      try await Task.sleep(for: .seconds(1_000))
+      return []
+    }
+    let inspector = Inspector(store, options: options)
+    async let response = inspector.respond(
+      to: Self.request("verify", ["id": "v", "limit": limit ?? ""]))
+    while (try? await Self.progress("v", inspector)["phase"]) != "verifying" {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    #expect(try await Self.progress("v", inspector)["state"] == "running")
+    _ = await inspector.respond(to: Self.request("cancel", ["id": "v"], post: true))
+    #expect(await response.status == 408)
+    #expect(try await Self.progress("v", inspector)["state"] == "canceled")
+  }
+
+  @Test("An error of the process is the error of the call")
+  func failingMaintenance() async throws {
+    var options = InspectorOptions(location: "films.db")
+    options.maintenance = { _ in throw MaintenanceFailure(StoreError(.full, "No space")) }
+    let inspector = Inspector(store, options: options)
+    let response = await inspector.respond(to: Self.request("verify", ["id": "v"]))
+    let failure = try DocumentObject(json: response.body)
+    #expect(response.status == 500 && failure[path: "error.code"] == "full")
+    #expect(failure[path: "error.message"] == "No space")
+    #expect(try await Self.progress("v", inspector)[path: "failure.code"] == "full")
+  }
 }

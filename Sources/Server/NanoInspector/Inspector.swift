@@ -25,15 +25,16 @@ package import NanoStoreCore
 /// GET  /api/neighbors        ?in &rowID &size &links: the documents that a document refers to
 /// GET  /api/referrers        ?in &rowID &size &links: the documents that refer to it
 /// GET  /api/index-sizes      ?in: bytes of each index
-/// GET  /api/verify
+/// GET  /api/verify           &id
 /// GET  /api/changes          commits, as server-sent events
 /// GET  /api/backup           &id: a copy of the store, as a download
 /// GET  /api/export           ?in &where &sort &format &id: documents, as a download
 /// GET  /api/attachment       ?in &rowID &name: as a download
-/// GET  /api/transfer         ?id: progress of a backup, export or import
+/// GET  /api/transfer         ?id: progress of a backup, export, import, verification or compaction
 /// POST /api/cancel           ?id: cancels it
 /// POST /api/import           ?in &format &key &replace &skip &id; the body is a file        with --write
-/// POST /api/replace, delete, create-index, drop-index, compact        with --write
+/// POST /api/compact          &id        with --write
+/// POST /api/replace, delete, create-index, drop-index        with --write
 /// ```
 ///
 /// `in` is the name of a collection: a parameter, because browsers remove a component such as `..` from paths.
@@ -52,8 +53,12 @@ package struct Inspector: RequestHandler {
   package func respond(to request: ServerRequest) async -> ServerResponse {
     guard request.path.first == "api" else { return page(request) }
     do {
-      let limit = try timeLimit(of: request)
-      let result = try await withTimeLimit(limit) { try await call(request) }
+      let result =
+        if let limit = try timeLimit(of: request) {
+          try await withTimeLimit(limit) { try await call(request) }
+        } else {
+          try await call(request)
+        }
       return ServerResponse(contentType: "application/json", body: result.json)
     } catch {
       return WireError.response(error)
@@ -73,11 +78,11 @@ package struct Inspector: RequestHandler {
     return ServerResponse(contentType: file.contentType, body: file.bytes)
   }
 
-  private func timeLimit(of request: ServerRequest) throws -> Duration {
+  private func timeLimit(of request: ServerRequest) throws -> Duration? {
     guard let text = request["limit"] else {
-      // Verifying a store reads all of it.
-      return request.path.last == "verify" || request.method == .post
-        ? options.maximumTimeLimit : options.timeLimit
+      // These read the whole store, and pages show for how long they have been running.
+      if request.path.last.flatMap(MaintenanceTask.init) != nil { return nil }
+      return request.method == .post ? options.maximumTimeLimit : options.timeLimit
     }
     guard let milliseconds = Int(text), milliseconds > 0 else {
       throw RouteError.invalid("limit", "a number of milliseconds")
@@ -92,12 +97,12 @@ package struct Inspector: RequestHandler {
     case (.get, "collections"): return try await collections()
     case (.get, "lookup"): return try await lookUp(request)
     case (.get, "references"): return try await references(request)
-    case (.get, "verify"): return try await verify()
+    case (.get, "verify"): return try await maintain(.verify, request)
     case (.get, "transfer"): return try progress(of: request)
     case (.post, "cancel"): return try cancelTransfer(request)
     case (.get, let name): return try await read(name, store[request.required("in")], request)
     case (.post, _) where !options.allowsWrites: throw RouteError.readOnly
-    case (.post, "compact"): return try await compact()
+    case (.post, "compact"): return try await maintain(.compact, request)
     case (.post, let name): return try await write(name, store[request.required("in")], request)
     }
   }
@@ -134,6 +139,11 @@ package struct InspectorOptions: Sendable {
   package var timeLimit = Duration.seconds(1)
   /// The time that a page may request for a query.
   package var maximumTimeLimit = Duration.seconds(600)
+  /// Runs maintenance so that canceling ends it, and returns the outcome as JSON; nil to run it in this process, where
+  /// it does not end early.
+  ///
+  /// Throws ``MaintenanceFailure``.
+  package var maintenance: (@Sendable (MaintenanceTask) async throws -> [UInt8])?
   /// A folder whose files replace the embedded pages, for their development.
   package var pagesFolder: URL?
 

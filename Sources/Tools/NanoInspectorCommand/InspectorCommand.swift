@@ -20,6 +20,9 @@ struct InspectorCommand: AsyncParsableCommand {
 
   @OptionGroup var arguments: InspectOptions
 
+  /// Maintenance that another process of this program requests; see ``MaintenanceProcess``.
+  @Option(help: .hidden) var perform: MaintenanceTask?
+
   func validate() throws {
     if let token = arguments.token, AccessToken(token) == nil {
       throw ValidationError(
@@ -28,6 +31,7 @@ struct InspectorCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    if let perform { return try await MaintenanceProcess.perform(perform, arguments) }
     let store: Store
     do {
       store = try InspectedStore.open(
@@ -63,6 +67,7 @@ struct InspectorCommand: AsyncParsableCommand {
     var options = InspectorOptions(location: InspectedStore.displayName(of: arguments.database))
     options.allowsWrites = arguments.write
     options.timeLimit = .milliseconds(arguments.timeLimit)
+    options.maintenance = { [arguments] in try await MaintenanceProcess.run($0, arguments) }
     options.pagesFolder = arguments.pages.map { URL(filePath: $0, directoryHint: .isDirectory) }
     return options
   }

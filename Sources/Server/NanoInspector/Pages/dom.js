@@ -76,6 +76,12 @@ export function bytes(number) {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }
 
+/** Returns the time since a start, such as `2 min 5 s`. */
+export function elapsed(milliseconds) {
+  const seconds = Math.floor(milliseconds / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
 /** Returns a duration such as `0.4 ms`. */
 export function duration(milliseconds) {
   if (milliseconds < 10) return `${milliseconds.toFixed(1)} ms`;

@@ -5,46 +5,34 @@ import { get, post } from "./api.js";
 import { bytes, button, counted, duration, fill, h, visible } from "./dom.js";
 import { shellWord } from "./query.js";
 import { errorView, run } from "./task.js";
-import { download, transfers, upload } from "./transfer.js";
+import { download, maintain, transfers, upload } from "./transfer.js";
 
 export function show(root, parameters, app) {
   const { allowsWrites } = app.store;
-  const verify = verification();
-  const compact = allowsWrites ? compaction() : null;
-  root.append(h("h1", {}, "Maintenance"), transfers, verify.element, backup(app), exporting(app, parameters),
-    allowsWrites ? importing(app, parameters) : h("p", { class: "muted" }, "Start the inspector with --write to import documents and to compact the store."),
-    ...(compact ? [compact.element] : []), terminal(app.store.location));
-  return { leave() { verify.cancel(); compact?.cancel(); } };
+  root.append(h("h1", {}, "Maintenance"), transfers, verification(app), backup(app), exporting(app, parameters),
+    ...(allowsWrites ? [importing(app, parameters), compaction(app)] : [h("p", { class: "muted" }, "Start the inspector with --write to import documents and to compact the store.")]),
+    terminal(app.store.location));
 }
 
 function action(title, text, ...content) {
   return h("section", { class: "action", "aria-label": title }, h("h2", {}, title), h("p", {}, text), ...content);
 }
 
-function verification() {
-  const outcome = h("div", {});
-  const start = () => run(outcome, "Verifying; large stores take minutes…", async (signal) => {
-    const result = await get("verify", {}, signal);
-    fill(outcome, result.count === 0
-      ? h("p", { class: "good", role: "status" }, `No problems. Checked in ${duration(result.milliseconds)}.`)
-      : h("div", { class: "problem", role: "alert" }, h("p", { class: "problem-title" }, counted(result.count, "problem")), h("ul", {}, result.problems.map((problem) => h("li", {}, h("strong", {}, visible(problem.subject)), ": ", visible(problem.message))))));
+function verification(app) {
+  const start = () => maintain(`Verification of ${app.name}`, (parameters) => get("verify", parameters), (result) => {
+    if (result.count === 0) return h("span", { class: "good" }, `No problems. Checked in ${duration(result.milliseconds)}.`);
+    const { problems, count } = result;
+    const rest = count > problems.length ? `; the first ${problems.length}` : "";
+    return h("div", { class: "problem", role: "alert" }, h("p", { class: "problem-title" }, counted(count, "problem") + rest),
+      h("ul", {}, problems.map((problem) => h("li", {}, h("strong", {}, visible(problem.subject)), ": ", visible(problem.message)))));
   });
-  return {
-    element: action("Verify", "Reads the whole store and checks the file, documents, indexes and the path catalog. Nothing is changed.", button("Verify", start, { class: "primary" }), outcome),
-    cancel: () => outcome.cancelTask?.(),
-  };
+  return action("Verify", "Reads the whole store and checks the file, documents, indexes and the path catalog. Takes minutes for millions of documents. Nothing is changed.", button("Verify", start, { class: "primary" }));
 }
 
-function compaction() {
-  const outcome = h("div", {});
-  const start = () => run(outcome, "Compacting…", async (signal) => {
-    const result = await post("compact", {}, {}, signal);
-    fill(outcome, h("p", { class: "good", role: "status" }, `Compacted from ${bytes(result.before)} to ${bytes(result.after)}.`));
-  });
-  return {
-    element: action("Compact", "Returns unused space to the file system. Temporarily requires free disk space equal to the size of the file, and other writers wait.", button("Compact", start), outcome),
-    cancel: () => outcome.cancelTask?.(),
-  };
+function compaction(app) {
+  const start = () => maintain(`Compaction of ${app.name}`, (parameters) => post("compact", parameters), (result) =>
+    h("span", { class: "good" }, `Compacted from ${bytes(result.before)} to ${bytes(result.after)}.`));
+  return action("Compact", "Returns unused space to the file system. Temporarily requires free disk space equal to the size of the file, and other writers wait.", button("Compact", start));
 }
 
 function backup(app) {

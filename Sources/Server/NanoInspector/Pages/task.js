@@ -40,7 +40,7 @@ export async function run(element, label, work, limit = undefined) {
   element.setAttribute("aria-busy", "true");
   const waiting = h("div", { class: "waiting" },
     h("span", { class: "spinner", "aria-hidden": "true" }), h("span", {}, label),
-    button("Cancel", () => { controller.abort(); fill(element, cancelled(again)); }));
+    button("Cancel", () => { controller.abort(); fill(element, canceled(again)); }));
   const timer = setTimeout(() => element.prepend(waiting), 200);
   try {
     await work(controller.signal, limit);
@@ -56,6 +56,6 @@ export async function run(element, label, work, limit = undefined) {
   }
 }
 
-function cancelled(again) {
-  return h("div", { class: "waiting" }, h("span", {}, "Cancelled."), button("Run again", () => again()));
+function canceled(again) {
+  return h("div", { class: "waiting" }, h("span", {}, "Canceled."), button("Run again", () => again()));
 }

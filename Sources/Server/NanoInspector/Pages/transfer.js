@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Backups, exports and imports: started here, with their progress and a button that cancels them. They go on while
-// other screens are shown.
+// Backups, exports, imports and maintenance: started here, with their progress and a button that cancels them. They go
+// on while other screens are shown.
 
 import { address, get, post, send } from "./api.js";
-import { bytes, button, counted, fill, h, notify, visible } from "./dom.js";
+import { bytes, button, counted, elapsed, fill, h, notify, visible } from "./dom.js";
 import { detailText } from "./task.js";
 
 const list = h("ul", { class: "transfers" });
 
 /** The transfers of this page, the latest first. */
-export const transfers = h("section", { "aria-label": "Backups, exports and imports", hidden: true }, h("h2", {}, "Running and finished"), list);
+export const transfers = h("section", { "aria-label": "Running and finished", hidden: true }, h("h2", {}, "Running and finished"), list);
 
 /** The time between two looks at the progress; arbitrary. */
 const interval = 200;
@@ -59,6 +59,30 @@ export function upload(title, parameters, file, done) {
   });
 }
 
+const maintained = new Set();
+
+/**
+ * Runs maintenance, whose progress engines do not report: shows for how long it has been running. `start` sends the
+ * request, and `view` returns its outcome as an element.
+ */
+export async function maintain(title, start, view) {
+  if (maintained.has(title)) return notify(`${title}: already running`);
+  maintained.add(title);
+  const id = newName();
+  const item = entry(title, () => post("cancel", { id }));
+  let outcome = null;
+  const answered = start({ id }).then((result) => { outcome = { result }; }, (error) => { outcome = { error }; });
+  const state = await follow(id, item, () => outcome?.error);
+  if (state.state === "canceled") {
+    item.end("", "Canceled. The documents are unchanged.");
+  } else {
+    await answered;
+    if (outcome.result) item.close(view(outcome.result));
+    else item.fail(outcome.error);
+  }
+  maintained.delete(title);
+}
+
 /** Shows the progress until the transfer ends, and returns its last state. */
 async function follow(id, item, isOver) {
   const start = Date.now();
@@ -79,7 +103,8 @@ async function follow(id, item, isOver) {
 function entry(title, cancel) {
   const bar = h("progress", { "aria-label": visible(title) });
   const text = h("span", { class: "muted" }, "Starting…");
-  const stop = button("Cancel", () => { stop.disabled = true; Promise.resolve(cancel()).catch(() => {}); }, { "aria-label": `Cancel: ${visible(title)}` });
+  const started = Date.now();
+  const stop = button("Cancel", () => { stop.disabled = true; text.textContent = "Canceling…"; Promise.resolve(cancel()).catch(() => {}); }, { "aria-label": `Cancel: ${visible(title)}` });
   const work = h("div", { class: "row" }, bar, text, stop);
   const element = h("li", { class: "transfer" }, h("h3", {}, visible(title)), work);
   list.prepend(element);
@@ -92,21 +117,24 @@ function entry(title, cancel) {
   return {
     show(state) {
       if (state.total) { bar.max = state.total; bar.value = Math.min(state.done, state.total); } else bar.removeAttribute("value");
-      text.textContent = progressText(state);
+      if (!stop.disabled) text.textContent = progressText(state, Date.now() - started);
     },
+    close: end,
     end: (kind, sentence) => end(h("span", { class: kind }, sentence)),
     fail: (error) => end(problem(error)),
     add: (view) => element.append(view),
   };
 }
 
-function progressText({ phase, done, total, documents }) {
+function progressText({ phase, done, total, documents }, time) {
   const share = total ? `${Math.floor((Math.min(done, total) / total) * 100)} %` : "";
   switch (phase) {
     case "copying": return `Copying ${share}`;
     case "exporting": return `Exporting ${done.toLocaleString("en")}${total ? ` of ${counted(total, "document")}` : ""}`;
     case "importing": return `Importing ${share} · ${counted(documents ?? 0, "document")}`;
     case "receiving": return `Reading the file ${share}`;
+    case "verifying": return `Verifying for ${elapsed(time)}`;
+    case "compacting": return `Compacting for ${elapsed(time)}`;
     default: return `Sending ${bytes(done)}${total ? ` of ${bytes(total)}` : ""}`;
   }
 }

@@ -14,6 +14,8 @@ indirect enum Wire: Sendable {
   case fields([(name: String, value: Wire)])
   /// A value of a document; see ``WireValue``.
   case value(DocumentValue, WireLimits)
+  /// JSON that has been written before.
+  case json([UInt8])
 
   /// The response as JSON.
   var json: [UInt8] {
@@ -57,6 +59,7 @@ struct WireWriter {
         writer.raw(":")
         writer.write(field.value)
       }
+    case .json(let json): bytes += json
     case .value(let value, let limits): WireValue(limits).write(value, to: &self)
     }
   }

@@ -31,27 +31,26 @@ struct RouteError: Error {
 enum WireError {
   /// Returns the response for an error: what failed, and for query text, where.
   static func response(_ error: any Error) -> ServerResponse {
-    let parts = parts(of: error)
-    let wire: Wire = ["error": wire(parts)]
+    let body: Wire = ["error": wire(error)]
     return ServerResponse(
-      status: parts.status, contentType: "application/json", body: wire.json)
+      status: parts(of: error).status, contentType: "application/json", body: body.json)
   }
 
   /// Returns an error as a part of a response.
-  static func wire(_ error: any Error) -> Wire { wire(parts(of: error)) }
+  static func wire(_ error: any Error) -> Wire {
+    if let failure = error as? MaintenanceFailure { return .json(failure.json) }
+    let parts = parts(of: error)
+    return [
+      "code": .string(parts.code), "message": .string(parts.message),
+      "details": .fields(parts.details),
+    ]
+  }
 
   private struct Parts {
     var status: Int
     var code: String
     var message: String
     var details: [(name: String, value: Wire)] = []
-  }
-
-  private static func wire(_ parts: Parts) -> Wire {
-    [
-      "code": .string(parts.code), "message": .string(parts.message),
-      "details": .fields(parts.details),
-    ]
   }
 
   private static func parts(of error: any Error) -> Parts {
@@ -70,7 +69,7 @@ enum WireError {
           ("hint", "Narrow the condition, create an index, or run it again with more time.")
         ])
     case is CancellationError:
-      return Parts(status: 408, code: "cancelled", message: "The operation was canceled.")
+      return Parts(status: 408, code: "canceled", message: "The operation was canceled.")
     default: return Parts(status: 500, code: "internal", message: "\(error)")
     }
   }
