@@ -81,6 +81,8 @@ def postgres(trial: Trial) -> None:
     folder = downloads(trial)
     trial.open(inspector, "#/maintenance")
     trial.expect("pg_dump" in page.text("[aria-label=Backup]"), "the page offers a backup")
+    page.click("Verify", "main")
+    trial.wait("the verification", lambda: "No problems" in page.text(".transfers"))
     page.click("Export", "main")
     trial.wait("the export", lambda: "Exported 42 documents" in page.text(".transfers"))
     with open(saved(trial, folder), encoding="utf-8") as file:

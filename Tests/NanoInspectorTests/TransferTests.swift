@@ -254,8 +254,8 @@ struct TransferTests {
     let inspector = Inspector(store, options: options)
     let response = await inspector.respond(to: Self.request("verify", ["id": "v"]))
     let failure = try DocumentObject(json: response.body)
-    #expect(response.status == 500 && failure[path: "error.code"] == "full")
-    #expect(failure[path: "error.message"] == "No space")
-    #expect(try await Self.progress("v", inspector)[path: "failure.code"] == "full")
+    #expect(response.status == 500 && failure["error"]?.object?["code"] == "full")
+    #expect(failure["error"]?.object?["message"] == "No space")
+    #expect(try await Self.progress("v", inspector)["failure"]?.object?["code"] == "full")
   }
 }
