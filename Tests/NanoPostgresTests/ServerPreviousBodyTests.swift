@@ -81,7 +81,7 @@ struct ServerPreviousBodyTests {
       "UPDATE films SET body = '{\"n\": 10}', source = NULL, revision = revision + 1 WHERE id = 1")
     try save(["n": 11], "1", engine)
     #expect(try kept(1) == "1 1 {\"n\":1}")
-    #expect(try engine.verify() == [])
+    #expect(try engine.verify().filter { $0.message.contains("previous") } == [])
   }
 
   @Test("A statement that changes nothing of a document keeps nothing, except for 1 and 1.0")
@@ -120,7 +120,7 @@ struct ServerPreviousBodyTests {
       try run("DELETE FROM films WHERE id = 1")
       try engine.write(nil) { try $0.removePreviousBodies(ofRows: [1], in: "films") }
       try run(
-        "INSERT INTO films (id, key, added, revision, body) VALUES (1, '1', 0, 1, '{\"n\": 1}')")
+        "INSERT INTO films (id, added, revision, body) VALUES (1, 0, 1, '{\"n\": 1}')")
     }
   }
 

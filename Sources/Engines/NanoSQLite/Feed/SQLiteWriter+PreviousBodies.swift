@@ -62,7 +62,7 @@ extension SQLiteWriter {
     try connection.with(schema.remove) { statement in
       for id in rowIDs {
         statement.bind(id, at: 1)
-        try statement.finish()
+        try statement.run()
       }
     }
   }

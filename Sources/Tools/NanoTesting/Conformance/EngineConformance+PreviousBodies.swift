@@ -121,6 +121,9 @@ extension EngineConformance {
       try expectEqual(try ids.map { try probe.kept($0) }, before, "the bodies of all")
       let all = try probe.read { try $0.allKept(limit: 7) }
       try expectEqual(all.map(\.rowID), ([id] + ids).sorted(), "the rows of all kept bodies")
+      try probe.write { try $0.removePreviousBodies(ofRows: ids, in: "c") }
+      let left = try probe.read { try $0.allKept(limit: 7) }
+      try expectEqual(left.map(\.rowID), [id], "the rows whose bodies were not removed")
     },
     Check("What is rolled back keeps no body") { probe in
       guard probe.has(.changeTracking) else { return }
