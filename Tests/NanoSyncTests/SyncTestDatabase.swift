@@ -45,7 +45,8 @@ extension SyncDatabase {
       if !page.hasMore { break }
     }
     let found = try revisions(ids)
-    return Set(ids).sorted().flatMap { id in
+    let exact = Set(ids.map { Array($0.utf8) }).sorted { $0.lexicographicallyPrecedes($1) }
+    return exact.map { String(decoding: $0, as: UTF8.self) }.flatMap { id in
       (found[id]?.leaves ?? []).map { leaf in
         String(
           decoding: found[id]?[leaf.id]?.json(WireOptions(hasHistory: true)) ?? [], as: UTF8.self)

@@ -49,6 +49,8 @@ import Testing
       counters: ["n", "m.k"])
     #expect(result.object == ["n": 15, "m": ["k": 2.0]])
     #expect(result.overridden.isEmpty)
+    // The same number on both sides.
+    #expect(merge(["n": 1], ["n": 2], ["n": 2], counters: ["n"]).object == ["n": 3])
     // Without a base, from zero.
     #expect(merge([:], ["n": 2], ["n": 3], counters: ["n"]).object == ["n": 5])
     #expect(

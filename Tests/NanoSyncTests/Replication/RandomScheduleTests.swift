@@ -9,7 +9,11 @@ import NanoTestSupport
 import Testing
 
 @Suite struct RandomScheduleTests {
-  @Test(arguments: 0..<12)
+  /// The number of schedules; more in the long form, which `make sync-schedules` runs.
+  private static let schedules =
+    ProcessInfo.processInfo.environment["NANOSTORE_SYNC_SCHEDULES"].flatMap { Int($0) } ?? 12
+
+  @Test(arguments: 0..<schedules)
   func `Replicas that write and sync at random agree in the end and lose nothing`(
     _ seed: Int
   ) async throws {
@@ -108,16 +112,16 @@ struct RandomSchedule {
     let field = "w\(nextField)"
     log.append("sql \(index) \(key) \(field)")
     try store.write {
-      try store.sql(
+      _ = try store.sql(
         """
         UPDATE films SET body = \
         json_set(body, '$.' || ?, json('true'), '$.n', coalesce(json_extract(body, '$.n'), 0) + 1) WHERE key = ?
-        """, [field, key])
-      try store.sql(
+        """, field, key)
+      _ = try store.sql(
         """
         INSERT INTO films(key, body) SELECT ?, json_object(?, json('true'), 'n', 1) \
         WHERE NOT EXISTS (SELECT 1 FROM films WHERE key = ?)
-        """, [key, field, key])
+        """, key, field, key)
     }
     fields[key, default: []].insert(field)
     increments[key, default: 0] += 1
@@ -169,7 +173,14 @@ struct RandomSchedule {
       if Set(contents).count == 1, try replicas.allSatisfy({ try $0.conflictedIDs().isEmpty }) {
         return
       }
-      try #require(round < 11, "The replicas do not settle: \(log)")
+      let differing = Set(contents.flatMap(\.self)).filter { line in
+        !contents.allSatisfy { $0.contains(line) }
+      }
+      let open = try replicas.map { try $0.conflictedIDs() }
+      try #require(
+        round < 11,
+        "The replicas do not settle: \(differing.sorted().map { $0.prefix(600) }), \(open)"
+      )
     }
   }
 

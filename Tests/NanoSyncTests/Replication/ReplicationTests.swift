@@ -294,7 +294,7 @@ import Testing
     let restored = try SyncDatabase(try Store(.file(copy))["films"])
     try await restored.collection.save(["n": 9], key: "z")
     try await replicate(restored, b)
-    #expect(try restored.contents() == b.contents())
+    #expect(try restored.contents().joined(separator: "\n") == b.contents().joined(separator: "\n"))
     #expect(try await restored.collection.get("x")?["n"] == 2)
     #expect(try await restored.collection.count() == 3)
   }

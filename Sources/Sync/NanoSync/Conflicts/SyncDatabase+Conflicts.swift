@@ -18,8 +18,8 @@ package enum ConflictOutcome: Sendable {
 }
 
 extension SyncDatabase {
-  /// The field of a deletion that resolves a conflict, with the revision that was preferred: not the deletion of a document
-  /// by a program.
+  /// The field of a deletion that resolves a conflict, with the revision that contains the deleted one: not the deletion of
+  /// a document by a program.
   static let resolvedField = "$resolved"
 
   func stateKeys(_ prefix: String, _ reader: any EngineReader) throws -> [String] {
@@ -38,16 +38,17 @@ extension SyncDatabase {
     _ id: String, bases: [RevisionID: SyncDocument] = [:]
   ) throws -> SyncConflict? {
     guard let revisions = try self.revisions([id])[id] else { return nil }
-    return conflict(revisions, bases)?.conflict
+    return conflict(revisions, bases, ThreeWayMerge())?.conflict
   }
 
   private func conflict(
-    _ revisions: DocumentRevisions, _ bases: [RevisionID: SyncDocument]
+    _ revisions: DocumentRevisions, _ bases: [RevisionID: SyncDocument], _ merge: ThreeWayMerge
   ) -> (conflict: SyncConflict, missing: RevisionID?)? {
     let live = revisions.record.liveLeaves
     guard live.count > 1, let winner = revisions[live[0].id], let other = revisions[live[1].id]
     else { return nil }
-    let (base, missing) = base(of: winner, other, revisions, bases)
+    let (base, missing) = MergeBase(revisions, known: bases, merge)
+      .content(of: winner.revision, other.revision)
     // The newest revision from another store, if it is one of the two.
     let isMineWinning = revisions.record.shared != winner.revision
     return (
@@ -57,21 +58,6 @@ extension SyncDatabase {
         theirs: isMineWinning ? other.body : winner.body, isMineWinning: isMineWinning,
         revisions: (winner.revision, other.revision)), missing
     )
-  }
-
-  /// Returns the content of the common ancestor, or which revision is missing.
-  private func base(
-    of winner: SyncDocument, _ other: SyncDocument, _ revisions: DocumentRevisions,
-    _ bases: [RevisionID: SyncDocument]
-  ) -> (DocumentObject?, missing: RevisionID?) {
-    let tree = revisions.tree
-    guard let ancestor = tree.commonAncestor(winner.revision, other.revision) else {
-      // Inserted on both sides, unless older revisions were cut off.
-      let isWhole = [winner, other].allSatisfy { $0.history.last?.generation == 1 }
-      return (isWhole ? [:] : nil, nil)
-    }
-    if let kept = revisions[ancestor] ?? bases[ancestor] { return (kept.body, nil) }
-    return (nil, ancestor)
   }
 
   /// Resolves the conflicts of a document by rules.
@@ -84,7 +70,7 @@ extension SyncDatabase {
     var outcome = ConflictOutcome.none
     while let revisions = try revisions([id])[id] {
       if rules.deletions == .deletionWins, try applyDeletion(revisions) { return .decided }
-      guard let (conflict, missing) = conflict(revisions, bases) else { break }
+      guard let (conflict, missing) = conflict(revisions, bases, rules.merge) else { break }
       let resolution = try resolution(conflict, revisions, rules)
       var content: DocumentObject?
       switch resolution {
@@ -114,12 +100,12 @@ extension SyncDatabase {
   ) throws -> ConflictResolution {
     guard let decide = rules.resolve else { return .merge }
     // Two stores decided differently: the decision that wins stays, otherwise they would go on forever.
-    if let ancestor = revisions.tree.commonAncestor(
-      conflict.revisions.winner, conflict.revisions.other),
-      revisions.leaves.contains(where: { leaf in
-        leaf.isDeleted
-          && revisions[leaf.id]?.body[Self.resolvedField]?.string == ancestor.description
-      })
+    let histories = [conflict.revisions.winner, conflict.revisions.other].map {
+      Set(revisions.tree.history(of: $0).prefix(2))
+    }
+    let resolutions = MergeBase(revisions).resolutions
+    if resolutions.contains(where: { histories[0].contains($0.into) })
+      && resolutions.contains(where: { histories[1].contains($0.into) })
     {
       return .object(conflict.winner)
     }
@@ -139,25 +125,28 @@ extension SyncDatabase {
       revisions.record.liveLeaves.map(\.id).contains(winner),
       revisions.record.liveLeaves.map(\.id).contains(other)
     else { return false }
-    let marker: DocumentObject = [Self.resolvedField: .string(winner.description)]
-    var edits: [DocumentEdit] = []
-    if let content {
-      let attachments = Self.merged(winning.attachments, losing.attachments)
-      if content != winning.body || attachments != winning.attachments {
-        edits.append(
-          DocumentEdit(
-            id: conflict.key, parent: winner, body: content, attachments: attachments))
-      }
-    } else {
-      edits.append(DocumentEdit(id: conflict.key, parent: winner, isDeleted: true, body: marker))
+    let deletion = { (id: RevisionID, container: RevisionID) in
+      DocumentEdit(
+        id: conflict.key, parent: id, isDeleted: true,
+        body: [Self.resolvedField: .string(container.description)])
     }
-    edits.append(DocumentEdit(id: conflict.key, parent: other, isDeleted: true, body: marker))
-    for result in try edit(edits) {
-      do {
-        _ = try result.get()
-      } catch let error as StoreError where error.code == .revisionConflict {
-        return false
+    do {
+      try store.write(retries: Self.retries) {
+        var container = winner
+        if let content {
+          let attachments = Self.merged(winning.attachments, losing.attachments)
+          if content != winning.body || attachments != winning.attachments {
+            let successor = DocumentEdit(
+              id: conflict.key, parent: winner, body: content, attachments: attachments)
+            container = try edit([successor])[0].get()
+          }
+        } else {
+          _ = try edit([deletion(winner, winner)])[0].get()
+        }
+        _ = try edit([deletion(other, container)])[0].get()
       }
+    } catch let error as StoreError where error.code == .revisionConflict {
+      return false
     }
     return true
   }

@@ -49,10 +49,11 @@ package struct ThreeWayMerge {
     _ base: DocumentValue?, _ winner: DocumentValue?, _ other: DocumentValue?, _ path: [String],
     _ overridden: inout [FieldPath]
   ) -> DocumentValue? {
+    let field = FieldPath(components: path)
+    // Before equal values: two devices that count to the same number have counted twice.
+    if counters.contains(field), let sum = Self.sum(base ?? .int(0), winner, other) { return sum }
     if winner == other || other == base { return winner }
     if winner == base { return other }
-    let field = FieldPath(components: path)
-    if counters.contains(field), let sum = Self.sum(base ?? .int(0), winner, other) { return sum }
     if sets.contains(field), let winner = winner?.array, let other = other?.array {
       return .array(Self.union(base?.array ?? [], winner, other))
     }

@@ -94,33 +94,19 @@ extension RevisionRecord {
 }
 
 extension RevisionRecord {
-  /// The number of ancestors whose content is kept for merging. Arbitrary.
-  private static let keptAncestors = 4
+  /// The number of ancestors whose content is kept for merging. Arbitrary: a conflict that began more revisions ago can be
+  /// merged if another store still has it.
+  private static let keptAncestors = 16
 
   /// Keeps the content of a revision that is replaced, so that conflicting edits of it can be merged.
-  ///
-  /// The newest one that another store has is where a conflict can begin, and those before are not needed.
   mutating func keepAncestor(_ id: RevisionID, _ content: Content) {
     var content = content
     // The content of old attachments may be collected.
     for index in content.attachments.indices { content.attachments[index].content = nil }
-    let leaves = Set(tree.leaves.map(\.id))
-    var ancestors = bodies.keys.filter { !leaves.contains($0) && tree.contains($0) }.sorted()
-    if shared == id {
-      let forks = forkPoints
-      for old in ancestors where old < id && !forks.contains(old) { bodies[old] = nil }
-      ancestors.removeAll { bodies[$0] == nil }
-    }
-    // The oldest is the most likely to be shared.
-    while ancestors.count >= Self.keptAncestors { bodies[ancestors.remove(at: 1)] = nil }
     bodies[id] = content
-  }
-
-  /// The revisions in which live leaves part.
-  private var forkPoints: Set<RevisionID> {
-    let live = liveLeaves
-    guard live.count > 1, let winner = live.first else { return [] }
-    return Set(live.dropFirst().compactMap { tree.commonAncestor(winner.id, $0.id) })
+    let leaves = Set(tree.leaves.map(\.id))
+    let ancestors = bodies.keys.filter { !leaves.contains($0) }.sorted()
+    for old in ancestors.dropLast(Self.keptAncestors) { bodies[old] = nil }
   }
 
   /// Removes the content of revisions that the tree no longer has.

@@ -68,7 +68,8 @@ extension SyncDatabase {
   ) throws {
     var known = try records(Set(rows.compactMap(\.key)), writer)
     var documents: [Int64: Document] = [:]
-    try writer.get(rowIDs: rows.filter { !$0.isDeleted }.map(\.rowID), in: name) { stored in
+    try writer.get(rowIDs: rows.filter { !$0.isDeleted }.map(\.rowID).sorted(), in: name) {
+      stored in
       documents[stored.rowID] = Document(stored, in: name)
     }
     var changed = OrderedKeys()

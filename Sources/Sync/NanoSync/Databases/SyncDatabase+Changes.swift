@@ -56,7 +56,8 @@ extension SyncDatabase {
         ).rows
         let page = rows.prefix(limit)
         var found: [Int64: RevisionRecord] = [:]
-        try reader.get(rowIDs: page.filter { !$0.isDeleted }.map(\.rowID), in: records) { stored in
+        try reader.get(rowIDs: page.filter { !$0.isDeleted }.map(\.rowID).sorted(), in: records) {
+          stored in
           found[stored.rowID] = try RevisionRecord(stored, in: records)
         }
         var changes: [RevisionChange] = []

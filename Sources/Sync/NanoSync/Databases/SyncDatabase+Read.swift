@@ -18,13 +18,12 @@ package struct DocumentRevisions: Sendable {
   /// Returns a revision with its content; nil if the content is not known.
   package subscript(_ id: RevisionID) -> SyncDocument? {
     guard record.tree.contains(id) else { return nil }
-    let leaf = record.tree.leaf(id)
     let content: RevisionRecord.Content
     if let winning, record.row != nil, id == record.tree.winner?.id {
       content = winning
     } else if let kept = record.bodies[id] {
       content = kept
-    } else if leaf?.isDeleted == true {
+    } else if record.tree.isDeleted(id) {
       content = RevisionRecord.Content(body: [:])
     } else {
       return nil

@@ -53,9 +53,10 @@ package struct LocalPeer: SyncPeer {
     try await run { database in
       let found = try database.revisions(wanted.map(\.id))
       return wanted.map { wanted in
-        guard let document = found[wanted.id]?[wanted.revision] else {
-          return .missing(id: wanted.id, wanted.revision)
-        }
+        guard let revisions = found[wanted.id], var document = revisions[wanted.revision],
+          wanted.isBase || revisions.tree.leaf(wanted.revision) != nil
+        else { return .missing(id: wanted.id, wanted.revision) }
+        if wanted.isBase { document.attachments = [] }
         return .document(WireDocument(document))
       }
     }

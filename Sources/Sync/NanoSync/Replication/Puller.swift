@@ -230,9 +230,9 @@ struct Puller: Sendable {
   }
 
   private func ancestor(_ revision: RevisionID, of id: String) async throws -> SyncDocument? {
-    let found = try await peer.revisions([
-      WantedRevision(id: id, revision: revision, ancestors: [])
-    ])
+    var wanted = WantedRevision(id: id, revision: revision, ancestors: [])
+    wanted.isBase = true
+    let found = try await peer.revisions([wanted])
     for case .document(let wire) in found where wire.revision == revision {
       return try wire.document(attachments: [])
     }

@@ -91,7 +91,9 @@ struct Pusher: Sendable {
       let found = try database.revisions(missing.ids)
       return try missing.flatMap { (id, missing) in
         try missing.missing.compactMap { found[id]?[$0] }.filter { document in
-          try document.isDeleted || filter?.accepts(document.id, document.body) ?? true
+          // What was replaced in the meantime follows with the next changes.
+          guard found[id]?.tree.leaf(document.revision) != nil else { return false }
+          return try document.isDeleted || filter?.accepts(document.id, document.body) ?? true
         }
       }
     }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+/// Finds the version whose changes two versions have in common.
+///
+/// A merged revision contains both that were merged, although the tree has only one of them as its parent; the deletion of
+/// the other one says so. Without that, what was merged once would count twice when the other one is edited further. If there
+/// are several newest versions in common, their merge is the base, as in Git's recursive strategy.
+struct MergeBase {
+  private let revisions: DocumentRevisions
+  private let known: [RevisionID: SyncDocument]
+  private let merge: ThreeWayMerge
+  /// The conflicts that were resolved: which revision is contained in which one.
+  let resolutions: [(resolved: RevisionID, into: RevisionID)]
+
+  /// - Parameter known: Revisions that another store has.
+  init(
+    _ revisions: DocumentRevisions, known: [RevisionID: SyncDocument] = [:],
+    _ merge: ThreeWayMerge = ThreeWayMerge()
+  ) {
+    self.revisions = revisions
+    self.known = known
+    self.merge = merge
+    resolutions = revisions.leaves.compactMap { leaf in
+      guard leaf.isDeleted,
+        let into = revisions[leaf.id]?.body[SyncDatabase.resolvedField]?.string
+          .flatMap({ RevisionID($0) }),
+        let resolved = revisions.tree.history(of: leaf.id).dropFirst().first
+      else { return nil }
+      return (resolved, into)
+    }
+  }
+
+  /// Returns the content of the version in common, an empty object if both were inserted; or which revision is missing.
+  func content(of a: RevisionID, _ b: RevisionID) -> (DocumentObject?, missing: RevisionID?) {
+    let newest = newest(a, b)
+    guard var base = newest.first else {
+      // Inserted on both sides, unless older revisions were cut off.
+      let isWhole = [a, b].allSatisfy { revisions.tree.history(of: $0).last?.generation == 1 }
+      return (isWhole ? [:] : nil, nil)
+    }
+    guard var content = content(base) else { return (nil, base) }
+    for next in newest.dropFirst() {
+      guard let other = self.content(next) else { return (nil, next) }
+      let (common, missing) = self.content(of: base, next)
+      guard let common else { return (nil, missing) }
+      content = merge.merge(base: common, winner: content, other: other).object
+      base = next
+    }
+    return (content, nil)
+  }
+
+  private func content(_ id: RevisionID) -> DocumentObject? {
+    (revisions[id] ?? known[id])?.body
+  }
+
+  /// The common revisions that no other common revision contains, in descending order.
+  private func newest(_ a: RevisionID, _ b: RevisionID) -> [RevisionID] {
+    let common = contained(in: a).intersection(contained(in: b))
+    return common.filter { candidate in
+      !common.contains { $0 != candidate && contained(in: $0).contains(candidate) }
+    }.sorted { $1 < $0 }
+  }
+
+  private func contained(in id: RevisionID) -> Set<RevisionID> {
+    var found = Set(revisions.tree.history(of: id))
+    var rest = resolutions
+    while let index = rest.firstIndex(where: { found.contains($0.into) }) {
+      found.formUnion(revisions.tree.history(of: rest.remove(at: index).resolved))
+    }
+    return found
+  }
+}
