@@ -40,6 +40,8 @@ struct MergeBase {
       let isWhole = [a, b].allSatisfy { revisions.tree.history(of: $0).last?.generation == 1 }
       return (isWhole ? [:] : nil, nil)
     }
+    // A document that was deleted and inserted again has nothing of the former one, which an edit elsewhere keeps.
+    if [a, b].contains(where: { isDeleted(between: base, and: $0) }) { return ([:], nil) }
     guard var content = content(base) else { return (nil, base) }
     for next in newest.dropFirst() {
       guard let other = self.content(next) else { return (nil, next) }
@@ -49,6 +51,12 @@ struct MergeBase {
       base = next
     }
     return (content, nil)
+  }
+
+  private func isDeleted(between base: RevisionID, and id: RevisionID) -> Bool {
+    revisions.tree.history(of: id).prefix { $0 != base }.contains {
+      revisions.tree.isDeleted($0)
+    }
   }
 
   private func content(_ id: RevisionID) -> DocumentObject? {
