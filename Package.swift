@@ -26,7 +26,9 @@ let package = Package(
     .library(name: "NanoStorePostgres", targets: ["NanoStorePostgres"]),
     .library(name: "NanoStoreLegacy", targets: ["NanoStoreLegacy"]),
     .executable(name: "nanostore", targets: ["NanoCommand"]),
+    .library(name: "NanoStoreServer", targets: ["NanoStoreServer"]),
     .executable(name: "nanostore-inspector", targets: ["NanoInspectorCommand"]),
+    .executable(name: "nanostore-server", targets: ["NanoServerCommand"]),
   ] + forFuzzing,
   traits: [
     .trait(
@@ -48,6 +50,7 @@ let package = Package(
       url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
   ],
   targets: [
     .target(
@@ -212,6 +215,36 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "Sources/Tools/NanoInspectorCommand", swiftSettings: strict),
+    .target(
+      name: "NanoStoreServer",
+      dependencies: [
+        "NanoDocument", "NanoEngine", "NanoStoreCore", "NanoSync", "NanoServer",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "HummingbirdTLS", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      path: "Sources/Server/NanoStoreServer", swiftSettings: strict),
+    .executableTarget(
+      name: "NanoServerCommand",
+      dependencies: [
+        "NanoStoreServer", "NanoCLI", "NanoDocument", "NanoStoreCore",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Sources/Tools/NanoServerCommand", swiftSettings: strict),
+    .testTarget(
+      name: "NanoStoreServerTests",
+      dependencies: [
+        "NanoStoreServer", "NanoSync", "NanoStore", "NanoDocument", "NanoTestSupport",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+      ],
+      exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(
       name: "NanoInspectorTests",
       dependencies: [

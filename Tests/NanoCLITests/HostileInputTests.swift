@@ -98,9 +98,9 @@ struct HostileInputTests {
     #expect(active.isEmpty, "\(what): \(active.map { String($0.value, radix: 16) })")
   }
 
-  /// `nanostore inspect` replaces itself by the inspector beside it, which opens its own URL in the browser. Both pass arguments as
-  /// arguments.
-  private static let starters = ["InspectCommand.swift": "execv", "Browser.swift": "Process()"]
+  /// `nanostore inspect` and `nanostore serve` replace themselves by programs beside them; the inspector opens its own URL in the
+  /// browser. All pass arguments as arguments.
+  private static let starters = ["SiblingProgram.swift": "execv", "Browser.swift": "Process()"]
 
   @Test(
     "No source file starts another program, except the inspector and the browser, without a shell")

@@ -5,7 +5,6 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 package import Logging
-import ServiceLifecycle
 
 /// An HTTP server that checks every request and passes it to a handler.
 ///
@@ -35,21 +34,14 @@ package struct HTTPServer<Handler: RequestHandler>: Sendable {
   package func run(
     stopsOnSignals: Bool = false, whenReady: @escaping @Sendable (_ port: Int) async -> Void
   ) async throws {
-    let application = Application(
-      responder: CallbackResponder<ServerContext> { await response(to: $0, context: $1) },
-      configuration: ApplicationConfiguration(
-        address: .hostname(configuration.address, port: configuration.port), serverName: nil,
-        availableConnectionsDelegate: MaximumAvailableConnections(configuration.maximumConnections)
-      ),
-      onServerRunning: { await whenReady($0.localAddress?.port ?? 0) }, logger: logger)
-    var group = ServiceGroupConfiguration(
-      services: [.init(service: application)],
-      gracefulShutdownSignals: stopsOnSignals ? [.sigint, .sigterm, .sighup] : [],
-      logger: logger)
+    var listener = HTTPListener(address: configuration.address, port: configuration.port)
+    listener.maximumConnections = configuration.maximumConnections
     // Streams end by cancellation. A second is enough for them, and for a response that is being written.
-    group.maximumGracefulShutdownDuration = .seconds(1)
-    group.maximumCancellationDuration = .seconds(1)
-    try await ServiceGroup(configuration: group).run()
+    listener.shutdownTimeout = .seconds(1)
+    listener.stopsOnSignals = stopsOnSignals
+    try await listener.run(
+      CallbackResponder<ServerContext> { await response(to: $0, context: $1) },
+      whenReady: whenReady, logger: logger)
   }
 
   private func response(to request: Request, context: ServerContext) async -> Response {
@@ -161,16 +153,4 @@ package struct HTTPServerConfiguration: Sendable {
   package var maximumBody = 32 << 20
 
   package init() {}
-}
-
-/// The context of a request.
-struct ServerContext: RequestContext {
-  var coreContext: CoreRequestContextStorage
-  /// The port on which the request arrived.
-  let port: Int
-
-  init(source: Source) {
-    coreContext = .init(source: source)
-    port = source.channel.localAddress?.port ?? 0
-  }
 }

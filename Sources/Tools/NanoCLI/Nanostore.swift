@@ -32,6 +32,7 @@ package struct Nanostore: ParsableCommand {
       AggregateCommand.self, WatchCommand.self, ChangesCommand.self,
       CollectionsCommand.self, SchemaCommand.self, IndexCommand.self, ConfigureCommand.self,
       ExpireCommand.self, ExplainCommand.self, InspectCommand.self,
+      ServeCommand.self,
       SQLCommand.self,
       VerifyCommand.self, RecoverCommand.self, CompactCommand.self, BackupCommand.self,
       CopyCommand.self,

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+
+package import Hummingbird
+package import HummingbirdCore
+package import Logging
+package import ServiceLifecycle
+
+/// Listens on a port, and passes requests to a responder until it is stopped.
+package struct HTTPListener: Sendable {
+  package var address: String
+  /// The port; 0 lets the system choose one.
+  package var port: Int
+  /// The maximum number of connections; others wait to be accepted.
+  package var maximumConnections = 64
+  /// The time that running requests have to finish.
+  package var shutdownTimeout = Duration.seconds(1)
+  /// Whether `SIGINT`, `SIGTERM` and `SIGHUP` stop the server, or only the cancellation of the task.
+  package var stopsOnSignals = false
+  /// How connections are served.
+  package var server = HTTPServerBuilder.http1()
+  /// Services that run beside the server, and are stopped before it.
+  package var services: [any Service] = []
+
+  package init(address: String, port: Int) {
+    self.address = address
+    self.port = port
+  }
+
+  /// Serves until the listener is stopped.
+  ///
+  /// - Parameter whenReady: Called with the port when the server accepts connections.
+  /// - Throws: An I/O error if the server cannot listen.
+  package func run<Responder: HTTPResponder>(
+    _ responder: Responder, whenReady: @escaping @Sendable (_ port: Int) async -> Void,
+    logger: Logger
+  ) async throws where Responder.Context == ServerContext {
+    let application = Application(
+      responder: responder, server: server,
+      configuration: ApplicationConfiguration(
+        address: .hostname(address, port: port), serverName: nil,
+        availableConnectionsDelegate: MaximumAvailableConnections(maximumConnections)),
+      onServerRunning: { await whenReady($0.localAddress?.port ?? 0) }, logger: logger)
+    var group = ServiceGroupConfiguration(
+      services: [.init(service: application)] + services.map { .init(service: $0) },
+      gracefulShutdownSignals: stopsOnSignals ? [.sigint, .sigterm, .sighup] : [],
+      logger: logger)
+    group.maximumGracefulShutdownDuration = shutdownTimeout
+    group.maximumCancellationDuration = .seconds(1)
+    try await ServiceGroup(configuration: group).run()
+  }
+}
+
+/// The context of a request.
+package struct ServerContext: RequestContext {
+  package var coreContext: CoreRequestContextStorage
+  /// The port on which the request arrived.
+  package let port: Int
+  /// The IP address of the client.
+  package let address: String?
+  private let register: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+  package init(source: Source) {
+    coreContext = .init(source: source)
+    port = source.channel.localAddress?.port ?? 0
+    address = source.channel.remoteAddress?.ipAddress
+    register = { [channel = source.channel] action in
+      _ = channel.setOption(.allowRemoteHalfClosure, value: false)
+      channel.closeFuture.whenComplete { _ in action() }
+    }
+  }
+
+  /// Calls a closure when the client closes the connection.
+  ///
+  /// A client that closes only its sending half counts as gone from now on.
+  package func onClose(_ action: @escaping @Sendable () -> Void) {
+    register(action)
+  }
+}

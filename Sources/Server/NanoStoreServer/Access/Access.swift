@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoSync
+
+/// A request to a database by a user who may read it.
+struct Access {
+  let call: Call
+  let user: SyncUser
+  let served: ServedDatabase
+  let canWrite: Bool
+  /// Whether the user administers this database.
+  let isAdministrator: Bool
+  let rules: SyncRules
+
+  var request: SyncRequest { call.request }
+
+  func requireWriting() throws(ProtocolError) {
+    guard canWrite else {
+      throw ProtocolError(403, "forbidden", "You are not allowed to write to this db.")
+    }
+  }
+
+  static let notAdministrator = ProtocolError(
+    403, "forbidden", "You are not a db or server admin.")
+
+  func requireAdministrator() throws(ProtocolError) {
+    guard isAdministrator else { throw Self.notAdministrator }
+  }
+
+  /// Which revisions the user may read; a value, since streams outlive the request.
+  var visibility: Visibility {
+    Visibility(user: user, database: served.name, isVisible: rules.isVisible)
+  }
+
+  /// What checks each write.
+  var validation: WriteValidation? {
+    let (user, database, validate) = (user, served.name, rules.validate)
+    let isAdministrator = isAdministrator
+    return { old, new in
+      if new.id.hasPrefix("_design/"), !isAdministrator { throw Self.notAdministrator }
+      guard let validate else { return }
+      do {
+        try validate(
+          user,
+          SyncWrite(
+            database: database, old: old.map { SyncRevision($0) }, new: SyncRevision(new)))
+      } catch let error as SyncRejection {
+        throw ProtocolError(reporting: error)
+      } catch {
+        throw ProtocolError(403, "forbidden", "The document was rejected.")
+      }
+    }
+  }
+}
+
+/// Which revisions a user may read.
+struct Visibility: Sendable {
+  let user: SyncUser
+  let database: String
+  let isVisible: (@Sendable (SyncUser, String, SyncRevision) -> Bool)?
+
+  var isLimited: Bool { isVisible != nil }
+
+  func allows(_ document: SyncDocument) -> Bool {
+    guard let isVisible else { return true }
+    return isVisible(user, database, SyncRevision(document))
+  }
+}
+
+extension SyncHandler {
+  /// Finds the database of a request, and checks that the user may read it.
+  func access(_ call: Call) async throws -> Access {
+    let name = call.request.path[0]
+    // The client learns first whether it has to log in, then whether the database exists.
+    let user = try call.user()
+    let served = try await databases.find(name)
+    let security = SecurityObject(try await served.run { try $0.security() })
+    let rules = configuration.rules
+    let isAdministrator = user.isAdministrator || security.hasAdministrator(user)
+    let isMember = isAdministrator || security.hasMember(user)
+    guard isMember, try await rules.canRead(user, name) else {
+      if user.name == nil {
+        throw ProtocolError(401, "unauthorized", "You are not authorized to access this db.")
+      }
+      throw ProtocolError(403, "forbidden", "You are not allowed to access this db.")
+    }
+    return Access(
+      call: call, user: user, served: served, canWrite: try await rules.canWrite(user, name),
+      isAdministrator: isAdministrator, rules: rules)
+  }
+}
+
+/// The members and administrators of a database, as `_security` has them.
+struct SecurityObject: Sendable {
+  private let members: Group
+  private let administrators: Group
+
+  struct Group: Sendable {
+    var names: [String]
+    var roles: [String]
+
+    init(_ value: DocumentValue?) {
+      names = value?.object?["names"]?.array?.compactMap(\.string) ?? []
+      roles = value?.object?["roles"]?.array?.compactMap(\.string) ?? []
+    }
+
+    func contains(_ user: SyncUser) -> Bool {
+      roles.contains { role in user.roles.contains { $0.hasSameBytes(as: role) } }
+        || user.name.map { name in names.contains { $0.hasSameBytes(as: name) } } ?? false
+    }
+  }
+
+  init(_ object: DocumentObject) {
+    members = Group(object["members"])
+    administrators = Group(object["admins"])
+  }
+
+  func hasAdministrator(_ user: SyncUser) -> Bool { administrators.contains(user) }
+
+  /// Whether a user is a member; if there are none, everyone is.
+  func hasMember(_ user: SyncUser) -> Bool {
+    members.names.isEmpty && members.roles.isEmpty || members.contains(user)
+  }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+
+import HTTPTypes
+import NanoDocument
+import NanoSync
+
+// Feeds that wait for changes.
+extension SyncHandler {
+  func longpoll(_ reader: ChangeReader) async throws -> SyncResponse {
+    // What there is already is an ordinary response, after which the connection can be used again.
+    let start = try await reader.start()
+    let notifier = reader.served.notifier
+    notifier.join()
+    let version = notifier.version
+    let first: (page: ChangeReader.Page, version: Int)
+    do {
+      first = try await Self.nonempty(reader, since: start, version)
+    } catch {
+      notifier.leave()
+      throw error
+    }
+    guard first.page.rows.isEmpty else {
+      notifier.leave()
+      let rows = Self.joined(first.page.rows)
+      return .json(
+        Array("{\"results\":[\n".utf8) + rows
+          + Array(
+            "\n],\n\"last_seq\":\"\(first.page.last)\"\(first.page.hasMore ? "" : ",\"pending\":0")}"
+              .utf8))
+    }
+    notifier.leave()
+    let disconnection = Disconnection()
+    return .stream(disconnection: disconnection) { [metrics] write in
+      metrics.feeds.increment()
+      notifier.join()
+      defer {
+        notifier.leave()
+        metrics.feeds.decrement()
+      }
+      try await write(Array("{\"results\":[\n".utf8))
+      var clock = FeedClock(reader.request)
+      var version = first.version
+      var page = first.page
+      waiting: while page.rows.isEmpty {
+        switch await notifier.wait(after: version, until: clock.deadline, disconnection) {
+        case .ended: break waiting
+        case .due:
+          guard clock.isAlive else { break waiting }
+          try await write(Array("\n".utf8))
+          clock.restart()
+        case .changed:
+          version = notifier.version
+          (page, version) = try await Self.nonempty(reader, since: page.last, version, shares: true)
+        }
+      }
+      try Task.checkCancellation()
+      if disconnection.isClosed { throw CancellationError() }
+      let rows = Self.joined(page.rows)
+      try await write(
+        rows
+          + Array(
+            "\n],\n\"last_seq\":\"\(page.last)\"\(page.hasMore ? "" : ",\"pending\":0")}\n".utf8))
+    }
+  }
+
+  /// Reads pages until one has rows, or there are no more.
+  private static func nonempty(
+    _ reader: ChangeReader, since: RevisionChange.Sequence?, _ version: Int, shares: Bool = false
+  ) async throws -> (page: ChangeReader.Page, version: Int) {
+    var page = try await reader.page(since: since, limit: reader.request.limit, shares: shares)
+    while page.rows.isEmpty, page.hasMore {
+      page = try await reader.page(since: page.last, limit: reader.request.limit)
+    }
+    return (page, version)
+  }
+
+  private static func joined(_ rows: [ChangeRow]) -> [UInt8] {
+    var output: [UInt8] = []
+    for (index, row) in rows.enumerated() {
+      if index > 0 { output += ",\n".utf8 }
+      output += row.json
+    }
+    return output
+  }
+
+  /// A feed of lines, or of server-sent events, without an end of its own if the client asks for heartbeats.
+  func continuous(_ reader: ChangeReader, isEventSource: Bool) -> SyncResponse {
+    let form = isEventSource ? FeedForm.events : .lines
+    let disconnection = Disconnection()
+    return .stream(contentType: form.contentType, disconnection: disconnection) {
+      [metrics] write in
+      let notifier = reader.served.notifier
+      metrics.feeds.increment()
+      notifier.join()
+      defer {
+        notifier.leave()
+        metrics.feeds.decrement()
+      }
+      // The client learns at once that the feed has begun.
+      try await write(Array("\n".utf8))
+      var position = try await reader.start()
+      var rest = reader.request.limit
+      var clock = FeedClock(reader.request)
+      var version = notifier.version
+      var isFirst = true
+      feed: while true {
+        let page: ChangeReader.Page
+        do {
+          page = try await reader.page(since: position, limit: rest, shares: !isFirst)
+        } catch is CancellationError {
+          throw CancellationError()
+        } catch  where notifier.isEnded {
+          // The database was deleted.
+          break
+        }
+        isFirst = false
+        position = page.last
+        if !page.rows.isEmpty {
+          try await write(page.rows.flatMap { form.row($0) })
+          rest -= page.rows.count
+          clock.restart()
+          guard rest > 0 else { break }
+        }
+        guard !page.hasMore else { continue }
+        waiting: while true {
+          switch await notifier.wait(after: version, until: clock.deadline, disconnection) {
+          case .ended: break feed
+          case .changed:
+            version = notifier.version
+            break waiting
+          case .due:
+            guard clock.isAlive else { break feed }
+            try await write(form.heartbeat)
+            clock.restart()
+          }
+        }
+      }
+      try Task.checkCancellation()
+      if disconnection.isClosed { throw CancellationError() }
+      if let end = form.end(position?.description ?? "0") { try await write(end) }
+    }
+  }
+}
+
+/// When a waiting feed has to send something.
+private struct FeedClock {
+  private let heartbeat: Duration?
+  private let timeout: Duration
+  private(set) var deadline: ContinuousClock.Instant
+
+  init(_ request: ChangesRequest) {
+    heartbeat = request.heartbeat
+    timeout = request.timeout
+    deadline = .now + (heartbeat ?? timeout)
+  }
+
+  /// Whether the feed goes on after the deadline.
+  var isAlive: Bool { heartbeat != nil }
+
+  mutating func restart() { deadline = .now + (heartbeat ?? timeout) }
+}
+
+/// How a feed without an end writes changes.
+private enum FeedForm {
+  case lines
+  case events
+
+  var contentType: String { self == .lines ? SyncResponse.json : "text/event-stream" }
+
+  func row(_ row: ChangeRow) -> [UInt8] {
+    switch self {
+    case .lines: row.json + [UInt8(ascii: "\n")]
+    case .events: Array("data: ".utf8) + row.json + Array("\nid: \"\(row.sequence)\"\n\n".utf8)
+    }
+  }
+
+  var heartbeat: [UInt8] {
+    switch self {
+    case .lines: Array("\n".utf8)
+    case .events: Array("event: heartbeat\ndata: \n\n".utf8)
+    }
+  }
+
+  func end(_ sequence: String) -> [UInt8]? {
+    switch self {
+    case .lines: Array("{\"last_seq\":\"\(sequence)\",\"pending\":0}\n".utf8)
+    case .events: nil
+    }
+  }
+}

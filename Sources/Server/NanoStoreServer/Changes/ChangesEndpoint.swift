@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+
+import Crypto
+import Foundation
+import HTTPTypes
+import NanoDocument
+import NanoSync
+
+// `_changes`.
+extension SyncHandler {
+  func changes(_ access: Access) async throws -> SyncResponse {
+    try access.call.require("GET", "POST")
+    let request = try ChangesRequest(access.request)
+    let reader = ChangeReader(
+      served: access.served, request: request, filter: try await filter(access))
+    switch request.feed {
+    case .normal:
+      return request.isDescending
+        ? try await descending(reader, access) : try await normal(reader, access)
+    case .longpoll: return try await longpoll(reader)
+    case .continuous: return continuous(reader, isEventSource: false)
+    case .eventsource: return continuous(reader, isEventSource: true)
+    }
+  }
+
+  /// The entity tag of a normal feed: it changes with each change of the database.
+  private func tag(_ last: RevisionChange.Sequence, _ access: Access) -> String {
+    var hash = Insecure.MD5()
+    hash.update(data: Data(last.description.utf8))
+    hash.update(data: Data("\(access.user)".utf8))
+    for parameter in access.request.parameters {
+      hash.update(data: Data("&\(parameter.name)=\(parameter.value)".utf8))
+    }
+    return "\"\(Data(hash.finalize()).base64EncodedString())\""
+  }
+
+  private func normal(_ reader: ChangeReader, _ access: Access) async throws -> SyncResponse {
+    let last = try await reader.served.lastSequence()
+    let tag = tag(last, access)
+    if access.request.verb == "GET", access.request.hasCopy(tag) { return .notModified(tag) }
+    var headers: HTTPFields = [:]
+    headers[.eTag] = tag
+    let start = try await reader.start()
+    let limit = reader.request.limit
+    guard limit > 0 else {
+      let text = start?.description ?? "0"
+      let pending = try await reader.pending(after: start)
+      return .json(
+        Array("{\"results\":[],\"last_seq\":\"\(text)\"\(pending)}".utf8), headers: headers)
+    }
+    // The first page is read before the response begins, so that its errors are reported.
+    let first = try await reader.page(since: start, limit: limit)
+    return .stream(headers: headers) { write in
+      var output = Array("{\"results\":[\n".utf8)
+      var page = first
+      var count = 0
+      while true {
+        for row in page.rows {
+          if count > 0 { output += ",\n".utf8 }
+          output += row.json
+          count += 1
+        }
+        try await write(output)
+        output = []
+        guard page.hasMore, count < limit else { break }
+        page = try await reader.page(since: page.last, limit: limit - count)
+      }
+      let pending = page.hasMore ? try await reader.pending(after: page.last) : ",\"pending\":0"
+      try await write(Array("\n],\n\"last_seq\":\"\(page.last)\"\(pending)}\n".utf8))
+    }
+  }
+
+  /// The newest changes first. The feed has one direction, so that the positions of all are read.
+  private func descending(_ reader: ChangeReader, _ access: Access) async throws -> SyncResponse {
+    var since = try await reader.start()
+    var changes: [RevisionChange] = []
+    while true {
+      let position = since
+      let page = try await reader.served.run { try $0.changes(since: position, limit: 1_000) }
+      changes += page.changes
+      since = page.last
+      guard page.hasMore else { break }
+    }
+    let (all, limit) = (Array(changes.reversed()), reader.request.limit)
+    let last = since?.description ?? "0"
+    return .stream { write in
+      try await write(Array("{\"results\":[\n".utf8))
+      var (count, at) = (0, 0)
+      while count < limit, at < all.count {
+        let slice = all[at..<min(at + 250, all.count)].filter { reader.filter.accepts($0.id) }
+        at += 250
+        var output: [UInt8] = []
+        for row in try await reader.rows(slice) where count < limit {
+          if count > 0 { output += ",\n".utf8 }
+          output += row.json
+          count += 1
+        }
+        try await write(output)
+      }
+      try await write(Array("\n],\n\"last_seq\":\"\(last)\",\"pending\":0}\n".utf8))
+    }
+  }
+}

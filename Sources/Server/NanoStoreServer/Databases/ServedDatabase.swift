@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoEngine
+import NanoStoreCore
+import NanoSync
+import Synchronization
+
+/// A collection that is served, with what its listeners share.
+final class ServedDatabase: Sendable {
+  let name: String
+  let database: SyncDatabase
+  let notifier: ChangeNotifier
+  private let limit: WorkLimit
+  /// The newest position that is known, from which a search for the end begins.
+  private let known = Mutex<RevisionChange.Sequence?>(nil)
+
+  init(_ database: SyncDatabase, _ limit: WorkLimit) {
+    name = database.name
+    self.database = database
+    self.limit = limit
+    notifier = ChangeNotifier(database, limit)
+  }
+
+  var store: Store { database.store }
+
+  /// Runs a call of the database on a thread that may block.
+  func run<Result: Sendable>(
+    _ work: @escaping @Sendable (SyncDatabase) throws -> Result
+  ) async throws -> Result {
+    let database = database
+    return try await limit.run {
+      try await database.store.onMaintenanceThread { try work(database) }
+    }
+  }
+
+  /// Runs a call that writes, on the store's writing thread.
+  func write<Result: Sendable>(
+    _ work: @escaping @Sendable (SyncDatabase) throws -> Result
+  ) async throws -> Result {
+    let database = database
+    return try await database.store.onWriterAlone { try work(database) }
+  }
+
+  /// Returns the position after the last change.
+  func lastSequence() async throws -> RevisionChange.Sequence {
+    let start = known.withLock { $0 }
+    let last = try await run { try Self.end($0, from: start) }
+    known.withLock { $0 = last }
+    return last
+  }
+
+  /// The number of changes that are read at a time. Arbitrary.
+  private static let pageLength = 500
+
+  private static func end(
+    _ database: SyncDatabase, from start: RevisionChange.Sequence?
+  ) throws -> RevisionChange.Sequence {
+    guard let start else { return try database.lastSequence() }
+    let page = try database.changes(since: start, limit: pageLength)
+    return page.hasMore ? try database.lastSequence() : page.last
+  }
+
+  /// Returns documents with their revisions, by ID.
+  func revisions(_ ids: [String]) async throws -> IDMap<DocumentRevisions> {
+    try await run { try $0.revisions(ids) }
+  }
+
+  func revisions(of id: String) async throws -> DocumentRevisions? {
+    try await run { try $0.revisions([id])[id] }
+  }
+
+  func lastSequenceText() async throws -> String { try await lastSequence().description }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoStoreCore
+import NanoSync
+import Synchronization
+
+/// The databases of a server: the collections of its stores that are served.
+final class ServedDatabases: Sendable {
+  private let stores: [Store]
+  private let selection: SyncDatabases
+  private let limit: WorkLimit
+  private let open = Mutex<[ExactName: ServedDatabase]>([:])
+
+  /// The number of blocking calls at a time. Arbitrary: the engines have about as many connections.
+  private static let maximumCalls = 16
+
+  init(_ stores: [Store], _ selection: SyncDatabases) {
+    self.stores = stores
+    self.selection = selection
+    limit = WorkLimit(Self.maximumCalls)
+  }
+
+  static let absent = ProtocolError(404, "not_found", "Database does not exist.")
+
+  static func isValid(_ name: String) -> Bool {
+    guard let first = name.utf8.first, (0x61...0x7A).contains(first) else { return false }
+    return name.utf8.allSatisfy { byte in
+      (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "_$()+/-".utf8.contains(byte)
+    }
+  }
+
+  static func requireValid(_ name: String) throws(ProtocolError) {
+    guard isValid(name) else {
+      throw ProtocolError(
+        400, "illegal_database_name",
+        "Name: '\(name)'. Only lowercase characters (a-z), digits (0-9), and any of the characters "
+          + "_, $, (, ), +, -, and / are allowed. Must begin with a letter.")
+    }
+  }
+
+  /// Returns a database, which is set up for sync with its first use.
+  ///
+  /// - Throws: ``ProtocolError`` with status 404 if it does not exist or is not served.
+  func find(_ name: String) async throws -> ServedDatabase {
+    guard name.utf8.first != UInt8(ascii: "_") else { throw Self.absent }
+    try Self.requireValid(name)
+    guard selection.contains(name) else { throw Self.absent }
+    if let served = open.withLock({ $0[ExactName(name)] }),
+      try await served.run({ try $0.isEnabled() })
+    {
+      return served
+    }
+    for store in stores {
+      guard try await exists(name, in: store) else { continue }
+      return try await enabled(name, in: store)
+    }
+    if let gone = open.withLock({ $0.removeValue(forKey: ExactName(name)) }) { gone.notifier.end() }
+    throw Self.absent
+  }
+
+  private func exists(_ name: String, in store: Store) async throws -> Bool {
+    // Names of databases have no capital letters, so that a collection `Notes` is none called `notes`.
+    try await names(in: store).contains { $0.hasSameBytes(as: name) }
+  }
+
+  private func names(in store: Store) async throws -> [String] {
+    try await limit.run {
+      try await store.onMaintenanceThread {
+        try store.collections().filter { !$0.isInternal }.map(\.name)
+      }
+    }
+  }
+
+  private func enabled(_ name: String, in store: Store) async throws -> ServedDatabase {
+    let database = try SyncDatabase(store[name])
+    try await store.onWriterAlone { try database.enable() }
+    return open.withLock { open in
+      if let other = open[ExactName(name)], other.store === store { return other }
+      let served = ServedDatabase(database, limit)
+      open[ExactName(name)] = served
+      return served
+    }
+  }
+
+  /// Returns the names of all databases, sorted.
+  func names() async throws -> [String] {
+    var names: Set<ExactName> = []
+    for store in stores {
+      for name in try await self.names(in: store)
+      where Self.isValid(name) && selection.contains(name) {
+        names.insert(ExactName(name))
+      }
+    }
+    return names.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// Creates a database in the first store.
+  ///
+  /// - Throws: ``ProtocolError`` with status 412 if it exists.
+  func create(_ name: String) async throws {
+    try Self.requireValid(name)
+    guard selection.contains(name), let store = stores.first else {
+      throw ProtocolError(403, "forbidden", "The server does not serve a database of this name.")
+    }
+    for store in stores {
+      guard try await !names(in: store).contains(where: { $0.foldingASCII.hasSameBytes(as: name) })
+      else {
+        throw ProtocolError(
+          412, "file_exists", "The database could not be created, the file already exists.")
+      }
+    }
+    _ = try await enabled(name, in: store)
+  }
+
+  func delete(_ name: String) async throws {
+    let served = try await find(name)
+    _ = open.withLock { $0.removeValue(forKey: ExactName(name)) }
+    let existed = try await served.write { try $0.delete() }
+    served.notifier.end()
+    guard existed else { throw Self.absent }
+  }
+
+  /// The number of open feeds.
+  var openFeeds: Int { open.withLock { $0.values.reduce(0) { $0 + $1.notifier.members } } }
+
+  /// Ends all feeds.
+  func end() {
+    for served in open.withLock({ Array($0.values) }) { served.notifier.end() }
+  }
+}

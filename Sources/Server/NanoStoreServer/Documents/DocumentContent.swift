@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoStoreCore
+import NanoSync
+
+/// What the JSON of a document has beside its fields.
+struct DocumentContent: Sendable {
+  var hasHistory = false
+  var hasRevisionList = false
+  var hasConflicts = false
+  var hasDeletedConflicts = false
+  var hasLocalSequence = false
+  var hasAttachments = false
+  /// Revisions that the client has: attachments that came in before or with them are not sent.
+  var known: [RevisionID] = []
+
+  init(_ request: SyncRequest) {
+    let isMeta = request.isTrue("meta")
+    hasHistory = request.isTrue("revs")
+    hasRevisionList = isMeta || request.isTrue("revs_info")
+    hasConflicts = isMeta || request.isTrue("conflicts")
+    hasDeletedConflicts = isMeta || request.isTrue("deleted_conflicts")
+    hasLocalSequence = request.isTrue("local_seq")
+    hasAttachments = request.isTrue("attachments")
+  }
+
+  /// Whether the JSON depends on the revision alone, so that the revision can be its entity tag.
+  var isConstant: Bool {
+    !hasRevisionList && !hasConflicts && !hasDeletedConflicts && !hasLocalSequence
+  }
+
+  /// Returns the winning revision as JSON; nil if there is none or it is not visible.
+  func json(
+    of revisions: DocumentRevisions, in served: ServedDatabase, _ visibility: Visibility
+  ) async throws -> [UInt8]? {
+    guard let winner = revisions.winner, visibility.allows(winner) else { return nil }
+    return try await json(winner, revisions, in: served)
+  }
+
+  /// Returns a revision as JSON, with the content of attachments in it if it is wanted.
+  func json(
+    _ document: SyncDocument, _ revisions: DocumentRevisions, in served: ServedDatabase
+  ) async throws -> [UInt8] {
+    var contents: [String: Data] = [:]
+    if hasAttachments {
+      for attachment in attachmentsToSend(document) {
+        guard let content = attachment.content else { continue }
+        contents[attachment.name] = try await served.store.data(of: content)
+      }
+    }
+    return document.json(
+      options(
+        document, revisions,
+        attachments: contents.isEmpty ? .stubs : .inline(contents)))
+  }
+
+  func options(
+    _ document: SyncDocument, _ revisions: DocumentRevisions,
+    attachments: WireOptions.AttachmentForm = .stubs
+  ) -> WireOptions {
+    WireOptions(
+      hasHistory: hasHistory, attachments: attachments, additions: additions(document, revisions))
+  }
+
+  private func additions(
+    _ document: SyncDocument, _ revisions: DocumentRevisions
+  ) -> DocumentObject {
+    var additions = DocumentObject()
+    if hasRevisionList {
+      additions["_revs_info"] = .array(
+        document.history.map { id in
+          let found = revisions[id]
+          let status = found == nil ? "missing" : found?.isDeleted == true ? "deleted" : "available"
+          return ["rev": .string("\(id)"), "status": .string(status)]
+        })
+    }
+    let others = revisions.leaves.filter { $0.id != document.revision }
+    if hasConflicts { additions.add("_conflicts", others.filter { !$0.isDeleted }) }
+    if hasDeletedConflicts { additions.add("_deleted_conflicts", others.filter(\.isDeleted)) }
+    return additions
+  }
+
+  /// The attachments whose content is sent: those that came in after the newest revision that the client has.
+  func attachmentsToSend(_ document: SyncDocument) -> [SyncAttachment] {
+    let known = Set(known)
+    let newest = document.history.first { known.contains($0) }?.generation ?? 0
+    return document.attachments.filter { $0.content != nil && $0.generation > newest }
+  }
+}
+
+extension DocumentObject {
+  fileprivate mutating func add(_ name: String, _ leaves: [RevisionTree.Leaf]) {
+    guard !leaves.isEmpty else { return }
+    self[name] = .array(leaves.map { .string("\($0.id)") })
+  }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoSync
+
+/// Which documents a listing has.
+enum ListedDocuments: Sendable {
+  case all
+  case designDocuments
+}
+
+// `_all_docs`: documents in the order of their IDs.
+extension SyncHandler {
+  func allDocuments(
+    _ access: Access, _ kind: ListedDocuments = .all
+  ) async throws -> SyncResponse {
+    try access.call.require("GET", "POST")
+    let query = try await ListingQuery(access, kind, limit: configuration.maximumBody)
+    let served = access.served
+    let total = try await served.run { try $0.counts().documents }
+    let listing = Listing(
+      served: served, visibility: access.visibility,
+      content: access.request.isTrue("include_docs") ? DocumentContent(access.request) : nil)
+    if let keys = query.keys {
+      let selected = keys.dropFirst(query.skip).prefix(query.limit)
+      let head = "{\"total_rows\":\(total),\"offset\":0,\"rows\":[\n"
+      return .stream { write in
+        try await write(Array(head.utf8))
+        var at = selected.startIndex
+        while at < selected.endIndex {
+          let page = selected[at..<min(at + Listing.pageLength, selected.endIndex)]
+          let rows = try await listing.rows(keys: page)
+          try await write(
+            Array((at > selected.startIndex ? ",\n" : "").utf8) + rows.joined(separator: ",\n".utf8)
+          )
+          at = page.endIndex
+        }
+        try await write(Array("\n]}\n".utf8))
+      }
+    }
+    let offset = try await query.offset(served)
+    var head = "{\"total_rows\":\(total),\"offset\":\(offset),\"rows\":[\n"
+    if access.request.isTrue("update_seq") {
+      head =
+        "{\"total_rows\":\(total),\"offset\":\(offset),\"update_seq\":\"\(try await served.lastSequence())\",\"rows\":[\n"
+    }
+    let (begin, range, skip, limit) = (head, query.range, query.skip, query.limit)
+    return .stream { write in
+      try await write(Array(begin.utf8))
+      var (rest, toSkip, range, isFirst) = (limit, skip, range, true)
+      while rest > 0 {
+        let page = try await listing.page(range, atMost: max(rest, toSkip))
+        let skipped = page.rows.prefix(toSkip).count
+        toSkip -= skipped
+        let rows = page.rows.dropFirst(skipped).prefix(rest)
+        rest -= rows.count
+        if !rows.isEmpty {
+          try await write(
+            Array((isFirst ? "" : ",\n").utf8) + rows.joined(separator: ",\n".utf8))
+          isFirst = false
+        }
+        guard let last = page.last else { break }
+        range = range.after(last)
+      }
+      try await write(Array("\n]}\n".utf8))
+    }
+  }
+}
+
+/// The parameters of a listing.
+struct ListingQuery: Sendable {
+  var keys: [DocumentValue]?
+  var range = ListingRange()
+  var skip = 0
+  var limit = Int.max
+
+  init(_ access: Access, _ kind: ListedDocuments, limit maximum: Int) async throws {
+    let request = access.request
+    var parameters = DocumentObject()
+    if request.verb == "POST" {
+      try request.requireJSON()
+      parameters = try await request.object(limit: maximum, isOptional: true)
+    }
+    func value(_ names: String...) throws -> DocumentValue? {
+      for name in names {
+        if let value = try parameters[name] ?? request.json(name) { return value }
+      }
+      return nil
+    }
+    if let keys = try value("keys"), keys != .null {
+      guard let list = keys.array else {
+        throw ProtocolError.badRequest("`keys` parameter must be an array.")
+      }
+      for name in ["key", "startkey", "start_key", "endkey", "end_key"] where try value(name) != nil
+      {
+        throw ProtocolError(
+          400, "query_parse_error",
+          "`keys` is incompatible with `key`, `start_key` and `end_key`")
+      }
+      self.keys = list
+    }
+    skip = max(0, try parameters["skip"]?.int ?? request.count("skip") ?? 0)
+    limit = max(0, try parameters["limit"]?.int ?? request.count("limit") ?? .max)
+    let isDescending = try value("descending") == true
+    if let key = try value("key") {
+      let id = key.string ?? ""
+      range = ListingRange(lower: id, upper: id)
+    } else {
+      let start = try value("startkey", "start_key")
+      let end = try value("endkey", "end_key")
+      let includesEnd = try value("inclusive_end") != false
+      range =
+        isDescending
+        ? ListingRange(
+          lower: Self.bound(end, isLower: true), upper: Self.bound(start, isLower: false),
+          includesLower: includesEnd)
+        : ListingRange(
+          lower: Self.bound(start, isLower: true), upper: Self.bound(end, isLower: false),
+          includesUpper: includesEnd)
+    }
+    range.isDescending = isDescending
+    if kind == .designDocuments {
+      range.lower = range.lower ?? "_design/"
+      range.upper = range.upper ?? "_design0"
+    }
+    if keys != nil, isDescending { keys?.reverse() }
+  }
+
+  /// An ID as the bound of a range. What is no text precedes or follows all texts.
+  private static func bound(_ value: DocumentValue?, isLower: Bool) -> String? {
+    switch value {
+    case nil: nil
+    case .string(let text): text
+    case .null, .bool, .int, .double: isLower ? nil : "\u{1}"
+    default: isLower ? "\u{10FFFF}" : nil
+    }
+  }
+
+  /// The number of documents that precede the listing.
+  func offset(_ served: ServedDatabase) async throws -> Int {
+    let range = range
+    let before: ListingRange? =
+      range.isDescending
+      ? range.upper.map { ListingRange(lower: $0, includesLower: !range.includesUpper) }
+      : range.lower.map { ListingRange(upper: $0, includesUpper: !range.includesLower) }
+    guard let before else { return skip }
+    return skip + (try await served.run { try $0.count(before) })
+  }
+}
+
+/// Reads documents for listings.
+struct Listing: Sendable {
+  let served: ServedDatabase
+  let visibility: Visibility
+  /// What the documents have; nil if the listing has no documents.
+  let content: DocumentContent?
+
+  /// The number of documents that are read at a time. Arbitrary.
+  static let pageLength = 250
+
+  /// Returns rows of live documents, and the last ID if there may be more.
+  func page(
+    _ range: ListingRange, atMost limit: Int
+  ) async throws -> (rows: [[UInt8]], last: String?) {
+    let length = min(max(limit, 1), Self.pageLength)
+    let (documents, last) = try await served.run { try $0.documents(range, limit: length) }
+    var rows: [[UInt8]] = []
+    for revisions in documents {
+      guard let winner = revisions.winner, !winner.isDeleted, visibility.allows(winner) else {
+        continue
+      }
+      rows.append(try await row(winner, revisions))
+    }
+    return (rows, last)
+  }
+
+  /// Returns a row for each key.
+  func rows(keys: ArraySlice<DocumentValue>) async throws -> [[UInt8]] {
+    let found = try await served.revisions(keys.compactMap(\.string))
+    var rows: [[UInt8]] = []
+    for key in keys {
+      guard let id = key.string, let revisions = found[id], let winner = revisions.winner,
+        visibility.allows(winner)
+      else {
+        rows.append(
+          Array("{\"key\":".utf8) + SyncJSON.bytes(key) + Array(",\"error\":\"not_found\"}".utf8))
+        continue
+      }
+      rows.append(try await row(winner, revisions))
+    }
+    return rows
+  }
+
+  private func row(_ winner: SyncDocument, _ revisions: DocumentRevisions) async throws -> [UInt8] {
+    let id = SyncJSON.bytes(DocumentValue.string(winner.id))
+    var json = Array("{\"id\":".utf8) + id + Array(",\"key\":".utf8) + id
+    json += ",\"value\":{\"rev\":".utf8
+    json += SyncJSON.bytes(DocumentValue.string("\(winner.revision)"))
+    json += (winner.isDeleted ? ",\"deleted\":true}" : "}").utf8
+    if let content {
+      json += ",\"doc\":".utf8
+      json +=
+        winner.isDeleted
+        ? Array("null".utf8) : try await content.json(winner, revisions, in: served)
+    }
+    json.append(UInt8(ascii: "}"))
+    return json
+  }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoSync
+
+// `_bulk_get`: many revisions in one response.
+extension SyncHandler {
+  func bulkGet(_ access: Access) async throws -> SyncResponse {
+    try access.call.require("POST")
+    try access.request.requireJSON()
+    let body = try await access.request.object(limit: configuration.maximumBody)
+    guard let list = body["docs"]?.array else {
+      throw ProtocolError.badRequest("Missing JSON list of 'docs'.")
+    }
+    let rows = try list.map { value in
+      guard let object = value.object, let id = object["id"]?.string else {
+        throw ProtocolError.badRequest("Document id is missing")
+      }
+      return BulkGetRow(id, object)
+    }
+    let reader = BulkGetReader(
+      served: access.served, visibility: access.visibility,
+      content: DocumentContent(access.request), isLatest: access.request.isTrue("latest"))
+    metrics.documentsRead.increment(by: rows.count)
+    let accepted = access.request.accepted
+    if accepted.contains("multipart/mixed") || accepted.contains("multipart/related") {
+      return try await multipart(rows, reader, access, accepted)
+    }
+    // The first part is read before the response begins, so that its errors are reported.
+    let first = try await reader.json(rows.prefix(BulkGetReader.pageLength))
+    return .stream { write in
+      try await write(Array("{\"results\":[".utf8) + first)
+      var at = BulkGetReader.pageLength
+      while at < rows.count {
+        let page = rows[at..<min(at + BulkGetReader.pageLength, rows.count)]
+        try await write(Array(",".utf8) + (try await reader.json(page)))
+        at += page.count
+      }
+      try await write(Array("]}\n".utf8))
+    }
+  }
+
+  private func multipart(
+    _ rows: [BulkGetRow], _ reader: BulkGetReader, _ access: Access, _ accepted: [String]
+  ) async throws -> SyncResponse {
+    var message = MultipartMessage()
+    var at = 0
+    while at < rows.count {
+      let page = rows[at..<min(at + BulkGetReader.pageLength, rows.count)]
+      at += page.count
+      for (row, results) in try await reader.results(page) {
+        for result in results {
+          switch result {
+          case .found(let document, let revisions):
+            var content = reader.content
+            content.known = row.known
+            message.append(
+              document, revisions, content,
+              headers: [
+                ("X-Doc-Id", row.id.headerText), ("X-Rev-Id", "\(document.revision)"),
+              ])
+          case .failed(let error):
+            message.append(json: SyncJSON.bytes(error), parameters: "; error=\"true\"")
+          }
+        }
+      }
+    }
+    message.close()
+    return response(
+      message, accepted.contains("multipart/mixed") ? "mixed" : "related", access, [:])
+  }
+}
+
+/// A revision that a client asks for.
+struct BulkGetRow: Sendable {
+  let id: String
+  /// The text of the revision; nil for all leaves.
+  let revision: String?
+  /// Revisions that the client has.
+  let known: [RevisionID]
+
+  init(_ id: String, _ object: DocumentObject) {
+    self.id = id
+    revision = object["rev"] == .null ? nil : object["rev"].map { $0.string ?? "" }
+    known = object["atts_since"]?.array?.compactMap { $0.string.flatMap { RevisionID($0) } } ?? []
+  }
+}
+
+/// Reads the revisions of a request.
+struct BulkGetReader: Sendable {
+  let served: ServedDatabase
+  let visibility: Visibility
+  let content: DocumentContent
+  let isLatest: Bool
+
+  /// The number of documents that are in memory at a time. Arbitrary.
+  static let pageLength = 50
+
+  enum Found: Sendable {
+    case found(SyncDocument, DocumentRevisions)
+    case failed(DocumentObject)
+  }
+
+  /// Returns the revisions of each row, in order.
+  func results(_ rows: ArraySlice<BulkGetRow>) async throws -> [(BulkGetRow, [Found])] {
+    let found = try await served.revisions(rows.map(\.id))
+    return rows.map { row in (row, results(row, found[row.id])) }
+  }
+
+  private func results(_ row: BulkGetRow, _ revisions: DocumentRevisions?) -> [Found] {
+    guard let text = row.revision else {
+      let leaves = revisions.map { revisions in
+        revisions.leaves.compactMap { revisions[$0.id] }.filter { visibility.allows($0) }
+          .map { Found.found($0, revisions) }
+      }
+      return leaves.flatMap { $0.isEmpty ? nil : $0 } ?? [failure(row, "undefined", .missing)]
+    }
+    guard let id = RevisionID(text) else {
+      return [failure(row, text, .badRequest("Invalid rev format"))]
+    }
+    guard let revisions else { return [failure(row, text, .missing)] }
+    let latest = isLatest ? revisions.tree.leaves(from: id).map(\.id) : []
+    return (latest.isEmpty ? [id] : latest).map { wanted in
+      guard let document = revisions[wanted], visibility.allows(document) else {
+        return failure(row, text, .missing)
+      }
+      return .found(document, revisions)
+    }
+  }
+
+  private func failure(_ row: BulkGetRow, _ revision: String, _ error: ProtocolError) -> Found {
+    .failed([
+      "id": .string(row.id), "rev": .string(revision), "error": .string(error.name),
+      "reason": .string(error.reason),
+    ])
+  }
+
+  /// Returns the rows as JSON, separated by commas.
+  func json(_ rows: ArraySlice<BulkGetRow>) async throws -> [UInt8] {
+    var output: [UInt8] = []
+    for (row, results) in try await results(rows) {
+      if !output.isEmpty { output += ",".utf8 }
+      output += "{\"id\":".utf8
+      output += SyncJSON.bytes(DocumentValue.string(row.id))
+      output += ",\"docs\":[".utf8
+      for (index, result) in results.enumerated() {
+        if index > 0 { output += ",".utf8 }
+        switch result {
+        case .found(let document, let revisions):
+          output += "{\"ok\":".utf8
+          var content = content
+          content.known = row.known
+          output += try await content.json(document, revisions, in: served)
+        case .failed(let error):
+          output += "{\"error\":".utf8
+          output += SyncJSON.bytes(error)
+        }
+        output += "}".utf8
+      }
+      output += "]}".utf8
+    }
+    return output
+  }
+}

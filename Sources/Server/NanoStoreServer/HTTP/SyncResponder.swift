@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+
+/// Translates between Hummingbird and the handler.
+struct SyncResponder: Sendable {
+  let handler: SyncHandler
+
+  /// - Parameters:
+  ///   - mounted: The number of components of the path that belong to the handler; nil if all do.
+  ///   - onClose: Calls a closure when the client closes the connection. Without it, a feed fails with its next write.
+  func response(
+    to request: Request, address: String?, mounted: Int? = nil,
+    onClose: ((@escaping @Sendable () -> Void) -> Void)? = nil
+  ) async -> Response {
+    var parts = request.body.makeAsyncIterator()
+    let body = SyncRequestBody { try await parts.next().map { Array($0.readableBytesView) } }
+    let (prefix, target) = Self.split(request.head.path ?? "/", mounted)
+    var headers = request.headers
+    if let authority = request.head.authority, let name = HTTPField.Name("Host") {
+      headers[name] = authority
+    }
+    guard
+      let call = SyncRequest(
+        method: request.method.rawValue, target: target, prefix: prefix, headers: headers,
+        body: body, address: address)
+    else {
+      return sent(.error(.badRequest("The URL is malformed.")), request, nil)
+    }
+    return sent(await handler.respond(to: call), request, onClose)
+  }
+
+  /// Separates the prefix under which the handler is mounted from the rest of a target.
+  static func split(_ target: String, _ mounted: Int?) -> (prefix: String, target: String) {
+    guard let mounted else { return ("", target) }
+    let end = target.firstIndex(of: "?") ?? target.endIndex
+    let components = target[..<end].split(separator: "/")
+    let count = components.count - mounted
+    guard count > 0, count <= components.count else { return ("", target) }
+    let start = components[count - 1].endIndex
+    let rest = target[start...]
+    return (String(target[..<start]), rest.hasPrefix("/") ? String(rest) : "/" + rest)
+  }
+
+  private func sent(
+    _ response: SyncResponse, _ request: Request,
+    _ onClose: ((@escaping @Sendable () -> Void) -> Void)?
+  ) -> Response {
+    var headers = response.headers
+    // Hummingbird then closes the connection; a client that is not told uses it again, and fails.
+    if request.headers[.connection] == "close" { headers[.connection] = "close" }
+    let body: ResponseBody
+    switch response.body {
+    case .bytes(let bytes): body = ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+    case .stream(let stream):
+      if let disconnection = stream.disconnection { onClose?({ disconnection.close() }) }
+      body = ResponseBody(contentLength: stream.length) { writer in
+        try await stream.produce { try await writer.write(ByteBuffer(bytes: $0)) }
+        try await writer.finish(nil)
+      }
+    }
+    return Response(status: .init(code: response.status), headers: headers, body: body)
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+import NanoDocument
+import NanoServer
+import ServiceLifecycle
+
+extension SyncServer {
+  /// Serves until the task is canceled or, if `stopsOnSignals` is set, the process receives `SIGINT` or `SIGTERM`.
+  ///
+  /// Feeds then end, and running requests have ``SyncServerConfiguration/shutdownTimeout`` to finish.
+  ///
+  /// - Parameters:
+  ///   - stopsOnSignals: Whether signals stop the server.
+  ///   - whenReady: Called with the port when the server accepts connections.
+  /// - Throws: `StoreError` with the code `invalidArgument` if other machines could reach a server without users, or the
+  ///   certificate cannot be read; an I/O error if the server cannot listen.
+  public func run(
+    stopsOnSignals: Bool = false,
+    whenReady: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+  ) async throws {
+    let configuration = handler.configuration
+    guard
+      configuration.authenticate != nil || configuration.isLocal || configuration.allowsAnonymous
+    else {
+      throw StoreError(
+        .invalidArgument, "A sync server without users would be open to other machines",
+        [
+          .value: configuration.address,
+          .hint: "set authenticate, or allowsAnonymous if everyone may read and write",
+        ])
+    }
+    var listener = HTTPListener(address: configuration.address, port: configuration.port)
+    listener.maximumConnections = configuration.maximumConnections
+    listener.shutdownTimeout = configuration.shutdownTimeout
+    listener.stopsOnSignals = stopsOnSignals
+    listener.services = [FeedEnd(handler: handler)]
+    if let tls = configuration.tls { listener.server = try Self.encrypted(tls) }
+    let responder = SyncResponder(handler: handler)
+    try await listener.run(
+      CallbackResponder<ServerContext> { request, context in
+        await responder.response(
+          to: request, address: context.address, onClose: { context.onClose($0) })
+      }, whenReady: whenReady, logger: configuration.logger)
+  }
+
+  private static func encrypted(_ tls: SyncTLS) throws -> HTTPServerBuilder {
+    do {
+      let certificates = try NIOSSLCertificate.fromPEMFile(tls.certificateFile)
+      let key = try NIOSSLPrivateKey(file: tls.keyFile, format: .pem)
+      return try .tls(
+        tlsConfiguration: .makeServerConfiguration(
+          certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key)))
+    } catch {
+      throw StoreError(
+        .invalidArgument, "The certificate of the server cannot be read",
+        [.path: tls.certificateFile, .hint: "use PEM files that belong together"])
+    }
+  }
+}
+
+/// Ends feeds before the server waits for running requests.
+private struct FeedEnd: Service {
+  let handler: SyncHandler
+
+  func run() async throws {
+    try? await gracefulShutdown()
+    handler.shutDown()
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoSync
+
+/// Interprets documents that clients send, with the errors of CouchDB.
+enum DocumentParser {
+  private static let maximumGeneration = Int(Int32.max)
+
+  static func object(_ bytes: [UInt8]) throws(ProtocolError) -> DocumentObject {
+    try object(value(bytes))
+  }
+
+  static func value(_ bytes: [UInt8]) throws(ProtocolError) -> DocumentValue {
+    do {
+      return try SyncJSON.value(bytes)
+    } catch {
+      throw .badRequest("invalid UTF-8 JSON")
+    }
+  }
+
+  static func object(_ value: DocumentValue) throws(ProtocolError) -> DocumentObject {
+    guard let object = value.object else {
+      throw .badRequest("Document must be a JSON object")
+    }
+    return object
+  }
+
+  static func document(_ object: DocumentObject) throws(ProtocolError) -> WireDocument {
+    if let deleted = object["_deleted"], deleted.bool == nil {
+      throw .invalidDocument("Bad special document member: _deleted")
+    }
+    if let attachments = object["_attachments"], attachments.object == nil {
+      throw .invalidDocument("Bad special document member: _attachments")
+    }
+    let document = try WireDocument(object)
+    // No document has so many revisions, and numbers of those that follow would not be integers any more.
+    if let revision = document.revision, revision.generation > maximumGeneration {
+      throw .badRequest("Invalid rev format")
+    }
+    return document
+  }
+
+  /// Checks the length of a document, whose attachments do not count.
+  static func checkSize(_ document: WireDocument, limit: Int) throws(ProtocolError) {
+    // Most are far below the limit, which a look at the fields shows.
+    guard SyncJSON.bytes(document.body).count <= limit else {
+      throw ProtocolError(413, "document_too_large", document.id ?? "")
+    }
+  }
+}

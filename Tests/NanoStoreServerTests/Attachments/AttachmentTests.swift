@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoStore
+import NanoStoreServer
+import NanoSync
+import Testing
+
+@Suite("Attachments over HTTP")
+struct AttachmentTests {
+  private func server() async throws -> TestServer {
+    let server = try TestServer()
+    _ = try await server.send("PUT", "/notes")
+    return server
+  }
+
+  private func put(
+    _ server: TestServer, _ target: String, _ bytes: [UInt8], type: String = "image/png"
+  ) async throws -> TestServer.Answer {
+    try await server.send("PUT", target, bytes, headers: ["Content-Type": type])
+  }
+
+  @Test("An attachment comes back byte by byte, and belongs to the document of the application")
+  func roundTrip() async throws {
+    let server = try await server()
+    let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+
+    let written = try await put(server, "/notes/n1/dir/%C3%A4%20b%2Bc.png", bytes)
+    let read = try await server.send("GET", "/notes/n1/dir/%C3%A4%20b%2Bc.png")
+
+    #expect(written.status == 201)
+    #expect(read.bytes == bytes)
+    #expect(read.header("Content-Type") == "image/png")
+    #expect(read.header("Content-Security-Policy") == "sandbox")
+    #expect(
+      try await server.store["notes"].attachments(of: "n1").data("dir/ä b+c.png") == Data(bytes))
+    let tag = try #require(read.header("ETag"))
+    let again = try await server.send(
+      "GET", "/notes/n1/dir/%C3%A4%20b%2Bc.png", headers: ["If-None-Match": tag])
+    #expect(again.status == 304)
+    let head = try await server.send("HEAD", "/notes/n1/dir/%C3%A4%20b%2Bc.png")
+    #expect(head.bytes.isEmpty)
+    #expect(head.header("Content-Length") == "300000")
+  }
+
+  @Test(
+    "A range has these bytes only",
+    arguments: [
+      ("bytes=0-1", 0..<2), ("bytes=299990-", 299_990..<300_000), ("bytes=-5", 299_995..<300_000),
+      ("bytes=100-999999", 100..<300_000), ("bytes=0-299999", 0..<300_000),
+    ])
+  func range(_ header: String, _ range: Range<Int>) async throws {
+    let server = try await server()
+    let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 2) }
+    _ = try await put(server, "/notes/n1/a", bytes)
+
+    let part = try await server.send("GET", "/notes/n1/a", headers: ["Range": header])
+
+    #expect(part.status == 206)
+    #expect(part.bytes == Array(bytes[range]))
+    #expect(
+      part.header("Content-Range") == "bytes \(range.lowerBound)-\(range.upperBound - 1)/300000")
+  }
+
+  @Test(
+    "A range that is beyond the end or reversed is refused, another unit ignored",
+    arguments: [
+      ("bytes=4-", 416), ("bytes=3-1", 416), ("bytes=-0", 416), ("items=0-1", 200),
+      ("bytes=x", 200),
+    ])
+  func badRange(_ header: String, _ status: Int) async throws {
+    let server = try await server()
+    _ = try await put(server, "/notes/n1/a", [1, 2, 3, 4])
+
+    #expect(
+      try await server.send("GET", "/notes/n1/a", headers: ["Range": header]).status == status)
+  }
+
+  @Test("A multipart document stores its attachments, and is answered as one")
+  func multipart() async throws {
+    let server = try await server()
+    let large = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 13 >> 1) }
+    let json =
+      #"{"_id":"m","_rev":"1-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","_attachments":{"#
+      + #""one.txt":{"follows":true,"content_type":"text/plain","length":3,"revpos":1},"#
+      + #""two":{"follows":true,"length":200000,"revpos":1},"three":{"follows":true,"length":0}}}"#
+    var body = Array(
+      "--B\r\nContent-Type: application/json\r\n\r\n\(json)\r\n--B\r\n\r\none\r\n--B\r\n".utf8)
+    body += Array("Content-Disposition: attachment; filename=\"x\"\r\n\r\n".utf8) + large
+    body += Array("\r\n--B\r\n\r\n\r\n--B--".utf8)
+
+    let written = try await server.send(
+      "PUT", "/notes/m?new_edits=false", body,
+      headers: ["Content-Type": "multipart/related; boundary=\"B\""])
+    let related = try await server.send("GET", "/notes/m?attachments=true")
+    let mixed = try await server.send(
+      "GET", #"/notes/m?open_revs=["1-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","9-b"]"#,
+      headers: ["Accept": "multipart/mixed"])
+
+    #expect(written.status == 201)
+    #expect(try await server.send("GET", "/notes/m/one.txt").text == "one")
+    #expect(try await server.send("GET", "/notes/m/two").bytes == large)
+    #expect(try await server.send("GET", "/notes/m/three").bytes == [])
+    for answer in [related, mixed] {
+      let length: Int
+      switch await server.respond("GET", "/notes/m?attachments=true").body {
+      case .stream(let stream): length = stream.length ?? 0
+      case .bytes: length = 0
+      }
+      if answer.bytes == related.bytes { #expect(answer.bytes.count == length) }
+    }
+    let parts = try await parts(related.bytes, related.header("Content-Type"))
+    #expect(parts.count == 4)
+    #expect(parts[1].bytes == Array("one".utf8))
+    #expect(parts[2].bytes == large)
+    let outer = try await self.parts(mixed.bytes, mixed.header("Content-Type"))
+    #expect(outer.count == 2)
+    let inner = try await self.parts(outer[0].bytes, outer[0].type)
+    #expect(inner.map(\.bytes) == parts.map(\.bytes))
+    #expect(outer[1].type == #"application/json; error="true""#)
+  }
+
+  private func parts(
+    _ bytes: [UInt8], _ type: String?
+  ) async throws -> [(type: String?, bytes: [UInt8])] {
+    let boundary = try #require(MultipartReader.boundary(of: type ?? ""))
+    var rest: [UInt8]? = bytes
+    let reader = MultipartReader(boundary: boundary) {
+      defer { rest = nil }
+      return rest
+    }
+    var parts: [(type: String?, bytes: [UInt8])] = []
+    while let headers = try await reader.nextPart() {
+      parts.append(
+        (
+          headers.first { $0.name == "content-type" }?.value,
+          try await reader.collect(limit: .max)
+        ))
+    }
+    return parts
+  }
+
+  @Test("Compressed content is stored as it was before, under both digests")
+  func compressed() async throws {
+    let server = try await server()
+    // "abcabcabc"
+    let gzip = try #require(Data(base64Encoded: "H4sIAAAAAAACA0tMSk4EIwAYSC1GCQAAAA=="))
+    let json =
+      #"{"_id":"m","_rev":"1-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","_attachments":{"a":{"follows":true,"#
+      + #""content_type":"text/plain","revpos":1,"digest":"md5-/FMmIPpdT4L0Y45fZ3NoEg==","#
+      + #""length":9,"encoding":"gzip","encoded_length":\#(gzip.count)}}}"#
+    var body = Array("--B\r\nContent-Type: application/json\r\n\r\n\(json)\r\n--B\r\n".utf8)
+    body += Array("Content-Encoding: gzip\r\n\r\n".utf8) + gzip + Array("\r\n--B--".utf8)
+
+    let written = try await server.send(
+      "PUT", "/notes/m?new_edits=false", body,
+      headers: ["Content-Type": "multipart/related; boundary=B"])
+    // CouchDB names the attachment by the digest that it knows.
+    let kept = try await server.send(
+      "PUT", "/notes/m?new_edits=false",
+      Array(
+        (#"{"_id":"m","_revisions":{"start":2,"ids":["bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb","aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]},"#
+          + #""_attachments":{"a":{"stub":true,"digest":"md5-/FMmIPpdT4L0Y45fZ3NoEg=="}}}"#).utf8))
+
+    #expect(written.status == 201, "\(written.text)")
+    #expect(kept.status == 201, "\(kept.text)")
+    #expect(try await server.send("GET", "/notes/m/a").text == "abcabcabc")
+  }
+
+  @Test("Content that is not what the document says is refused, and nothing is stored")
+  func mismatch() async throws {
+    let server = try await server()
+    func send(_ properties: String, _ content: String) async throws -> Int {
+      let json = #"{"_attachments":{"a":{"follows":true,\#(properties)}}}"#
+      let body = "--B\r\n\r\n\(json)\r\n--B\r\n\r\n\(content)\r\n--B--"
+      return try await server.send(
+        "PUT", "/notes/m", Array(body.utf8),
+        headers: ["Content-Type": "multipart/related; boundary=B"]
+      ).status
+    }
+
+    #expect(try await send(#""length":2"#, "three") == 400)
+    #expect(try await send(#""length":9"#, "three") == 400)
+    #expect(try await send(#""length":5,"digest":"md5-AAAAAAAAAAAAAAAAAAAAAA==""#, "three") == 500)
+    #expect(try await send(#""length":5,"encoding":"gzip","encoded_length":5"#, "three") == 400)
+    #expect(try await server.store["notes"].count() == 0)
+    #expect(try await send(#""length":5"#, "three") == 201)
+  }
+
+  @Test(
+    "A multipart message that ends early is refused",
+    arguments: ["", "--B", "--B\r\n\r\n{}", "--B\r\n\r\n{}\r\n--B\r\n"])
+  func truncated(_ body: String) async throws {
+    let server = try await server()
+
+    let answer = try await server.send(
+      "PUT", "/notes/m", Array(body.utf8),
+      headers: ["Content-Type": "multipart/related; boundary=B"])
+
+    #expect(answer.status == 400)
+    #expect(try await server.store["notes"].count() == 0)
+  }
+
+  @Test("atts_since leaves out what the client has")
+  func known() async throws {
+    let server = try await server()
+    let first = try await put(server, "/notes/n1/a", [1])
+    let one = try #require(first.json.object?["rev"]?.string)
+    let second = try await put(server, "/notes/n1/b?rev=\(one)", [2])
+    let two = try #require(second.json.object?["rev"]?.string)
+
+    let answer = try await server.send(
+      "GET", #"/notes/n1?open_revs=["\#(two)"]&atts_since=["\#(one)"]&revs=true"#,
+      headers: ["Accept": "multipart/mixed"])
+
+    let outer = try await parts(answer.bytes, answer.header("Content-Type"))
+    let inner = try await parts(outer[0].bytes, outer[0].type)
+    #expect(inner.count == 2)
+    #expect(inner[1].bytes == [2])
+    let stubs = try DocumentObject(json: inner[0].bytes, dialect: .plain)["_attachments"]?.object
+    #expect(stubs?["a"]?.object?["stub"] == true)
+    #expect(stubs?["b"]?.object?["follows"] == true)
+  }
+
+  @Test("An attachment above the limit is refused while it arrives")
+  func tooLarge() async throws {
+    let server = try TestServer { $0.maximumAttachment = 10_000 }
+    _ = try await server.send("PUT", "/notes")
+    let bytes = [UInt8](repeating: 0, count: 20_000)
+
+    #expect(try await put(server, "/notes/n1/a", bytes).status == 413)
+    // A kilobyte can expand to a megabyte.
+    #expect(try await server.store["notes"].count() == 0)
+  }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Hummingbird
+import Logging
+import NanoDocument
+import NanoStore
+import NanoStoreServer
+import Synchronization
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite("A sync server on the network", .timeLimit(.minutes(2)))
+struct NetworkTests {
+  private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+  private func withServer(
+    _ server: SyncServer, _ body: @escaping @Sendable (URL) async throws -> Void
+  ) async throws {
+    let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+    try await withThrowingTaskGroup { group in
+      group.addTask { try await server.run { continuation.yield($0) } }
+      var iterator = ports.makeAsyncIterator()
+      let port = try #require(await iterator.next())
+      try await body(try #require(URL(string: "http://127.0.0.1:\(port)/")))
+      group.cancelAll()
+    }
+  }
+
+  private static func configuration() -> SyncServerConfiguration {
+    var configuration = SyncServerConfiguration()
+    configuration.port = 0
+    configuration.logger = quiet
+    configuration.allowsCreatingDatabases = true
+    configuration.shutdownTimeout = .seconds(1)
+    return configuration
+  }
+
+  private static func send(
+    _ method: String, _ url: String, _ body: Data? = nil, headers: [String: String] = [:]
+  ) async throws -> (Data, HTTPURLResponse) {
+    var request = URLRequest(url: try #require(URL(string: url)))
+    request.httpMethod = method
+    request.httpBody = body
+    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+    for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+    let (data, response) = try await URLSession.shared.data(for: request)
+    return (data, try #require(response as? HTTPURLResponse))
+  }
+
+  @Test("Documents, attachments and errors arrive over HTTP as the handler returns them")
+  func exchange() async throws {
+    let server = SyncServer(try Store(.memory), configuration: Self.configuration())
+
+    try await withServer(server) { url in
+      let base = url.absoluteString
+      #expect(try await Self.send("PUT", base + "notes").1.statusCode == 201)
+      let large = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+      let put = try await Self.send(
+        "PUT", base + "notes/a%2Fb/x.bin", large,
+        headers: ["Content-Type": "application/octet-stream"])
+      #expect(put.1.statusCode == 201)
+      let got = try await Self.send("GET", base + "notes/a%2Fb/x.bin")
+      #expect(got.0 == large)
+      #expect(got.1.value(forHTTPHeaderField: "Content-Length") == "3000000")
+      let document = try await Self.send("GET", base + "notes/a%2Fb")
+      #expect(try DocumentObject(json: document.0, dialect: .plain)["_id"] == "a/b")
+      let missing = try await Self.send("GET", base + "notes/none")
+      #expect(missing.1.statusCode == 404)
+      let head = try await Self.send("HEAD", base + "notes")
+      #expect(head.1.statusCode == 200 && head.0.isEmpty)
+      // Twenty at once, on connections that are used again.
+      try await withThrowingTaskGroup { group in
+        for number in 0..<20 {
+          group.addTask {
+            let answer = try await Self.send("PUT", base + "notes/n\(number)", Data("{}".utf8))
+            #expect(answer.1.statusCode == 201)
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("A feed is released when its client closes the connection")
+  func disconnect() async throws {
+    let store = try Store(.memory)
+    let server = SyncServer(store, configuration: Self.configuration())
+
+    try await withServer(server) { url in
+      let base = url.absoluteString
+      _ = try await Self.send("PUT", base + "notes")
+      let feed = Task {
+        try await Self.send("GET", base + "notes/_changes?feed=continuous&heartbeat=60000")
+      }
+      while server.openFeeds == 0 { try await Task.sleep(for: .milliseconds(5)) }
+
+      feed.cancel()
+      _ = await feed.result
+
+      while server.openFeeds > 0 { try await Task.sleep(for: .milliseconds(5)) }
+    }
+  }
+
+  @Test("A server that stops ends its feeds")
+  func stop() async throws {
+    let server = SyncServer(try Store(.memory), configuration: Self.configuration())
+    let text = Mutex("")
+
+    try await withServer(server) { url in
+      let base = url.absoluteString
+      _ = try await Self.send("PUT", base + "notes")
+      let feed = Task {
+        try await Self.send("GET", base + "notes/_changes?feed=continuous&heartbeat=60000").0
+      }
+      while server.openFeeds == 0 { try await Task.sleep(for: .milliseconds(5)) }
+      server.shutDown()
+      let received = try await feed.value
+      text.withLock { $0 = String(decoding: received, as: UTF8.self) }
+    }
+
+    #expect(text.withLock { $0 }.contains("last_seq"))
+  }
+
+  @Test("The server works under a prefix of another application")
+  func mounted() async throws {
+    let server = SyncServer(try Store(.memory), configuration: Self.configuration())
+    let router = Router()
+    router.get("hello") { _, _ in "hello" }
+    server.addRoutes(to: router.group("api").group("sync"))
+    let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+    let application = Application(
+      router: router,
+      configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+      onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }, logger: Self.quiet)
+
+    try await withThrowingTaskGroup { group in
+      group.addTask { try await application.run() }
+      var iterator = ports.makeAsyncIterator()
+      let port = try #require(await iterator.next())
+      let base = "http://127.0.0.1:\(port)"
+      #expect(try await Self.send("GET", base + "/hello").0 == Data("hello".utf8))
+      #expect(try await Self.send("GET", base + "/api/sync").1.statusCode == 200)
+      #expect(try await Self.send("PUT", base + "/api/sync/notes").1.statusCode == 201)
+      let put = try await Self.send("PUT", base + "/api/sync/notes/a%2Fb", Data("{}".utf8))
+      #expect(put.1.value(forHTTPHeaderField: "Location") == "/api/sync/notes/a%2Fb")
+      #expect(try await Self.send("GET", base + "/api/sync/notes/a%2Fb").1.statusCode == 200)
+      #expect(try await Self.send("GET", base + "/api/sync/notes/").1.statusCode == 200)
+      #expect(try await Self.send("GET", base + "/notes").1.statusCode == 404)
+      group.cancelAll()
+    }
+  }
+
+  @Test("A server without users refuses to listen on an address of other machines")
+  func open() async throws {
+    var configuration = Self.configuration()
+    configuration.address = "0.0.0.0"
+    let server = SyncServer(try Store(.memory), configuration: configuration)
+
+    await #expect(throws: StoreError.self) { try await server.run() }
+  }
+}
