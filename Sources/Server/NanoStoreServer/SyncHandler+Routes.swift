@@ -7,12 +7,12 @@ extension SyncHandler {
   /// Finds the endpoint of a request.
   func respond(to call: Call) async throws -> SyncResponse {
     let path = call.request.path
+    if call.request.method == "OPTIONS" {
+      throw ProtocolError(401, "unauthorized", "You are not authorized to access this db.")
+    }
     guard let first = path.first else { return try welcome(call) }
     if path.count == 1, first.hasPrefix("_"), let response = try await serverEndpoint(first, call) {
       return response
-    }
-    if call.request.method == "OPTIONS" {
-      throw ProtocolError(401, "unauthorized", "You are not authorized to access this db.")
     }
     if path.count == 1, call.request.method == "PUT" || call.request.method == "DELETE" {
       return try await (call.request.method == "PUT" ? createDatabase(call) : deleteDatabase(call))

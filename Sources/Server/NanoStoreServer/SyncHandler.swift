@@ -138,7 +138,12 @@ struct Call {
 enum MethodNotAllowed {
   static func error(_ methods: [String]) -> ProtocolError {
     var list = methods
-    if let index = list.firstIndex(of: "GET") { list.insert("HEAD", at: index + 1) }
+    // In CouchDB's order.
+    if list == ["GET", "POST"] {
+      list.append("HEAD")
+    } else if let index = list.firstIndex(of: "GET") {
+      list.insert("HEAD", at: index + 1)
+    }
     return ProtocolError(
       405, "method_not_allowed", "Only \(list.joined(separator: ",")) allowed")
   }

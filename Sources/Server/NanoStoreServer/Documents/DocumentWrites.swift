@@ -159,6 +159,8 @@ extension SyncHandler {
       }
       return try await intake.store(expected) { try await reader.nextPiece() }
     }
+    // The message may have been cut off after the attachments.
+    while try await reader.nextPart() != nil {}
     return (document, attachments)
   }
 }

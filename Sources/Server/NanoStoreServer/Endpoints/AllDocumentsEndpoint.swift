@@ -23,7 +23,7 @@ extension SyncHandler {
       content: access.request.isTrue("include_docs") ? DocumentContent(access.request) : nil)
     if let keys = query.keys {
       let selected = keys.dropFirst(query.skip).prefix(query.limit)
-      let head = "{\"total_rows\":\(total),\"offset\":0,\"rows\":[\n"
+      let head = "{\"total_rows\":\(total),\"offset\":null,\"rows\":[\n"
       return .stream { write in
         try await write(Array(head.utf8))
         var at = selected.startIndex

@@ -110,8 +110,10 @@ struct BulkGetReader: Sendable {
   private func results(_ row: BulkGetRow, _ revisions: DocumentRevisions?) -> [Found] {
     guard let text = row.revision else {
       let leaves = revisions.map { revisions in
-        revisions.leaves.compactMap { revisions[$0.id] }.filter { visibility.allows($0) }
-          .map { Found.found($0, revisions) }
+        revisions.leaves.map(\.id).sorted(by: >).compactMap { revisions[$0] }.filter {
+          visibility.allows($0)
+        }
+        .map { Found.found($0, revisions) }
       }
       return leaves.flatMap { $0.isEmpty ? nil : $0 } ?? [failure(row, "undefined", .missing)]
     }
