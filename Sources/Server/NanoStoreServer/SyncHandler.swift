@@ -47,7 +47,15 @@ package final class SyncHandler: Sendable {
     }
     crossOrigin.add(to: &response, for: request)
     if request.method == "HEAD" { response.removeBody() }
-    metrics.count(request, response, ContinuousClock.now - start)
+    let duration = ContinuousClock.now - start
+    metrics.count(request, response, duration)
+    configuration.logger.debug(
+      "Request",
+      metadata: [
+        "method": "\(request.method)", "database": "\(request.path.first ?? "")",
+        "endpoint": "\(SyncMetrics.endpoint(request))", "status": "\(response.status)",
+        "duration": "\(duration)",
+      ])
     return response
   }
 

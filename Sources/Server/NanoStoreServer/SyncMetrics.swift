@@ -40,7 +40,7 @@ final class SyncMetrics: Sendable {
   ]
 
   /// The kind of endpoint: dimensions have few values, and none of users.
-  private static func endpoint(_ request: SyncRequest) -> String {
+  static func endpoint(_ request: SyncRequest) -> String {
     let path = request.path
     guard let first = path.first else { return "server" }
     if path.count == 1 { return endpoints.contains(first) ? first : "database" }

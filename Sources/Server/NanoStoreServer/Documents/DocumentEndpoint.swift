@@ -42,7 +42,7 @@ extension SyncHandler {
       if request.hasCopy(tag) { return .notModified(tag) }
       headers[.eTag] = tag
     }
-    if content.hasAttachments, !document.attachments.isEmpty,
+    if content.hasAttachments, !content.attachmentsToSend(document).isEmpty,
       request.accepts("multipart/related")
     {
       return multipartRelated(document, revisions, content, access, headers)

@@ -152,7 +152,8 @@ extension MultipartMessage {
     headers: [(String, String)] = []
   ) {
     let attachments = content.attachmentsToSend(document)
-    guard !document.attachments.isEmpty else {
+    // CouchDB's replicator would wait for parts of a message without any.
+    guard !attachments.isEmpty else {
       append(json: document.json(content.options(document, revisions)), headers: headers)
       return
     }
