@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoQuery
+import NanoStoreCore
+import NanoSync
+
+/// One collection of a synchronization.
+struct SyncConnection: Sendable {
+  let database: SyncDatabase
+  /// Returns the other side. A store of this process is set up for sync by it.
+  let makePeer: @Sendable () async throws -> any SyncPeer
+  let options: ReplicationOptions
+}
+
+extension SyncTarget {
+  func peerMaker(
+    for name: String
+  ) throws -> @Sendable () async throws -> any SyncPeer {
+    switch form {
+    case .url(let url, let credentials):
+      let peer = try HTTPPeer(server: url, database: name, credentials: credentials)
+      return { peer }
+    case .store(let store):
+      let database = try SyncDatabase(store[name])
+      return {
+        try await store.onWriterAlone { try database.enable() }
+        return try LocalPeer(database)
+      }
+    }
+  }
+}
+
+extension SyncOptions {
+  func replication(
+    _ database: SyncDatabase, _ direction: SyncDirection, _ mode: SyncMode
+  ) throws -> ReplicationOptions {
+    var options = ReplicationOptions()
+    options.isContinuous = mode == .continuous
+    options.pulls = direction != .push
+    options.pushes = direction != .pull
+    switch pullFilter {
+    case nil: break
+    case .keys(let keys): options.pullFilter = .ids(keys)
+    case .selector(let selector): options.pullFilter = .selector(selector)
+    }
+    if let pushFilter {
+      // Rejects now what cannot be evaluated on one document, such as a condition on related documents.
+      _ = try Evaluator(DocumentSubject([:])).holds(pushFilter)
+      options.pushFilter = PushFilter(identity: "\(pushFilter)") { id, body in
+        try Evaluator(DocumentSubject(body, key: .string(id))).holds(pushFilter)
+      }
+    }
+    options.rules = rules[database.name] ?? defaultRules
+    options.createsDatabase = createsDatabases
+    options.batchDocuments = batchDocuments
+    options.batchBytes = batchBytes
+    options.requests = requests
+    return options
+  }
+}
