@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
+public import Foundation
 public import NanoStoreCore
 
 /// The other side of a synchronization.
