@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "NanoStoreEncryption", targets: ["NanoStoreEncryption"]),
     .library(name: "NanoStorePostgres", targets: ["NanoStorePostgres"]),
     .library(name: "NanoStoreLegacy", targets: ["NanoStoreLegacy"]),
+    .library(name: "NanoStoreSync", targets: ["NanoStoreSync"]),
     .executable(name: "nanostore", targets: ["NanoCommand"]),
     .library(name: "NanoStoreServer", targets: ["NanoStoreServer"]),
     .executable(name: "nanostore-inspector", targets: ["NanoInspectorCommand"]),
@@ -49,6 +50,8 @@ let package = Package(
     .package(
       url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
   ],
@@ -179,6 +182,30 @@ let package = Package(
         "NanoSync", "NanoStore", "NanoStorePostgres", "NanoStoreEncryption", "NanoStoreCore",
         "NanoDocument", "NanoEngine", "NanoTestSupport",
         .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      exclude: ["Fixtures"], swiftSettings: strict),
+    // Compression. The HTTP client links the same library.
+    .systemLibrary(
+      name: "CZlib", path: "Sources/Sync/CZlib", pkgConfig: "zlib",
+      providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
+    .target(
+      name: "NanoStoreSync",
+      dependencies: [
+        "CZlib", "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoSync",
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ],
+      path: "Sources/Sync/NanoStoreSync", swiftSettings: strict),
+    .testTarget(
+      name: "NanoStoreSyncTests",
+      dependencies: [
+        "NanoStoreSync", "NanoSync", "NanoStore", "NanoStoreCore", "NanoDocument", "NanoEngine",
+        "NanoTestSupport",
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ],
       exclude: ["Fixtures"], swiftSettings: strict),
     .executableTarget(

@@ -14,9 +14,9 @@ package struct WireOptions: Sendable {
   package enum AttachmentForm: Sendable {
     case stubs
     /// Attachments are stubs unless their content is given, by name.
-    case inline([String: Data])
+    case inline(IDMap<Data>)
     /// The content of these, by name, is in other parts of the message.
-    case follows(Set<String>)
+    case follows(Set<ExactName>)
   }
 
   package init(
@@ -76,7 +76,7 @@ extension SyncDocument {
         }
       case .follows(let names):
         properties["length"] = .int(attachment.length)
-        properties[names.contains(attachment.name) ? "follows" : "stub"] = true
+        properties[names.contains(ExactName(attachment.name)) ? "follows" : "stub"] = true
       case .stubs:
         properties["length"] = .int(attachment.length)
         properties["stub"] = true
