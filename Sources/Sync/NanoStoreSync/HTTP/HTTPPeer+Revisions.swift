@@ -7,11 +7,12 @@ import Synchronization
 
 extension HTTPPeer {
   package func revisions(_ wanted: [WantedRevision]) async throws -> [FetchedRevision] {
-    guard !wanted.isEmpty else { return [] }
-    var fetched: [FetchedRevision] = []
-    var rest = wanted
-    if !lacks(.bulkGet), let answered = try await bulk(wanted) {
-      fetched = answered.fetched
+    // For bases, a newer revision is of no use.
+    var fetched = try await singly(wanted.filter(\.isBase))
+    var rest = wanted.filter { !$0.isBase }
+    guard !rest.isEmpty else { return fetched }
+    if !lacks(.bulkGet), let answered = try await bulk(rest) {
+      fetched += answered.fetched
       rest = answered.rest
     }
     return fetched + (try await singly(rest))
@@ -123,12 +124,12 @@ extension HTTPPeer {
 
   private func url(_ id: String, _ wanted: [WantedRevision]) -> String {
     let revisions = DocumentValue.array(wanted.map { .string("\($0.revision)") })
-    return url.text(
-      PeerURL.document(id),
-      [
-        ("revs", "true"), ("latest", "true"), ("att_encoding_info", "true"),
-        ("open_revs", String(decoding: SyncJSON.bytes(revisions), as: UTF8.self)),
-      ])
+    var query = [
+      ("revs", "true"), ("att_encoding_info", "true"),
+      ("open_revs", String(decoding: SyncJSON.bytes(revisions), as: UTF8.self)),
+    ]
+    if wanted.contains(where: { !$0.isBase }) { query.insert(("latest", "true"), at: 1) }
+    return url.text(PeerURL.document(id), query)
   }
 
   private func single(_ call: SingleCall) async throws -> [FetchedRevision] {
