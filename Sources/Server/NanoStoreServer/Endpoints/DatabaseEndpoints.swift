@@ -86,8 +86,7 @@ extension SyncHandler {
     guard access.isAdministrator else {
       throw ProtocolError(401, "unauthorized", "You are not a server admin.")
     }
-    let object = try await access.request.object(limit: configuration.maximumBody)
-    let asked = try RevisionLists(object)
+    let asked = try await revisionLists(access.request)
     let purged = try await access.served.write { try $0.purge(asked.map) }
     return .json(
       [
@@ -125,33 +124,6 @@ extension SyncHandler {
       try await access.served.write { try $0.setSecurity(object) }
       return .json(SyncResponse.accepted)
     default: throw MethodNotAllowed.error(["PUT", "GET"])
-    }
-  }
-}
-
-/// Lists of revisions by document ID, in the order of a request.
-struct RevisionLists: Sendable {
-  var ids: [String] = []
-  var map = IDMap<[RevisionID]>()
-  /// Revisions that cannot exist here, such as those of local documents.
-  var others = IDMap<[String]>()
-
-  init(_ object: DocumentObject) throws(ProtocolError) {
-    for (id, value) in object {
-      guard let list = value.array else { throw .badRequest("Invalid list of revisions.") }
-      ids.append(id)
-      if id.hasPrefix("_local/") {
-        others[id] = list.compactMap(\.string)
-        continue
-      }
-      var revisions: [RevisionID] = []
-      for element in list {
-        guard let revision = element.string.flatMap({ RevisionID($0) }) else {
-          throw .badRequest("Invalid rev format")
-        }
-        revisions.append(revision)
-      }
-      map[id] = revisions
     }
   }
 }

@@ -37,8 +37,13 @@ extension SyncHandler {
   private func revisionLists(_ access: Access) async throws -> RevisionLists {
     try access.call.require("POST")
     try access.request.requireJSON()
-    return try RevisionLists(
-      try await access.request.object(limit: configuration.maximumBody))
+    return try await revisionLists(access.request)
+  }
+
+  func revisionLists(_ request: SyncRequest) async throws -> RevisionLists {
+    try RevisionLists(
+      try await request.plainBody(limit: configuration.maximumBody)
+        .collect(limit: configuration.maximumBody))
   }
 
   private static func list(_ revisions: [RevisionID]) -> DocumentValue {
