@@ -43,7 +43,7 @@ struct DocumentContent: Sendable {
   func json(
     _ document: SyncDocument, _ revisions: DocumentRevisions, in served: ServedDatabase
   ) async throws -> [UInt8] {
-    var contents: [String: Data] = [:]
+    var contents = IDMap<Data>()
     if hasAttachments {
       for attachment in attachmentsToSend(document) {
         guard let content = attachment.content else { continue }

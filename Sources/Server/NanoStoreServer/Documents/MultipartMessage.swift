@@ -107,7 +107,7 @@ extension SyncHandler {
     message.append(
       json: document.json(
         content.options(
-          document, revisions, attachments: .follows(Set(attachments.map(\.name))))))
+          document, revisions, attachments: .follows(Set(attachments.map { ExactName($0.name) })))))
     message.append(attachments)
     message.close()
     return response(message, "related", access, headers)
@@ -160,7 +160,7 @@ extension MultipartMessage {
     append(
       json: document.json(
         content.options(
-          document, revisions, attachments: .follows(Set(attachments.map(\.name))))),
+          document, revisions, attachments: .follows(Set(attachments.map { ExactName($0.name) })))),
       attachments: attachments, headers: headers)
   }
 }
