@@ -416,7 +416,7 @@ let package = Package(
       name: "NanoConsumerTests",
       dependencies: [
         "NanoStore", "NanoStoreModels", "NanoStoreEncryption", "NanoStorePostgres",
-        "NanoStoreLegacy",
+        "NanoStoreLegacy", "NanoStoreSync", "NanoStoreServer",
       ],
       exclude: ["Calls", "Programs", "Snippets"], swiftSettings: strict),
     .testTarget(

@@ -42,7 +42,7 @@ extension PublicCall {
       "Sources/Store", "Sources/Layers",
       "Sources/Products/NanoStore",
       "Sources/Products/NanoStorePostgres", "Sources/Products/NanoStoreEncryption",
-      "Sources/Import/NanoLegacy",
+      "Sources/Import/NanoLegacy", "Sources/Sync/NanoStoreSync",
     ]
     let files = folders.flatMap { folder -> [URL] in
       let files = FileManager.default.enumerator(

@@ -25,6 +25,8 @@ struct PublicAPITests {
     Product(name: "NanoStoreEncryption", modules: ["NanoEncryption", "NanoStoreEncryption"]),
     Product(name: "NanoStoreLegacy", modules: ["NanoLegacy", "NanoStoreLegacy"]),
     Product(name: "NanoStorePostgres", modules: ["NanoPostgres", "NanoStorePostgres"]),
+    Product(name: "NanoStoreSync", modules: ["NanoSync", "NanoStoreSync"]),
+    Product(name: "NanoStoreServer", modules: ["NanoStoreServer"]),
   ]
 
   @Test("Each product declares what its list says, all of it documented", arguments: products)

@@ -57,12 +57,10 @@ final class ScriptedServer: Sendable {
     let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.allowRemoteHalfClosure, value: true)
+      // Connections are wrapped when they are served: one that is not would end the process.
+      .childChannelOption(.autoRead, value: false)
       .bind(host: "127.0.0.1", port: 0) { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
-            wrappingChannelSynchronously: channel,
-            configuration: .init(isOutboundHalfClosureEnabled: true))
-        }
+        channel.eventLoop.makeSucceededFuture(channel)
       }
     let server = ScriptedServer(port: listener.channel.localAddress?.port ?? 0)
     return try await withThrowingTaskGroup(of: Result?.self) { group in
@@ -89,9 +87,15 @@ final class ScriptedServer: Sendable {
   }
 
   private func serve(
-    _ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>, _ handler: Handler, _ answersEarly: Bool
+    _ channel: any Channel, _ handler: Handler, _ answersEarly: Bool
   ) async {
-    try? await connection.executeThenClose { inbound, outbound in
+    let connection = try? await channel.eventLoop.submit {
+      try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+        wrappingChannelSynchronously: channel,
+        configuration: .init(isOutboundHalfClosureEnabled: true))
+    }.get()
+    try? await connection?.executeThenClose { inbound, outbound in
+      try await channel.setOption(.autoRead, value: true).get()
       var reader = RequestReader(ignoresBodies: answersEarly)
       var pieces = inbound.makeAsyncIterator()
       while true {

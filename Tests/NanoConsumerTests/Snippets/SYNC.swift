@@ -1,0 +1,5 @@
+import NanoStore
+import NanoStoreSync
+
+let token = "secret"
+let backup = try Store(.memory)
