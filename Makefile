@@ -4,7 +4,7 @@
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-.PHONY: help setup demo inspect test cases api bench bench-million bench-graph bench-postgres bench-import bench-attachments bench-inspect
+.PHONY: help setup demo inspect sync-demo test cases api bench bench-million bench-graph bench-postgres bench-import bench-attachments bench-inspect
 .PHONY: docs format lint clean reliability crash power-loss failing-calls damage programs concurrency isolation limits black-box browser
 .PHONY: fuzz tsan asan
 help:
@@ -18,6 +18,7 @@ help:
 	@echo "make bench-million   the same with 1,000,000 documents"
 	@echo "make bench-graph     the same for object graphs"
 	@echo "make bench-postgres  benchmarks PostgreSQL against SQLite on a temporary server"
+	@echo "make sync-demo       synchronizes two devices through a server"
 	@echo "make bench-inspect   measures the inspector on 1,000,000 documents; fills in docs/INSPECTOR.md"
 	@echo "make bench-import    imports a generated CSV file of 2 GB; prints speed and peak memory"
 	@echo "make bench-attachments  writes and reads an attachment of 2 GB; prints speed and peak memory"
@@ -71,6 +72,11 @@ bench-postgres: setup
 
 bench-import: setup
 	@scripts/bench-import
+
+sync-demo: setup
+	@swift build --explicit-target-dependency-import-check error --product nanostore-server
+	@swift build --explicit-target-dependency-import-check error --product example-sync
+	@sh Examples/sync.sh .build/debug
 
 bench-attachments: setup
 	@scripts/bench-attachments 2000

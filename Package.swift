@@ -375,6 +375,9 @@ let package = Package(
     .executableTarget(
       name: "example-live", dependencies: ["NanoStoreModels"],
       path: "Examples/Live/Sources/Live"),
+    .executableTarget(
+      name: "example-sync", dependencies: ["NanoStore", "NanoStoreSync"],
+      path: "Examples/Sync/Sources/Sync"),
     .testTarget(
       name: "NanoModelTests",
       dependencies: [

@@ -99,8 +99,11 @@ struct HostileInputTests {
   }
 
   /// `nanostore inspect` and `nanostore serve` replace themselves by programs beside them; the inspector opens its own URL in the
-  /// browser. All pass arguments as arguments.
-  private static let starters = ["SiblingProgram.swift": "execv", "Browser.swift": "Process()"]
+  /// browser, and itself for maintenance that can be canceled. All pass arguments as arguments.
+  private static let starters = [
+    "SiblingProgram.swift": "execv", "Browser.swift": "Process()",
+    "MaintenanceProcess.swift": "Process()", "InspectorCommand.swift": "Process.run",
+  ]
 
   @Test(
     "No source file starts another program, except the inspector and the browser, without a shell")

@@ -119,14 +119,26 @@ struct ConsumerCompiler {
 
   /// Where the compiler finds the modules, and the C modules that they import.
   static var searchPaths: [String] {
+    let packages = [
+      "GRDB.swift/Sources/GRDBSQLite", "swift-atomics/Sources/_AtomicsShims/include",
+      "swift-nio-ssl/Sources/CNIOBoringSSL/include",
+      "swift-numerics/Sources/_NumericsShims/include",
+      "swift-system/Sources/CSystem/include",
+    ]
+    let cryptography = ["CXKCP", "CXKCPShims", "CCryptoBoringSSL", "CCryptoBoringSSLShims"]
+    // Where the package manager writes the module maps of C targets.
+    let generated =
+      (try? FileManager.default.contentsOfDirectory(
+        at: products, includingPropertiesForKeys: nil)) ?? []
     let includes =
-      ["GRDB.swift/Sources/GRDBSQLite"].map { checkouts.appending(path: $0) }
-      + ["CXKCP", "CXKCPShims", "CCryptoBoringSSL", "CCryptoBoringSSLShims"].map {
-        checkouts.appending(path: "swift-crypto/Sources/\($0)/include")
-      } + [
-        // Where the package manager writes the module map of a C target.
-        products.appending(path: "CSHA256.build"),
-        root.appending(path: "Sources/Engines/CLibPQ"), URL(filePath: "/usr/include/postgresql"),
+      packages.map { checkouts.appending(path: $0) }
+      + cryptography.map { checkouts.appending(path: "swift-crypto/Sources/\($0)/include") }
+      + generated.filter { folder in
+        FileManager.default.fileExists(atPath: folder.appending(path: "module.modulemap").path)
+      }
+      + [
+        root.appending(path: "Sources/Engines/CLibPQ"), root.appending(path: "Sources/Sync/CZlib"),
+        URL(filePath: "/usr/include/postgresql"),
       ]
     return ([products.appending(path: "Modules")] + includes).flatMap { ["-I", $0.path] }
   }
