@@ -72,6 +72,7 @@ struct CallFormTests {
 struct PublicCallTests {
   /// Calls that throw and have no async form, with the reason.
   static let synchronousOnly: [String: String] = [
+    "Store.replicate(_:with:direction:mode:options:)": "only starts a task",
     "Bag.add(_:in:)": "changes the bag in memory",
     "Bag.add(_:)": "changes the bag in memory",
     "Bag.add(object:in:)": "changes the bag in memory",

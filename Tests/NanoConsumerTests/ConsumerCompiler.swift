@@ -121,7 +121,7 @@ struct ConsumerCompiler {
   static var searchPaths: [String] {
     let packages = [
       "GRDB.swift/Sources/GRDBSQLite", "swift-atomics/Sources/_AtomicsShims/include",
-      "swift-nio-ssl/Sources/CNIOBoringSSL/include",
+      "swift-nio/Sources/CNIOWindows/include", "swift-nio-ssl/Sources/CNIOBoringSSL/include",
       "swift-numerics/Sources/_NumericsShims/include",
       "swift-system/Sources/CSystem/include",
     ]
