@@ -54,25 +54,24 @@ final class ScriptedServer: Sendable {
     _ handler: @escaping Handler, answersEarly: Bool = false,
     while work: @escaping @Sendable (ScriptedServer) async throws -> Result
   ) async throws -> Result {
+    let accepted = AsyncStream<Connection>.makeStream()
     let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.allowRemoteHalfClosure, value: true)
-      // Connections are wrapped when they are served: one that is not would end the process.
-      .childChannelOption(.autoRead, value: false)
-      .bind(host: "127.0.0.1", port: 0) { channel in
-        channel.eventLoop.makeSucceededFuture(channel)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let received = AsyncStream<ByteBuffer>.makeStream()
+          try channel.pipeline.syncOperations.addHandler(Receiver(received.continuation))
+          accepted.continuation.yield(Connection(channel: channel, received: received.stream))
+        }
       }
-    let server = ScriptedServer(port: listener.channel.localAddress?.port ?? 0)
+      .bind(host: "127.0.0.1", port: 0).get()
+    defer { listener.close(promise: nil) }
+    let server = ScriptedServer(port: listener.localAddress?.port ?? 0)
     return try await withThrowingTaskGroup(of: Result?.self) { group in
       group.addTask {
-        try? await listener.executeThenClose { connections in
-          await withTaskGroup(of: Void.self) { group in
-            do {
-              for try await connection in connections {
-                group.addTask { await server.serve(connection, handler, answersEarly) }
-              }
-            } catch {}
-            group.cancelAll()
+        await withTaskGroup(of: Void.self) { group in
+          for await connection in accepted.stream {
+            group.addTask { await server.serve(connection, handler, answersEarly) }
           }
         }
         return nil
@@ -86,40 +85,57 @@ final class ScriptedServer: Sendable {
     }
   }
 
+  private struct Connection: Sendable {
+    let channel: any Channel
+    let received: AsyncStream<ByteBuffer>
+  }
+
+  /// Passes on what a connection receives.
+  private final class Receiver: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private let received: AsyncStream<ByteBuffer>.Continuation
+
+    init(_ received: AsyncStream<ByteBuffer>.Continuation) { self.received = received }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      received.yield(unwrapInboundIn(data))
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { received.finish() }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      context.close(promise: nil)
+    }
+  }
+
   private func serve(
-    _ channel: any Channel, _ handler: Handler, _ answersEarly: Bool
+    _ connection: Connection, _ handler: Handler, _ answersEarly: Bool
   ) async {
-    let connection = try? await channel.eventLoop.submit {
-      try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
-        wrappingChannelSynchronously: channel,
-        configuration: .init(isOutboundHalfClosureEnabled: true))
-    }.get()
-    try? await connection?.executeThenClose { inbound, outbound in
-      try await channel.setOption(.autoRead, value: true).get()
-      var reader = RequestReader(ignoresBodies: answersEarly)
-      var pieces = inbound.makeAsyncIterator()
-      while true {
-        while reader.request == nil {
-          guard let piece = try await pieces.next() else { return }
-          reader.read(piece)
-        }
-        guard let request = reader.take() else { return }
-        received.withLock { $0.append(request) }
-        do {
-          for step in await handler(request) {
-            switch step {
-            case .send(let bytes): try await outbound.write(ByteBuffer(bytes: bytes))
-            case .hang:
-              while try await pieces.next() != nil {}
-              hungUp.open()
-              return
-            case .wait(let gate): await gate.wait()
-            case .close: return
-            }
+    defer { connection.channel.close(promise: nil) }
+    var reader = RequestReader(ignoresBodies: answersEarly)
+    var pieces = connection.received.makeAsyncIterator()
+    while true {
+      while reader.request == nil {
+        guard let piece = await pieces.next() else { return }
+        reader.read(piece)
+      }
+      guard let request = reader.take() else { return }
+      received.withLock { $0.append(request) }
+      for step in await handler(request) {
+        switch step {
+        case .send(let bytes):
+          do {
+            try await connection.channel.writeAndFlush(ByteBuffer(bytes: bytes)).get()
+          } catch {
+            hungUp.open()
+            return
           }
-        } catch {
+        case .hang:
+          while await pieces.next() != nil {}
           hungUp.open()
           return
+        case .wait(let gate): await gate.wait()
+        case .close: return
         }
       }
     }
@@ -131,6 +147,7 @@ private struct RequestReader {
   let ignoresBodies: Bool
   private var bytes: [UInt8] = []
   private(set) var request: ScriptedServer.Request?
+  private var isFollowing = false
 
   init(ignoresBodies: Bool) { self.ignoresBodies = ignoresBodies }
 
@@ -148,7 +165,10 @@ private struct RequestReader {
   }
 
   private mutating func advance() {
-    guard request == nil, let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return }
+    // What follows the head of a request is its body.
+    guard request == nil, !(ignoresBodies && isFollowing),
+      let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))
+    else { return }
     let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")
     var headers: [String: String] = [:]
     for line in lines.dropFirst() {
@@ -170,6 +190,7 @@ private struct RequestReader {
       method: String(start[0]), path: String(target[0]), query: query, headers: headers,
       body: Array(bytes[end.upperBound..<(end.upperBound + length)]))
     bytes.removeFirst(end.upperBound + length)
+    isFollowing = true
   }
 }
 
