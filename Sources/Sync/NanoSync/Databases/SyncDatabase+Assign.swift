@@ -102,17 +102,17 @@ extension SyncDatabase {
     _ = try writer.nextRowID(in: name)
   }
 
-  /// Documents that another program inserted need a key to be replicated.
+  /// Documents that another program inserted without a key get one, in a row of their own: the key of a row is fixed.
   private func addKey(_ document: Document, _ writer: any EngineWriter) throws {
     guard let rowID = document.rowID else { return }
     let header = document.header
+    _ = try writer.delete(.rowID(rowID), from: name)
     try document.withBytes { bytes in
-      _ = try writer.replace(
-        .rowID(rowID),
-        with: NewDocument(
+      _ = try writer.insert(
+        NewDocument(
           key: try DocumentKey(UUID().uuidString.lowercased()), type: header.type,
           version: header.version, added: header.added ?? Clock.microseconds(), body: bytes),
-        in: name)
+        into: name)
     }
   }
 
