@@ -50,7 +50,13 @@ extension SyncHandler {
           clock.restart()
         case .changed:
           version = notifier.version
-          (page, version) = try await Self.nonempty(reader, since: page.last, version, shares: true)
+          do {
+            (page, version) = try await Self.nonempty(
+              reader, since: page.last, version, shares: true)
+          } catch  where notifier.isEnded && !(error is CancellationError) {
+            // The database was deleted.
+            break waiting
+          }
         }
       }
       try Task.checkCancellation()
@@ -98,7 +104,13 @@ extension SyncHandler {
       }
       // The client learns at once that the feed has begun.
       try await write(Array("\n".utf8))
-      var position = try await reader.start()
+      var position: RevisionChange.Sequence?
+      do {
+        position = try await reader.start()
+      } catch  where notifier.isEnded && !(error is CancellationError) {
+        if let end = form.end("0") { try await write(end) }
+        return
+      }
       var rest = reader.request.limit
       var clock = FeedClock(reader.request)
       var version = notifier.version

@@ -117,8 +117,9 @@ final class ServedDatabases: Sendable {
   func delete(_ name: String) async throws {
     let served = try await find(name)
     _ = open.withLock { $0.removeValue(forKey: ExactName(name)) }
-    let existed = try await served.write { try $0.delete() }
+    // Before, so that a feed that looks for changes in the meantime ends instead of failing.
     served.notifier.end()
+    let existed = try await served.write { try $0.delete() }
     guard existed else { throw Self.absent }
   }
 
