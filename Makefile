@@ -5,7 +5,7 @@ SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
 .PHONY: help setup demo inspect sync-demo test cases api bench bench-million bench-graph bench-postgres bench-import bench-attachments bench-inspect
-.PHONY: docs format lint clean reliability crash power-loss failing-calls damage programs concurrency isolation limits black-box browser
+.PHONY: docs format lint clean reliability crash power-loss failing-calls damage programs concurrency isolation limits sync-schedules black-box browser
 .PHONY: fuzz tsan asan
 help:
 	@echo "make demo            builds the command-line tool and runs it on sample data"
@@ -85,7 +85,7 @@ bench-inspect: setup
 	@scripts/bench-inspect
 
 # Each stress test is bounded by a count or time, and fills in its results in docs/RELIABILITY.md.
-reliability: crash power-loss failing-calls damage programs concurrency isolation limits black-box browser
+reliability: crash power-loss failing-calls damage programs concurrency isolation limits sync-schedules black-box browser
 
 crash: setup
 	@scripts/stress crash --kills 500 --seconds 1500
@@ -110,6 +110,10 @@ concurrency: setup
 isolation: setup
 	@scripts/setup-server
 	NANOSTORE_ROUNDS=13 NANOSTORE_REQUIRE_POSTGRES=1 scripts/test --filter SerializabilityTests
+
+# 1,000 random schedules of replicas that write and synchronize, in about 20 minutes.
+sync-schedules: setup
+	NANOSTORE_SYNC_SCHEDULES=1000 timeout 3000 scripts/test --filter RandomScheduleTests
 
 limits: setup
 	@scripts/stress limits

@@ -172,7 +172,7 @@ let package = Package(
     .target(
       name: "NanoSync",
       dependencies: [
-        "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore",
+        "CZlib", "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       path: "Sources/Sync/NanoSync", swiftSettings: strict),

@@ -11,7 +11,9 @@ extension SyncHandler {
       throw ProtocolError(401, "unauthorized", "You are not authorized to access this db.")
     }
     guard let first = path.first else { return try welcome(call) }
-    if path.count == 1, first.hasPrefix("_"), let response = try await serverEndpoint(first, call) {
+    if path.count == 1, first.hasExactPrefix("_"),
+      let response = try await serverEndpoint(first, call)
+    {
       return response
     }
     if path.count == 1, call.request.method == "PUT" || call.request.method == "DELETE" {
@@ -73,7 +75,7 @@ extension SyncHandler {
       return try await localDocument(local, access)
     }
     guard let name = path.attachment else { return try await document(path.id, access) }
-    if path.id.hasPrefix("_design/"), name.hasPrefix("_") {
+    if path.id.hasExactPrefix("_design/"), name.hasExactPrefix("_") {
       throw ProtocolError(
         501, "not_implemented",
         "Functions of design documents need JavaScript, which this server does not run.")
@@ -100,7 +102,7 @@ struct DocumentPath {
   /// The name of a local document; nil for any other document.
   var localID: String? {
     let prefix = "_local/"
-    guard id.hasPrefix(prefix) else { return nil }
+    guard id.hasExactPrefix(prefix) else { return nil }
     let name = id.dropFirst(prefix.count)
     return String(name)
   }

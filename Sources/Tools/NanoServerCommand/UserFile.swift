@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import NanoDocument
 import NanoStoreServer
 
 /// The users of a file with a line `name:password` or `name:password:role,role` for each.
@@ -13,7 +14,7 @@ struct UserFile: Sendable {
     var password: String
     var user: SyncUser
   }
-  private var entries: [String: Entry] = [:]
+  private var entries: [ExactName: Entry] = [:]
   private var anonymous: SyncUser?
 
   /// - Throws: ``Problem`` if the file cannot be read, others may read it, or a line is malformed.
@@ -39,7 +40,7 @@ struct UserFile: Sendable {
       if parts[0] == "*" {
         anonymous = SyncUser(name: nil, roles: roles)
       } else {
-        entries[parts[0]] = Entry(
+        entries[ExactName(parts[0])] = Entry(
           password: parts[1], user: SyncUser(name: parts[0], roles: roles))
       }
     }
@@ -50,7 +51,9 @@ struct UserFile: Sendable {
     case .none: return anonymous
     case .token: return nil
     case .password(let name, let password):
-      guard let entry = entries[name], Self.areEqual(entry.password, password) else { return nil }
+      guard let entry = entries[ExactName(name)], Self.areEqual(entry.password, password) else {
+        return nil
+      }
       return entry.user
     }
   }

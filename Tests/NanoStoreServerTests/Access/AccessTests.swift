@@ -325,7 +325,7 @@ struct AccessTests {
     #expect(try await server.send("GET", "/", headers: ["Host": "evil.example:5984"]).status == 421)
   }
 
-  @Test("A client that sends too many requests is told how long to wait")
+  @Test("A response to too many requests says how long to wait")
   func rateLimit() async throws {
     let server = try TestServer {
       $0.rateLimit = SyncRateLimit(requestsPerSecond: 0.001, burst: 3)

@@ -23,7 +23,7 @@ struct GzipInflaterTests {
   ]
 
   private func inflate(_ bytes: [UInt8], piece: Int, limit: Int = .max) throws -> [UInt8] {
-    var inflater = GzipInflater(limit: limit)
+    let inflater = GzipInflater(limit: limit)
     var output: [UInt8] = []
     for start in stride(from: 0, to: bytes.count, by: piece) {
       output += try inflater.append(Array(bytes[start..<min(start + piece, bytes.count)]))

@@ -38,7 +38,7 @@ struct Access {
     let (user, database, validate) = (user, served.name, rules.validate)
     let isAdministrator = isAdministrator
     return { old, new in
-      if new.id.hasPrefix("_design/"), !isAdministrator { throw Self.notAdministrator }
+      if new.id.hasExactPrefix("_design/"), !isAdministrator { throw Self.notAdministrator }
       guard let validate else { return }
       do {
         try validate(

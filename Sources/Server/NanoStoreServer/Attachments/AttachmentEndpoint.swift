@@ -37,7 +37,7 @@ extension SyncHandler {
     var headers: HTTPFields = [:]
     headers[.eTag] = tag
     headers[.acceptRanges] = "bytes"
-    // A page that somebody stored as an attachment must not act as a page of this server.
+    // An attachment that is a page must not act as a page of this server.
     headers[.contentSecurityPolicy] = "sandbox"
     headers[.xContentTypeOptions] = "nosniff"
     let length = Int(content.length)

@@ -27,7 +27,7 @@ struct ChangesFilter: Sendable {
   func accepts(_ id: String) -> Bool {
     switch kind {
     case .ids(let ids): ids.contains(ExactName(id))
-    case .designDocuments: id.hasPrefix("_design/")
+    case .designDocuments: id.hasExactPrefix("_design/")
     case .all, .selector, .function: true
     }
   }

@@ -65,7 +65,7 @@ final class ChangeNotifier: Sendable {
     self.limit = limit
   }
 
-  /// Begins to watch the database if nobody does. Each call needs one of ``leave()``.
+  /// Begins to watch the database if no other listener does. Each call needs one of ``leave()``.
   func join() {
     state.withLock { state in
       state.members += 1
@@ -247,11 +247,7 @@ extension ChangeNotifier {
     from start: RevisionChange.Sequence?
   ) async throws -> RevisionChange.Sequence {
     try await limit.run { [database] in
-      try await database.store.onMaintenanceThread {
-        guard let start else { return try database.lastSequence() }
-        let page = try database.changes(since: start, limit: 100)
-        return page.hasMore ? try database.lastSequence() : page.last
-      }
+      try await database.store.onMaintenanceThread { try database.lastSequence(from: start) }
     }
   }
 }

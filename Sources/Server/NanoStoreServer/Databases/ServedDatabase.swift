@@ -46,20 +46,9 @@ final class ServedDatabase: Sendable {
   /// Returns the position after the last change.
   func lastSequence() async throws -> RevisionChange.Sequence {
     let start = known.withLock { $0 }
-    let last = try await run { try Self.end($0, from: start) }
+    let last = try await run { try $0.lastSequence(from: start) }
     known.withLock { $0 = last }
     return last
-  }
-
-  /// The number of changes that are read at a time. Arbitrary.
-  private static let pageLength = 500
-
-  private static func end(
-    _ database: SyncDatabase, from start: RevisionChange.Sequence?
-  ) throws -> RevisionChange.Sequence {
-    guard let start else { return try database.lastSequence() }
-    let page = try database.changes(since: start, limit: pageLength)
-    return page.hasMore ? try database.lastSequence() : page.last
   }
 
   /// Returns documents with their revisions, by ID.

@@ -58,7 +58,7 @@ extension SyncHandler {
 
   private static func checkReadable(_ id: String) throws(ProtocolError) {
     // An unknown endpoint is a document that does not exist.
-    guard id.hasPrefix("_"), !id.hasPrefix("_design/") else { return }
+    guard id.hasExactPrefix("_"), !id.hasExactPrefix("_design/") else { return }
     throw .missing
   }
 

@@ -39,7 +39,7 @@ extension SyncHandler {
     try access.requireWriting()
     let (document, attachments) = try await receive(access, isReplicated: false)
     let id = document.id ?? RandomID.text()
-    if id.hasPrefix("_local/") {
+    if id.hasExactPrefix("_local/") {
       throw ProtocolError.badRequest("Local documents are written with PUT.")
     }
     let revision = try await edit(

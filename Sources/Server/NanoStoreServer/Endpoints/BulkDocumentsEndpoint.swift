@@ -124,7 +124,7 @@ private enum BulkItem: Sendable {
   case local(name: String, DocumentObject?, count: Int)
 
   init(_ object: DocumentObject, isReplicated: Bool) throws(ProtocolError) {
-    if let id = object["_id"]?.string, id.hasPrefix("_local/") {
+    if let id = object["_id"]?.string, id.hasExactPrefix("_local/") {
       let (body, count) = try SyncHandler.localBody(object)
       self = .local(
         name: String(id.dropFirst(7)), object["_deleted"] == true ? nil : body, count: count)

@@ -60,7 +60,7 @@ extension SyncHandler {
   private static func match(
     _ revisions: DocumentRevisions, _ search: Search, _ visibility: Visibility
   ) -> DocumentObject? {
-    guard let winner = revisions.winner, !winner.isDeleted, !winner.id.hasPrefix("_design/"),
+    guard let winner = revisions.winner, !winner.isDeleted, !winner.id.hasExactPrefix("_design/"),
       visibility.allows(winner), search.selector.matches(winner)
     else { return nil }
     return winner.selectable

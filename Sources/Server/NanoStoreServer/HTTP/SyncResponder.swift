@@ -49,7 +49,7 @@ struct SyncResponder: Sendable {
     _ onClose: ((@escaping @Sendable () -> Void) -> Void)?
   ) -> Response {
     var headers = response.headers
-    // Hummingbird then closes the connection; a client that is not told uses it again, and fails.
+    // Hummingbird then closes the connection; a client that is not notified uses it again, and fails.
     if request.headers[.connection] == "close" { headers[.connection] = "close" }
     let body: ResponseBody
     switch response.body {

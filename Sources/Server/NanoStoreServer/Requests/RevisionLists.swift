@@ -19,7 +19,7 @@ struct RevisionLists: Sendable {
 
   private mutating func add(_ id: String, _ value: DocumentValue) throws(ProtocolError) {
     guard let list = value.array else { throw .badRequest("Invalid list of revisions.") }
-    if id.hasPrefix("_local/") {
+    if id.hasExactPrefix("_local/") {
       if others[id] == nil { ids.append(id) }
       others[id, default: []] += list.compactMap(\.string)
       return

@@ -39,7 +39,7 @@ package struct SyncRequestBody {
   ///
   /// - Parameter limit: The maximum length of the decompressed body.
   func decompressed(limit: Int) -> SyncRequestBody {
-    var inflater = GzipInflater(limit: limit)
+    let inflater = GzipInflater(limit: limit)
     var isFinished = false
     return SyncRequestBody {
       do {

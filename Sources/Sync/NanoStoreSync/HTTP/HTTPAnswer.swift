@@ -46,7 +46,7 @@ struct HTTPAnswer: Sendable {
   func pieces() throws -> Pieces {
     Pieces(
       base: body.makeAsyncIterator(), watch: watch, silence: silence,
-      gzip: isCompressed ? try GzipReader() : nil)
+      gzip: isCompressed ? GzipReader() : nil)
   }
 
   /// The body in pieces, decompressed.

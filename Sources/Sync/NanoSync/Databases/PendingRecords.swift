@@ -32,9 +32,14 @@ struct PendingRecords {
     guard saved[key] == nil, !deleted.contains(key), !record.isHidden else { return record }
     if let document = documents[key] {
       if try database.assign(document, &record, &state, writer) { changedKeys.insert(key) }
+      // What has no revision must not be replaced: it would be lost.
+      guard record.row?.rowID == document.rowID, record.row?.revision == document.revision else {
+        _ = try DocumentMapping.parts(of: document)
+        throw SyncDatabase.conflict(key.description)
+      }
     } else if record.row != nil {
       // A program deleted it, and the feed has not been read so far.
-      try database.assignDeletion(&record, state, writer)
+      try database.assignDeletion(&record, &state, writer)
       changedKeys.insert(key)
       documents[key] = try database.documents([key], writer)[key]
     }
@@ -83,15 +88,17 @@ struct PendingRecords {
   ) throws {
     guard var record = records[key], !record.isHidden else { return }
     changedKeys.insert(key)
-    guard let winner = record.tree.winner, !winner.isDeleted,
-      let content = record.bodies[winner.id]
-    else {
+    guard let winner = record.tree.winner, !winner.isDeleted else {
       if record.row != nil || saved[key] != nil { deleted.insert(key) }
       saved[key] = nil
       record.row = nil
       record.attachments = []
       records[key] = record
       return
+    }
+    guard let content = record.bodies[winner.id] else {
+      throw StoreError(
+        .corruptDocument, "The content of a revision is missing", [.key: key.description])
     }
     deleted.remove(key)
     record.bodies[winner.id] = nil
@@ -107,7 +114,8 @@ struct PendingRecords {
     let former = (Array(saved.keys) + deleted).compactMap { documents[$0]?.rowID }
     for key in deleted { try database.collection.delete(key.description) }
     if !saved.isEmpty {
-      try database.collection.save(saved.values.map { try DocumentMapping.document($0) })
+      try database.collection.save(
+        changedKeys.keys.compactMap { saved[$0] }.map { try DocumentMapping.document($0) })
       var rows: [Int64] = []
       try writer.get(keys: Array(saved.keys), in: database.name) { stored in
         guard let key = stored.key else { return }

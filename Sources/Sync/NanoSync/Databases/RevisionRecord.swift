@@ -16,10 +16,8 @@ struct RevisionRecord: Sendable {
   var attachments: [SyncAttachment] = []
   /// Content that is not in the document.
   var bodies: [RevisionID: Content] = [:]
-  /// The newest revision that another store is known to have.
+  /// The newest revision that arrived from another store.
   var shared: RevisionID?
-  /// The row of the record itself; nil for a new record.
-  var recordRow: Int64?
 
   struct Row: Sendable, Hashable {
     var rowID: Int64
@@ -40,7 +38,7 @@ struct RevisionRecord: Sendable {
     if case .text(let text) = id { text.utf8.first == UInt8(ascii: "_") } else { false }
   }
 
-  /// The number of live leaves; more than one is a conflict.
+  /// The leaves that do not delete the document; several are a conflict.
   var liveLeaves: [RevisionTree.Leaf] { tree.leaves.filter { !$0.isDeleted } }
 }
 
@@ -70,9 +68,8 @@ extension RevisionRecord {
   }
 
   /// - Throws: ``StoreError/Code/corruptDocument``.
-  init(_ id: DocumentKey, rowID: Int64, _ object: DocumentObject) throws(StoreError) {
+  init(_ id: DocumentKey, _ object: DocumentObject) throws(StoreError) {
     self.init(id)
-    recordRow = rowID
     guard let tree = object["t"]?.string.flatMap({ RevisionTree(storedText: $0) }) else {
       throw StoreError(
         .corruptDocument, "The revisions of a document are damaged", [.key: id.description])

@@ -46,7 +46,10 @@ extension SyncDatabase {
     try setState(state, writer)
     try adopt(writer)
     if !state.continues(feed) {
+      // Documents that are gone are deletions only if the collection is the one that had them.
+      guard try writer.keepsPreviousBodies(in: name) else { throw Self.untracked(name) }
       state.cursor = .start
+      state.floor = feed.pruned
       state.isRestarted = true
     }
     state.timeline = feed.timeline
@@ -78,15 +81,19 @@ extension SyncDatabase {
         guard let key = row.key, var record = known[key], record.row?.rowID == row.rowID else {
           continue
         }
-        try assignDeletion(&record, state, writer)
+        try assignDeletion(&record, &state, writer)
         known[key] = record
         changed.insert(key)
       } else if let document = documents[row.rowID] {
         guard let key = document.header.key else {
+          do throws(StoreError) { _ = try DocumentMapping.parts(of: document) } catch {
+            state.note(error, "row \(row.rowID)")
+            continue
+          }
           try addKey(document, writer)
           continue
         }
-        try assignFormerKey(of: document, &known, &changed, state, writer)
+        try assignFormerKey(of: document, &known, &changed, &state, writer)
         var record = known[key] ?? RevisionRecord(key)
         guard try assign(document, &record, &state, writer) else { continue }
         known[key] = record
@@ -119,7 +126,7 @@ extension SyncDatabase {
   /// A document that got another key is deleted under the former one.
   private func assignFormerKey(
     of document: Document, _ known: inout [DocumentKey: RevisionRecord],
-    _ changed: inout OrderedKeys, _ state: SyncState, _ writer: any EngineWriter
+    _ changed: inout OrderedKeys, _ state: inout SyncState, _ writer: any EngineWriter
   ) throws {
     guard let rowID = document.rowID else { return }
     var former: DocumentKey?
@@ -127,7 +134,7 @@ extension SyncDatabase {
     guard let former, former != document.header.key,
       var record = try known[former] ?? record(former, writer), record.row?.rowID == rowID
     else { return }
-    try assignDeletion(&record, state, writer)
+    try assignDeletion(&record, &state, writer)
     known[former] = record
     changed.insert(former)
   }
@@ -151,7 +158,7 @@ extension SyncDatabase {
       return false
     }
     if state.problems[key] != nil { state.problems[key] = nil }
-    try keepPrevious(&record, rowID, state, writer)
+    try keepPrevious(&record, rowID, writer)
     let parent = record.tree.winner
     let attachments = try attachments(parts.attachments, record, parent, writer)
     let revision = RevisionID(
@@ -168,8 +175,7 @@ extension SyncDatabase {
 
   /// Keeps the content of the winning revision, which the document no longer has.
   private func keepPrevious(
-    _ record: inout RevisionRecord, _ rowID: Int64, _ state: SyncState,
-    _ writer: any EngineWriter
+    _ record: inout RevisionRecord, _ rowID: Int64, _ writer: any EngineWriter
   ) throws {
     var previous: Document?
     _ = try writer.previousBody(ofRow: rowID, in: name) { previous = Document($0, in: name) }
@@ -179,18 +185,13 @@ extension SyncDatabase {
       row.rowID == rowID, row.revision == previous.revision || row.revision == nil,
       let parts = try? DocumentMapping.parts(of: previous)
     else { return }
-    if let recordRow = record.recordRow, state.shared > 0,
-      let number = try writer.feedNumber(ofRow: recordRow, in: records), number <= state.shared
-    {
-      record.shared = winner.id
-    }
     record.keepAncestor(
       winner.id, RevisionRecord.Content(body: parts.body, attachments: record.attachments))
   }
 
   /// Gives a revision to the deletion of a document by a program.
   func assignDeletion(
-    _ record: inout RevisionRecord, _ state: SyncState, _ writer: any EngineWriter
+    _ record: inout RevisionRecord, _ state: inout SyncState, _ writer: any EngineWriter
   ) throws {
     guard let winner = record.tree.winner, !winner.isDeleted else { return }
     let revision = RevisionID(parent: winner.id, isDeleted: true, body: [:], attachments: [])
@@ -202,9 +203,16 @@ extension SyncDatabase {
     record.dropUnknownBodies()
     // The loser of a conflict is the document now.
     var pending = PendingRecords([record.id: record])
-    try pending.settle(record.id, self, writer)
-    try pending.finish(self, writer)
-    if let settled = pending.records[record.id] { record = settled }
+    do {
+      // Only this is rolled back if, for example, a unique index rejects it: the record then has its content.
+      try store.write {
+        try pending.settle(record.id, self, writer)
+        try pending.finish(self, writer)
+      }
+      if let settled = pending.records[record.id] { record = settled }
+    } catch let error as StoreError where error.concernsDocument {
+      state.note(error, record.id.description)
+    }
   }
 
   /// Gives deletions to the documents that are gone, after the feed began again.
@@ -220,7 +228,7 @@ extension SyncDatabase {
       guard let row = record.row, try !writer.get(.rowID(row.rowID), in: name, { _ in }) else {
         continue
       }
-      try assignDeletion(&record, state, writer)
+      try assignDeletion(&record, &state, writer)
       changed.append(record)
     }
     try save(changed, writer)
@@ -238,9 +246,10 @@ struct OrderedKeys {
 }
 
 extension SyncState {
-  /// Whether the position is one of this feed. That of a backup continues the one it was made of.
+  /// Whether the feed has all changes since the position. That of a backup continues the one it was made of.
   func continues(_ feed: FeedState) -> Bool {
-    timeline == feed.timeline || timeline == feed.origin
+    (timeline == feed.timeline || timeline == feed.origin)
+      && feed.pruned <= max(cursor.number, floor)
   }
 
   /// The number of documents whose problem is reported. Arbitrary.

@@ -90,6 +90,20 @@ extension SyncDatabase {
     return (feed.timeline, position.cursor)
   }
 
+  /// The number of changes after a known position that are read before the end is searched. Arbitrary.
+  private static let changesToEnd = 500
+
+  /// Returns the position after the last change.
+  ///
+  /// - Parameter start: A position that is probably not far from it.
+  package func lastSequence(
+    from start: RevisionChange.Sequence?
+  ) throws -> RevisionChange.Sequence {
+    guard let start else { return try lastSequence() }
+    let page = try changes(since: start, limit: Self.changesToEnd)
+    return page.hasMore ? try lastSequence() : page.last
+  }
+
   /// Returns the position after the last change.
   package func lastSequence() throws -> RevisionChange.Sequence {
     try catchUp()

@@ -107,15 +107,7 @@ extension SyncDatabase {
   package func delete() throws -> Bool {
     let existed = try store.write(retries: Self.retries) {
       let existed = try collection.drop()
-      try store.writing { writer in
-        _ = try writer.dropCollection(records)
-        let internals = try writer.collections().map(\.name.folded)
-        guard internals.contains(SyncState.collection.folded) else { return }
-        for key in try stateKeys("\(stateKey)/", writer) {
-          _ = try writer.delete(.key(try DocumentKey(key)), from: SyncState.collection)
-        }
-        _ = try writer.delete(.key(stateKey), from: SyncState.collection)
-      }
+      try store.writing { try forget($0) }
       return existed
     }
     changeSignal.send()

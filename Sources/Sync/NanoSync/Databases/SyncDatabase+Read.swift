@@ -133,29 +133,6 @@ extension SyncDatabase {
     }
     return result
   }
-
-  /// Returns records with their documents in the order of IDs, for listings.
-  ///
-  /// - Parameter after: The last ID of the page before.
-  package func page(after: String?, limit: Int) throws -> [DocumentRevisions] {
-    try catchUp()
-    let ids = try store.read {
-      try store.reading(.snapshot) { reader in
-        var ids: [String] = []
-        var query = Query(
-          after.map { .comparison(.attribute(.key), .greater, .value(.string($0))) }
-            ?? .constant(true), orderings: [Ordering(.attribute(.key))], limit: limit)
-        query.fields = []
-        try reader.find(query, in: records) { stored in
-          if let key = stored.key { ids.append(key.description) }
-          return true
-        }
-        return ids
-      }
-    }
-    let found = try revisions(ids)
-    return ids.compactMap { found[$0] }
-  }
 }
 
 /// The revisions of a document that a database lacks.

@@ -32,7 +32,10 @@ package final class SyncDatabase: Sendable {
 
   /// Returns whether the collection has revisions.
   package func isEnabled() throws -> Bool {
-    try store.reading(.call) { try state($0) != nil && $0.feed(of: name) != nil }
+    try store.reading(.call) { reader in
+      try state(reader) != nil && reader.feed(of: name) != nil
+        && reader.keepsPreviousBodies(in: name)
+    }
   }
 
   /// Makes the collection ready for replication. Does nothing if it is.
@@ -47,6 +50,7 @@ package final class SyncDatabase: Sendable {
           try writer.createCollection(CollectionDescription(name: name, identity: .key))
         }
         try checkDocuments(writer)
+        try forgetDropped(writer)
         let internals = [InternalCollection.syncState, .revisions(of: name)]
         let existing = Set(try writer.collections().map(\.name.folded))
         for collection in internals where !existing.contains(collection.rawValue.folded) {
@@ -63,6 +67,32 @@ package final class SyncDatabase: Sendable {
         }
       }
     }
+  }
+
+  /// Forgets the revisions of a collection that was dropped. Otherwise, its documents would be deleted in other stores.
+  ///
+  /// A collection whose tracking was turned off keeps the bodies of documents, and a copy of a store has the same feed.
+  private func forgetDropped(_ writer: any EngineWriter) throws {
+    guard let state = try existingState(writer), try !writer.keepsPreviousBodies(in: name) else {
+      return
+    }
+    if let feed = try writer.feed(of: name), state.continues(feed) { return }
+    try forget(writer)
+  }
+
+  private func existingState(_ reader: any EngineReader) throws -> SyncState? {
+    let names = try reader.collections().map(\.name.folded)
+    return names.contains(SyncState.collection.folded) ? try state(reader) : nil
+  }
+
+  /// Deletes what sync knows about the collection.
+  func forget(_ writer: any EngineWriter) throws {
+    _ = try writer.dropCollection(records)
+    guard try existingState(writer) != nil else { return }
+    for key in try stateKeys("\(stateKey)/", writer) {
+      _ = try writer.delete(.key(try DocumentKey(key)), from: SyncState.collection)
+    }
+    _ = try writer.delete(.key(stateKey), from: SyncState.collection)
   }
 
   /// Returns the names of the collections of a store that have revisions, sorted.
@@ -113,6 +143,15 @@ extension SyncDatabase {
         state.revisionLimit = max(1, limit)
         try setState(state, writer)
       }
+    }
+  }
+
+  /// Documents that are not synced, with the reason: they have fields that the protocol reserves, or cannot be read.
+  package func problems() throws -> IDMap<String> {
+    try store.reading(.call) { reader in
+      var problems = IDMap<String>()
+      for (key, reason) in try requireState(reader).problems { problems[key] = reason.string }
+      return problems
     }
   }
 
@@ -203,6 +242,6 @@ extension RevisionRecord {
       throw StoreError(
         .corruptDocument, "A record of revisions has no key", [.rowID: "\(stored.rowID)"])
     }
-    try self.init(key, rowID: stored.rowID, try Document(stored, in: collection).object())
+    try self.init(key, try Document(stored, in: collection).object())
   }
 }

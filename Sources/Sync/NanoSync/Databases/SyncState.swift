@@ -15,8 +15,8 @@ struct SyncState: Sendable {
   var revisionLimit = Self.defaultRevisionLimit
   /// Identifies the database for checkpoints of other programs.
   var uuid: String
-  /// The number in the feed of records up to which another store has all revisions.
-  var shared: Int64 = 0
+  /// The largest pruned number when the feed was read from the beginning: such deletions are known.
+  var floor: Int64 = 0
   /// Documents that cannot be synced, with the reason.
   var problems: DocumentObject = [:]
 
@@ -26,8 +26,9 @@ struct SyncState: Sendable {
 
   var body: DocumentObject {
     var object: DocumentObject = [
-      "position": .string(FeedPosition(timeline: timeline, cursor: cursor).description),
-      "limit": .int(Int64(revisionLimit)), "uuid": .string(uuid), "shared": .int(shared),
+      "position": .string(
+        FeedPosition(timeline: timeline, cursor: cursor, floor: floor).description),
+      "limit": .int(Int64(revisionLimit)), "uuid": .string(uuid),
     ]
     if isRestarted { object["restarted"] = true }
     if !problems.isEmpty { object["problems"] = .object(problems) }
@@ -47,9 +48,9 @@ struct SyncState: Sendable {
     self.init(uuid: uuid)
     timeline = position.timeline
     cursor = position.cursor
+    floor = position.floor
     isRestarted = object["restarted"] == true
     revisionLimit = object["limit"]?.int64.map { Int($0) } ?? Self.defaultRevisionLimit
-    shared = object["shared"]?.int64 ?? 0
     problems = object["problems"]?.object ?? [:]
   }
 }

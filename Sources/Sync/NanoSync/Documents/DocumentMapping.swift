@@ -21,13 +21,18 @@ enum DocumentMapping {
   static func parts(of document: Document) throws(StoreError) -> Parts {
     var object = try document.object()
     let header = document.header
+    if let key = header.key, key.description.hasExactPrefix("_") {
+      throw StoreError(
+        .valueNotStorable, "A document cannot be synced: its key begins with an underscore",
+        [.collection: document.collection ?? "", .key: key.description, .hint: "use another key"])
+    }
     var attachments: [NamedAttachment] = []
     if let value = object[Attachment.field] {
       guard let named = value.object else {
         throw reserved(Attachment.field, "is not an object", document)
       }
       for (name, value) in named {
-        guard let attachment = Attachment(value), !name.isEmpty, !name.hasPrefix("_") else {
+        guard let attachment = Attachment(value), !name.isEmpty, !name.hasExactPrefix("_") else {
           throw reserved(Attachment.field, "has an entry that is no attachment", document)
         }
         attachments.append(NamedAttachment(name: name, attachment: attachment))

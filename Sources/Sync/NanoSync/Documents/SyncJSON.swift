@@ -102,7 +102,7 @@ extension SyncJSON {
 
   /// Returns the object whose names were escaped; nil if they were not.
   private static func unescaped(_ object: DocumentObject) -> DocumentObject? {
-    guard (1...3).contains(object.count), object.allSatisfy({ $0.name.hasPrefix("$$") }) else {
+    guard (1...3).contains(object.count), object.allSatisfy({ $0.name.hasExactPrefix("$$") }) else {
       return nil
     }
     let inner = DocumentObject(

@@ -16,7 +16,11 @@ package struct LocalPeer: SyncPeer {
   }
 
   package func open(creates: Bool) async throws -> PeerState {
-    try await run { PeerState(lastSequence: try $0.lastSequence().description) }
+    try await run { database in
+      // Throws if the collection is not set up for sync.
+      _ = try database.uuid()
+      return PeerState(lastSequence: nil)
+    }
   }
 
   package func changes(

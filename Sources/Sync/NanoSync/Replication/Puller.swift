@@ -19,9 +19,8 @@ struct Puller: Sendable {
     let checkpoint = try session.checkpointID(.pull)
     var position = try await session.resume(checkpoint)
     var saves: Int64 = 0
-    var retries = RetryList(
-      try await session.local { try $0.local(RetryList.name(checkpoint))?.body })
-    try await retry(&retries, checkpoint)
+    var retries = try await session.retries(checkpoint)
+    try await retry(&retries)
     try await resolveConflicts(nil)
     var page = try await peer.changes(
       since: position, limit: options.batchDocuments, filter: options.pullFilter, waits: false)
@@ -39,11 +38,7 @@ struct Puller: Sendable {
         if !current.changes.isEmpty { status.phase = .busy }
       }
       let failed = try await pull(current.changes)
-      if !failed.isEmpty || current.changes.contains(where: { retries.entries[$0.id] != nil }) {
-        for change in current.changes { retries.entries[change.id] = nil }
-        for (id, reason) in failed { retries.entries[id] = reason }
-        try await save(retries, checkpoint)
-      }
+      try await session.update(&retries, of: current.changes.map(\.id), failed, .pull)
       session.report { $0.done += current.changes.count }
       if current.last != position {
         position = current.last
@@ -61,30 +56,15 @@ struct Puller: Sendable {
     }
   }
 
-  private func save(_ retries: RetryList, _ checkpoint: String) async throws {
-    guard retries.entries.count <= RetryList.maximum else {
-      throw SyncError(
-        .other,
-        "More than \(RetryList.maximum) documents of \(database.name) cannot be stored; see the failures"
-      )
-    }
-    let body = retries.body
-    _ = try await session.localWrite { try $0.setLocal(RetryList.name(checkpoint), body) }
-  }
-
   /// Tries the documents again that could not be stored before.
-  private func retry(_ retries: inout RetryList, _ checkpoint: String) async throws {
-    guard !retries.entries.isEmpty else { return }
-    let before = retries
-    for start in stride(from: 0, to: before.entries.count, by: Self.revisionsPerRequest) {
-      let ids = before.entries.ids.sorted()[start...].prefix(Self.revisionsPerRequest)
+  private func retry(_ retries: inout RetryList) async throws {
+    let ids = retries.entries.ids.sorted()
+    for start in stride(from: 0, to: ids.count, by: Self.revisionsPerRequest) {
+      let some = Array(ids[start...].prefix(Self.revisionsPerRequest))
       let page = try await peer.changes(
-        since: nil, limit: ids.count, filter: .ids(Array(ids)), waits: false)
-      let failed = try await pull(page.changes)
-      for id in ids { retries.entries[id] = nil }
-      for (id, reason) in failed { retries.entries[id] = reason }
+        since: nil, limit: some.count, filter: .ids(some), waits: false)
+      try await session.update(&retries, of: some, try await pull(page.changes), .pull)
     }
-    if retries != before { try await save(retries, checkpoint) }
   }
 
   /// Pulls the leaves that the database lacks, and returns the documents that were not stored, with the reason.
@@ -216,16 +196,25 @@ struct Puller: Sendable {
     if let exact { candidates = candidates.filter { exact.contains(ExactName($0)) } }
     if rules.deletions == .deletionWins, let exact { candidates = exact.map(\.text) }
     for id in candidates {
-      var bases: [RevisionID: SyncDocument] = [:]
-      var outcome = try await session.localWrite { try $0.resolve(id, by: rules) }
-      // The peer may have the ancestor that is not here.
-      while case .open(let missing?) = outcome, bases[missing] == nil {
-        guard let base = try await ancestor(missing, of: id) else { break }
-        bases[missing] = base
-        let known = bases
-        outcome = try await session.localWrite { try $0.resolve(id, by: rules, bases: known) }
+      do {
+        note(try await resolve(id, rules), id)
+      } catch let error as StoreError where error.concernsDocument {
+        // The merge violates a unique index, for example: the conflict stays open.
+        session.fail(id, .pull, error.message, isRetried: true)
       }
-      note(outcome, id)
+    }
+  }
+
+  private func resolve(_ id: String, _ rules: ConflictRules) async throws -> ConflictOutcome {
+    var bases: [RevisionID: SyncDocument] = [:]
+    while true {
+      let known = bases
+      let outcome = try await session.localWrite { try $0.resolve(id, by: rules, bases: known) }
+      // The peer may have the ancestor that is not here.
+      guard case .open(let missing?) = outcome, bases[missing] == nil,
+        let base = try await ancestor(missing, of: id)
+      else { return outcome }
+      bases[missing] = base
     }
   }
 

@@ -15,9 +15,9 @@ struct Pusher: Sendable {
   func run(whenIdle: @Sendable () -> Void) async throws {
     let checkpoint = try session.checkpointID(.push)
     var position = try await session.resume(checkpoint).flatMap { RevisionChange.Sequence($0) }
-    var retries = RetryList(
-      try await session.local { try $0.local(RetryList.name(checkpoint))?.body })
-    try await retry(&retries, checkpoint)
+    var retries = try await session.retries(checkpoint)
+    try await retry(&retries)
+    var reported = IDMap<String>()
     let limit = options.batchDocuments
     // Before the first look, so that no change is missed.
     let changes = try DatabaseChanges(database)
@@ -31,48 +31,42 @@ struct Pusher: Sendable {
           status.phase = .busy
         }
         let refused = try await push(page.changes)
-        if !refused.isEmpty || page.changes.contains(where: { retries.entries[$0.id] != nil }) {
-          for change in page.changes { retries.entries[change.id] = nil }
-          for (id, reason) in refused { retries.entries[id] = reason }
-          try await save(retries, checkpoint)
-        }
+        try await session.update(&retries, of: page.changes.map(\.id), refused, .push)
         session.report { $0.done += page.changes.count }
       }
       if page.last != position {
         saves += 1
         try await session.save(checkpoint, page.last.description, count: saves)
-        try await session.localWrite { try $0.noteShared(upTo: page.last) }
         position = page.last
       }
       if page.hasMore { continue }
+      try await reportProblems(&reported)
       whenIdle()
       guard options.isContinuous else { return }
       try await changes.next()
     }
   }
 
-  private func save(_ retries: RetryList, _ checkpoint: String) async throws {
-    guard retries.entries.count <= RetryList.maximum else {
-      throw SyncError(
-        .other,
-        "The other side refuses more than \(RetryList.maximum) documents of \(database.name); see the failures"
-      )
-    }
-    let body = retries.body
-    _ = try await session.localWrite { try $0.setLocal(RetryList.name(checkpoint), body) }
-  }
-
-  private func retry(_ retries: inout RetryList, _ checkpoint: String) async throws {
-    guard !retries.entries.isEmpty else { return }
-    let ids = retries.entries.ids.sorted()
+  /// Tries the documents again that the peer did not store before.
+  private func retry(_ retries: inout RetryList) async throws {
+    let ids = retries.entries.ids
+    guard !ids.isEmpty else { return }
     let changes = try await session.local { database in
       let found = try database.revisions(ids)
       return ids.compactMap { id in
         found[id].map { PeerChange(id: id, revisions: $0.leaves.map(\.id)) }
       }
     }
-    retries.entries = try await push(changes)
-    try await save(retries, checkpoint)
+    try await session.update(&retries, of: ids, try await push(changes), .push)
+  }
+
+  /// Reports documents that cannot be pushed, each once.
+  private func reportProblems(_ reported: inout IDMap<String>) async throws {
+    let problems = try await session.local { try $0.problems() }
+    for (key, reason) in problems where reported[key] != reason {
+      session.fail(key, .push, reason, isRetried: false)
+    }
+    reported = problems
   }
 
   private func push(_ changes: [RevisionChange]) async throws -> IDMap<String> {
@@ -147,19 +141,5 @@ struct Pusher: Sendable {
       }
     }
     return failed
-  }
-}
-
-extension SyncDatabase {
-  /// Notes that another store has all revisions up to a change.
-  package func noteShared(upTo sequence: RevisionChange.Sequence) throws {
-    try store.write(retries: Self.retries) {
-      try store.writing { writer in
-        var state = try requireState(writer)
-        guard sequence.number > state.shared else { return }
-        state.shared = sequence.number
-        try setState(state, writer)
-      }
-    }
   }
 }

@@ -75,6 +75,30 @@ struct ReplicationSession: Sendable {
     }
   }
 
+  /// Returns the documents whose transfer is tried again.
+  func retries(_ checkpoint: String) async throws -> RetryList {
+    RetryList(checkpoint, try await local { try $0.local(RetryList.name(checkpoint))?.body })
+  }
+
+  /// Notes which of some documents were not transferred, and saves the list if it has changed.
+  func update(
+    _ retries: inout RetryList, of ids: [String], _ failed: IDMap<String>,
+    _ direction: SyncFailure.Direction
+  ) async throws {
+    let before = retries
+    for id in ids { retries.entries[id] = nil }
+    for (id, reason) in failed { retries.entries[id] = reason }
+    guard retries != before else { return }
+    guard retries.entries.count <= RetryList.maximum else {
+      throw SyncError(
+        .other,
+        "More than \(RetryList.maximum) documents of \(database.name) cannot be "
+          + "\(direction == .pull ? "stored" : "sent"); see the failures")
+    }
+    let (name, body) = (RetryList.name(retries.checkpoint), retries.body)
+    _ = try await localWrite { try $0.setLocal(name, body) }
+  }
+
   func fail(
     _ key: String, _ direction: SyncFailure.Direction, _ message: String, isRetried: Bool
   ) {
@@ -87,6 +111,7 @@ struct ReplicationSession: Sendable {
 
 /// Documents whose transfer is tried again, stored as a local document, so that they are not forgotten.
 struct RetryList: Sendable, Equatable {
+  let checkpoint: String
   /// The reason by key.
   var entries = IDMap<String>()
 
@@ -95,9 +120,8 @@ struct RetryList: Sendable, Equatable {
 
   static func name(_ checkpoint: String) -> String { checkpoint + "-retry" }
 
-  init() {}
-
-  init(_ object: DocumentObject?) {
+  init(_ checkpoint: String, _ object: DocumentObject?) {
+    self.checkpoint = checkpoint
     for (name, value) in object ?? [:] { entries[name] = value.string ?? "" }
   }
 

@@ -20,7 +20,8 @@ package struct RevisionID: Sendable, Hashable, Comparable {
     guard let hyphen = text.utf8.firstIndex(of: UInt8(ascii: "-")) else { return nil }
     let digits = text[..<hyphen]
     guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let generation = Int(digits),
-      generation > 0, generation < .max, let hash = RevisionHash(String(text[text.utf8.index(after: hyphen)...]))
+      generation > 0, generation < .max,
+      let hash = RevisionHash(String(text[text.utf8.index(after: hyphen)...]))
     else { return nil }
     self.init(generation: generation, hash: hash)
   }

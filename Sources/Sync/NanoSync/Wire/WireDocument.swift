@@ -49,7 +49,7 @@ package struct WireDocument: Sendable, Hashable {
       // What servers add to answers.
       case "_conflicts", "_deleted_conflicts", "_local_seq", "_revs_info": continue
       // State of CouchDB's replicator in documents; not ours, and not part of the content here.
-      case _ where name.hasPrefix("_replication_") || name == "_access": continue
+      case _ where name.hasExactPrefix("_replication_") || name == "_access": continue
       default: throw .invalidDocument("Bad special document member: \(name)")
       }
     }
@@ -65,14 +65,16 @@ package struct WireDocument: Sendable, Hashable {
     guard !id.isEmpty else {
       throw ProtocolError(400, "illegal_docid", "Document id must not be empty")
     }
-    if id.utf8.first == UInt8(ascii: "_"), !id.hasPrefix("_design/"), !id.hasPrefix("_local/") {
+    if id.utf8.first == UInt8(ascii: "_"), !id.hasExactPrefix("_design/"),
+      !id.hasExactPrefix("_local/")
+    {
       throw ProtocolError(
         400, "illegal_docid", "Only reserved document ids may start with underscore.")
     }
   }
 
   private static func history(_ value: DocumentValue) throws(ProtocolError) -> [RevisionID] {
-    guard let object = value.object, let start = object["start"]?.int64,
+    guard let object = value.object, let start = object["start"]?.int64, start < .max,
       let ids = object["ids"]?.array
     else { throw .invalidDocument("_revisions isn't an array of strings.") }
     var history: [RevisionID] = []

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoStore
+import NanoSync
+import NanoTestSupport
+import Testing
+
+/// What other programs and other calls do to a synced collection.
+@Suite struct UnusualStateTests {
+  @discardableResult
+  private func replicate(_ a: SyncDatabase, _ b: SyncDatabase) async throws -> SyncStatus {
+    let status = StatusBox()
+    try await Replication(a, with: LocalPeer(b), ReplicationOptions(), report: status.change).run()
+    return status.value
+  }
+
+  @Test func `A dropped collection is filled again, and deletes nothing elsewhere`() async throws {
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    for n in 0..<5 { try await b.collection.save(["n": .int(Int64(n))], key: "\(n)") }
+    try await replicate(a, b)
+    for isCreatedAgain in [false, true] {
+      try await a.collection.drop()
+      if isCreatedAgain { try await a.collection.save(["mine": true], key: "mine") }
+      #expect(try !a.isEnabled())
+      try a.enable()
+      try await replicate(a, b)
+      #expect(try await b.collection.count() == (isCreatedAgain ? 6 : 5))
+      #expect(try a.contents() == b.contents())
+    }
+  }
+
+  @Test func `Deletions that were pruned before they had revisions are found`() async throws {
+    let database = try anyDatabase()
+    for key in ["a", "b", "c"] { try await database.collection.save(["n": 1], key: key) }
+    try database.catchUp()
+    try await database.collection.delete("a")
+    try await database.collection.delete("b")
+    try await database.collection.save(["n": 2], key: "c")
+    try await database.collection.pruneTombstones(before: .now.addingTimeInterval(1_000))
+    for key in ["a", "b"] {
+      #expect(try database.leaves(key).map { $0.hasSuffix("deleted") } == [true])
+    }
+    #expect(try database.revision("c")?.hasPrefix("2-") == true)
+    // It ends, and continues.
+    try database.catchUp()
+    try await database.collection.save(["n": 3], key: "c")
+    #expect(try database.revision("c")?.hasPrefix("3-") == true)
+  }
+
+  @Test func `Tracking that was turned off and on again leads to the same deletions`() async throws
+  {
+    let database = try anyDatabase()
+    for key in ["a", "b"] { try await database.collection.save(["n": 1], key: key) }
+    try database.catchUp()
+    try await database.collection.setChangeTracking(.off)
+    try await database.collection.delete("a")
+    try await database.collection.setChangeTracking(.on)
+    #expect(try database.leaves("a").map { $0.hasSuffix("deleted") } == [true])
+    #expect(try database.revision("b")?.hasPrefix("1-") == true)
+  }
+
+  @Test
+  func `A document that cannot be synced is reported, and a remote version does not replace it`()
+    async throws
+  {
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    try await a.collection.save(["n": 1], key: "x")
+    try await replicate(a, b)
+    try await a.collection.save(["n": 2, "_mine": true], key: "x")
+    try await b.collection.save(["n": 3], key: "x")
+    let status = try await replicate(a, b)
+    #expect(Set(status.failures.map(\.key)) == ["x"])
+    #expect(try await a.collection.get("x")?["_mine"] == true)
+    #expect(try a.problems().ids == ["x"])
+    // When the field is renamed, the edits meet.
+    try await a.collection.save(["n": 1, "mine": true], key: "x")
+    try await replicate(a, b)
+    #expect(try await a.collection.get("x")?.object() == b.collection.get("x")?.object())
+    #expect(try await b.collection.get("x")?["mine"] == true)
+    #expect(try await b.collection.get("x")?["n"] == 3)
+    #expect(try a.problems().isEmpty)
+  }
+
+  @Test func `A key that begins with an underscore is rejected when sync is turned on`()
+    async throws
+  {
+    let films = try anyStore()["films"]
+    try await films.save(["n": 1], key: "_x")
+    let database = try SyncDatabase(films)
+    #expect(throws: StoreError.self) { try database.enable() }
+    try await films.delete("_x")
+    try database.enable()
+    try await films.save(["n": 1], key: "_x")
+    #expect(try database.changes(since: nil, limit: 10).changes.isEmpty)
+    #expect(try database.problems().ids == ["_x"])
+  }
+
+  @Test func `A loser of a conflict that a unique index rejects does not stop others`() async throws
+  {
+    let database = try anyDatabase()
+    try database.replicate(
+      json: #"{"_id":"x","_rev":"1-\#(hash("a"))","v":"taken"}"#,
+      #"{"_id":"x","_rev":"1-\#(hash("b"))","v":"b"}"#)
+    try await database.collection.createIndex("v", unique: true)
+    try await database.collection.save(["v": "taken"], key: "y")
+    try await database.collection.delete("x")
+    try await database.collection.save(["v": "z"], key: "z")
+    #expect(try database.revision("z")?.hasPrefix("1-") == true)
+    #expect(try database.problems().ids == ["x"])
+    #expect(try database.revisions(["x"])["x"]?.winner?.body["v"] == "taken")
+  }
+
+  @Test func `A merge that a unique index rejects leaves the conflict open, and others are merged`()
+    async throws
+  {
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    for key in ["x", "y"] { try await a.collection.save(["n": 1], key: key) }
+    try await replicate(a, b)
+    try await a.collection.createIndex("m", "n", unique: true)
+    try await a.collection.save(["n": 2, "m": 9], key: "taken")
+    for key in ["x", "y"] { try await a.collection.update(key, set: ["n": key == "x" ? 2 : 3]) }
+    for key in ["x", "y"] { try await b.collection.update(key, set: ["m": 9]) }
+    let status = try await replicate(a, b)
+    #expect(status.failures.map(\.key) == ["x"])
+    #expect(try await a.collection.get("y")?["m"] == 9)
+    #expect(try a.conflictedIDs() == ["x"])
+  }
+
+  @Test func `Generations up to the largest integer are no reason to crash`() throws {
+    let database = try anyDatabase()
+    let largest = Int64.max
+    for text in [
+      #"{"_id":"x","_rev":"\#(largest)-a"}"#,
+      #"{"_id":"x","_revisions":{"start":\#(largest),"ids":["a"]}}"#,
+    ] {
+      #expect(throws: ProtocolError.self) {
+        try WireDocument(SyncJSON.object(Array(text.utf8)))
+      }
+    }
+    try database.replicate(json: #"{"_id":"x","_rev":"\#(largest - 1)-a","v":1}"#)
+    try database.collection.update("x", set: ["v": 2])
+    #expect(try database.leaves("x").count == 1)
+  }
+}
