@@ -113,8 +113,8 @@ class Background:
 
     def written(self) -> bytes:
         """Returns the output that the process has written so far."""
-        self.out.seek(0)
-        return self.out.read()
+        # Not with seek: the process writes at the same offset of the file, and would write over its own output.
+        return os.pread(self.out.fileno(), os.fstat(self.out.fileno()).st_size, 0)
 
     def wait_for(self, enough: "object", seconds: float) -> bool:
         """Waits until `enough(output)` is true, the process exits or the time is up."""
