@@ -126,6 +126,7 @@ browser: setup
 	@scripts/setup-browser
 	swift build $(SWIFT_FLAGS) --product nanostore
 	swift build $(SWIFT_FLAGS) --product nanostore-inspector
+	swift build $(SWIFT_FLAGS) --product nanostore-server
 	@scripts/browser --long
 
 fuzz: setup

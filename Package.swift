@@ -231,7 +231,9 @@ let package = Package(
       path: "Sources/Server/NanoServer", swiftSettings: strict),
     .target(
       name: "NanoInspector",
-      dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoServer"],
+      dependencies: [
+        "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoSync", "NanoServer",
+      ],
       path: "Sources/Server/NanoInspector", resources: [.embedInCode("Pages")],
       swiftSettings: strict),
     .executableTarget(
@@ -275,7 +277,8 @@ let package = Package(
     .testTarget(
       name: "NanoInspectorTests",
       dependencies: [
-        "NanoInspector", "NanoServer", "NanoInspectorCommand", "NanoStore", "NanoTestSupport",
+        "NanoInspector", "NanoServer", "NanoInspectorCommand", "NanoStore", "NanoStoreSync",
+        "NanoTestSupport",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),

@@ -9,5 +9,6 @@ import hostile  # noqa: F401
 import together  # noqa: F401
 import safety  # noqa: F401
 import writing  # noqa: F401
+import syncing  # noqa: F401
 import server  # noqa: F401
 import large  # noqa: F401

@@ -278,7 +278,7 @@ def names(trial: Trial) -> None:
     inspector = trial.inspect(store)
     screens = ["#/", "#/live", "#/maintenance", at("documents", in_="films", doc="3"), at("explain", in_="films", where="[year] > 1950"), at("shape", in_="films"),
                at("indexes", in_="films"), at("search", in_="films", text="the"), at("chart", in_="films", by="[genres]"),
-               at("graph", in_="films", row="3")]
+               at("graph", in_="films", row="3"), "#/sync"]
     for number, fragment in enumerate(screens):
         page = trial.open(inspector, fragment, 1280, 900)
         trial.settled()

@@ -274,5 +274,5 @@ struct InspectorTests {
 
 extension DocumentObject {
   /// The value at a path with numbers for elements.
-  fileprivate subscript(path path: String) -> DocumentValue? { documentValue[FieldPath(path)] }
+  subscript(path path: String) -> DocumentValue? { documentValue[FieldPath(path)] }
 }

@@ -25,6 +25,8 @@ package import NanoStoreCore
 /// GET  /api/neighbors        ?in &rowID &size &links: the documents that a document refers to
 /// GET  /api/referrers        ?in &rowID &size &links: the documents that refer to it
 /// GET  /api/index-sizes      ?in: bytes of each index
+/// GET  /api/sync             synchronized collections: checkpoints, conflicts, problems
+/// GET  /api/conflict         ?in &key: the versions of a document
 /// GET  /api/verify           &id
 /// GET  /api/changes          commits, as server-sent events
 /// GET  /api/backup           &id: a copy of the store, as a download
@@ -34,7 +36,7 @@ package import NanoStoreCore
 /// POST /api/cancel           ?id: cancels it
 /// POST /api/import           ?in &format &key &replace &skip &id; the body is a file        with --write
 /// POST /api/compact          &id        with --write
-/// POST /api/replace, delete, create-index, drop-index        with --write
+/// POST /api/replace, delete, create-index, drop-index, resolve        with --write
 /// ```
 ///
 /// `in` is the name of a collection: a parameter, because browsers remove a component such as `..` from paths.
@@ -97,6 +99,7 @@ package struct Inspector: RequestHandler {
     case (.get, "collections"): return try await collections()
     case (.get, "lookup"): return try await lookUp(request)
     case (.get, "references"): return try await references(request)
+    case (.get, "sync"): return try await sync()
     case (.get, "verify"): return try await maintain(.verify, request)
     case (.get, "transfer"): return try progress(of: request)
     case (.post, "cancel"): return try cancelTransfer(request)
@@ -113,6 +116,7 @@ package struct Inspector: RequestHandler {
     switch name {
     case "summary": try await summary(of: collection)
     case "documents": try await documents(in: collection, request)
+    case "conflict": try await conflict(in: collection, request)
     case "document": try await document(in: collection, request)
     case "count": try await count(in: collection, request)
     case "explain": try await explain(in: collection, request)

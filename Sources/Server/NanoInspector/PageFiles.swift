@@ -52,6 +52,7 @@ extension PageFiles {
     "route.js": { PackageResources.route_js },
     "search.js": { PackageResources.search_js },
     "shape.js": { PackageResources.shape_js },
+    "sync.js": { PackageResources.sync_js },
     "table.js": { PackageResources.table_js },
     "task.js": { PackageResources.task_js },
     "tree.js": { PackageResources.tree_js },

@@ -15,11 +15,13 @@ import * as maintenance from "./maintenance.js";
 import * as overview from "./overview.js";
 import * as search from "./search.js";
 import * as shape from "./shape.js";
+import * as sync from "./sync.js";
 
 /** The screens by name. Those of a collection have the name of their tab. */
 const screens = {
   overview: { show: overview.show, title: "Overview" },
   live: { show: live.show, title: "Live" },
+  sync: { show: sync.show, title: "Sync" },
   maintenance: { show: maintenance.show, title: "Maintenance" },
   documents: { show: documents.show, title: "Documents", tab: true },
   explain: { show: explain.show, title: "Explain", tab: true },
@@ -115,11 +117,11 @@ document.getElementById("skip").addEventListener("click", (event) => { event.pre
 
 const shortcuts = [
   ["/", "Focus the query bar"], ["j, k or ↓, ↑", "Next and previous document, in the table"], ["Enter", "Open the document"],
-  ["Esc", "Close the document, a list, this help"], ["n, p", "Next and previous page"], ["g then o, l, m", "Overview, Live, Maintenance"],
+  ["Esc", "Close the document, a list, this help"], ["n, p", "Next and previous page"], ["g then o, l, y, m", "Overview, Live, Sync, Maintenance"],
   ["g then d, e, s, r, i, f, c", "Documents, Explain, Shape, Graph of references, Indexes, full-text search, Chart"],
   ["←, →, ↑, ↓", "Next document, in the graph"], ["?", "This help"],
 ];
-const targets = { o: "overview", l: "live", m: "maintenance", d: "documents", e: "explain", s: "shape", r: "graph", i: "indexes", f: "search", c: "chart" };
+const targets = { o: "overview", l: "live", y: "sync", m: "maintenance", d: "documents", e: "explain", s: "shape", r: "graph", i: "indexes", f: "search", c: "chart" };
 let afterG = false;
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;

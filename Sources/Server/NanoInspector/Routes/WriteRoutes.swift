@@ -15,6 +15,7 @@ extension Inspector {
     switch name {
     case "replace": return try await replace(in: collection, body)
     case "delete": return try await delete(in: collection, body)
+    case "resolve": return try await resolve(in: collection, body)
     case "create-index":
       let keys = try Self.text("keys", body)
       let index = try await collection.createIndex(
@@ -61,7 +62,7 @@ extension Inspector {
     }
   }
 
-  private static func text(_ name: String, _ body: DocumentObject) throws -> String {
+  static func text(_ name: String, _ body: DocumentObject) throws -> String {
     guard let text = body[name]?.string else { throw RouteError.invalid(name, "a string") }
     return text
   }

@@ -38,11 +38,12 @@ extension SyncDatabase {
     _ id: String, bases: [RevisionID: SyncDocument] = [:]
   ) throws -> SyncConflict? {
     guard let revisions = try self.revisions([id])[id] else { return nil }
-    return conflict(revisions, bases, ThreeWayMerge())?.conflict
+    return conflict(revisions, bases)?.conflict
   }
 
-  private func conflict(
-    _ revisions: DocumentRevisions, _ bases: [RevisionID: SyncDocument], _ merge: ThreeWayMerge
+  func conflict(
+    _ revisions: DocumentRevisions, _ bases: [RevisionID: SyncDocument] = [:],
+    _ merge: ThreeWayMerge = ThreeWayMerge()
   ) -> (conflict: SyncConflict, missing: RevisionID?)? {
     let live = revisions.record.liveLeaves
     guard live.count > 1, let winner = revisions[live[0].id], let other = revisions[live[1].id]

@@ -138,11 +138,15 @@ extension SyncDatabase {
   /// Returns the number of changes after a position, at most the limit.
   package func countChanges(since: RevisionChange.Sequence?, limit: Int) throws -> Int {
     try store.read {
-      try store.reading(.snapshot) { reader in
-        try reader.feedRows(
-          after: try start(since, reader).1, limit: limit, settledOnly: true, in: records
-        ).rows.count { !$0.isDeleted }
-      }
+      try store.reading(.snapshot) { try countChanges(since: since, limit: limit, $0) }
     }
+  }
+
+  func countChanges(
+    since: RevisionChange.Sequence?, limit: Int, _ reader: any EngineReader
+  ) throws -> Int {
+    try reader.feedRows(
+      after: try start(since, reader).1, limit: limit, settledOnly: true, in: records
+    ).rows.count { !$0.isDeleted }
   }
 }

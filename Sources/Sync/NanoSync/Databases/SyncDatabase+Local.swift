@@ -17,16 +17,17 @@ extension SyncDatabase {
   }
 
   package func local(_ id: String) throws -> LocalDocument? {
-    let key = try localKey(id)
-    return try store.reading(.call) { reader in
-      var found: LocalDocument?
-      try reader.get(.key(key), in: SyncState.collection) { stored in
-        let object = try Document(stored, in: SyncState.collection).object()
-        found = LocalDocument(
-          body: object["body"]?.object ?? [:], count: Int(object["count"]?.int64 ?? 0))
-      }
-      return found
+    try store.reading(.call) { try local(id, $0) }
+  }
+
+  func local(_ id: String, _ reader: any EngineReader) throws -> LocalDocument? {
+    var found: LocalDocument?
+    try reader.get(.key(try localKey(id)), in: SyncState.collection) { stored in
+      let object = try Document(stored, in: SyncState.collection).object()
+      found = LocalDocument(
+        body: object["body"]?.object ?? [:], count: Int(object["count"]?.int64 ?? 0))
     }
+    return found
   }
 
   /// Stores a local document, and returns its new count.
@@ -72,13 +73,13 @@ extension SyncDatabase {
   /// Returns the IDs of documents with several live leaves, sorted.
   package func conflictedIDs() throws -> [String] {
     try catchUp()
+    return try store.reading(.snapshot) { try conflictedIDs($0) }
+  }
+
+  func conflictedIDs(_ reader: any EngineReader) throws -> [String] {
     let prefix = "\(stateKey)\(Self.conflictInfix)"
-    return try store.reading(.snapshot) { reader in
-      var ids: [String] = []
-      for entry in try stateKeys(prefix, reader) {
-        ids.append(String(decoding: entry.utf8.dropFirst(prefix.utf8.count), as: UTF8.self))
-      }
-      return ids
+    return try stateKeys(prefix, reader).map { entry in
+      String(decoding: entry.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     }
   }
 }

@@ -41,21 +41,25 @@ extension SyncDatabase {
   /// Returns documents with all their revisions, by ID. Unknown ones are omitted.
   package func revisions(_ ids: [String]) throws -> IDMap<DocumentRevisions> {
     let keys = Set(ids.compactMap { try? DocumentKey($0) })
-    return try consistently(keys) { records, documents in
-      var found = IDMap<DocumentRevisions>()
-      for (key, record) in records where !record.tree.isEmpty {
-        found[key.description] = DocumentRevisions(
-          record: record,
-          winning: try documents[key].flatMap { document in
-            record.row == nil
-              ? nil
-              : RevisionRecord.Content(
-                body: try DocumentMapping.parts(of: document).body,
-                attachments: record.attachments)
-          })
-      }
-      return found
+    return try consistently(keys, Self.revisions)
+  }
+
+  static func revisions(
+    _ records: [DocumentKey: RevisionRecord], _ documents: [DocumentKey: Document]
+  ) throws -> IDMap<DocumentRevisions> {
+    var found = IDMap<DocumentRevisions>()
+    for (key, record) in records where !record.tree.isEmpty {
+      found[key.description] = DocumentRevisions(
+        record: record,
+        winning: try documents[key].flatMap { document in
+          record.row == nil
+            ? nil
+            : RevisionRecord.Content(
+              body: try DocumentMapping.parts(of: document).body,
+              attachments: record.attachments)
+        })
     }
+    return found
   }
 
   /// How often a snapshot is read again in which a document has no revision so far. Arbitrary.
@@ -100,7 +104,8 @@ extension SyncDatabase {
     return try work(read.0, read.1)
   }
 
-  private static func areConsistent(
+  /// Whether all documents are those to which the newest revisions were given.
+  static func areConsistent(
     _ keys: Set<DocumentKey>, _ records: [DocumentKey: RevisionRecord],
     _ documents: [DocumentKey: Document]
   ) -> Bool {

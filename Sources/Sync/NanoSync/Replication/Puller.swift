@@ -43,7 +43,7 @@ struct Puller: Sendable {
       if current.last != position {
         position = current.last
         saves += 1
-        try await session.save(checkpoint, current.last, count: saves)
+        try await session.save(checkpoint, .pull, current.last, count: saves)
       }
       if let following = try await next {
         page = following

@@ -36,7 +36,7 @@ struct Pusher: Sendable {
       }
       if page.last != position {
         saves += 1
-        try await session.save(checkpoint, page.last.description, count: saves)
+        try await session.save(checkpoint, .push, page.last.description, count: saves)
         position = page.last
       }
       if page.hasMore { continue }

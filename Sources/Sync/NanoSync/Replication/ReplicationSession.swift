@@ -58,7 +58,9 @@ struct ReplicationSession: Sendable {
   }
 
   /// Saves how far both sides are.
-  func save(_ checkpoint: String, _ sequence: String, count: Int64) async throws {
+  func save(
+    _ checkpoint: String, _ direction: SyncFailure.Direction, _ sequence: String, count: Int64
+  ) async throws {
     let session = SyncCheckpoint.Session(id: id, sequence: sequence, count: count)
     // The newest state, since another process may replicate the same database.
     var others = SyncCheckpoint(try await peer.checkpoint(checkpoint))
@@ -68,10 +70,14 @@ struct ReplicationSession: Sendable {
     } catch let error as PeerError where error.kind == .forbidden {
       // A user who may only read: this side's checkpoint does not match, and the next run looks at everything again.
     }
+    let description = SyncCheckpoint.Description(
+      peer: peer.identity, isPush: direction == .push, date: Date())
     try await localWrite { database in
       var own = SyncCheckpoint(try database.local(checkpoint)?.body)
       own.record(session)
-      try database.setLocal(checkpoint, own.body)
+      var body = own.body
+      description.add(to: &body)
+      try database.setLocal(checkpoint, body)
     }
   }
 

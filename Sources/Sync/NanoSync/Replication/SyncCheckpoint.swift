@@ -47,6 +47,33 @@ struct SyncCheckpoint: Sendable, Hashable {
     ]
   }
 
+  /// What this side notes beside its checkpoint, for people who look at the store.
+  struct Description: Sendable {
+    /// The other side, without credentials.
+    var peer: String
+    var isPush: Bool
+    /// When a change was last transferred.
+    var date: Date
+
+    private static let field = "run"
+
+    init(peer: String, isPush: Bool, date: Date) {
+      (self.peer, self.isPush, self.date) = (peer, isPush, date)
+    }
+
+    /// Nil for the checkpoint of another program.
+    init?(_ body: DocumentObject) {
+      guard let object = body[Self.field]?.object, let peer = object["peer"]?.string,
+        let isPush = object["push"]?.bool, let date = object["date"]?.date
+      else { return nil }
+      self.init(peer: peer, isPush: isPush, date: date)
+    }
+
+    func add(to body: inout DocumentObject) {
+      body[Self.field] = ["peer": .string(peer), "push": .bool(isPush), "date": .date(date)]
+    }
+  }
+
   /// Returns the position from which both sides can continue; nil for the beginning.
   func resume(with other: SyncCheckpoint) -> String? {
     for session in sessions {
