@@ -31,6 +31,55 @@ import Testing
     }
   }
 
+  @Test func `A copy of a store continues with the same revisions, conflicts and deletions`()
+    async throws
+  {
+    let scratch = try Scratch()
+    for isBackup in [false, true] {
+      // A database on a server is backed up by its own tools.
+      let a = isBackup ? try SyncDatabase(Store(.memory)["films"]) : try anyDatabase()
+      try a.enable()
+      let b = try anyDatabase()
+      for key in ["x", "y", "z"] { try await a.collection.save(["n": 1, "m": 1], key: key) }
+      try await replicate(a, b)
+      try await b.collection.delete("z")
+      try await a.collection.update("x", set: ["n": 2])
+      try await a.collection.update("y", set: ["n": 2])
+      try await b.collection.update("x", set: ["m": 2])
+      try a.catchUp()
+      try b.catchUp()
+      let copy: SyncDatabase
+      if isBackup {
+        let path = scratch.file("backup.db")
+        try await a.store.backup(to: path)
+        copy = try SyncDatabase(Store(.file(path))[a.name])
+      } else {
+        let store = try Store(.memory)
+        try await a.store.copy(to: store)
+        copy = try SyncDatabase(store[a.name])
+      }
+      // A copy is not synchronized until it begins to be. Its documents begin with revision 1 in the store, so this
+      // change gives one the number that it had when it was copied.
+      #expect(try copy.isEnabled() == isBackup)
+      try await copy.collection.update("y", set: ["m": 3])
+      try copy.enable()
+      #expect(try copy.revision("x") == a.revision("x"))
+      #expect(try copy.revision("y")?.hasPrefix("3-") == true)
+      let status = try await replicate(copy, b)
+      // Two edits, and the two revisions that resolve the conflict.
+      #expect((status.pushed, status.resolved) == (4, 1))
+      #expect(try await b.collection.get("y")?["m"] == 3)
+      #expect(try await copy.collection.get("z") == nil)
+      #expect(try copy.contents() == b.contents())
+      // The original and its copy are two devices.
+      try await a.collection.save(["n": 1], key: "only here")
+      try await copy.collection.save(["n": 1], key: "only there")
+      for device in [a, copy, a] { try await replicate(device, b) }
+      #expect(try a.contents() == b.contents() && copy.contents() == b.contents())
+      #expect(try await b.collection.count() == 4)
+    }
+  }
+
   @Test func `Deletions that were pruned before they had revisions are found`() async throws {
     let database = try anyDatabase()
     for key in ["a", "b", "c"] { try await database.collection.save(["n": 1], key: key) }

@@ -71,12 +71,14 @@ package final class SyncDatabase: Sendable {
 
   /// Forgets the revisions of a collection that was dropped. Otherwise, its documents would be deleted in other stores.
   ///
-  /// A collection whose tracking was turned off keeps the bodies of documents, and a copy of a store has the same feed.
+  /// A collection whose tracking was turned off keeps the bodies of documents. A copy does not, and has the same feed.
   private func forgetDropped(_ writer: any EngineWriter) throws {
     guard let state = try existingState(writer), try !writer.keepsPreviousBodies(in: name) else {
       return
     }
-    if let feed = try writer.feed(of: name), state.continues(feed) { return }
+    if let feed = try writer.feed(of: name), state.continues(feed) {
+      return try connectCopies(state, writer)
+    }
     try forget(writer)
   }
 
