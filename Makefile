@@ -4,7 +4,7 @@
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-.PHONY: help setup demo inspect sync-demo test cases api bench bench-million bench-graph bench-postgres bench-import bench-attachments bench-inspect
+.PHONY: help setup demo inspect sync-demo test cases api bench bench-million bench-graph bench-postgres bench-import bench-attachments bench-inspect bench-sync
 .PHONY: docs format lint clean reliability crash power-loss failing-calls damage programs concurrency isolation limits sync-schedules black-box browser
 .PHONY: fuzz tsan asan
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make bench-postgres  benchmarks PostgreSQL against SQLite on a temporary server"
 	@echo "make sync-demo       synchronizes two devices through a server"
 	@echo "make bench-inspect   measures the inspector on 1,000,000 documents; fills in docs/INSPECTOR.md"
+	@echo "make bench-sync      measures synchronization through a server; fills in docs/SYNC.md"
 	@echo "make bench-import    imports a generated CSV file of 2 GB; prints speed and peak memory"
 	@echo "make bench-attachments  writes and reads an attachment of 2 GB; prints speed and peak memory"
 	@echo "make reliability     runs all stress and fault-injection tests; fills in docs/RELIABILITY.md"
@@ -83,6 +84,9 @@ bench-attachments: setup
 
 bench-inspect: setup
 	@scripts/bench-inspect
+
+bench-sync: setup
+	@scripts/bench-sync
 
 # Each stress test is bounded by a count or time, and fills in its results in docs/RELIABILITY.md.
 reliability: crash power-loss failing-calls damage programs concurrency isolation limits sync-schedules black-box browser

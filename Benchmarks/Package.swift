@@ -45,6 +45,15 @@ let package = Package(
       ],
       swiftSettings: strict),
     .executableTarget(
+      name: "syncbench",
+      dependencies: [
+        "BenchmarkKit",
+        .product(name: "NanoStore", package: "NanoStore"),
+        .product(name: "NanoStoreSync", package: "NanoStore"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict),
+    .executableTarget(
       name: "nanobench",
       dependencies: [
         "BenchmarkKit",
