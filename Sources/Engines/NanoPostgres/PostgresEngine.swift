@@ -281,8 +281,11 @@ extension PostgresCore {
     [("SELECT " + limits() + ", pg_current_xact_id()::text").statement]
   }
 
-  /// ``writeSettings``, and then locks.
+  /// ``writeSettings`` with locks that are acquired before the transaction has an ID: transactions that have the same
+  /// lock alone then have IDs in the order of their commits.
+  ///
+  /// - Parameter locks: Expressions, each after a comma.
   func writeSettings(_ locks: PostgresSQL) -> [PostgresStatement] {
-    [("SELECT " + limits() + ", pg_current_xact_id()::text" + locks).statement]
+    [("SELECT " + limits() + locks + ", pg_current_xact_id()::text").statement]
   }
 }

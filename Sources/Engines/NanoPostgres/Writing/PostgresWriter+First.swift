@@ -98,7 +98,11 @@ extension PostgresWriter {
       for (use, results) in zip(uses, results) { note(use, results) }
       return
     }
-    for use in use.sorted(by: { $0.collection.foldingASCII.isBefore($1.collection.foldingASCII) }) {
+    let sorted = use.sorted { $0.collection.foldingASCII.isBefore($1.collection.foldingASCII) }
+    lockFirst(
+      sorted.filter { $0.keys == nil && isSerializable && !$0.collection.utf8.contains(0) }
+        .map { core.locks.collection($0.collection.folded) })
+    for use in sorted {
       let isWhole = use.keys == nil && isSerializable
       guard let table = try table(use.collection, isWhole: isWhole) else { continue }
       let first = FirstUse(use, table.collection, at: time(table.collection))
@@ -106,6 +110,14 @@ extension PostgresWriter {
       let locks = try lock(first.keys, table)
       note(first, Array(try session.run(locks + first.statements).dropFirst(locks.count)))
     }
+  }
+
+  /// Acquires locks before the transaction gets its ID, if it has not begun; otherwise the caller acquires them.
+  func lockFirst(_ locks: [Int64]) {
+    guard !session.hasBegun, !locks.isEmpty else { return }
+    var locked = PostgresSQL()
+    for lock in locks { locked += ", pg_advisory_xact_lock(" + .value(.int(lock)) + ")" }
+    session.settings = core.writeSettings(locked)
   }
 
   private func note(_ use: FirstUse, _ results: [PostgresResult]) {

@@ -107,6 +107,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   // Transactions that read the metadata, and write what depends on it, must be serialized.
   private func lockMetadata() throws {
     guard !holdsMetadata else { return }
+    lockFirst([core.locks.metadata])
     _ = try session.run(PostgresLocks.acquire([core.locks.metadata]))
     holdsMetadata = true
   }

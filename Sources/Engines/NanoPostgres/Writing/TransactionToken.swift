@@ -21,7 +21,7 @@ struct TransactionToken {
   /// - Parameter session: The session that began the transaction; `nil` for a single statement.
   init(_ session: PostgresSession?) {
     transaction = session?.opening.last.flatMap {
-      $0.columns >= 3 ? $0.optionalText(0, 2) : nil
+      $0.columns >= 3 ? $0.optionalText(0, $0.columns - 1) : nil
     }
   }
 

@@ -132,7 +132,7 @@ extension SyncDatabase {
         body: [Self.resolvedField: .string(container.description)])
     }
     do {
-      try store.write(retries: Self.retries) {
+      try revising { _ in
         var container = winner
         if let content {
           let attachments = Self.merged(winning.attachments, losing.attachments)

@@ -43,6 +43,7 @@ extension SyncDatabase {
   /// Returns the changes after a position, from the beginning if the position is not one of this database.
   ///
   /// A position of a store that was replaced by an older one counts as none, so that a client compares everything again.
+  /// A change is returned as soon as it is committed: no later one gets a position before it.
   package func changes(
     since: RevisionChange.Sequence?, limit: Int
   ) throws -> RevisionChanges {
@@ -52,7 +53,7 @@ extension SyncDatabase {
         let (timeline, start) = try self.start(since, reader)
         var cursor = start
         let rows = try reader.feedRows(
-          after: cursor, limit: limit + 1, settledOnly: true, in: records
+          after: cursor, limit: limit + 1, settledOnly: false, in: records
         ).rows
         let page = rows.prefix(limit)
         var found: [Int64: RevisionRecord] = [:]
@@ -123,7 +124,7 @@ extension SyncDatabase {
     while low < high {
       let middle = low + (high - low) / 2
       let row = try reader.feedRows(
-        after: FeedCursor(number: middle, rowID: .min), limit: 1, settledOnly: true, in: records
+        after: FeedCursor(number: middle, rowID: .min), limit: 1, settledOnly: false, in: records
       ).rows.first
       if let row, case .number(let number) = row.place {
         last.advance(row)

@@ -35,9 +35,7 @@ extension SyncDatabase {
   ) throws -> [Result<RevisionID, any Error>] {
     let results: [Result<RevisionID, any Error>]
     do {
-      results = try store.write(retries: Self.retries) {
-        try store.writing { try edit(edits, validation, $0) }
-      }
+      results = try revising { try edit(edits, validation, $0) }
     } catch let error as StoreError where error.concernsDocument && edits.count > 1 {
       results = try edits.flatMap { try edit([$0], validation: validation) }
     } catch let error as StoreError where error.concernsDocument {

@@ -12,29 +12,27 @@ extension SyncDatabase {
   /// - Returns: The leaves that were removed, by ID.
   package func purge(_ asked: IDMap<[RevisionID]>) throws -> IDMap<[RevisionID]> {
     try catchUp()
-    let purged = try store.write(retries: Self.retries) {
-      try store.writing { writer in
-        var state = try requireState(writer)
-        let keys = Set(asked.ids.compactMap { try? DocumentKey($0) })
-        var pending = PendingRecords(
-          try records(keys, writer),
-          documents: try documents(keys.filter { !RevisionRecord.isHidden($0) }, writer))
-        var purged = IDMap<[RevisionID]>()
-        for (id, revisions) in asked {
-          guard let key = try? DocumentKey(id), pending.records[key] != nil else { continue }
-          let old = try pending.record(key, &state, self, writer)
-          var new = old
-          let removed = revisions.filter { new.tree.purge($0) }
-          guard !removed.isEmpty else { continue }
-          purged[id] = removed
-          new.dropUnknownBodies()
-          if let shared = new.shared, !new.tree.contains(shared) { new.shared = nil }
-          try pending.replace(old, with: new, self, writer)
-        }
-        try pending.finish(self, writer)
-        try save(pending.changed, writer)
-        return purged
+    let purged = try revising { writer in
+      var state = try requireState(writer)
+      let keys = Set(asked.ids.compactMap { try? DocumentKey($0) })
+      var pending = PendingRecords(
+        try records(keys, writer),
+        documents: try documents(keys.filter { !RevisionRecord.isHidden($0) }, writer))
+      var purged = IDMap<[RevisionID]>()
+      for (id, revisions) in asked {
+        guard let key = try? DocumentKey(id), pending.records[key] != nil else { continue }
+        let old = try pending.record(key, &state, self, writer)
+        var new = old
+        let removed = revisions.filter { new.tree.purge($0) }
+        guard !removed.isEmpty else { continue }
+        purged[id] = removed
+        new.dropUnknownBodies()
+        if let shared = new.shared, !new.tree.contains(shared) { new.shared = nil }
+        try pending.replace(old, with: new, self, writer)
       }
+      try pending.finish(self, writer)
+      try save(pending.changed, writer)
+      return purged
     }
     changeSignal.send()
     return purged
@@ -50,9 +48,7 @@ extension SyncDatabase {
     try catchUp()
     var position: String?
     repeat {
-      position = try store.write(retries: Self.retries) {
-        try store.writing { try compactRevisions(after: position, $0) }
-      }
+      position = try revising { try compactRevisions(after: position, $0) }
     } while position != nil
   }
 

@@ -83,23 +83,21 @@ extension SyncDatabase {
       if Self.areConsistent(keys, read.0, read.1) { return try work(read.0, read.1) }
     }
     // Other programs keep changing them: in a transaction of our own.
-    let read = try store.write(retries: Self.retries) {
-      try store.writing { writer in
-        var state = try requireState(writer)
-        try adopt(writer)
-        var pending = PendingRecords(
-          try records(keys, writer),
-          documents: try documents(keys.filter { !RevisionRecord.isHidden($0) }, writer))
-        for key in keys where !RevisionRecord.isHidden(key) {
-          _ = try pending.record(key, &state, self, writer)
-        }
-        try save(pending.changed, writer)
-        try setState(state, writer)
-        return (
-          try records(keys, writer),
-          try documents(keys.filter { !RevisionRecord.isHidden($0) }, writer)
-        )
+    let read = try revising { writer in
+      var state = try requireState(writer)
+      try adopt(writer)
+      var pending = PendingRecords(
+        try records(keys, writer),
+        documents: try documents(keys.filter { !RevisionRecord.isHidden($0) }, writer))
+      for key in keys where !RevisionRecord.isHidden(key) {
+        _ = try pending.record(key, &state, self, writer)
       }
+      try save(pending.changed, writer)
+      try setState(state, writer)
+      return (
+        try records(keys, writer),
+        try documents(keys.filter { !RevisionRecord.isHidden($0) }, writer)
+      )
     }
     return try work(read.0, read.1)
   }

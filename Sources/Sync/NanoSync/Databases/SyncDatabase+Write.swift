@@ -26,9 +26,7 @@ extension SyncDatabase {
     guard !documents.isEmpty else { return [] }
     let failures: [WriteFailure]
     do {
-      failures = try store.write(retries: Self.retries) {
-        try replicateInTransaction(documents, validation)
-      }
+      failures = try revising { try replicate(documents, validation, $0) }
     } catch let error as StoreError where error.concernsDocument && documents.count > 1 {
       // One of them, such as a duplicate of a unique value: each on its own.
       failures = try documents.flatMap { try replicate([$0], validation: validation) }
@@ -39,32 +37,30 @@ extension SyncDatabase {
     return failures
   }
 
-  private func replicateInTransaction(
-    _ documents: [SyncDocument], _ validation: WriteValidation?
+  private func replicate(
+    _ documents: [SyncDocument], _ validation: WriteValidation?, _ writer: any EngineWriter
   ) throws -> [WriteFailure] {
-    try store.writing { writer in
-      var state = try requireState(writer)
-      let problems = state.problems
-      try adopt(writer)
-      var failures: [WriteFailure] = []
-      let keys = Set(documents.compactMap { try? DocumentKey($0.id) })
-      var pending = PendingRecords(
-        try records(keys, writer),
-        documents: try self.documents(keys.filter { !RevisionRecord.isHidden($0) }, writer))
-      for document in documents {
-        do {
-          try add(document, to: &pending, &state, validation, writer)
-        } catch let error as StoreError where !error.concernsDocument {
-          throw error
-        } catch {
-          failures.append(WriteFailure(id: document.id, revision: document.revision, error: error))
-        }
+    var state = try requireState(writer)
+    let problems = state.problems
+    try adopt(writer)
+    var failures: [WriteFailure] = []
+    let keys = Set(documents.compactMap { try? DocumentKey($0.id) })
+    var pending = PendingRecords(
+      try records(keys, writer),
+      documents: try self.documents(keys.filter { !RevisionRecord.isHidden($0) }, writer))
+    for document in documents {
+      do {
+        try add(document, to: &pending, &state, validation, writer)
+      } catch let error as StoreError where !error.concernsDocument {
+        throw error
+      } catch {
+        failures.append(WriteFailure(id: document.id, revision: document.revision, error: error))
       }
-      try pending.finish(self, writer)
-      try save(pending.changed, writer)
-      if state.problems != problems { try setState(state, writer) }
-      return failures
     }
+    try pending.finish(self, writer)
+    try save(pending.changed, writer)
+    if state.problems != problems { try setState(state, writer) }
+    return failures
   }
 
   private func add(

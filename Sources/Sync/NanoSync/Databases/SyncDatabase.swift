@@ -5,6 +5,7 @@ package import NanoDocument
 import NanoEngine
 import NanoQuery
 package import NanoStoreCore
+import Synchronization
 
 /// A collection as a database of the replication protocol: its documents with their revisions.
 ///
@@ -20,6 +21,7 @@ package final class SyncDatabase: Sendable {
   let stateKey: DocumentKey
   /// Reports changes that are made through this object.
   package let changeSignal = ChangeSignal()
+  let revised = Mutex(RevisedChanges())
 
   /// - Throws: ``StoreError/Code/invalidName`` for an internal collection.
   package init(_ collection: DocumentCollection) throws(StoreError) {
@@ -232,6 +234,7 @@ extension SyncDatabase {
           let end = min(batch + writer.preferredBatchSize, documents.count)
           try writer.save(Array(documents[batch..<end]), into: self.records, &rowIDs)
         }
+        try requireLast(rowIDs, writer)
       }
     }
     for record in records { try noteConflict(record, writer) }

@@ -5,7 +5,7 @@ import NanoEngine
 
 /// The state of a synced collection that is not part of a document, one document of the internal collection
 /// `nano_sync_state`, with the folded name of the collection as its key.
-struct SyncState: Sendable {
+struct SyncState: Sendable, Hashable {
   /// How far the feed of the collection has been read.
   var timeline: Int64
   var cursor: FeedCursor
