@@ -4,17 +4,25 @@ import NanoEngine
 
 /// Changes of a collection that have revisions although the feed has not been read up to them.
 ///
-/// On a server, a transaction that began earlier may still add changes before them. The feed is read again from there, and
-/// these changes are skipped.
+/// These are the changes that this process made with their revisions. On a server, a transaction that began earlier may also
+/// still add changes before others. The feed is read again from there, and these changes are skipped.
 struct RevisedChanges: Sendable {
   private var timeline: Int64 = 0
   private var cursor = FeedCursor.start
-  /// The numbers of the changes, by row ID.
-  private var numbers: [Int64: Int64] = [:]
+  private var changes: [Int64: Change] = [:]
+
+  private struct Change: Hashable {
+    var number: Int64
+    /// The revision of the stored document; nil for a deletion, or what another program wrote.
+    var revision: Int64?
+  }
+
+  /// The number of changes that are remembered. Arbitrary.
+  private static let maximum = 10_000
 
   func contains(_ row: FeedRow, _ timeline: Int64) -> Bool {
     guard self.timeline == timeline, case .number(let number) = row.place else { return false }
-    return numbers[row.rowID] == number
+    return changes[row.rowID] == Change(number: number, revision: row.revision)
   }
 
   /// Adds changes, and forgets those up to which the feed has been read.
@@ -23,13 +31,22 @@ struct RevisedChanges: Sendable {
       self = RevisedChanges()
       timeline = state.timeline
     }
-    for row in rows {
-      if case .number(let number) = row.place { numbers[row.rowID] = number }
+    // Those that are not noted are looked at again.
+    for row in rows.prefix(Self.maximum - changes.count) {
+      if case .number(let number) = row.place {
+        changes[row.rowID] = Change(number: number, revision: row.revision)
+      }
     }
-    guard cursor != state.cursor || !rows.isEmpty else { return }
+    guard cursor != state.cursor else { return }
     cursor = state.cursor
-    numbers = numbers.filter { FeedCursor(number: $0.value, rowID: $0.key) > state.cursor }
+    changes = changes.filter { FeedCursor(number: $0.value.number, rowID: $0.key) > cursor }
   }
+}
+
+/// Changes that a transaction made together with their revisions.
+struct OwnChanges: Sendable {
+  var rows: [FeedRow] = []
+  var state: SyncState
 }
 
 /// The next changes of a collection.

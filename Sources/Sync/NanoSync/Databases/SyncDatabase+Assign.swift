@@ -9,7 +9,7 @@ import NanoStoreCore
 // Gives revisions to the changes that programs made to the collection.
 extension SyncDatabase {
   /// The number of changes in a transaction. Arbitrary.
-  private static let changesPerTransaction = 500
+  static let changesPerTransaction = 500
   /// The number of changes that are read again and again before it is noted that they have revisions. Arbitrary.
   private static let maximumSkipped = 64
 
@@ -108,10 +108,16 @@ extension SyncDatabase {
   ) throws {
     var known = try records(Set(rows.compactMap(\.key)), writer)
     var documents: [Int64: Document] = [:]
-    try writer.get(rowIDs: rows.filter { !$0.isDeleted }.map(\.rowID).sorted(), in: name) {
-      stored in
+    let unknown = rows.filter { row in
+      // A revision that was assigned by another process, or before this one was started.
+      let isKnown =
+        row.revision != nil && row.key.flatMap { known[$0]?.row?.revision } == row.revision
+      return !row.isDeleted && !(isKnown && row.key.flatMap { known[$0]?.row?.rowID } == row.rowID)
+    }
+    try writer.get(rowIDs: unknown.map(\.rowID).sorted(), in: name) { stored in
       documents[stored.rowID] = Document(stored, in: name)
     }
+    let hasPrevious = try hasPreviousBodies(writer)
     var changed = OrderedKeys()
     for row in rows {
       if row.isDeleted {
@@ -130,14 +136,28 @@ extension SyncDatabase {
           try addKey(document, writer)
           continue
         }
-        try assignFormerKey(of: document, &known, &changed, &state, writer)
+        if hasPrevious { try assignFormerKey(of: document, &known, &changed, &state, writer) }
         var record = known[key] ?? RevisionRecord(key)
-        guard try assign(document, &record, &state, writer) else { continue }
+        guard try assign(document, &record, &state, writer, hasPrevious: hasPrevious) else {
+          continue
+        }
         known[key] = record
         changed.insert(key)
       }
     }
     try save(changed.keys.compactMap { known[$0] }, writer)
+  }
+
+  /// Returns whether the content of any document from before a change is kept. If not, as in a store that begins to
+  /// synchronize, none has to be looked up.
+  private func hasPreviousBodies(_ reader: any EngineReader) throws -> Bool {
+    var found = false
+    do {
+      try reader.previousBodies(after: nil, limit: 1, in: name) { _ in found = true }
+    } catch let error as StoreError where error.code == .corruptDocument {
+      found = true
+    }
+    return found
   }
 
   /// Gives rows of other programs their stored form and a revision.
@@ -178,10 +198,11 @@ extension SyncDatabase {
 
   /// Gives a revision to a document unless it is the one that the record has.
   ///
+  /// - Parameter hasPrevious: Whether content from before changes may be kept.
   /// - Returns: Whether the record changed.
   func assign(
     _ document: Document, _ record: inout RevisionRecord, _ state: inout SyncState,
-    _ writer: any EngineWriter
+    _ writer: any EngineWriter, hasPrevious: Bool = true
   ) throws -> Bool {
     guard let rowID = document.rowID else { return false }
     let row = RevisionRecord.Row(rowID: rowID, revision: document.revision)
@@ -195,7 +216,7 @@ extension SyncDatabase {
       return false
     }
     if state.problems[key] != nil { state.problems[key] = nil }
-    try keepPrevious(&record, rowID, writer)
+    if hasPrevious { try keepPrevious(&record, rowID, writer) }
     let parent = record.tree.winner
     let attachments = try attachments(parts.attachments, record, parent, writer)
     let revision = RevisionID(

@@ -147,7 +147,7 @@ extension SyncDatabase {
     since: RevisionChange.Sequence?, limit: Int, _ reader: any EngineReader
   ) throws -> Int {
     try reader.feedRows(
-      after: try start(since, reader).1, limit: limit, settledOnly: true, in: records
+      after: try start(since, reader).1, limit: limit, settledOnly: false, in: records
     ).rows.count { !$0.isDeleted }
   }
 }

@@ -35,7 +35,7 @@ extension SyncDatabase {
   ) throws -> [Result<RevisionID, any Error>] {
     let results: [Result<RevisionID, any Error>]
     do {
-      results = try revising { try edit(edits, validation, $0) }
+      results = try revising { try edit(edits, validation, &$1, $0) }
     } catch let error as StoreError where error.concernsDocument && edits.count > 1 {
       results = try edits.flatMap { try edit([$0], validation: validation) }
     } catch let error as StoreError where error.concernsDocument {
@@ -46,10 +46,10 @@ extension SyncDatabase {
   }
 
   private func edit(
-    _ edits: [DocumentEdit], _ validation: WriteValidation?, _ writer: any EngineWriter
+    _ edits: [DocumentEdit], _ validation: WriteValidation?, _ own: inout OwnChanges,
+    _ writer: any EngineWriter
   ) throws -> [Result<RevisionID, any Error>] {
-    var state = try requireState(writer)
-    let problems = state.problems
+    var state = own.state
     try adopt(writer)
     let keys = Set(edits.compactMap { try? DocumentKey($0.id) })
     var pending = PendingRecords(
@@ -66,7 +66,8 @@ extension SyncDatabase {
     }
     try pending.finish(self, writer)
     try save(pending.changed, writer)
-    if state.problems != problems { try setState(state, writer) }
+    if state != own.state { try setState(state, writer) }
+    own = OwnChanges(rows: try ownChanges(pending.changed, state, writer), state: state)
     return results
   }
 

@@ -19,6 +19,35 @@ extension SyncDatabase {
     }
   }
 
+  /// Runs a transaction that changes documents together with their revisions, which need not be looked at again.
+  func revising<Result>(
+    _ work: (any EngineWriter, inout OwnChanges) throws -> Result
+  ) throws -> Result {
+    let isNested = store.isInTransaction
+    let (result, own) = try revising { writer in
+      var own = OwnChanges(state: try requireState(writer))
+      return (try work(writer, &own), own)
+    }
+    // Not in a transaction of the caller, which may be rolled back.
+    if !isNested { revised.withLock { $0.note(own.rows, own.state) } }
+    return result
+  }
+
+  /// Returns the entries of the feed for the documents that a transaction stored for records.
+  func ownChanges(
+    _ records: [RevisionRecord], _ state: SyncState, _ writer: any EngineWriter
+  ) throws -> [FeedRow] {
+    let own = Set(records.compactMap(\.row))
+    // Others that have no revision yet may come before them. Those that are not found are looked at again.
+    let rows = try writer.feedRows(
+      after: state.cursor, limit: 2 * own.count + Self.changesPerTransaction, settledOnly: false,
+      in: name
+    ).rows
+    return rows.filter { row in
+      row.revision != nil && own.contains(.init(rowID: row.rowID, revision: row.revision))
+    }
+  }
+
   func lock(_ writer: any EngineWriter) throws {
     try writer.prepare([
       TransactionUse(name, keys: nil), TransactionUse(records, keys: nil),

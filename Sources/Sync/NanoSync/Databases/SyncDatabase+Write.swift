@@ -26,7 +26,7 @@ extension SyncDatabase {
     guard !documents.isEmpty else { return [] }
     let failures: [WriteFailure]
     do {
-      failures = try revising { try replicate(documents, validation, $0) }
+      failures = try revising { try replicate(documents, validation, &$1, $0) }
     } catch let error as StoreError where error.concernsDocument && documents.count > 1 {
       // One of them, such as a duplicate of a unique value: each on its own.
       failures = try documents.flatMap { try replicate([$0], validation: validation) }
@@ -38,10 +38,10 @@ extension SyncDatabase {
   }
 
   private func replicate(
-    _ documents: [SyncDocument], _ validation: WriteValidation?, _ writer: any EngineWriter
+    _ documents: [SyncDocument], _ validation: WriteValidation?, _ own: inout OwnChanges,
+    _ writer: any EngineWriter
   ) throws -> [WriteFailure] {
-    var state = try requireState(writer)
-    let problems = state.problems
+    var state = own.state
     try adopt(writer)
     var failures: [WriteFailure] = []
     let keys = Set(documents.compactMap { try? DocumentKey($0.id) })
@@ -59,7 +59,8 @@ extension SyncDatabase {
     }
     try pending.finish(self, writer)
     try save(pending.changed, writer)
-    if state.problems != problems { try setState(state, writer) }
+    if state != own.state { try setState(state, writer) }
+    own = OwnChanges(rows: try ownChanges(pending.changed, state, writer), state: state)
     return failures
   }
 

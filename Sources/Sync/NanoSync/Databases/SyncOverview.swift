@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 package import Foundation
-package import NanoDocument
+import NanoDocument
 import NanoEngine
 import NanoQuery
 import NanoStoreCore

@@ -11,8 +11,9 @@ struct Puller: Sendable {
   private var database: SyncDatabase { session.database }
   private var peer: any SyncPeer { session.peer }
 
-  /// The number of revisions that a request asks for. That of PouchDB.
-  private static let revisionsPerRequest = 100
+  /// The number of revisions that a request asks for, at most. Arbitrary: more than PouchDB's 100, since those of small
+  /// documents are stored in one transaction.
+  private static let revisionsPerRequest = 250
 
   /// Pulls until there is nothing left, or until the task is canceled if the replication is continuous.
   func run(whenIdle: @Sendable () -> Void) async throws {
@@ -20,7 +21,8 @@ struct Puller: Sendable {
     var position = try await session.resume(checkpoint)
     var saves: Int64 = 0
     var retries = try await session.retries(checkpoint)
-    try await retry(&retries)
+    var portion = Portion(bytes: options.batchBytes, maximum: Self.revisionsPerRequest)
+    try await retry(&retries, &portion)
     try await resolveConflicts(nil)
     var page = try await peer.changes(
       since: position, limit: options.batchDocuments, filter: options.pullFilter, waits: false)
@@ -37,7 +39,7 @@ struct Puller: Sendable {
           status.total, status.done + current.changes.count + (current.pending ?? 0))
         if !current.changes.isEmpty { status.phase = .busy }
       }
-      let failed = try await pull(current.changes)
+      let failed = try await pull(current.changes, &portion)
       try await session.update(&retries, of: current.changes.map(\.id), failed, .pull)
       session.report { $0.done += current.changes.count }
       if current.last != position {
@@ -57,39 +59,49 @@ struct Puller: Sendable {
   }
 
   /// Tries the documents again that could not be stored before.
-  private func retry(_ retries: inout RetryList) async throws {
+  private func retry(_ retries: inout RetryList, _ portion: inout Portion) async throws {
     let ids = retries.entries.ids.sorted()
     for start in stride(from: 0, to: ids.count, by: Self.revisionsPerRequest) {
       let some = Array(ids[start...].prefix(Self.revisionsPerRequest))
       let page = try await peer.changes(
         since: nil, limit: some.count, filter: .ids(some), waits: false)
-      try await session.update(&retries, of: some, try await pull(page.changes), .pull)
+      try await session.update(
+        &retries, of: some, try await pull(page.changes, &portion), .pull)
     }
   }
 
   /// Pulls the leaves that the database lacks, and returns the documents that were not stored, with the reason.
-  private func pull(_ changes: [PeerChange]) async throws -> IDMap<String> {
+  private func pull(
+    _ changes: [PeerChange], _ portion: inout Portion
+  ) async throws -> IDMap<String> {
     guard !changes.isEmpty else { return [:] }
     var asked = IDMap<[RevisionID]>()
     for change in changes { asked[change.id, default: []] += change.revisions }
     let revisions = asked
-    let missing = try await session.local { try $0.missingRevisions(revisions) }
-    let wanted = missing.flatMap { (id, missing) in
-      missing.missing.map { WantedRevision(id: id, revision: $0, ancestors: missing.ancestors) }
+    var missing = try await session.local { try $0.missingRevisions(revisions) }
+    var wanted: [WantedRevision] = []
+    // In the order of the changes.
+    for change in changes {
+      guard let found = missing[change.id] else { continue }
+      missing[change.id] = nil
+      wanted += found.missing.map {
+        WantedRevision(id: change.id, revision: $0, ancestors: found.ancestors)
+      }
     }
     var failed = IDMap<String>()
     guard !wanted.isEmpty else { return failed }
-    let chunks = stride(from: 0, to: wanted.count, by: Self.revisionsPerRequest).map {
-      Array(wanted[$0..<min($0 + Self.revisionsPerRequest, wanted.count)])
-    }
     // Several requests at a time; what arrives is stored in the order of arrival.
     try await withThrowingTaskGroup(of: Fetched.self) { group in
-      var rest = chunks[...]
-      for _ in 0..<options.requests {
-        if let chunk = rest.popFirst() { group.addTask { try await fetch(chunk) } }
+      var rest = wanted[...]
+      func request() {
+        let some = Array(rest.prefix(portion.count))
+        rest = rest.dropFirst(some.count)
+        if !some.isEmpty { group.addTask { try await fetch(some) } }
       }
+      for _ in 0..<options.requests { request() }
       while let fetched = try await group.next() {
-        if let chunk = rest.popFirst() { group.addTask { try await fetch(chunk) } }
+        portion.note(fetched.documents)
+        request()
         for (id, reason) in fetched.failures { failed[id] = reason }
         for (id, reason) in try await store(fetched.documents) { failed[id] = reason }
       }

@@ -18,33 +18,57 @@ struct Pusher: Sendable {
     var retries = try await session.retries(checkpoint)
     try await retry(&retries)
     var reported = IDMap<String>()
-    let limit = options.batchDocuments
     // Before the first look, so that no change is missed.
     let changes = try DatabaseChanges(database)
     var saves: Int64 = 0
+    var page = try await self.page(since: position)
     while true {
-      let since = position
-      let page = try await session.local { try $0.changes(since: since, limit: limit) }
-      if !page.changes.isEmpty {
+      // The next page is prepared while this one is sent.
+      let current = page
+      async let next: Page? =
+        current.changes.hasMore ? self.page(since: current.changes.last) : nil
+      let all = current.changes.changes
+      if !all.isEmpty {
         session.report { status in
-          status.total = max(status.total, status.done + page.changes.count)
+          status.total = max(status.total, status.done + all.count)
           status.phase = .busy
         }
-        let refused = try await push(page.changes)
-        try await session.update(&retries, of: page.changes.map(\.id), refused, .push)
-        session.report { $0.done += page.changes.count }
+        let refused = try await push(current.missing)
+        try await session.update(&retries, of: all.map(\.id), refused, .push)
+        session.report { $0.done += all.count }
       }
-      if page.last != position {
+      if current.changes.last != position {
+        position = current.changes.last
         saves += 1
-        try await session.save(checkpoint, .push, page.last.description, count: saves)
-        position = page.last
+        try await session.save(checkpoint, .push, current.changes.last.description, count: saves)
       }
-      if page.hasMore { continue }
+      if let following = try await next {
+        page = following
+        continue
+      }
       try await reportProblems(&reported)
       whenIdle()
       guard options.isContinuous else { return }
       try await changes.next()
+      page = try await self.page(since: position)
     }
+  }
+
+  /// Changes, and the revisions of them that the peer lacks.
+  private struct Page: Sendable {
+    var changes: RevisionChanges
+    var missing: [Missing]
+  }
+
+  private typealias Missing = (id: String, revisions: MissingRevisions)
+
+  private func page(since position: RevisionChange.Sequence?) async throws -> Page {
+    let limit = options.batchDocuments
+    let changes = try await session.local { try $0.changes(since: position, limit: limit) }
+    return Page(
+      changes: changes,
+      missing: try await missing(
+        changes.changes.map { PeerChange(id: $0.id, revisions: $0.leaves.map(\.id)) }))
   }
 
   /// Tries the documents again that the peer did not store before.
@@ -57,7 +81,7 @@ struct Pusher: Sendable {
         found[id].map { PeerChange(id: id, revisions: $0.leaves.map(\.id)) }
       }
     }
-    try await session.update(&retries, of: ids, try await push(changes), .push)
+    try await session.update(&retries, of: ids, try await push(missing(changes)), .push)
   }
 
   /// Reports documents that cannot be pushed, each once.
@@ -69,20 +93,50 @@ struct Pusher: Sendable {
     reported = problems
   }
 
-  private func push(_ changes: [RevisionChange]) async throws -> IDMap<String> {
-    try await push(changes.map { PeerChange(id: $0.id, revisions: $0.leaves.map(\.id)) })
-  }
-
-  /// Pushes the leaves that the peer lacks, and returns the documents to be tried again, with the reason.
-  private func push(_ changes: [PeerChange]) async throws -> IDMap<String> {
-    guard !changes.isEmpty else { return [:] }
+  /// Returns which leaves the peer lacks, in the order of the changes.
+  private func missing(_ changes: [PeerChange]) async throws -> [Missing] {
     var asked = IDMap<[RevisionID]>()
     for change in changes { asked[change.id, default: []] += change.revisions }
-    let missing = try await peer.missing(asked)
-    guard !missing.isEmpty else { return [:] }
+    guard !asked.isEmpty else { return [] }
+    var missing = try await peer.missing(asked)
+    return changes.compactMap { change in
+      guard let revisions = missing[change.id] else { return nil }
+      missing[change.id] = nil
+      return (change.id, revisions)
+    }
+  }
+
+  /// Pushes leaves in requests of bounded size, several at a time, and returns the documents to be tried again, with the
+  /// reason.
+  private func push(_ missing: [Missing]) async throws -> IDMap<String> {
+    var failed = IDMap<String>()
+    var portion = Portion(bytes: options.batchBytes, maximum: options.batchDocuments)
+    try await withThrowingTaskGroup(of: Sent.self) { group in
+      var (rest, inFlight) = (missing[...], 0)
+      while !rest.isEmpty {
+        // The next ones are read while these are sent.
+        let some = Array(rest.prefix(portion.count))
+        rest = rest.dropFirst(some.count)
+        let documents = try await read(some)
+        portion.note(documents)
+        for batch in batches(documents) {
+          if inFlight == options.requests, let sent = try await group.next() {
+            note(sent, &failed)
+            inFlight -= 1
+          }
+          group.addTask { try await send(batch, some) }
+          inFlight += 1
+        }
+      }
+      while let sent = try await group.next() { note(sent, &failed) }
+    }
+    return failed
+  }
+
+  private func read(_ missing: [Missing]) async throws -> [SyncDocument] {
     let filter = options.pushFilter
-    let documents = try await session.local { database in
-      let found = try database.revisions(missing.ids)
+    return try await session.local { database in
+      let found = try database.revisions(missing.map(\.id))
       return try missing.flatMap { (id, missing) in
         try missing.missing.compactMap { found[id]?[$0] }.filter { document in
           // What was replaced in the meantime follows with the next changes.
@@ -91,15 +145,9 @@ struct Pusher: Sendable {
         }
       }
     }
-    var ancestors = IDMap<[RevisionID]>()
-    for (id, value) in missing { ancestors[id] = value.ancestors }
-    return try await write(documents, ancestors)
   }
 
-  /// Sends revisions in requests of bounded size, several at a time.
-  private func write(
-    _ documents: [SyncDocument], _ ancestors: IDMap<[RevisionID]>
-  ) async throws -> IDMap<String> {
+  private func batches(_ documents: [SyncDocument]) -> [[SyncDocument]] {
     var batches: [[SyncDocument]] = []
     var size = 0
     // The revisions of one document stay together.
@@ -112,34 +160,53 @@ struct Pusher: Sendable {
       batches[batches.count - 1].append(document)
       size += document.approximateSize
     }
-    let store = database.store
-    var failed = IDMap<String>()
-    try await withThrowingTaskGroup(of: (sent: [SyncDocument], refused: [PeerRefusal]).self) {
-      group in
-      var rest = batches[...]
-      func start() {
-        guard let batch = rest.popFirst() else { return }
-        let peer = peer
-        group.addTask {
-          (batch, try await peer.write(batch, ancestors: ancestors, from: store))
-        }
-      }
-      for _ in 0..<options.requests { start() }
-      while let (sent, refused) = try await group.next() {
-        start()
-        let bytes = sent.reduce(0) { $0 + $1.approximateSize }
-        session.report {
-          $0.pushed += sent.count - refused.count
-          $0.bytes += bytes
-        }
-        for refusal in refused {
-          // What the peer forbids, it forbids until the document changes.
-          let isRetried = refusal.error.kind != .forbidden && refusal.error.kind != .unauthorized
-          if isRetried { failed[refusal.id] = refusal.error.message }
-          session.fail(refusal.id, .push, refusal.error.message, isRetried: isRetried)
-        }
-      }
+    return batches
+  }
+
+  private struct Sent: Sendable {
+    var documents: [SyncDocument]
+    var refused: [PeerRefusal]
+  }
+
+  private func send(_ documents: [SyncDocument], _ missing: [Missing]) async throws -> Sent {
+    var ancestors = IDMap<[RevisionID]>()
+    for (id, revisions) in missing { ancestors[id] = revisions.ancestors }
+    return Sent(
+      documents: documents,
+      refused: try await peer.write(documents, ancestors: ancestors, from: database.store))
+  }
+
+  private func note(_ sent: Sent, _ failed: inout IDMap<String>) {
+    let bytes = sent.documents.reduce(0) { $0 + $1.approximateSize }
+    session.report {
+      $0.pushed += sent.documents.count - sent.refused.count
+      $0.bytes += bytes
     }
-    return failed
+    for refusal in sent.refused {
+      // What the peer forbids, it forbids until the document changes.
+      let isRetried = refusal.error.kind != .forbidden && refusal.error.kind != .unauthorized
+      if isRetried { failed[refusal.id] = refusal.error.message }
+      session.fail(refusal.id, .push, refusal.error.message, isRetried: isRetried)
+    }
+  }
+}
+
+/// How many documents are read or requested together: as many as fit in a number of bytes, judged by the ones before.
+struct Portion {
+  private let bytes: Int
+  private let maximum: Int
+  /// Before the size of documents is known, as many as PouchDB requests.
+  private(set) var count: Int
+
+  init(bytes: Int, maximum: Int) {
+    (self.bytes, self.maximum) = (bytes, maximum)
+    count = min(100, maximum)
+  }
+
+  mutating func note(_ documents: [SyncDocument]) {
+    guard !documents.isEmpty else { return }
+    let size = documents.reduce(0) { $0 + $1.approximateSize } / documents.count
+    // Slowly more, at once fewer: the next ones may be larger.
+    count = max(1, min(bytes / max(1, size), maximum, 2 * count))
   }
 }

@@ -53,7 +53,7 @@ extension SyncDocument {
     json.reserveCapacity(objects.reduce(2) { $0 + $1.count })
     for (index, object) in objects.enumerated() {
       if index > 0 { json.append(UInt8(ascii: ",")) }
-      json += object.dropFirst().dropLast()
+      json += object[1..<object.count - 1]
     }
     json.append(UInt8(ascii: "}"))
     return json
