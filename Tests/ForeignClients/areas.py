@@ -4,3 +4,4 @@
 import program  # noqa: F401
 import couchdb_python  # noqa: F401
 import pouchdb  # noqa: F401
+import reverse_proxy  # noqa: F401

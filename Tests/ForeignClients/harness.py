@@ -189,6 +189,7 @@ class Trial:
         os.makedirs(folder)
         self.started: List[Server] = []
         self._server: Optional[Server] = None
+        self.cleanups: List[Callable[[], None]] = []
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
@@ -226,5 +227,7 @@ class Trial:
             equal(server.process.returncode, 0, f"the status of the server, which prints {server.output()[-500:]!r},")
 
     def close(self) -> None:
+        for cleanup in self.cleanups:
+            cleanup()
         for server in self.started:
             server.stop()

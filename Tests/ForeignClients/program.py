@@ -12,7 +12,7 @@ import subprocess
 import urllib.error
 from typing import List, Tuple
 
-from harness import GUEST, GUEST_PASSWORD, PASSWORD, PATIENCE, USER, Skipped, Trial, check, equal, expect, raises, request
+from harness import GUEST, GUEST_PASSWORD, PASSWORD, PATIENCE, USER, Trial, check, equal, expect, raises, request, required
 
 
 @check
@@ -135,15 +135,10 @@ def logins(trial: Trial) -> None:
 @check
 def encrypted(trial: Trial) -> None:
     """A server with a certificate answers clients that trust it over https, with TLS 1.2 or later, and neither other clients nor plain requests."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        raise Skipped("openssl is missing")
-    certificate, key = trial.path("certificate.pem"), trial.path("key.pem")
-    subprocess.run([openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
-                    "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out", certificate], check=True, capture_output=True, timeout=PATIENCE)
-    server = trial.serve("encrypted.db", "--certificate", certificate, "--key", key, "--manage-databases")
+    file, key = certificate(trial)
+    server = trial.serve("encrypted.db", "--certificate", file, "--key", key, "--manage-databases")
     expect(server.url.startswith("https://"), f"the server prints {server.url}")
-    trusting = ssl.create_default_context(cafile=certificate)
+    trusting = ssl.create_default_context(cafile=file)
     equal(request("GET", server.url + "_up", context=trusting)["status"], "ok", "_up")
     request("PUT", server.url + "films", context=trusting)
     # Several records of TLS in both directions.
@@ -164,3 +159,14 @@ def old_connection(port: int) -> str:
     context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as plain, context.wrap_socket(plain) as connection:
         return str(connection.version())
+
+
+def certificate(trial: Trial) -> Tuple[str, str]:
+    """Makes a certificate of this machine, and returns the paths of it and of its key."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        raise required("openssl is missing; scripts/setup-foreign-clients installs it")
+    file, key = trial.path("certificate.pem"), trial.path("key.pem")
+    subprocess.run([openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+                    "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out", file], check=True, capture_output=True, timeout=PATIENCE)
+    return file, key
