@@ -133,6 +133,21 @@ def logins(trial: Trial) -> None:
 
 
 @check
+def refused_bodies(trial: Trial) -> None:
+    """A request that is refused gets its answer, also if the client sends its whole large body before it reads."""
+    server = trial.server()
+    # Python's client does so, and asks the server to close the connection. Larger than what connections buffer.
+    body = {"docs": [{"text": "a" * 20_000_000}]}
+    error = raises(urllib.error.HTTPError, "a database that does not exist", server.request, "POST", "nothing/_bulk_docs", body)
+    equal(error.code, 404, "the status without the database")
+    error = raises(urllib.error.HTTPError, "a wrong password", request, "POST", server.url + "nothing/_bulk_docs", body, user=f"{USER}:wrong")
+    equal(error.code, 401, "the status with a wrong password")
+    server.request("PUT", "films")
+    error = raises(urllib.error.HTTPError, "a document that is too large", server.request, "POST", "films/_bulk_docs", body)
+    equal(error.code, 413, "the status of a document that is too large")
+
+
+@check
 def encrypted(trial: Trial) -> None:
     """A server with a certificate answers clients that trust it over https, with TLS 1.2 or later, and neither other clients nor plain requests."""
     file, key = certificate(trial)
