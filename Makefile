@@ -6,7 +6,7 @@ PRODUCT = .build/release/nanostore
 
 .PHONY: help setup demo inspect sync-demo test cases api bench bench-million bench-graph bench-postgres bench-import bench-attachments bench-inspect bench-sync
 .PHONY: docs format lint clean reliability crash power-loss failing-calls damage programs concurrency isolation limits sync-schedules black-box browser
-.PHONY: fuzz tsan asan
+.PHONY: fuzz tsan asan foreign-clients
 help:
 	@echo "make demo            builds the command-line tool and runs it on sample data"
 	@echo "make inspect         builds the inspector and opens it on the sample of make demo"
@@ -28,6 +28,7 @@ help:
 	@echo "                     runs one of them"
 	@echo "make black-box       tests the command-line tool from Python for BLACK_BOX_SECONDS (900)"
 	@echo "make browser         tests the inspector in a browser, also on 1,000,000 documents"
+	@echo "make foreign-clients tests the sync server with PouchDB in a browser and with CouchDB-Python"
 	@echo "make fuzz            fuzzes each target for FUZZ_SECONDS (60)"
 	@echo "make tsan, asan      runs stress tests and tests with ThreadSanitizer or AddressSanitizer"
 	@echo "make docs            builds the web documentation and checks the links of its articles"
@@ -132,6 +133,12 @@ browser: setup
 	swift build $(SWIFT_FLAGS) --product nanostore-inspector
 	swift build $(SWIFT_FLAGS) --product nanostore-server
 	@scripts/browser --long
+
+foreign-clients: setup
+	@scripts/setup-foreign-clients
+	swift build $(SWIFT_FLAGS) --product nanostore
+	swift build $(SWIFT_FLAGS) --product nanostore-server
+	@scripts/foreign-clients --verbose
 
 fuzz: setup
 	@scripts/fuzz

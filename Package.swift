@@ -226,6 +226,7 @@ let package = Package(
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       path: "Sources/Server/NanoServer", swiftSettings: strict),
@@ -261,7 +262,7 @@ let package = Package(
     .executableTarget(
       name: "NanoServerCommand",
       dependencies: [
-        "NanoStoreServer", "NanoCLI", "NanoDocument", "NanoStoreCore",
+        "NanoServer", "NanoStoreServer", "NanoCLI", "NanoDocument", "NanoStoreCore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],

@@ -40,7 +40,7 @@ extension SyncHandler {
     case "_all_dbs": return try await allDatabases(call)
     case "_active_tasks":
       try call.requireAdministrator()
-      return .json([])
+      return .json(.array([]))
     default: return nil
     }
   }

@@ -68,7 +68,7 @@ public struct SyncServerConfiguration: Sendable {
   public init() {}
 
   /// Whether the address belongs to the loopback interface.
-  var isLocal: Bool {
+  package var isLocal: Bool {
     let name = address.lowercased()
     return name == "localhost" || name == "::1" || name == "[::1]" || name.hasPrefix("127.")
   }

@@ -57,8 +57,9 @@ struct InspectorCommand: AsyncParsableCommand {
         if arguments.open { Browser.open(url) }
       }
     } catch {
+      let reason = ListeningFailure.reason(error)
       throw Self.failure(
-        "The inspector cannot listen on \(arguments.host), port \(arguments.port): \(error)")
+        "The inspector cannot listen on \(arguments.host), port \(arguments.port): \(reason)")
     }
     try store.close()
   }

@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import NanoCLI
 import NanoDocument
+import NanoServer
 import NanoStoreCore
 import NanoStoreServer
 
@@ -48,8 +49,9 @@ struct ServerCommand: AsyncParsableCommand {
     } catch let error as StoreError {
       throw Self.failure(InspectedStore.sentence(error))
     } catch {
+      let reason = ListeningFailure.reason(error)
       throw Self.failure(
-        "The server cannot listen on \(arguments.host), port \(arguments.port): \(error)")
+        "The server cannot listen on \(arguments.host), port \(arguments.port): \(reason)")
     }
     try store.close()
   }
@@ -60,6 +62,11 @@ struct ServerCommand: AsyncParsableCommand {
     configuration.port = arguments.port
     configuration.hostNames = arguments.hostNames
     configuration.allowsAnonymous = arguments.allowAnonymous
+    guard arguments.users != nil || arguments.allowAnonymous || configuration.isLocal else {
+      throw ValidationError(
+        "Other machines can reach \(arguments.host): --users is required, or --allow-anonymous if "
+          + "everyone may read and write")
+    }
     configuration.allowsCreatingDatabases = arguments.manageDatabases
     configuration.allowsDeletingDatabases = arguments.manageDatabases
     if !arguments.collections.isEmpty {

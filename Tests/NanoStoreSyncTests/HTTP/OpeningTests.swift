@@ -42,6 +42,21 @@ import Testing
   }
 
   @Test(
+    "A database that does not exist, and that the user may not create, is missing; the login is not blamed",
+    arguments: [401, 403])
+  func mayNotCreate(_ status: Int) async throws {
+    try await ScriptedServer.serving { request in
+      request.method == "PUT"
+        ? .json(status, #"{"error":"unauthorized","reason":"You are not a server admin."}"#)
+        : .json(404, #"{"error":"not_found","reason":"no_db_file"}"#)
+    } peer: { peer, _ in
+      let error = await failure { try await peer.open(creates: true) }
+      #expect(error?.kind == .noDatabase)
+      #expect(error?.status == status)
+    }
+  }
+
+  @Test(
     "The status of an answer determines the kind of an error",
     arguments: [
       (400, .refused), (401, .unauthorized), (403, .forbidden), (404, .noDatabase), (405, .refused),

@@ -15,7 +15,7 @@ struct SyncResponder: Sendable {
     to request: Request, address: String?, mounted: Int? = nil,
     onClose: ((@escaping @Sendable () -> Void) -> Void)? = nil
   ) async -> Response {
-    var parts = request.body.makeAsyncIterator()
+    let parts = BodyParts(request)
     let body = SyncRequestBody { try await parts.next().map { Array($0.readableBytesView) } }
     let (prefix, target) = Self.split(request.head.path ?? "/", mounted)
     var headers = request.headers
@@ -27,9 +27,9 @@ struct SyncResponder: Sendable {
         method: request.method.rawValue, target: target, prefix: prefix, headers: headers,
         body: body, address: address)
     else {
-      return sent(.error(.badRequest("The URL is malformed.")), request, nil)
+      return sent(.error(.badRequest("The URL is malformed.")), request, parts, nil)
     }
-    return sent(await handler.respond(to: call), request, onClose)
+    return sent(await handler.respond(to: call), request, parts, onClose)
   }
 
   /// Separates the prefix under which the handler is mounted from the rest of a target.
@@ -45,14 +45,23 @@ struct SyncResponder: Sendable {
   }
 
   private func sent(
-    _ response: SyncResponse, _ request: Request,
+    _ response: SyncResponse, _ request: Request, _ parts: BodyParts,
     _ onClose: ((@escaping @Sendable () -> Void) -> Void)?
   ) -> Response {
     var headers = response.headers
     // Hummingbird then closes the connection; a client that is not notified uses it again, and fails.
-    if request.headers[.connection] == "close" { headers[.connection] = "close" }
+    let isLast = request.headers[.connection] == "close"
+    if isLast { headers[.connection] = "close" }
     let body: ResponseBody
     switch response.body {
+    case .bytes(let bytes) where isLast && !parts.haveEnded:
+      body = ResponseBody(contentLength: bytes.count) { writer in
+        try await writer.write(ByteBuffer(bytes: bytes))
+        try await writer.finish(nil)
+        // Hummingbird discards the rest of a body before the next request, but not before it closes the connection. A
+        // client that sends the whole body before it reads the response would wait forever.
+        while try await parts.next() != nil {}
+      }
     case .bytes(let bytes): body = ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
     case .stream(let stream):
       if let disconnection = stream.disconnection { onClose?({ disconnection.close() }) }
@@ -62,5 +71,22 @@ struct SyncResponder: Sendable {
       }
     }
     return Response(status: .init(code: response.status), headers: headers, body: body)
+  }
+}
+
+// @unchecked: the handler reads `iterator` until it responds, and then the response does; never both at once.
+/// The body of a request as it arrives.
+private final class BodyParts: @unchecked Sendable {
+  private var iterator: RequestBody.AsyncIterator
+  /// Whether nothing follows. What follows the end of a body is the next request.
+  private(set) var haveEnded = false
+
+  init(_ request: Request) { iterator = request.body.makeAsyncIterator() }
+
+  func next() async throws -> ByteBuffer? {
+    guard !haveEnded else { return nil }
+    let part = try await iterator.next()
+    haveEnded = part == nil
+    return part
   }
 }

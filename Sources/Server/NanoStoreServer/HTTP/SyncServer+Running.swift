@@ -52,9 +52,11 @@ extension SyncServer {
     do {
       let certificates = try NIOSSLCertificate.fromPEMFile(tls.certificateFile)
       let key = try NIOSSLPrivateKey(file: tls.keyFile, format: .pem)
-      return try .tls(
-        tlsConfiguration: .makeServerConfiguration(
-          certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key)))
+      var configuration = TLSConfiguration.makeServerConfiguration(
+        certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key))
+      // RFC 8996 deprecates older versions, which NIOSSL accepts by default.
+      configuration.minimumTLSVersion = .tlsv12
+      return try .tls(tlsConfiguration: configuration)
     } catch {
       throw StoreError(
         .invalidArgument, "The certificate of the server cannot be read",

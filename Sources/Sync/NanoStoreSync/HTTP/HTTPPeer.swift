@@ -96,6 +96,13 @@ package final class HTTPPeer: SyncPeer {
     var call = HTTPCall(.PUT, url.text(""))
     call.patience = .writing
     try await connector.send(call) { answer in
+      // The user was allowed to ask for the database. The reason would blame the login.
+      if answer.status == 401 || answer.status == 403 {
+        await answer.discard()
+        throw PeerError(
+          .noDatabase, "The peer has no such database, and does not let this user create it",
+          status: answer.status)
+      }
       // Another one may have created it meanwhile.
       guard answer.isSuccess || answer.status == 412 else { throw try await answer.failure() }
       await answer.discard()

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Stands in for setuptools while scripts/setup-foreign-clients downloads a package."""
