@@ -33,8 +33,11 @@ extension SyncHandler {
     guard let revisions = try await access.served.revisions(of: id) else {
       throw ProtocolError.missing
     }
-    let document = try Self.document(asked, isLatest: request.isTrue("latest"), revisions)
+    var document = try Self.document(asked, isLatest: request.isTrue("latest"), revisions)
     guard access.visibility.allows(document) else { throw ProtocolError.missing }
+    if content.hasAttachments {
+      document = try await access.served.restoringAttachments(of: document)
+    }
     metrics.documentsRead.increment()
     let tag = "\"\(document.revision)\""
     var headers: HTTPFields = [:]
@@ -138,18 +141,24 @@ extension SyncHandler {
     let revisions = try await access.served.revisions(of: id)
     if case .all = open, revisions == nil { throw ProtocolError.missing }
     let visibility = access.visibility
-    let results = open.results(revisions, isLatest: access.request.isTrue("latest")).map {
-      ($0.document.flatMap { visibility.allows($0) ? $0 : nil }, $0.text)
+    var results = open.results(revisions, isLatest: access.request.isTrue("latest")).map {
+      (document: $0.document.flatMap { visibility.allows($0) ? $0 : nil }, text: $0.text)
     }
     metrics.documentsRead.increment(by: results.count)
-    guard
-      access.request.accepted.contains(SyncResponse.json)
-        || !access.request.accepts("multipart/mixed")
-    else {
+    let isMultipart =
+      !access.request.accepted.contains(SyncResponse.json)
+      && access.request.accepts("multipart/mixed")
+    if isMultipart || content.hasAttachments {
+      for (index, result) in results.enumerated() {
+        guard let document = result.document else { continue }
+        results[index].document = try await access.served.restoringAttachments(of: document)
+      }
+    }
+    if isMultipart {
       return multipartMixed(results, revisions, content, access)
     }
     let served = access.served
-    return .stream { write in
+    return .stream { [results] write in
       try await write(Array("[".utf8))
       for (index, (document, text)) in results.enumerated() {
         var row = Array(index > 0 ? ",".utf8 : "".utf8)

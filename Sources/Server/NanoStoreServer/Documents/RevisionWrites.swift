@@ -71,12 +71,7 @@ extension SyncHandler {
       // A revision that is stored keeps its attachments.
       guard found[document.id]?.tree.contains(document.revision) != true else { continue }
       for attachment in document.attachments where attachment.content == nil {
-        let isKnown = known[document.id, default: []].contains {
-          $0.name.hasSameBytes(as: attachment.name)
-            && (attachment.digest.isEmpty || $0.hasDigest(attachment.digest)
-              || $0.generation == attachment.generation)
-        }
-        guard isKnown else {
+        guard attachment.kept(from: known[document.id, default: []]) != nil else {
           throw ProtocolError(
             412, "missing_stub",
             "Invalid attachment stub in \(document.id) for \(attachment.name)")

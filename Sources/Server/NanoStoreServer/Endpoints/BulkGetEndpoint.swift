@@ -104,7 +104,17 @@ struct BulkGetReader: Sendable {
   /// Returns the revisions of each row, in order.
   func results(_ rows: ArraySlice<BulkGetRow>) async throws -> [(BulkGetRow, [Found])] {
     let found = try await served.revisions(rows.map(\.id))
-    return rows.map { row in (row, results(row, found[row.id])) }
+    var answers: [(BulkGetRow, [Found])] = []
+    for row in rows {
+      var results = results(row, found[row.id])
+      for (index, result) in results.enumerated() {
+        guard case .found(let document, let revisions) = result else { continue }
+        results[index] = .found(
+          try await served.restoringAttachments(of: document), revisions)
+      }
+      answers.append((row, results))
+    }
+    return answers
   }
 
   private func results(_ row: BulkGetRow, _ revisions: DocumentRevisions?) -> [Found] {

@@ -85,7 +85,7 @@ extension SyncDatabase {
       id: edit.id, revision: RevisionID(generation: 1, hash: .digest(0, 0)),
       isDeleted: edit.isDeleted, body: edit.body, attachments: edit.attachments)
     let generation = (parent?.generation ?? 0) + 1
-    document.attachments = try resolved(document, old, pending).map { attachment in
+    document.attachments = try resolved(edit, from: parent, old, pending).map { attachment in
       var attachment = attachment
       if attachment.generation == 0 { attachment.generation = generation }
       return attachment
@@ -111,8 +111,7 @@ extension SyncDatabase {
       new.bodies[parent] = nil
       new.keepAncestor(parent, content)
     }
-    new.tree.stem(to: state.revisionLimit)
-    new.dropUnknownBodies()
+    new.stem(to: state.revisionLimit)
     try pending.replace(old, with: new, self, writer)
     return document.revision
   }

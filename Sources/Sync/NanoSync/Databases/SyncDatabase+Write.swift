@@ -96,9 +96,8 @@ extension SyncDatabase {
       }
       new.shared = document.revision
     }
-    new.tree.stem(to: state.revisionLimit)
+    new.stem(to: state.revisionLimit)
     guard new.tree.contains(document.revision) || isKnown else { return }
-    new.dropUnknownBodies()
     try pending.replace(old, with: new, self, writer)
   }
 
@@ -130,13 +129,35 @@ extension SyncDatabase {
     for leaf in record.tree.leaves { known += record.bodies[leaf.id]?.attachments ?? [] }
     return try document.attachments.map { attachment in
       guard attachment.content == nil else { return attachment }
-      let same = known.first {
-        $0.content != nil && $0.name.hasSameBytes(as: attachment.name)
-          && (attachment.digest.isEmpty || $0.hasDigest(attachment.digest)
-            || $0.generation == attachment.generation)
+      guard var same = attachment.kept(from: known) else {
+        throw Self.missingStub(document.id, attachment.name)
       }
-      guard var same else { throw Self.missingStub(document.id, attachment.name) }
       if attachment.generation > 0 { same.generation = attachment.generation }
+      return same
+    }
+  }
+
+  /// Returns the attachments of an edit, with the content of those that it keeps from the revision it follows.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` for one that the revision does not have.
+  func resolved(
+    _ edit: DocumentEdit, from parent: RevisionID?, _ record: RevisionRecord,
+    _ pending: PendingRecords
+  ) throws -> [SyncAttachment] {
+    guard edit.attachments.contains(where: { $0.content == nil }) else { return edit.attachments }
+    var known: [SyncAttachment] = []
+    if let parent {
+      known = record.bodies[parent]?.attachments ?? []
+      if parent == record.tree.winner?.id, let content = try pending.winningContent(record) {
+        known = content.attachments
+      }
+    }
+    return try edit.attachments.map { attachment in
+      guard attachment.content == nil else { return attachment }
+      // A client that names another generation has not read this revision.
+      let same = attachment.kept(from: known)
+      guard let same, attachment.generation == 0 || attachment.generation == same.generation
+      else { throw Self.missingStub(edit.id, attachment.name) }
       return same
     }
   }

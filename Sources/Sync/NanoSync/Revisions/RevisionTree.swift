@@ -35,17 +35,25 @@ package struct RevisionTree: Sendable, Hashable {
 
   /// The leaves, the winner first, live ones before deleted ones, each in descending order.
   package var leaves: [Leaf] {
-    if nodes.count == 1 || isLinear {
-      return nodes.last.map { [Leaf(id: $0.id, isDeleted: $0.isDeleted)] } ?? []
-    }
-    let parents = Set(nodes.compactMap(\.parent))
-    return nodes.indices.filter { !parents.contains($0) }
-      .map { Leaf(id: nodes[$0].id, isDeleted: nodes[$0].isDeleted) }
-      .sorted { $0.precedes($1) }
+    leafIndices.map { leaf(at: $0) }.sorted { $0.precedes($1) }
   }
 
   /// The leaf that represents the document; nil if the tree is empty.
-  package var winner: Leaf? { leaves.first }
+  package var winner: Leaf? {
+    // Without sorting: a document may have hundreds of conflicting leaves.
+    leafIndices.map { leaf(at: $0) }.min { $0.precedes($1) }
+  }
+
+  private func leaf(at index: Int) -> Leaf {
+    Leaf(id: nodes[index].id, isDeleted: nodes[index].isDeleted)
+  }
+
+  private var leafIndices: [Int] {
+    if isLinear { return nodes.isEmpty ? [] : [nodes.count - 1] }
+    var isParent = [Bool](repeating: false, count: nodes.count)
+    for node in nodes { if let parent = node.parent { isParent[parent] = true } }
+    return nodes.indices.filter { !isParent[$0] }
+  }
 
   /// Whether there is only one branch.
   package var isLinear: Bool {
@@ -181,19 +189,22 @@ extension RevisionTree {
   }
 
   /// Limits each branch to its newest revisions. Branches whose fork is cut off become separate trees.
-  package mutating func stem(to limit: Int) {
-    guard nodes.count > limit else { return }
+  ///
+  /// - Returns: Whether any revision was removed.
+  @discardableResult
+  package mutating func stem(to limit: Int) -> Bool {
+    guard nodes.count > limit else { return false }
     // A revision stays if it is among the newest of any branch.
     var kept = Set<Int>()
-    for leaf in leaves {
-      var at = index(of: leaf.id)
+    for leaf in leafIndices {
+      var at: Int? = leaf
       for _ in 0..<max(1, limit) {
         guard let index = at else { break }
         kept.insert(index)
         at = nodes[index].parent
       }
     }
-    keep(kept)
+    return keep(kept)
   }
 
   /// Removes a leaf and the ancestors that no other leaf has, as CouchDB's purge does.
@@ -202,16 +213,18 @@ extension RevisionTree {
   package mutating func purge(_ id: RevisionID) -> Bool {
     guard leaf(id) != nil else { return false }
     var kept = Set<Int>()
-    for leaf in leaves where leaf.id != id {
-      var at = index(of: leaf.id)
+    for leaf in leafIndices where nodes[leaf].id != id {
+      var at: Int? = leaf
       while let index = at, kept.insert(index).inserted { at = nodes[index].parent }
     }
     keep(kept)
     return true
   }
 
-  private mutating func keep(_ kept: Set<Int>) {
-    guard kept.count < nodes.count else { return }
+  /// - Returns: Whether any revision was removed.
+  @discardableResult
+  private mutating func keep(_ kept: Set<Int>) -> Bool {
+    guard kept.count < nodes.count else { return false }
     var position: [Int: Int] = [:]
     var remaining: [Node] = []
     for index in nodes.indices where kept.contains(index) {
@@ -221,6 +234,7 @@ extension RevisionTree {
       remaining.append(node)
     }
     nodes = remaining
+    return true
   }
 }
 
