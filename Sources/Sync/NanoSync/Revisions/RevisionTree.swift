@@ -111,10 +111,10 @@ extension RevisionTree {
     let path = Array(history.reversed())
     // The newest revision that is known is where the new branch begins. What the tree knows of older ones stays, and is
     // completed from the history.
-    let fork = path.lastIndex { index(of: $0) != nil }
+    let fork = firstKnown(history[...]).map { history.count - 1 - $0 }
     var parent: Int?
-    if let fork, let known = index(of: path[fork]) {
-      join(known, path[..<fork].reversed()[...])
+    if let fork, let start = index(of: path[fork]) {
+      join(start, path[..<fork].reversed()[...])
       parent = index(of: path[fork])
     }
     for id in path[(fork.map { $0 + 1 } ?? 0)...] {
@@ -125,25 +125,38 @@ extension RevisionTree {
     return true
   }
 
+  /// Returns the position of the first revision that is known.
+  private func firstKnown(_ ids: ArraySlice<RevisionID>) -> Int? {
+    // Nearly always the parent is known. A long list that a client sends is not compared with each node.
+    let few = ids.prefix(4)
+    if let found = few.firstIndex(where: { index(of: $0) != nil }) { return found }
+    guard few.count < ids.count else { return nil }
+    let known = Set(nodes.map(\.id))
+    return ids[few.endIndex...].firstIndex { known.contains($0) }
+  }
+
   /// Gives a root that is known without its ancestors those of a longer history.
   ///
   /// - Parameter ancestors: The ancestors of the node at the index, the newest first.
   private mutating func join(_ index: Int, _ ancestors: ArraySlice<RevisionID>) {
     var child = index
     var rest = ancestors
-    while let next = rest.first, let parent = nodes[child].parent, nodes[parent].id == next {
-      child = parent
+    // Each root that is known continues with its own ancestors.
+    while true {
+      while let next = rest.first, let parent = nodes[child].parent, nodes[parent].id == next {
+        child = parent
+        rest = rest.dropFirst()
+      }
+      guard nodes[child].parent == nil, let next = rest.first else { return }
+      guard let known = self.index(of: next) else { break }
+      reparent(child, known)
+      child = self.index(of: next) ?? known
       rest = rest.dropFirst()
     }
-    guard nodes[child].parent == nil, let next = rest.first else { return }
-    if let known = self.index(of: next) {
-      reparent(child, known)
-      join(self.index(of: next) ?? known, rest.dropFirst())
-      return
-    }
     // The missing ancestors up to one that is known, as a new path above the root.
-    let missing = rest.prefix { self.index(of: $0) == nil }
-    let top = rest.dropFirst(missing.count).first
+    let meeting = firstKnown(rest)
+    let missing = rest[..<(meeting ?? rest.endIndex)]
+    let top = meeting.map { rest[$0] }
     let root = nodes[child].id
     var parent: Int? = top.flatMap { self.index(of: $0) }
     for id in missing.reversed() {
@@ -159,7 +172,7 @@ extension RevisionTree {
     nodes[child].parent = parent
     guard parent > child else { return }
     // Parents first: by depth, stable.
-    let depths = nodes.indices.map { depth($0) }
+    let depths = depths
     let order = nodes.indices.sorted { (depths[$0], $0) < (depths[$1], $1) }
     var position = [Int](repeating: 0, count: nodes.count)
     for (new, old) in order.enumerated() { position[old] = new }
@@ -179,13 +192,22 @@ extension RevisionTree {
     return false
   }
 
-  private func depth(_ index: Int) -> Int {
-    var (depth, at) = (0, nodes[index].parent)
-    while let current = at {
-      depth += 1
-      at = nodes[current].parent
+  /// The number of ancestors of each node.
+  private var depths: [Int] {
+    var depths = [Int](repeating: -1, count: nodes.count)
+    for start in nodes.indices {
+      var (path, at) = ([Int](), Optional(start))
+      while let index = at, depths[index] < 0 {
+        path.append(index)
+        at = nodes[index].parent
+      }
+      var depth = at.map { depths[$0] + 1 } ?? 0
+      for index in path.reversed() {
+        depths[index] = depth
+        depth += 1
+      }
     }
-    return depth
+    return depths
   }
 
   /// Limits each branch to its newest revisions. Branches whose fork is cut off become separate trees.
