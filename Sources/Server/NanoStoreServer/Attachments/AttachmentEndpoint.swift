@@ -142,9 +142,10 @@ extension SyncHandler {
       guard winner.isDeleted else { throw ProtocolError.conflict }
       return nil
     }
-    guard let leaf = revisions.tree.leaf(parent), let document = revisions[leaf.id] else {
-      throw ProtocolError.conflict
-    }
+    // The new revision would have the content of one that the user may not read.
+    guard let leaf = revisions.tree.leaf(parent), let document = revisions[leaf.id],
+      access.visibility.allows(document)
+    else { throw ProtocolError.conflict }
     return document
   }
 }

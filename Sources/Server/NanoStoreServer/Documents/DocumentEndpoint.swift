@@ -21,7 +21,7 @@ extension SyncHandler {
   private func readDocument(_ id: String, _ access: Access) async throws -> SyncResponse {
     try Self.checkReadable(id)
     let request = access.request
-    var content = DocumentContent(request)
+    var content = DocumentContent(request, access.visibility)
     if let known = try request.json("atts_since")?.array {
       content.known = known.compactMap { $0.string.flatMap { RevisionID($0) } }
       if !content.known.isEmpty { content.hasAttachments = true }
@@ -107,13 +107,16 @@ enum OpenRevisions: Sendable {
 
   /// Returns the revisions with their content, or the text of one that is missing.
   func results(
-    _ revisions: DocumentRevisions?, isLatest: Bool
+    _ revisions: DocumentRevisions?, isLatest: Bool, _ visibility: Visibility
   ) -> [(document: SyncDocument?, text: String)] {
+    func visible(_ id: RevisionID) -> SyncDocument? {
+      revisions?[id].flatMap { visibility.allows($0) ? $0 : nil }
+    }
     switch self {
     case .all:
       // In ascending order, as CouchDB has them.
       return (revisions?.leaves ?? []).map(\.id).sorted().compactMap { id in
-        revisions?[id].map { ($0, "\(id)") }
+        visible(id).map { ($0, "\(id)") }
       }
     case .list(let list):
       var results: [(document: SyncDocument?, text: String)] = []
@@ -126,7 +129,9 @@ enum OpenRevisions: Sendable {
         for wanted in leaves.isEmpty ? [id] : leaves {
           // Two revisions may have one descendant.
           if results.contains(where: { $0.document?.revision == wanted }) { continue }
-          results.append((revisions[wanted], leaves.isEmpty ? text : "\(wanted)"))
+          // A descendant that is not visible has no name.
+          let hasOwnName = leaves.isEmpty || visibility.isLimited
+          results.append((visible(wanted), hasOwnName ? text : "\(wanted)"))
         }
       }
       return results
@@ -139,11 +144,9 @@ extension SyncHandler {
     _ id: String, _ open: OpenRevisions, _ content: DocumentContent, _ access: Access
   ) async throws -> SyncResponse {
     let revisions = try await access.served.revisions(of: id)
-    if case .all = open, revisions == nil { throw ProtocolError.missing }
-    let visibility = access.visibility
-    var results = open.results(revisions, isLatest: access.request.isTrue("latest")).map {
-      (document: $0.document.flatMap { visibility.allows($0) ? $0 : nil }, text: $0.text)
-    }
+    var results = open.results(
+      revisions, isLatest: access.request.isTrue("latest"), access.visibility)
+    if case .all = open, results.isEmpty { throw ProtocolError.missing }
     metrics.documentsRead.increment(by: results.count)
     let isMultipart =
       !access.request.accepted.contains(SyncResponse.json)

@@ -39,7 +39,7 @@ extension SyncServer {
     listener.shutdownTimeout = configuration.shutdownTimeout
     listener.stopsOnSignals = stopsOnSignals
     listener.services = [FeedEnd(handler: handler)]
-    if let tls = configuration.tls { listener.server = try Self.encrypted(tls) }
+    listener.server = try configuration.tls.map { try Self.encrypted($0) } ?? Self.plain
     let responder = SyncResponder(handler: handler)
     try await listener.run(
       CallbackResponder<ServerContext> { request, context in
@@ -48,11 +48,17 @@ extension SyncServer {
       }, whenReady: whenReady, logger: configuration.logger)
   }
 
+  /// Closes connections on which nothing arrives, so that they cannot use up the number of connections. Longer than what
+  /// clients and reverse proxies keep connections for, or they would meet a closed one: Caddy's two minutes.
+  private static let plain = HTTPServerBuilder.http1(
+    configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(150)))
+
   private static func encrypted(_ tls: SyncTLS) throws -> HTTPServerBuilder {
     do {
       let certificates = try NIOSSLCertificate.fromPEMFile(tls.certificateFile)
       let key = try NIOSSLPrivateKey(file: tls.keyFile, format: .pem)
       return try .tls(
+        plain,
         tlsConfiguration: .makeServerConfiguration(
           certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key)))
     } catch {

@@ -15,23 +15,30 @@ package struct WriteFailure: Sendable {
 package typealias WriteValidation =
   @Sendable (_ old: SyncDocument?, _ new: SyncDocument) throws -> Void
 
+/// Whether who writes may read a revision. A write that names attachments without their content does not receive those of
+/// other revisions.
+package typealias ReadPermission = @Sendable (SyncDocument) -> Bool
+
 extension SyncDatabase {
   /// Stores revisions of other stores, with their ancestry. A revision that is known is ignored.
   ///
   /// - Returns: The documents that were not stored, with the reason. The others were.
   /// - Throws: An error that concerns all documents; none was stored.
   package func replicate(
-    _ documents: [SyncDocument], validation: WriteValidation? = nil
+    _ documents: [SyncDocument], validation: WriteValidation? = nil,
+    permission: ReadPermission? = nil
   ) throws -> [WriteFailure] {
     guard !documents.isEmpty else { return [] }
     let failures: [WriteFailure]
     do {
       failures = try store.write(retries: Self.retries) {
-        try replicateInTransaction(documents, validation)
+        try replicateInTransaction(documents, validation, permission)
       }
     } catch let error as StoreError where error.concernsDocument && documents.count > 1 {
       // One of them, such as a duplicate of a unique value: each on its own.
-      failures = try documents.flatMap { try replicate([$0], validation: validation) }
+      failures = try documents.flatMap {
+        try replicate([$0], validation: validation, permission: permission)
+      }
     } catch let error as StoreError where error.concernsDocument {
       failures = [WriteFailure(id: documents[0].id, revision: documents[0].revision, error: error)]
     }
@@ -40,7 +47,7 @@ extension SyncDatabase {
   }
 
   private func replicateInTransaction(
-    _ documents: [SyncDocument], _ validation: WriteValidation?
+    _ documents: [SyncDocument], _ validation: WriteValidation?, _ permission: ReadPermission?
   ) throws -> [WriteFailure] {
     try store.writing { writer in
       var state = try requireState(writer)
@@ -53,7 +60,7 @@ extension SyncDatabase {
         documents: try self.documents(keys.filter { !RevisionRecord.isHidden($0) }, writer))
       for document in documents {
         do {
-          try add(document, to: &pending, &state, validation, writer)
+          try add(document, to: &pending, &state, validation, permission, writer)
         } catch let error as StoreError where !error.concernsDocument {
           throw error
         } catch {
@@ -69,7 +76,7 @@ extension SyncDatabase {
 
   private func add(
     _ document: SyncDocument, to pending: inout PendingRecords, _ state: inout SyncState,
-    _ validation: WriteValidation?, _ writer: any EngineWriter
+    _ validation: WriteValidation?, _ permission: ReadPermission?, _ writer: any EngineWriter
   ) throws {
     let key = try DocumentKey(document.id)
     let old = try pending.record(key, &state, self, writer)
@@ -78,7 +85,7 @@ extension SyncDatabase {
     if !isKnown, let validation {
       try validation(try current(old, pending), document)
     }
-    let attachments = isKnown ? [] : try resolved(document, old, pending)
+    let attachments = isKnown ? [] : try resolved(document, old, pending, permission)
     new.tree.add(document.history, isDeleted: document.isDeleted)
     if isKnown, new.tree == old.tree {
       if new.tree.leaf(document.revision) != nil, new.shared != document.revision {
@@ -119,14 +126,20 @@ extension SyncDatabase {
   ///
   /// - Throws: ``StoreError/Code/notFound`` for one that no known revision has.
   func resolved(
-    _ document: SyncDocument, _ record: RevisionRecord, _ pending: PendingRecords
+    _ document: SyncDocument, _ record: RevisionRecord, _ pending: PendingRecords,
+    _ permission: ReadPermission?
   ) throws -> [SyncAttachment] {
     guard document.attachments.contains(where: { $0.content == nil }) else {
       return document.attachments
     }
     var known: [SyncAttachment] = []
-    if let content = try pending.winningContent(record) { known += content.attachments }
-    for leaf in record.tree.leaves { known += record.bodies[leaf.id]?.attachments ?? [] }
+    if let winner = record.tree.winner, let content = try pending.winningContent(record) {
+      known += Self.attachments(of: winner.id, content, record, permission)
+    }
+    for leaf in record.tree.leaves {
+      guard let content = record.bodies[leaf.id] else { continue }
+      known += Self.attachments(of: leaf.id, content, record, permission)
+    }
     return try document.attachments.map { attachment in
       guard attachment.content == nil else { return attachment }
       guard var same = attachment.kept(from: known) else {
@@ -137,20 +150,33 @@ extension SyncDatabase {
     }
   }
 
+  /// Returns the attachments of a revision that may be read.
+  private static func attachments(
+    of id: RevisionID, _ content: RevisionRecord.Content, _ record: RevisionRecord,
+    _ permission: ReadPermission?
+  ) -> [SyncAttachment] {
+    guard let permission, !content.attachments.isEmpty else { return content.attachments }
+    let document = SyncDocument(
+      id: record.id.description, revision: id, isDeleted: record.tree.isDeleted(id),
+      body: content.body, attachments: content.attachments, history: record.tree.history(of: id))
+    return permission(document) ? content.attachments : []
+  }
+
   /// Returns the attachments of an edit, with the content of those that it keeps from the revision it follows.
   ///
   /// - Throws: ``StoreError/Code/notFound`` for one that the revision does not have.
   func resolved(
     _ edit: DocumentEdit, from parent: RevisionID?, _ record: RevisionRecord,
-    _ pending: PendingRecords
+    _ pending: PendingRecords, _ permission: ReadPermission?
   ) throws -> [SyncAttachment] {
     guard edit.attachments.contains(where: { $0.content == nil }) else { return edit.attachments }
     var known: [SyncAttachment] = []
     if let parent {
-      known = record.bodies[parent]?.attachments ?? []
-      if parent == record.tree.winner?.id, let content = try pending.winningContent(record) {
-        known = content.attachments
+      var content = record.bodies[parent]
+      if parent == record.tree.winner?.id, let winning = try pending.winningContent(record) {
+        content = winning
       }
+      known = content.map { Self.attachments(of: parent, $0, record, permission) } ?? []
     }
     return try edit.attachments.map { attachment in
       guard attachment.content == nil else { return attachment }

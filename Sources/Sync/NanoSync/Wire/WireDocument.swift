@@ -63,6 +63,9 @@ package struct WireDocument: Sendable, Hashable {
     guard !id.isEmpty else {
       throw ProtocolError(400, "illegal_docid", "Document id must not be empty")
     }
+    guard !id.hasSameBytes(as: "_design/"), !id.hasSameBytes(as: "_local/") else {
+      throw ProtocolError(400, "illegal_docid", "Illegal document id `\(id)`")
+    }
     if id.utf8.first == UInt8(ascii: "_"), !id.hasExactPrefix("_design/"),
       !id.hasExactPrefix("_local/")
     {
