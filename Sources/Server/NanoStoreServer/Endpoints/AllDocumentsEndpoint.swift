@@ -27,6 +27,7 @@ extension SyncHandler {
       let head = "{\"total_rows\":\(total),\"offset\":null,\"rows\":[\n"
       return .stream { write in
         try await write(Array(head.utf8))
+        var rows = PieceBuffer()
         for start in stride(
           from: selected.startIndex, to: selected.endIndex, by: Listing.pageLength)
         {
@@ -35,9 +36,11 @@ extension SyncHandler {
           // Row by row: the keys may name a long document many times.
           for (index, key) in zip(page.indices, page) {
             let row = try await listing.row(key: key, found)
-            try await write(Array((index > selected.startIndex ? ",\n" : "").utf8) + row)
+            try await rows.append(
+              Array((index > selected.startIndex ? ",\n" : "").utf8) + row, write)
           }
         }
+        try await rows.flush(write)
         try await write(Array("\n]}\n".utf8))
       }
     }

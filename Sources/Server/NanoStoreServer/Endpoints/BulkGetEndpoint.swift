@@ -31,12 +31,13 @@ extension SyncHandler {
     let first = try await reader.results(rows.prefix(BulkGetReader.pageLength))
     return .stream { write in
       try await write(Array("{\"results\":[".utf8))
-      var isFirst = true
+      var (isFirst, pieces) = (true, PieceBuffer())
       try await reader.forEach(first, rows) { row, results in
         let json = try await reader.json(row, results)
-        try await write((isFirst ? [] : Array(",".utf8)) + json)
+        try await pieces.append((isFirst ? [] : Array(",".utf8)) + json, write)
         isFirst = false
       }
+      try await pieces.flush(write)
       try await write(Array("]}\n".utf8))
     }
   }

@@ -35,16 +35,19 @@ extension SyncHandler {
     let first = try await matches.next()
     return .stream { [matches] write in
       var (matches, page, last, isFirst) = (matches, first, DocumentObject?.none, true)
+      var pieces = PieceBuffer()
       try await write(Array("{\"docs\":[".utf8))
       while let found = page {
         for document in found {
-          try await write(
-            Array((isFirst ? "\n" : ",\n").utf8) + SyncJSON.bytes(search.selected(document)))
+          try await pieces.append(
+            Array((isFirst ? "\n" : ",\n").utf8) + SyncJSON.bytes(search.selected(document)),
+            write)
           isFirst = false
         }
         last = found.last ?? last
         page = try await matches.next()
       }
+      try await pieces.flush(write)
       let end: DocumentObject = [
         "bookmark": Self.bookmark(last, search), "warning": Self.warning,
       ]
