@@ -27,6 +27,10 @@ extension SyncHandler {
     if path[1] == "_local_docs" || path[1] == "_all_docs" || path[1] == "_changes" {
       throw ProtocolError.missing
     }
+    if path[1] == "_index" || path[1] == "_explain" {
+      throw ProtocolError(
+        501, "not_implemented", "There are no indexes for selectors: _find scans the documents.")
+    }
     return try await documentEndpoint(DocumentPath(path.dropFirst()), access)
   }
 
@@ -39,8 +43,9 @@ extension SyncHandler {
     case "_uuids": return try uuids(call)
     case "_all_dbs": return try await allDatabases(call)
     case "_active_tasks":
+      try call.require("GET")
       try call.requireAdministrator()
-      return .json(.array([]))
+      return .json(DocumentValue.array([]))
     default: return nil
     }
   }
@@ -60,7 +65,9 @@ extension SyncHandler {
     case "_compact", "_view_cleanup": return try await compact(access)
     case "_purge": return try await purge(access)
     case "_revs_limit": return try await revisionLimit(access)
-    case "_purged_infos_limit": return .json(1_000)
+    case "_purged_infos_limit":
+      try access.call.require("GET")
+      return .json(1_000)
     case "_security": return try await security(access)
     default: return nil
     }

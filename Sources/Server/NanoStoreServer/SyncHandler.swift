@@ -52,7 +52,7 @@ package final class SyncHandler: Sendable {
     configuration.logger.debug(
       "Request",
       metadata: [
-        "method": "\(request.method)", "database": "\(request.path.first ?? "")",
+        "method": "\(request.method)", "database": "\(Self.loggedDatabase(request))",
         "endpoint": "\(SyncMetrics.endpoint(request))", "status": "\(response.status)",
         "duration": "\(duration)",
       ])
@@ -102,13 +102,18 @@ package final class SyncHandler: Sendable {
     return response
   }
 
+  /// The name of the database of a request. What is none could have line ends, and forge entries of the log.
+  static func loggedDatabase(_ request: SyncRequest) -> String {
+    request.path.first.flatMap { ServedDatabases.isValid($0) ? $0 : nil } ?? ""
+  }
+
   private func failure(_ error: any Error, _ request: SyncRequest) -> SyncResponse {
     let answer = ProtocolError(reporting: error)
     if answer.status >= 500 {
       configuration.logger.error(
         "A request failed",
         metadata: [
-          "method": "\(request.method)", "database": "\(request.path.first ?? "")",
+          "method": "\(request.method)", "database": "\(Self.loggedDatabase(request))",
           "status": "\(answer.status)", "error": "\(error)",
         ])
     }

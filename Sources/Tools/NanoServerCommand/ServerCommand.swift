@@ -83,7 +83,7 @@ struct ServerCommand: AsyncParsableCommand {
     if let limit = arguments.rateLimit {
       // A client that pages sends several requests at once. Arbitrary.
       configuration.rateLimit = SyncRateLimit(
-        requestsPerSecond: limit, burst: max(20, Int(limit * 2)))
+        requestsPerSecond: limit, burst: Int(min(max(20, limit * 2), 1_000_000)))
     }
     if let file = arguments.users {
       let users = try UserFile(path: file)

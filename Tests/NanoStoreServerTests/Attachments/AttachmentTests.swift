@@ -229,6 +229,89 @@ struct AttachmentTests {
       try await parts(all.bytes, all.header("Content-Type")).map(\.type) == ["application/json"])
   }
 
+  @Test("Attachments of former revisions are answered until the store is compacted")
+  func former() async throws {
+    let server = try await server()
+    func revision(_ answer: TestServer.Answer) throws -> String {
+      try #require(answer.json.object?["rev"]?.string, "\(answer.text)")
+    }
+    let one = try revision(try await put(server, "/notes/n1/a", Array("old".utf8)))
+    let two = try revision(try await put(server, "/notes/n1/a?rev=\(one)", Array("new".utf8)))
+    let three = try revision(try await server.send("DELETE", "/notes/n1/a?rev=\(two)"))
+    func formerContents() async throws -> [String] {
+      let document = try await server.send(
+        "GET", "/notes/n1?rev=\(one)&attachments=true", headers: ["Accept": "application/json"])
+      let bulk = try await server.send(
+        "POST", "/notes/_bulk_get?attachments=true",
+        ["docs": [["id": "n1", "rev": .string(two)]]], headers: ["Accept": "application/json"])
+      let result = bulk.json.object?["results"]?.array?.first?.object?["docs"]?.array?.first
+      return [document.json, result?.object?["ok"] ?? .null].map {
+        $0.object?["_attachments"]?.object?["a"]?.object?["data"]?.string ?? "stub"
+      }
+    }
+
+    #expect(try await server.send("GET", "/notes/n1/a?rev=\(one)").text == "old")
+    #expect(try await server.send("GET", "/notes/n1/a?rev=\(two)").text == "new")
+    #expect(try await server.send("GET", "/notes/n1/a?rev=\(three)").status == 404)
+    #expect(try await server.send("GET", "/notes/n1/a").status == 404)
+    #expect(try await formerContents() == ["b2xk", "bmV3"])
+
+    try await server.store.compact(attachmentLease: .zero)
+
+    #expect(try await server.send("GET", "/notes/n1/a?rev=\(one)").status == 404)
+    #expect(try await formerContents() == ["stub", "stub"])
+    #expect(try await server.store.verify().isEmpty)
+  }
+
+  @Test("An edit keeps the attachments of the revision that it follows, of no other generation")
+  func keptByEdit() async throws {
+    let server = try await server()
+    let first = try await put(server, "/notes/n1/a", Array("text".utf8))
+    let one = try #require(first.json.object?["rev"]?.string)
+    func edit(_ stub: DocumentObject, name: String = "a") async throws -> TestServer.Answer {
+      try await server.send(
+        "PUT", "/notes/n1?rev=\(one)",
+        ["n": 1, "_attachments": .object([name: .object(stub)])] as DocumentValue)
+    }
+
+    for refused in [
+      try await edit(["stub": true, "revpos": 2]), try await edit(["stub": true], name: "b"),
+      try await edit(["stub": true, "digest": "md5-AAAAAAAAAAAAAAAAAAAAAA=="]),
+    ] {
+      #expect(refused.status == 412)
+      #expect(refused.error == "missing_stub")
+    }
+    let kept = try await edit(["stub": true, "revpos": 1])
+    #expect(kept.status == 201, "\(kept.text)")
+    #expect(try await server.send("GET", "/notes/n1/a").text == "text")
+  }
+
+  @Test("A replicated revision keeps the attachment with its digest, not another of its name")
+  func keptByDigest() async throws {
+    let server = try await server()
+    func send(_ document: String) async throws -> Int {
+      try await server.send("PUT", "/notes/n1?new_edits=false", Array(document.utf8)).status
+    }
+    // Two branches with an attachment of the same name and generation each.
+    for (hash, data) in [("a", "YWE="), ("b", "YmI=")] {
+      let document =
+        #"{"_id":"n1","_revisions":{"start":2,"ids":["\#(hash)","r"]},"#
+        + #""_attachments":{"f":{"data":"\#(data)","revpos":2}}}"#
+      #expect(try await send(document) == 201)
+    }
+    let digest = try #require(
+      try await server.send("GET", "/notes/n1?rev=2-a").json.object?["_attachments"]?.object?["f"]?
+        .object?["digest"]?.string)
+
+    let document =
+      #"{"_id":"n1","_revisions":{"start":3,"ids":["c","a","r"]},"#
+      + #""_attachments":{"f":{"stub":true,"revpos":2,"digest":"\#(digest)"}}}"#
+    #expect(try await send(document) == 201)
+
+    #expect(try await server.send("GET", "/notes/n1/f?rev=3-c").text == "aa")
+    #expect(try await server.send("GET", "/notes/n1/f?rev=2-b").text == "bb")
+  }
+
   @Test("An attachment above the limit is refused while it arrives")
   func tooLarge() async throws {
     let server = try TestServer { $0.maximumAttachment = 10_000 }

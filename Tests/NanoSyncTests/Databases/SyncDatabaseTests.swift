@@ -137,6 +137,56 @@ import Testing
     #expect(try database.isEnabled())
   }
 
+  @Test func `The fields of CouchDB's replicator belong to the content, others are rejected`()
+    throws
+  {
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    let text =
+      #"{"_id":"x","_rev":"1-a","_replication_id":"r","_replication_state":"done","#
+      + #""_replication_state_reason":null,"_replication_state_time":1,"_replication_stats":{},"#
+      + #""_access":["me"],"_local_seq":4,"n":1}"#
+    #expect(try a.replicate(json: text).isEmpty)
+    let expected: DocumentObject = [
+      "_replication_id": "r", "_replication_state": "done", "_replication_state_reason": .null,
+      "_replication_state_time": 1, "_replication_stats": [:], "_access": ["me"], "n": 1,
+    ]
+    #expect(try a.collection.get("x")?.object() == expected)
+    // Programs may change and insert such documents, too.
+    try a.collection.update("x", set: ["n": 2])
+    let winner = try #require(try a.revisions(["x"])["x"]?.winner)
+    #expect(winner.revision.generation == 2)
+    let json = String(decoding: winner.json(WireOptions(hasHistory: true)), as: UTF8.self)
+    #expect(try b.replicate(json: json).isEmpty)
+    #expect(try b.contents() == a.contents())
+    #expect(try b.collection.get("x")?["_replication_id"] == "r")
+    for name in ["_replication_other", "_replication_", "_accesses", "_zing"] {
+      #expect(throws: ProtocolError.self) {
+        try WireDocument(SyncJSON.object(Array(#"{"_id":"x","\#(name)":1}"#.utf8)))
+      }
+    }
+  }
+
+  @Test func `Each of 500 conflicting versions keeps its content`() throws {
+    let database = try anyDatabase()
+    let names = (0..<500).map { "leaf\($0)" }.shuffled()
+    for start in stride(from: 0, to: names.count, by: 50) {
+      let failures = try database.replicate(
+        try names[start..<start + 50].map { name in
+          let ids = try [#require(RevisionID("2-\(name)")), #require(RevisionID("1-root"))]
+          return SyncDocument(
+            id: "x", revision: ids[0], body: ["name": .string(name)], history: ids)
+        })
+      #expect(failures.isEmpty)
+    }
+    let revisions = try #require(try database.revisions(["x"])["x"])
+    #expect(revisions.leaves.map(\.id.hash.description) == names.sorted(by: >))
+    #expect(revisions.tree.winner == revisions.leaves.first)
+    for leaf in revisions.leaves {
+      #expect(revisions[leaf.id]?.body["name"]?.string == leaf.id.hash.description)
+    }
+    #expect(try database.collection.get("x")?["name"]?.string == names.max())
+  }
+
   @Test func `A class and values without a JSON type survive the way to another store`() throws {
     let (a, b) = (try anyDatabase(), try anyDatabase())
     let fields: DocumentObject = [

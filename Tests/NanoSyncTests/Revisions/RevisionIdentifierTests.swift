@@ -30,11 +30,21 @@ import Testing
   }
 
   @Test func `A revision is a positive number, a hyphen and a hash`() {
-    for text in ["", "1", "1-", "-a", "0-a", "a-b", "+1-a", " 1-a", "1.0-a"] {
+    for text in ["", "1", "-", "-a", "0-a", "a-b", "+1-a", " 1-a", "1.0-a"] {
       #expect(RevisionID(text) == nil, "\(text)")
     }
     #expect(RevisionID("12-abc")?.generation == 12)
     #expect(RevisionID("1-a-b")?.hash.description == "a-b")
+  }
+
+  @Test func `A hash may be empty, and comes before all others`() throws {
+    let empty = try #require(RevisionID("1-"))
+    #expect(empty.description == "1-")
+    #expect(try empty < #require(RevisionID("1-a")))
+    #expect(try empty < #require(RevisionID("1-" + hash("0"))))
+    var tree = RevisionTree()
+    tree.add([try #require(RevisionID("2-")), empty], isDeleted: false)
+    #expect(RevisionTree(storedText: tree.storedText) == tree)
   }
 
   @Test func `32 hexadecimal digits in capitals are the same revision as in small letters`() {

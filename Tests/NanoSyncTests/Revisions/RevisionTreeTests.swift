@@ -68,6 +68,25 @@ import Testing
   }
 
   /// Whole histories of a random tree, of which some are cut off.
+  @Test func `A long history continues a tree of many revisions`() {
+    func history(_ generations: ClosedRange<Int>) -> [RevisionID] {
+      generations.reversed().map {
+        RevisionID(generation: $0, hash: .digest(0, UInt64($0)))
+      }
+    }
+    var tree = RevisionTree()
+    tree.add(history(1...2_000), isDeleted: false)
+
+    tree.add(history(1...20_000), isDeleted: false)
+
+    #expect(tree.leaves.map(\.id.generation) == [20_000])
+    #expect(tree.nodes.count == 20_000)
+    var root = RevisionTree()
+    root.add(history(20_000...20_000), isDeleted: false)
+    root.add(history(1...20_000), isDeleted: false)
+    #expect(root.history(of: root.leaves[0].id) == history(1...20_000))
+  }
+
   private static func randomHistories(
     _ generator: inout SystemRandomNumberGenerator
   ) -> [(revisions: [RevisionID], isDeleted: Bool)] {

@@ -62,6 +62,12 @@ struct Visibility: Sendable {
 
   var isLimited: Bool { isVisible != nil }
 
+  /// What a write may take from other revisions; nil if all are visible.
+  var permission: ReadPermission? {
+    guard isLimited else { return nil }
+    return { allows($0) }
+  }
+
   func allows(_ document: SyncDocument) -> Bool {
     guard let isVisible else { return true }
     return isVisible(user, database, SyncRevision(document))
@@ -74,20 +80,23 @@ extension SyncHandler {
     let name = call.request.path[0]
     // The client learns first whether it has to log in, then whether the database exists.
     let user = try call.user()
+    let rules = configuration.rules
+    // Before the database is looked for, which sets a collection up.
+    guard try await rules.canRead(user, name) else { throw Self.noAccess(user) }
     let served = try await databases.find(name)
     let security = SecurityObject(try await served.run { try $0.security() })
-    let rules = configuration.rules
     let isAdministrator = user.isAdministrator || security.hasAdministrator(user)
     let isMember = isAdministrator || security.hasMember(user)
-    guard isMember, try await rules.canRead(user, name) else {
-      if user.name == nil {
-        throw ProtocolError(401, "unauthorized", "You are not authorized to access this db.")
-      }
-      throw ProtocolError(403, "forbidden", "You are not allowed to access this db.")
-    }
+    guard isMember else { throw Self.noAccess(user) }
     return Access(
       call: call, user: user, served: served, canWrite: try await rules.canWrite(user, name),
       isAdministrator: isAdministrator, rules: rules)
+  }
+
+  private static func noAccess(_ user: SyncUser) -> ProtocolError {
+    user.name == nil
+      ? ProtocolError(401, "unauthorized", "You are not authorized to access this db.")
+      : ProtocolError(403, "forbidden", "You are not allowed to access this db.")
   }
 }
 
@@ -116,7 +125,26 @@ struct SecurityObject: Sendable {
     administrators = Group(object["admins"])
   }
 
+  /// Rejects an object that would be read as one without members, so that the database were open to everyone.
+  static func check(_ object: DocumentObject) throws(ProtocolError) {
+    for group in ["members", "admins"] {
+      guard let value = object[group] else { continue }
+      let lists = value.object.map { [$0["names"], $0["roles"]] }
+      let isValid = lists?.allSatisfy { list in
+        guard let list else { return true }
+        return list.array?.allSatisfy { $0.string != nil } ?? false
+      }
+      guard isValid == true else {
+        throw .badRequest(
+          "`\(group)` must be an object with `names` and `roles`, arrays of strings.")
+      }
+    }
+  }
+
   func hasAdministrator(_ user: SyncUser) -> Bool { administrators.contains(user) }
+
+  /// Whether a user may read the database.
+  func allows(_ user: SyncUser) -> Bool { hasAdministrator(user) || hasMember(user) }
 
   /// Whether a user is a member; if there are none, everyone is.
   func hasMember(_ user: SyncUser) -> Bool {

@@ -28,6 +28,9 @@ final class RateLimiter: Sendable {
   /// The number of clients at which those that have not sent a request for a while are forgotten. Arbitrary.
   private static let maximumBuckets = 10_000
 
+  /// The number of seconds that a client waits at most, also if the limit is 0. Arbitrary.
+  private static let maximumWait = 3_600.0
+
   init(_ limit: SyncRateLimit) { self.limit = limit }
 
   /// Counts a request.
@@ -37,17 +40,23 @@ final class RateLimiter: Sendable {
     state.withLock { buckets in
       if buckets.count >= Self.maximumBuckets {
         buckets = buckets.filter { self.tokens($0.value, now) < Double(limit.burst) }
+        // A client with many addresses would fill the memory.
+        if buckets.count >= Self.maximumBuckets / 2 { buckets.removeAll() }
       }
       let bucket = buckets[client] ?? Bucket(tokens: Double(limit.burst), time: now)
       let tokens = self.tokens(bucket, now)
       guard tokens >= 1 else {
         buckets[client] = Bucket(tokens: tokens, time: now)
-        return max(1, Int(((1 - tokens) / limit.requestsPerSecond).rounded(.up)))
+        let seconds = ((1 - tokens) / limit.requestsPerSecond).rounded(.up)
+        return seconds < Self.maximumWait ? max(1, Int(seconds)) : Int(Self.maximumWait)
       }
       buckets[client] = Bucket(tokens: tokens - 1, time: now)
       return nil
     }
   }
+
+  /// The number of clients that are remembered.
+  var clients: Int { state.withLock { $0.count } }
 
   private func tokens(_ bucket: Bucket, _ now: ContinuousClock.Instant) -> Double {
     let seconds = (now - bucket.time) / .seconds(1)

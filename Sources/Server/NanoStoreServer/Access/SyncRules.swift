@@ -9,8 +9,10 @@ import NanoSync
 /// var rules = SyncRules()
 /// rules.isVisible = { user, _, document in document.fields["owner"]?.string == user.name }
 /// rules.validate = { user, write in
-///   guard write.new.fields["owner"]?.string == user.name else {
-///     throw SyncRejection.forbidden("A note belongs to its author.")
+///   for revision in [write.old, write.new].compactMap({ $0 }) where !revision.isDeleted {
+///     guard revision.fields["owner"]?.string == user.name else {
+///       throw SyncRejection.forbidden("A note belongs to its author.")
+///     }
 ///   }
 /// }
 /// ```

@@ -25,8 +25,9 @@ extension SyncHandler {
     guard let revisions = try await access.served.revisions(of: id) else {
       throw ProtocolError.missing
     }
-    let document = try Self.document(try access.request.revision(), isLatest: false, revisions)
+    var document = try Self.document(try access.request.revision(), isLatest: false, revisions)
     guard access.visibility.allows(document) else { throw ProtocolError.missing }
+    document = try await access.served.restoringAttachments(of: document)
     guard let attachment = document.attachments.first(where: { $0.name.hasSameBytes(as: name) }),
       let content = attachment.content
     else {
@@ -141,9 +142,10 @@ extension SyncHandler {
       guard winner.isDeleted else { throw ProtocolError.conflict }
       return nil
     }
-    guard let leaf = revisions.tree.leaf(parent), let document = revisions[leaf.id] else {
-      throw ProtocolError.conflict
-    }
+    // The new revision would have the content of one that the user may not read.
+    guard let leaf = revisions.tree.leaf(parent), let document = revisions[leaf.id],
+      access.visibility.allows(document)
+    else { throw ProtocolError.conflict }
     return document
   }
 }

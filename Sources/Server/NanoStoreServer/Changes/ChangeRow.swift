@@ -22,6 +22,13 @@ struct ChangeReader: Sendable {
     var hasMore: Bool
   }
 
+  /// A change that the filter accepts.
+  private struct Accepted: Sendable {
+    var change: RevisionChange
+    var revisions: DocumentRevisions
+    var leaves: [RevisionTree.Leaf]
+  }
+
   /// The number of changes that are read at a time. Arbitrary.
   private static let pageLength = 250
 
@@ -68,18 +75,25 @@ struct ChangeReader: Sendable {
         row(change, request.isAllDocuments ? change.leaves : Array(change.leaves.prefix(1)), nil)
       }
     }
-    let found = changes.isEmpty ? [:] : try await served.revisions(changes.map(\.id))
-    var rows: [ChangeRow] = []
-    for change in changes {
-      guard let revisions = found[change.id] else { continue }
-      var leaves = request.isAllDocuments ? change.leaves : Array(change.leaves.prefix(1))
-      if filter.readsDocuments {
-        leaves = leaves.filter { leaf in revisions[leaf.id].map { filter.accepts($0) } ?? false }
-        guard !leaves.isEmpty else { continue }
+    guard !changes.isEmpty else { return [] }
+    let (filter, isAllDocuments) = (filter, request.isAllDocuments)
+    // Filters take their time, and must not occupy the threads of other requests.
+    let accepted = try await served.run { database in
+      let found = try database.revisions(changes.map(\.id))
+      return changes.compactMap { change -> Accepted? in
+        guard let revisions = found[change.id] else { return nil }
+        var leaves = isAllDocuments ? change.leaves : Array(change.leaves.prefix(1))
+        if filter.readsDocuments {
+          leaves = leaves.filter { leaf in revisions[leaf.id].map { filter.accepts($0) } ?? false }
+        }
+        return leaves.isEmpty ? nil : Accepted(change: change, revisions: revisions, leaves: leaves)
       }
+    }
+    var rows: [ChangeRow] = []
+    for (change, revisions, leaves) in accepted.map({ ($0.change, $0.revisions, $0.leaves) }) {
       var document: [UInt8]?
       if let content = request.documents {
-        document = try await content.json(of: revisions, in: served, filter.visibility)
+        document = try await content.json(of: revisions, in: served)
       }
       rows.append(row(change, leaves, document))
     }

@@ -10,7 +10,7 @@ import NanoSync
 extension SyncHandler {
   func changes(_ access: Access) async throws -> SyncResponse {
     try access.call.require("GET", "POST")
-    let request = try ChangesRequest(access.request)
+    let request = try ChangesRequest(access.request, access.visibility)
     let reader = ChangeReader(
       served: access.served, request: request, filter: try await filter(access))
     switch request.feed {

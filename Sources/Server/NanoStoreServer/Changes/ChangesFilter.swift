@@ -105,7 +105,7 @@ extension SyncHandler {
     let parts = name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else { return .badRequest(malformed) }
     let design = try await access.served.revisions(of: "_design/\(parts[0])")?.winner
-    guard let design, !design.isDeleted else { return .missing }
+    guard let design, !design.isDeleted, access.visibility.allows(design) else { return .missing }
     let exists = design.body[member]?.object?[String(parts[1])] != nil
     return ProtocolError(
       404, "not_found",

@@ -36,7 +36,7 @@ struct ChangesRequest: Sendable {
   /// A day.
   private static let maximumHeartbeat = 86_400_000
 
-  init(_ request: SyncRequest) throws {
+  init(_ request: SyncRequest, _ visibility: Visibility) throws {
     switch request["feed"] ?? "normal" {
     case "live": feed = .continuous
     case let text:
@@ -52,7 +52,7 @@ struct ChangesRequest: Sendable {
     limit = try request.count("limit") ?? .max
     isAllDocuments = request["style"] == "all_docs"
     isDescending = request.isTrue("descending")
-    documents = request.isTrue("include_docs") ? DocumentContent(request) : nil
+    documents = request.isTrue("include_docs") ? DocumentContent(request, visibility) : nil
     heartbeat = try Self.heartbeat(request["heartbeat"])
     timeout = .milliseconds(
       min(try request.count("timeout") ?? Self.defaultTimeout, Self.defaultTimeout))

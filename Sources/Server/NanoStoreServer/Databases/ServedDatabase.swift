@@ -60,5 +60,11 @@ final class ServedDatabase: Sendable {
     try await run { try $0.revisions([id])[id] }
   }
 
+  /// Returns a revision with the content of its attachments, also if it is a former one whose content was not removed.
+  func restoringAttachments(of document: SyncDocument) async throws -> SyncDocument {
+    guard document.attachments.contains(where: { $0.content == nil }) else { return document }
+    return try await run { try $0.restoringAttachments(of: document) }
+  }
+
   func lastSequenceText() async throws -> String { try await lastSequence().description }
 }

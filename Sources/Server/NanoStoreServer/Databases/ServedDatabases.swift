@@ -44,9 +44,7 @@ final class ServedDatabases: Sendable {
   ///
   /// - Throws: ``ProtocolError`` with status 404 if it does not exist or is not served.
   func find(_ name: String) async throws -> ServedDatabase {
-    guard name.utf8.first != UInt8(ascii: "_") else { throw Self.absent }
-    try Self.requireValid(name)
-    guard selection.contains(name) else { throw Self.absent }
+    guard Self.isValid(name), selection.contains(name) else { throw Self.absent }
     if let served = open.withLock({ $0[ExactName(name)] }),
       try await served.run({ try $0.isEnabled() })
     {
@@ -111,7 +109,25 @@ final class ServedDatabases: Sendable {
           412, "file_exists", "The database could not be created, the file already exists.")
       }
     }
-    _ = try await enabled(name, in: store)
+    do {
+      _ = try await enabled(name, in: store)
+    } catch let error as StoreError where error.code == .invalidName {
+      throw ProtocolError(400, "illegal_database_name", error.message)
+    }
+  }
+
+  /// Whether a user is a member of a database. A collection that is not set up for sync has no members, so that all are.
+  func hasMember(_ user: SyncUser, _ name: String) async throws -> Bool {
+    for store in stores where try await exists(name, in: store) {
+      let security = try await limit.run {
+        try await store.onMaintenanceThread {
+          let database = try SyncDatabase(store[name])
+          return try database.isEnabled() ? database.security() : [:]
+        }
+      }
+      return user.isAdministrator || SecurityObject(security).allows(user)
+    }
+    return false
   }
 
   func delete(_ name: String) async throws {

@@ -15,8 +15,11 @@ struct DocumentContent: Sendable {
   var hasAttachments = false
   /// Revisions that the client has: attachments that came in before or with them are not sent.
   var known: [RevisionID] = []
+  /// Which of the other revisions the client may know of.
+  private let visibility: Visibility
 
-  init(_ request: SyncRequest) {
+  init(_ request: SyncRequest, _ visibility: Visibility) {
+    self.visibility = visibility
     let isMeta = request.isTrue("meta")
     hasHistory = request.isTrue("revs")
     hasRevisionList = isMeta || request.isTrue("revs_info")
@@ -33,7 +36,7 @@ struct DocumentContent: Sendable {
 
   /// Returns the winning revision as JSON; nil if there is none or it is not visible.
   func json(
-    of revisions: DocumentRevisions, in served: ServedDatabase, _ visibility: Visibility
+    of revisions: DocumentRevisions, in served: ServedDatabase
   ) async throws -> [UInt8]? {
     guard let winner = revisions.winner, visibility.allows(winner) else { return nil }
     return try await json(winner, revisions, in: served)
@@ -71,15 +74,22 @@ struct DocumentContent: Sendable {
     if hasRevisionList {
       additions["_revs_info"] = .array(
         document.history.map { id in
-          let found = revisions[id]
+          let found = visible(id, revisions)
           let status = found == nil ? "missing" : found?.isDeleted == true ? "deleted" : "available"
           return ["rev": .string("\(id)"), "status": .string(status)]
         })
     }
-    let others = revisions.leaves.filter { $0.id != document.revision }
+    guard hasConflicts || hasDeletedConflicts else { return additions }
+    let others = revisions.leaves.filter {
+      $0.id != document.revision && (!visibility.isLimited || visible($0.id, revisions) != nil)
+    }
     if hasConflicts { additions.add("_conflicts", others.filter { !$0.isDeleted }) }
     if hasDeletedConflicts { additions.add("_deleted_conflicts", others.filter(\.isDeleted)) }
     return additions
+  }
+
+  private func visible(_ id: RevisionID, _ revisions: DocumentRevisions) -> SyncDocument? {
+    revisions[id].flatMap { visibility.allows($0) ? $0 : nil }
   }
 
   /// The attachments whose content is sent: those that came in after the newest revision that the client has.

@@ -21,7 +21,7 @@ extension SyncHandler {
   private func readDocument(_ id: String, _ access: Access) async throws -> SyncResponse {
     try Self.checkReadable(id)
     let request = access.request
-    var content = DocumentContent(request)
+    var content = DocumentContent(request, access.visibility)
     if let known = try request.json("atts_since")?.array {
       content.known = known.compactMap { $0.string.flatMap { RevisionID($0) } }
       if !content.known.isEmpty { content.hasAttachments = true }
@@ -33,8 +33,11 @@ extension SyncHandler {
     guard let revisions = try await access.served.revisions(of: id) else {
       throw ProtocolError.missing
     }
-    let document = try Self.document(asked, isLatest: request.isTrue("latest"), revisions)
+    var document = try Self.document(asked, isLatest: request.isTrue("latest"), revisions)
     guard access.visibility.allows(document) else { throw ProtocolError.missing }
+    if content.hasAttachments {
+      document = try await access.served.restoringAttachments(of: document)
+    }
     metrics.documentsRead.increment()
     let tag = "\"\(document.revision)\""
     var headers: HTTPFields = [:]
@@ -104,13 +107,16 @@ enum OpenRevisions: Sendable {
 
   /// Returns the revisions with their content, or the text of one that is missing.
   func results(
-    _ revisions: DocumentRevisions?, isLatest: Bool
+    _ revisions: DocumentRevisions?, isLatest: Bool, _ visibility: Visibility
   ) -> [(document: SyncDocument?, text: String)] {
+    func visible(_ id: RevisionID) -> SyncDocument? {
+      revisions?[id].flatMap { visibility.allows($0) ? $0 : nil }
+    }
     switch self {
     case .all:
       // In ascending order, as CouchDB has them.
       return (revisions?.leaves ?? []).map(\.id).sorted().compactMap { id in
-        revisions?[id].map { ($0, "\(id)") }
+        visible(id).map { ($0, "\(id)") }
       }
     case .list(let list):
       var results: [(document: SyncDocument?, text: String)] = []
@@ -123,7 +129,9 @@ enum OpenRevisions: Sendable {
         for wanted in leaves.isEmpty ? [id] : leaves {
           // Two revisions may have one descendant.
           if results.contains(where: { $0.document?.revision == wanted }) { continue }
-          results.append((revisions[wanted], leaves.isEmpty ? text : "\(wanted)"))
+          // A descendant that is not visible has no name.
+          let hasOwnName = leaves.isEmpty || visibility.isLimited
+          results.append((visible(wanted), hasOwnName ? text : "\(wanted)"))
         }
       }
       return results
@@ -136,20 +144,24 @@ extension SyncHandler {
     _ id: String, _ open: OpenRevisions, _ content: DocumentContent, _ access: Access
   ) async throws -> SyncResponse {
     let revisions = try await access.served.revisions(of: id)
-    if case .all = open, revisions == nil { throw ProtocolError.missing }
-    let visibility = access.visibility
-    let results = open.results(revisions, isLatest: access.request.isTrue("latest")).map {
-      ($0.document.flatMap { visibility.allows($0) ? $0 : nil }, $0.text)
-    }
+    var results = open.results(
+      revisions, isLatest: access.request.isTrue("latest"), access.visibility)
+    if case .all = open, results.isEmpty { throw ProtocolError.missing }
     metrics.documentsRead.increment(by: results.count)
-    guard
-      access.request.accepted.contains(SyncResponse.json)
-        || !access.request.accepts("multipart/mixed")
-    else {
+    let isMultipart =
+      !access.request.accepted.contains(SyncResponse.json)
+      && access.request.accepts("multipart/mixed")
+    if isMultipart || content.hasAttachments {
+      for (index, result) in results.enumerated() {
+        guard let document = result.document else { continue }
+        results[index].document = try await access.served.restoringAttachments(of: document)
+      }
+    }
+    if isMultipart {
       return multipartMixed(results, revisions, content, access)
     }
     let served = access.served
-    return .stream { write in
+    return .stream { [results] write in
       try await write(Array("[".utf8))
       for (index, (document, text)) in results.enumerated() {
         var row = Array(index > 0 ? ",".utf8 : "".utf8)

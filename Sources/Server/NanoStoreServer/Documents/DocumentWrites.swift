@@ -73,6 +73,9 @@ extension SyncHandler {
     guard let destination = access.request.header("Destination") else {
       throw ProtocolError.badRequest("Destination header is mandatory for COPY.")
     }
+    guard !destination.contains("://") else {
+      throw ProtocolError.badRequest("Destination URL must be relative.")
+    }
     guard let target = SyncRequest(method: "GET", target: "/" + destination), !target.path.isEmpty
     else { throw ProtocolError.badRequest("The destination is malformed.") }
     let newID = target.path.joined(separator: "/")
@@ -82,6 +85,9 @@ extension SyncHandler {
     }
     let document = try Self.document(try access.request.revision(), isLatest: false, revisions)
     guard access.visibility.allows(document) else { throw ProtocolError.missing }
+    if let local = DocumentPath([newID]).localID {
+      return try await putLocal(local, document.body, 0, access)
+    }
     let revision = try await edit(
       DocumentEdit(
         id: newID, parent: try target.revision(), body: document.body,

@@ -13,7 +13,10 @@ struct MultipartMessage: Sendable {
   }
   private var segments: [Segment] = []
   private(set) var length = 0
-  let boundary = RandomID.text()
+  let boundary: String
+
+  /// - Parameter boundary: That of the message of which this is a piece.
+  init(boundary: String = RandomID.text()) { self.boundary = boundary }
 
   private mutating func append(_ text: String) { append(Array(text.utf8)) }
 

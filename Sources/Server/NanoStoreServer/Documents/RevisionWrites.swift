@@ -17,8 +17,10 @@ extension SyncHandler {
   func edit(
     _ edits: [DocumentEdit], _ access: Access
   ) async throws -> [Result<RevisionID, any Error>] {
-    let validation = access.validation
-    var results = try await access.served.write { try $0.edit(edits, validation: validation) }
+    let (validation, permission) = (access.validation, access.visibility.permission)
+    var results = try await access.served.write {
+      try $0.edit(edits, validation: validation, permission: permission)
+    }
     for (index, edit) in edits.enumerated() where edit.isDeleted && edit.parent == nil {
       // A document that is deleted from the start.
       guard case .failure(let error as StoreError) = results[index], error.code == .notFound else {
@@ -47,9 +49,9 @@ extension SyncHandler {
 
   /// Stores revisions of other stores.
   func replicate(_ documents: [SyncDocument], _ access: Access) async throws -> [WriteFailure] {
-    let validation = access.validation
+    let (validation, permission) = (access.validation, access.visibility.permission)
     let failures = try await access.served.write { database in
-      try database.replicate(documents, validation: validation)
+      try database.replicate(documents, validation: validation, permission: permission)
     }
     metrics.documentsWritten.increment(by: documents.count - failures.count)
     metrics.documentsRejected.increment(by: failures.count)
@@ -66,17 +68,13 @@ extension SyncHandler {
     var known = IDMap<[SyncAttachment]>()
     for document in documents {
       if known[document.id] == nil, let revisions = found[document.id] {
-        known[document.id] = revisions.leaves.flatMap { revisions[$0.id]?.attachments ?? [] }
+        known[document.id] = revisions.leaves.compactMap { revisions[$0.id] }
+          .filter { access.visibility.allows($0) }.flatMap(\.attachments)
       }
       // A revision that is stored keeps its attachments.
       guard found[document.id]?.tree.contains(document.revision) != true else { continue }
       for attachment in document.attachments where attachment.content == nil {
-        let isKnown = known[document.id, default: []].contains {
-          $0.name.hasSameBytes(as: attachment.name)
-            && (attachment.digest.isEmpty || $0.hasDigest(attachment.digest)
-              || $0.generation == attachment.generation)
-        }
-        guard isKnown else {
+        guard attachment.kept(from: known[document.id, default: []]) != nil else {
           throw ProtocolError(
             412, "missing_stub",
             "Invalid attachment stub in \(document.id) for \(attachment.name)")

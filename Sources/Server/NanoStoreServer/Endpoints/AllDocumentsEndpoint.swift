@@ -20,25 +20,32 @@ extension SyncHandler {
     let total = try await served.run { try $0.counts().documents }
     let listing = Listing(
       served: served, visibility: access.visibility,
-      content: access.request.isTrue("include_docs") ? DocumentContent(access.request) : nil)
+      content: access.request.isTrue("include_docs")
+        ? DocumentContent(access.request, access.visibility) : nil)
     if let keys = query.keys {
       let selected = keys.dropFirst(query.skip).prefix(query.limit)
       let head = "{\"total_rows\":\(total),\"offset\":null,\"rows\":[\n"
       return .stream { write in
         try await write(Array(head.utf8))
-        var at = selected.startIndex
-        while at < selected.endIndex {
-          let page = selected[at..<min(at + Listing.pageLength, selected.endIndex)]
-          let rows = try await listing.rows(keys: page)
-          try await write(
-            Array((at > selected.startIndex ? ",\n" : "").utf8) + rows.joined(separator: ",\n".utf8)
-          )
-          at = page.endIndex
+        var rows = PieceBuffer()
+        for start in stride(
+          from: selected.startIndex, to: selected.endIndex, by: Listing.pageLength)
+        {
+          let page = selected[start..<min(start + Listing.pageLength, selected.endIndex)]
+          let found = try await served.revisions(page.compactMap(\.string))
+          // Row by row: the keys may name a long document many times.
+          for (index, key) in zip(page.indices, page) {
+            let row = try await listing.row(key: key, found)
+            try await rows.append(
+              Array((index > selected.startIndex ? ",\n" : "").utf8) + row, write)
+          }
         }
+        try await rows.flush(write)
         try await write(Array("\n]}\n".utf8))
       }
     }
-    let offset = try await query.offset(served)
+    // With invisible documents among those that are counted, it would tell whether an ID exists.
+    let offset = access.visibility.isLimited ? "null" : "\(try await query.offset(served))"
     var head = "{\"total_rows\":\(total),\"offset\":\(offset),\"rows\":[\n"
     if access.request.isTrue("update_seq") {
       head =
@@ -99,8 +106,8 @@ struct ListingQuery: Sendable {
       }
       self.keys = list
     }
-    skip = max(0, try parameters["skip"]?.int ?? request.count("skip") ?? 0)
-    limit = max(0, try parameters["limit"]?.int ?? request.count("limit") ?? .max)
+    skip = try SyncRequest.count(parameters["skip"]) ?? request.count("skip") ?? 0
+    limit = try SyncRequest.count(parameters["limit"]) ?? request.count("limit") ?? .max
     let isDescending = try value("descending") == true
     if let key = try value("key") {
       let id = key.string ?? ""
@@ -144,7 +151,8 @@ struct ListingQuery: Sendable {
       ? range.upper.map { ListingRange(lower: $0, includesLower: !range.includesUpper) }
       : range.lower.map { ListingRange(upper: $0, includesUpper: !range.includesLower) }
     guard let before else { return skip }
-    return skip + (try await served.run { try $0.count(before) })
+    let count = try await served.run { try $0.count(before) }
+    return skip.addingReportingOverflow(count).overflow ? .max : skip + count
   }
 }
 
@@ -174,21 +182,15 @@ struct Listing: Sendable {
     return (rows, last)
   }
 
-  /// Returns a row for each key.
-  func rows(keys: ArraySlice<DocumentValue>) async throws -> [[UInt8]] {
-    let found = try await served.revisions(keys.compactMap(\.string))
-    var rows: [[UInt8]] = []
-    for key in keys {
-      guard let id = key.string, let revisions = found[id], let winner = revisions.winner,
-        visibility.allows(winner)
-      else {
-        rows.append(
-          Array("{\"key\":".utf8) + SyncJSON.bytes(key) + Array(",\"error\":\"not_found\"}".utf8))
-        continue
-      }
-      rows.append(try await row(winner, revisions))
+  /// Returns the row of a key.
+  func row(key: DocumentValue, _ found: IDMap<DocumentRevisions>) async throws -> [UInt8] {
+    guard let id = key.string, let revisions = found[id], let winner = revisions.winner,
+      visibility.allows(winner)
+    else {
+      return Array("{\"key\":".utf8) + SyncJSON.bytes(key)
+        + Array(",\"error\":\"not_found\"}".utf8)
     }
-    return rows
+    return try await row(winner, revisions)
   }
 
   private func row(_ winner: SyncDocument, _ revisions: DocumentRevisions) async throws -> [UInt8] {

@@ -18,6 +18,9 @@ extension SyncHandler {
     guard let values = list.array else {
       throw ProtocolError.badRequest("`docs` parameter must be an array.")
     }
+    guard request["new_edits"].map({ $0.bool != nil }) ?? true else {
+      throw ProtocolError.badRequest("`new_edits` parameter must be a boolean.")
+    }
     let isReplicated = request["new_edits"] == false
     // One that is malformed rejects all, before anything is stored.
     let items = try values.map { value in
@@ -125,6 +128,7 @@ private enum BulkItem: Sendable {
 
   init(_ object: DocumentObject, isReplicated: Bool) throws(ProtocolError) {
     if let id = object["_id"]?.string, id.hasExactPrefix("_local/") {
+      try WireDocument.check(id: id)
       let (body, count) = try SyncHandler.localBody(object)
       self = .local(
         name: String(id.dropFirst(7)), object["_deleted"] == true ? nil : body, count: count)

@@ -20,22 +20,24 @@ extension SyncHandler {
     }
     let reader = BulkGetReader(
       served: access.served, visibility: access.visibility,
-      content: DocumentContent(access.request), isLatest: access.request.isTrue("latest"))
+      content: DocumentContent(access.request, access.visibility),
+      isLatest: access.request.isTrue("latest"))
     metrics.documentsRead.increment(by: rows.count)
     let accepted = access.request.accepted
     if accepted.contains("multipart/mixed") || accepted.contains("multipart/related") {
       return try await multipart(rows, reader, access, accepted)
     }
     // The first part is read before the response begins, so that its errors are reported.
-    let first = try await reader.json(rows.prefix(BulkGetReader.pageLength))
+    let first = try await reader.results(rows.prefix(BulkGetReader.pageLength))
     return .stream { write in
-      try await write(Array("{\"results\":[".utf8) + first)
-      var at = BulkGetReader.pageLength
-      while at < rows.count {
-        let page = rows[at..<min(at + BulkGetReader.pageLength, rows.count)]
-        try await write(Array(",".utf8) + (try await reader.json(page)))
-        at += page.count
+      try await write(Array("{\"results\":[".utf8))
+      var (isFirst, pieces) = (true, PieceBuffer())
+      try await reader.forEach(first, rows) { row, results in
+        let json = try await reader.json(row, results)
+        try await pieces.append((isFirst ? [] : Array(",".utf8)) + json, write)
+        isFirst = false
       }
+      try await pieces.flush(write)
       try await write(Array("]}\n".utf8))
     }
   }
@@ -43,31 +45,37 @@ extension SyncHandler {
   private func multipart(
     _ rows: [BulkGetRow], _ reader: BulkGetReader, _ access: Access, _ accepted: [String]
   ) async throws -> SyncResponse {
-    var message = MultipartMessage()
-    var at = 0
-    while at < rows.count {
-      let page = rows[at..<min(at + BulkGetReader.pageLength, rows.count)]
-      at += page.count
-      for (row, results) in try await reader.results(page) {
-        for result in results {
-          switch result {
-          case .found(let document, let revisions):
-            var content = reader.content
-            content.known = row.known
-            message.append(
-              document, revisions, content,
-              headers: [
-                ("X-Doc-Id", row.id.headerText), ("X-Rev-Id", "\(document.revision)"),
-              ])
-          case .failed(let error):
-            message.append(json: SyncJSON.bytes(error), parameters: "; error=\"true\"")
-          }
-        }
+    let boundary = RandomID.text()
+    let kind = accepted.contains("multipart/mixed") ? "mixed" : "related"
+    let first = try await reader.results(rows.prefix(BulkGetReader.pageLength))
+    let store = access.served.store
+    return .stream(contentType: "multipart/\(kind); boundary=\"\(boundary)\"") { write in
+      try await reader.forEach(first, rows) { row, results in
+        var message = MultipartMessage(boundary: boundary)
+        for result in results { message.append(result, of: row, reader.content) }
+        try await message.write(from: store, write)
       }
+      var end = MultipartMessage(boundary: boundary)
+      end.close()
+      try await end.write(from: store, write)
     }
-    message.close()
-    return response(
-      message, accepted.contains("multipart/mixed") ? "mixed" : "related", access, [:])
+  }
+}
+
+extension MultipartMessage {
+  fileprivate mutating func append(
+    _ result: BulkGetReader.Found, of row: BulkGetRow, _ content: DocumentContent
+  ) {
+    switch result {
+    case .found(let document, let revisions):
+      var content = content
+      content.known = row.known
+      append(
+        document, revisions, content,
+        headers: [("X-Doc-Id", row.id.headerText), ("X-Rev-Id", "\(document.revision)")])
+    case .failed(let error):
+      append(json: SyncJSON.bytes(error), parameters: "; error=\"true\"")
+    }
   }
 }
 
@@ -104,7 +112,32 @@ struct BulkGetReader: Sendable {
   /// Returns the revisions of each row, in order.
   func results(_ rows: ArraySlice<BulkGetRow>) async throws -> [(BulkGetRow, [Found])] {
     let found = try await served.revisions(rows.map(\.id))
-    return rows.map { row in (row, results(row, found[row.id])) }
+    var answers: [(BulkGetRow, [Found])] = []
+    for row in rows {
+      var results = results(row, found[row.id])
+      for (index, result) in results.enumerated() {
+        guard case .found(let document, let revisions) = result else { continue }
+        results[index] = .found(
+          try await served.restoringAttachments(of: document), revisions)
+      }
+      answers.append((row, results))
+    }
+    return answers
+  }
+
+  /// Passes the results of each row to a closure, in order, and reads them page by page: rows may name a long document many
+  /// times.
+  ///
+  /// - Parameter first: The results of the first page.
+  func forEach(
+    _ first: [(BulkGetRow, [Found])], _ rows: [BulkGetRow],
+    _ body: (BulkGetRow, [Found]) async throws -> Void
+  ) async throws {
+    for (row, results) in first { try await body(row, results) }
+    for start in stride(from: Self.pageLength, to: rows.count, by: Self.pageLength) {
+      let page = rows[start..<min(start + Self.pageLength, rows.count)]
+      for (row, results) in try await results(page) { try await body(row, results) }
+    }
   }
 
   private func results(_ row: BulkGetRow, _ revisions: DocumentRevisions?) -> [Found] {
@@ -137,30 +170,26 @@ struct BulkGetReader: Sendable {
     ])
   }
 
-  /// Returns the rows as JSON, separated by commas.
-  func json(_ rows: ArraySlice<BulkGetRow>) async throws -> [UInt8] {
-    var output: [UInt8] = []
-    for (row, results) in try await results(rows) {
-      if !output.isEmpty { output += ",".utf8 }
-      output += "{\"id\":".utf8
-      output += SyncJSON.bytes(DocumentValue.string(row.id))
-      output += ",\"docs\":[".utf8
-      for (index, result) in results.enumerated() {
-        if index > 0 { output += ",".utf8 }
-        switch result {
-        case .found(let document, let revisions):
-          output += "{\"ok\":".utf8
-          var content = content
-          content.known = row.known
-          output += try await content.json(document, revisions, in: served)
-        case .failed(let error):
-          output += "{\"error\":".utf8
-          output += SyncJSON.bytes(error)
-        }
-        output += "}".utf8
+  /// Returns a row as JSON.
+  func json(_ row: BulkGetRow, _ results: [Found]) async throws -> [UInt8] {
+    var output = Array("{\"id\":".utf8)
+    output += SyncJSON.bytes(DocumentValue.string(row.id))
+    output += ",\"docs\":[".utf8
+    for (index, result) in results.enumerated() {
+      if index > 0 { output += ",".utf8 }
+      switch result {
+      case .found(let document, let revisions):
+        output += "{\"ok\":".utf8
+        var content = content
+        content.known = row.known
+        output += try await content.json(document, revisions, in: served)
+      case .failed(let error):
+        output += "{\"error\":".utf8
+        output += SyncJSON.bytes(error)
       }
-      output += "]}".utf8
+      output += "}".utf8
     }
+    output += "]}".utf8
     return output
   }
 }

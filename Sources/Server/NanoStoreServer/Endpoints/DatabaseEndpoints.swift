@@ -121,6 +121,7 @@ extension SyncHandler {
     case "PUT":
       try access.requireAdministrator()
       let object = try await access.request.object(limit: configuration.maximumDocument)
+      try SecurityObject.check(object)
       try await access.served.write { try $0.setSecurity(object) }
       return .json(SyncResponse.accepted)
     default: throw MethodNotAllowed.error(["PUT", "GET"])

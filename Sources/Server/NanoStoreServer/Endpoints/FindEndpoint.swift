@@ -19,45 +19,50 @@ extension SyncHandler {
     }
     let search = Search(
       selector: try Selector(value), fields: try Self.fields(body["fields"]),
-      skip: max(0, body["skip"]?.int ?? 0),
-      limit: max(0, body["limit"]?.int ?? Self.defaultLimit),
+      skip: try SyncRequest.count(body["skip"]) ?? 0,
+      limit: try SyncRequest.count(body["limit"]) ?? Self.defaultLimit,
       after: body["bookmark"]?.string.flatMap { $0.isEmpty || $0 == "nil" ? nil : $0 })
     let sort = try Self.sort(body["sort"])
-    let found =
-      sort.isEmpty
-      ? try await matches(search, access)
-      : try await sorted(search, by: sort, access)
-    return .json([
-      "docs": .array(found.map { .object(search.selected($0)) }),
-      "bookmark": .string(found.last?["_id"]?.string ?? search.after ?? "nil"),
-      "warning": "The documents were scanned: selectors use no index.",
-    ])
-  }
-
-  private func matches(_ search: Search, _ access: Access) async throws -> [DocumentObject] {
-    var (range, found, skip) = (ListingRange(), [DocumentObject](), search.skip)
-    if let after = search.after { range = range.after(after) }
-    while found.count < search.limit {
-      let page = range
-      let (documents, last) = try await access.served.run {
-        try $0.documents(page, limit: Listing.pageLength)
-      }
-      for revisions in documents {
-        guard let document = Self.match(revisions, search, access.visibility) else { continue }
-        guard skip == 0 else {
-          skip -= 1
-          continue
-        }
-        found.append(document)
-        if found.count == search.limit { break }
-      }
-      guard let last else { break }
-      range = range.after(last)
+    guard sort.isEmpty else {
+      let found = try await sorted(search, by: sort, access)
+      return .json([
+        "docs": .array(found.map { .object(search.selected($0)) }),
+        "bookmark": Self.bookmark(found.last, search), "warning": Self.warning,
+      ])
     }
-    return found
+    var matches = Matches(search, access)
+    // The first page is read before the response begins, so that its errors are reported.
+    let first = try await matches.next()
+    return .stream { [matches] write in
+      var (matches, page, last, isFirst) = (matches, first, DocumentObject?.none, true)
+      var pieces = PieceBuffer()
+      try await write(Array("{\"docs\":[".utf8))
+      while let found = page {
+        for document in found {
+          try await pieces.append(
+            Array((isFirst ? "\n" : ",\n").utf8) + SyncJSON.bytes(search.selected(document)),
+            write)
+          isFirst = false
+        }
+        last = found.last ?? last
+        page = try await matches.next()
+      }
+      try await pieces.flush(write)
+      let end: DocumentObject = [
+        "bookmark": Self.bookmark(last, search), "warning": Self.warning,
+      ]
+      try await write(Array("\n],".utf8) + SyncJSON.bytes(end).dropFirst() + Array("\n".utf8))
+    }
   }
 
-  private static func match(
+  private static let warning: DocumentValue =
+    "The documents were scanned: selectors use no index."
+
+  private static func bookmark(_ last: DocumentObject?, _ search: Search) -> DocumentValue {
+    .string(last?["_id"]?.string ?? search.after ?? "nil")
+  }
+
+  fileprivate static func match(
     _ revisions: DocumentRevisions, _ search: Search, _ visibility: Visibility
   ) -> DocumentObject? {
     guard let winner = revisions.winner, !winner.isDeleted, !winner.id.hasExactPrefix("_design/"),
@@ -71,7 +76,9 @@ extension SyncHandler {
   ) async throws -> [DocumentObject] {
     var all = search
     (all.skip, all.limit, all.after) = (0, Self.maximumSorted + 1, nil)
-    let found = try await matches(all, access)
+    var matches = Matches(all, access)
+    var found: [DocumentObject] = []
+    while let page = try await matches.next() { found += page }
     guard found.count <= Self.maximumSorted else {
       throw ProtocolError(
         400, "no_usable_index", "More than \(Self.maximumSorted) documents would have to be sorted."
@@ -97,7 +104,8 @@ extension SyncHandler {
   }
 
   private static func fields(_ value: DocumentValue?) throws -> [[String]]? {
-    guard let list = value?.array, !list.isEmpty else { return nil }
+    let list = try list(value, "invalid_fields", "Fields must be an array of strings.")
+    guard !list.isEmpty else { return nil }
     return try list.map { value in
       guard let text = value.string else {
         throw ProtocolError.badRequest("Fields must be an array of strings.")
@@ -106,8 +114,16 @@ extension SyncHandler {
     }
   }
 
+  private static func list(
+    _ value: DocumentValue?, _ name: String, _ reason: String
+  ) throws(ProtocolError) -> [DocumentValue] {
+    guard let value, value != .null else { return [] }
+    guard let list = value.array else { throw ProtocolError(400, name, reason) }
+    return list
+  }
+
   private static func sort(_ value: DocumentValue?) throws -> [SortField] {
-    try (value?.array ?? []).map { value in
+    try list(value, "invalid_sort_json", "Sort must be an array of fields.").map { value in
       if let text = value.string {
         return SortField(path: try Selector.path(text), isDescending: false)
       }
@@ -116,6 +132,43 @@ extension SyncHandler {
       else { throw ProtocolError(400, "invalid_sort_json", "Sort must be an array of fields.") }
       return SortField(path: try Selector.path(field.name), isDescending: direction == "desc")
     }
+  }
+}
+
+/// The documents that a search finds, page by page.
+private struct Matches: Sendable {
+  private let search: Search
+  private let served: ServedDatabase
+  private let visibility: Visibility
+  private var range = ListingRange()
+  private var toSkip: Int
+  private var rest: Int
+  private var isAtEnd = false
+
+  init(_ search: Search, _ access: Access) {
+    self.search = search
+    served = access.served
+    visibility = access.visibility
+    toSkip = search.skip
+    rest = search.limit
+    if let after = search.after { range = range.after(after) }
+  }
+
+  /// Returns the next documents, maybe none; nil after the last page.
+  mutating func next() async throws -> [DocumentObject]? {
+    guard rest > 0, !isAtEnd else { return nil }
+    let (range, search, visibility) = (range, search, visibility)
+    // Conditions take their time, and must not occupy the threads of other requests.
+    let (found, last) = try await served.run { database in
+      let (documents, last) = try database.documents(range, limit: Listing.pageLength)
+      return (documents.compactMap { SyncHandler.match($0, search, visibility) }, last)
+    }
+    if let last { self.range = range.after(last) } else { isAtEnd = true }
+    let skipped = min(toSkip, found.count)
+    toSkip -= skipped
+    let wanted = Array(found.dropFirst(skipped).prefix(rest))
+    rest -= wanted.count
+    return wanted
   }
 }
 

@@ -28,10 +28,7 @@ extension SyncHandler {
         return .json(Self.outcome(id, 0))
       }
       let (body, count) = try Self.localBody(object, access.request["rev"])
-      let stored = try await access.served.write { try $0.setLocal(name, body, count: count) }
-      var headers = Self.tag(body)
-      headers[.location] = access.request.location([access.served.name, id])
-      return .json(Self.outcome(id, stored), status: 201, headers: headers)
+      return try await putLocal(name, body, count, access)
     case "DELETE":
       guard try await access.served.write({ try $0.removeLocal(name) }) else {
         throw ProtocolError.missing
@@ -39,6 +36,17 @@ extension SyncHandler {
       return .json(Self.outcome(id, 0))
     default: throw MethodNotAllowed.error(["DELETE", "GET", "POST", "PUT"])
     }
+  }
+
+  /// Stores a local document, and returns the response.
+  func putLocal(
+    _ name: String, _ body: DocumentObject, _ count: Int, _ access: Access
+  ) async throws -> SyncResponse {
+    let id = "_local/\(name)"
+    let stored = try await access.served.write { try $0.setLocal(name, body, count: count) }
+    var headers = Self.tag(body)
+    headers[.location] = access.request.location([access.served.name, id])
+    return .json(Self.outcome(id, stored), status: 201, headers: headers)
   }
 
   /// Interprets a local document: its content, and how often it was written before.
@@ -78,6 +86,8 @@ extension SyncHandler {
 
   func localDocuments(_ access: Access) async throws -> SyncResponse {
     try access.call.require("GET", "POST")
+    // Who knows the names of others' checkpoints can set them, so that they miss changes.
+    if access.visibility.isLimited { try access.requireAdministrator() }
     let includesDocuments = access.request.isTrue("include_docs")
     let rows = try await access.served.run { database -> [DocumentValue] in
       try database.localIDs().compactMap { name in

@@ -36,8 +36,10 @@ extension SyncHandler {
     try call.require("GET")
     let user = try call.user()
     var names: [DocumentValue] = []
-    for name in try await databases.names() where try await configuration.rules.canRead(user, name)
-    {
+    for name in try await databases.names() {
+      guard try await configuration.rules.canRead(user, name),
+        try await databases.hasMember(user, name)
+      else { continue }
       names.append(.string(name))
     }
     if call.request.isTrue("descending") { names.reverse() }

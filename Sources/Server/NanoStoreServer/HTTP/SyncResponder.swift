@@ -3,6 +3,7 @@
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+import NanoSync
 
 /// Translates between Hummingbird and the handler.
 struct SyncResponder: Sendable {
@@ -16,7 +17,16 @@ struct SyncResponder: Sendable {
     onClose: ((@escaping @Sendable () -> Void) -> Void)? = nil
   ) async -> Response {
     let parts = BodyParts(request)
-    let body = SyncRequestBody { try await parts.next().map { Array($0.readableBytesView) } }
+    let body = SyncRequestBody {
+      do {
+        return try await parts.next().map { Array($0.readableBytesView) }
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        // The client's, or the network's: nothing failed here.
+        throw ProtocolError.badRequest("The body is malformed or incomplete.")
+      }
+    }
     let (prefix, target) = Self.split(request.head.path ?? "/", mounted)
     var headers = request.headers
     if let authority = request.head.authority, let name = HTTPField.Name("Host") {

@@ -39,7 +39,7 @@ extension SyncServer {
     listener.shutdownTimeout = configuration.shutdownTimeout
     listener.stopsOnSignals = stopsOnSignals
     listener.services = [FeedEnd(handler: handler)]
-    if let tls = configuration.tls { listener.server = try Self.encrypted(tls) }
+    listener.server = try configuration.tls.map { try Self.encrypted($0) } ?? Self.plain
     let responder = SyncResponder(handler: handler)
     try await listener.run(
       CallbackResponder<ServerContext> { request, context in
@@ -47,6 +47,11 @@ extension SyncServer {
           to: request, address: context.address, onClose: { context.onClose($0) })
       }, whenReady: whenReady, logger: configuration.logger)
   }
+
+  /// Closes connections on which nothing arrives, so that they cannot use up the number of connections. Longer than what
+  /// clients and reverse proxies keep connections for, or they would meet a closed one: Caddy's two minutes.
+  private static let plain = HTTPServerBuilder.http1(
+    configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(150)))
 
   private static func encrypted(_ tls: SyncTLS) throws -> HTTPServerBuilder {
     do {
@@ -56,7 +61,7 @@ extension SyncServer {
         certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key))
       // RFC 8996 deprecates older versions, which NIOSSL accepts by default.
       configuration.minimumTLSVersion = .tlsv12
-      return try .tls(tlsConfiguration: configuration)
+      return try .tls(plain, tlsConfiguration: configuration)
     } catch {
       throw StoreError(
         .invalidArgument, "The certificate of the server cannot be read",

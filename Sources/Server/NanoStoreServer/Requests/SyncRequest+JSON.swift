@@ -46,6 +46,15 @@ extension SyncRequest {
     return number
   }
 
+  /// Returns a member of a body that is a number of at least 0; nil if it is missing.
+  static func count(_ value: DocumentValue?) throws(ProtocolError) -> Int? {
+    guard let value, value != .null else { return nil }
+    guard let number = value.int, number >= 0 else {
+      throw ProtocolError(400, "query_parse_error", "Invalid value for positive integer")
+    }
+    return number
+  }
+
   /// Returns a parameter that is a revision; nil if it is missing or empty.
   func revision(_ name: String = "rev") throws(ProtocolError) -> RevisionID? {
     guard let text = self[name], !text.isEmpty else { return nil }

@@ -98,8 +98,7 @@ extension RevisionRecord {
   /// Keeps the content of a revision that is replaced, so that conflicting edits of it can be merged.
   mutating func keepAncestor(_ id: RevisionID, _ content: Content) {
     var content = content
-    // The content of old attachments may be collected.
-    for index in content.attachments.indices { content.attachments[index].content = nil }
+    content.attachments = content.attachments.map(\.former)
     bodies[id] = content
     let leaves = Set(tree.leaves.map(\.id))
     let ancestors = bodies.keys.filter { !leaves.contains($0) }.sorted()
@@ -108,6 +107,13 @@ extension RevisionRecord {
 
   /// Removes the content of revisions that the tree no longer has.
   mutating func dropUnknownBodies() {
-    for id in bodies.keys where !tree.contains(id) { bodies[id] = nil }
+    var unknown = Set(bodies.keys)
+    for node in tree.nodes where !unknown.isEmpty { unknown.remove(node.id) }
+    for id in unknown { bodies[id] = nil }
+  }
+
+  /// Limits each branch to its newest revisions, of which the content is kept.
+  mutating func stem(to limit: Int) {
+    if tree.stem(to: limit) { dropUnknownBodies() }
   }
 }

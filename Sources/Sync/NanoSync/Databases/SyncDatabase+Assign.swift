@@ -224,10 +224,9 @@ extension SyncDatabase {
       attachments: attachments.map(\.identity))
     let history = [revision] + (parent.map { record.tree.history(of: $0.id) } ?? [])
     record.tree.add(history, isDeleted: false)
-    record.tree.stem(to: state.revisionLimit)
+    record.stem(to: state.revisionLimit)
     record.attachments = attachments
     record.row = row
-    record.dropUnknownBodies()
     return true
   }
 
@@ -254,11 +253,10 @@ extension SyncDatabase {
     guard let winner = record.tree.winner, !winner.isDeleted else { return }
     let revision = RevisionID(parent: winner.id, isDeleted: true, body: [:], attachments: [])
     record.tree.add([revision] + record.tree.history(of: winner.id), isDeleted: true)
-    record.tree.stem(to: state.revisionLimit)
+    record.stem(to: state.revisionLimit)
     if let row = record.row { try writer.removePreviousBodies(ofRows: [row.rowID], in: name) }
     record.row = nil
     record.attachments = []
-    record.dropUnknownBodies()
     // The loser of a conflict is the document now.
     var pending = PendingRecords([record.id: record])
     do {

@@ -31,13 +31,15 @@ extension SyncDatabase {
   ///
   /// - Returns: For each edit the new revision, or the error: ``StoreError/Code/revisionConflict`` and others.
   package func edit(
-    _ edits: [DocumentEdit], validation: WriteValidation? = nil
+    _ edits: [DocumentEdit], validation: WriteValidation? = nil, permission: ReadPermission? = nil
   ) throws -> [Result<RevisionID, any Error>] {
     let results: [Result<RevisionID, any Error>]
     do {
-      results = try revising { try edit(edits, validation, &$1, $0) }
+      results = try revising { try edit(edits, validation, permission, &$1, $0) }
     } catch let error as StoreError where error.concernsDocument && edits.count > 1 {
-      results = try edits.flatMap { try edit([$0], validation: validation) }
+      results = try edits.flatMap {
+        try edit([$0], validation: validation, permission: permission)
+      }
     } catch let error as StoreError where error.concernsDocument {
       results = [.failure(error)]
     }
@@ -46,7 +48,8 @@ extension SyncDatabase {
   }
 
   private func edit(
-    _ edits: [DocumentEdit], _ validation: WriteValidation?, _ own: inout OwnChanges,
+    _ edits: [DocumentEdit], _ validation: WriteValidation?, _ permission: ReadPermission?,
+    _ own: inout OwnChanges,
     _ writer: any EngineWriter
   ) throws -> [Result<RevisionID, any Error>] {
     var state = own.state
@@ -57,7 +60,7 @@ extension SyncDatabase {
       documents: try documents(keys.filter { !RevisionRecord.isHidden($0) }, writer))
     let results = try edits.map { edit -> Result<RevisionID, any Error> in
       do {
-        return .success(try apply(edit, to: &pending, &state, validation, writer))
+        return .success(try apply(edit, to: &pending, &state, validation, permission, writer))
       } catch let error as StoreError where !error.concernsDocument {
         throw error
       } catch {
@@ -73,7 +76,7 @@ extension SyncDatabase {
 
   private func apply(
     _ edit: DocumentEdit, to pending: inout PendingRecords, _ state: inout SyncState,
-    _ validation: WriteValidation?, _ writer: any EngineWriter
+    _ validation: WriteValidation?, _ permission: ReadPermission?, _ writer: any EngineWriter
   ) throws -> RevisionID {
     let old = try pending.record(try DocumentKey(edit.id), &state, self, writer)
     let parent = try self.parent(of: edit, old)
@@ -84,7 +87,8 @@ extension SyncDatabase {
       id: edit.id, revision: RevisionID(generation: 1, hash: .digest(0, 0)),
       isDeleted: edit.isDeleted, body: edit.body, attachments: edit.attachments)
     let generation = (parent?.generation ?? 0) + 1
-    document.attachments = try resolved(document, old, pending).map { attachment in
+    document.attachments = try resolved(edit, from: parent, old, pending, permission).map {
+      attachment in
       var attachment = attachment
       if attachment.generation == 0 { attachment.generation = generation }
       return attachment
@@ -110,8 +114,7 @@ extension SyncDatabase {
       new.bodies[parent] = nil
       new.keepAncestor(parent, content)
     }
-    new.tree.stem(to: state.revisionLimit)
-    new.dropUnknownBodies()
+    new.stem(to: state.revisionLimit)
     try pending.replace(old, with: new, self, writer)
     return document.revision
   }

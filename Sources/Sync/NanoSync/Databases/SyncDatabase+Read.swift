@@ -62,6 +62,21 @@ extension SyncDatabase {
     return found
   }
 
+  /// Returns a former revision with the content of its attachments, as far as the store still has it.
+  package func restoringAttachments(of document: SyncDocument) throws -> SyncDocument {
+    var document = document
+    for index in document.attachments.indices where document.attachments[index].content == nil {
+      guard let content = document.attachments[index].formerContent else { continue }
+      do {
+        _ = try store.data(of: content, in: 0..<0)
+        document.attachments[index].content = content
+      } catch let error as StoreError where error.code == .notFound {
+        // Removed when the store was compacted.
+      }
+    }
+    return document
+  }
+
   /// How often a snapshot is read again in which a document has no revision so far. Arbitrary.
   private static let attempts = 4
 

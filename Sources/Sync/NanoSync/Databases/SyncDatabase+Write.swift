@@ -15,21 +15,28 @@ package struct WriteFailure: Sendable {
 package typealias WriteValidation =
   @Sendable (_ old: SyncDocument?, _ new: SyncDocument) throws -> Void
 
+/// Whether who writes may read a revision. A write that names attachments without their content does not receive those of
+/// other revisions.
+package typealias ReadPermission = @Sendable (SyncDocument) -> Bool
+
 extension SyncDatabase {
   /// Stores revisions of other stores, with their ancestry. A revision that is known is ignored.
   ///
   /// - Returns: The documents that were not stored, with the reason. The others were.
   /// - Throws: An error that concerns all documents; none was stored.
   package func replicate(
-    _ documents: [SyncDocument], validation: WriteValidation? = nil
+    _ documents: [SyncDocument], validation: WriteValidation? = nil,
+    permission: ReadPermission? = nil
   ) throws -> [WriteFailure] {
     guard !documents.isEmpty else { return [] }
     let failures: [WriteFailure]
     do {
-      failures = try revising { try replicate(documents, validation, &$1, $0) }
+      failures = try revising { try replicate(documents, validation, permission, &$1, $0) }
     } catch let error as StoreError where error.concernsDocument && documents.count > 1 {
       // One of them, such as a duplicate of a unique value: each on its own.
-      failures = try documents.flatMap { try replicate([$0], validation: validation) }
+      failures = try documents.flatMap {
+        try replicate([$0], validation: validation, permission: permission)
+      }
     } catch let error as StoreError where error.concernsDocument {
       failures = [WriteFailure(id: documents[0].id, revision: documents[0].revision, error: error)]
     }
@@ -38,7 +45,8 @@ extension SyncDatabase {
   }
 
   private func replicate(
-    _ documents: [SyncDocument], _ validation: WriteValidation?, _ own: inout OwnChanges,
+    _ documents: [SyncDocument], _ validation: WriteValidation?,
+    _ permission: ReadPermission?, _ own: inout OwnChanges,
     _ writer: any EngineWriter
   ) throws -> [WriteFailure] {
     var state = own.state
@@ -50,7 +58,7 @@ extension SyncDatabase {
       documents: try self.documents(keys.filter { !RevisionRecord.isHidden($0) }, writer))
     for document in documents {
       do {
-        try add(document, to: &pending, &state, validation, writer)
+        try add(document, to: &pending, &state, validation, permission, writer)
       } catch let error as StoreError where !error.concernsDocument {
         throw error
       } catch {
@@ -66,7 +74,7 @@ extension SyncDatabase {
 
   private func add(
     _ document: SyncDocument, to pending: inout PendingRecords, _ state: inout SyncState,
-    _ validation: WriteValidation?, _ writer: any EngineWriter
+    _ validation: WriteValidation?, _ permission: ReadPermission?, _ writer: any EngineWriter
   ) throws {
     let key = try DocumentKey(document.id)
     let old = try pending.record(key, &state, self, writer)
@@ -75,7 +83,7 @@ extension SyncDatabase {
     if !isKnown, let validation {
       try validation(try current(old, pending), document)
     }
-    let attachments = isKnown ? [] : try resolved(document, old, pending)
+    let attachments = isKnown ? [] : try resolved(document, old, pending, permission)
     new.tree.add(document.history, isDeleted: document.isDeleted)
     if isKnown, new.tree == old.tree {
       if new.tree.leaf(document.revision) != nil, new.shared != document.revision {
@@ -93,9 +101,8 @@ extension SyncDatabase {
       }
       new.shared = document.revision
     }
-    new.tree.stem(to: state.revisionLimit)
+    new.stem(to: state.revisionLimit)
     guard new.tree.contains(document.revision) || isKnown else { return }
-    new.dropUnknownBodies()
     try pending.replace(old, with: new, self, writer)
   }
 
@@ -117,23 +124,64 @@ extension SyncDatabase {
   ///
   /// - Throws: ``StoreError/Code/notFound`` for one that no known revision has.
   func resolved(
-    _ document: SyncDocument, _ record: RevisionRecord, _ pending: PendingRecords
+    _ document: SyncDocument, _ record: RevisionRecord, _ pending: PendingRecords,
+    _ permission: ReadPermission?
   ) throws -> [SyncAttachment] {
     guard document.attachments.contains(where: { $0.content == nil }) else {
       return document.attachments
     }
     var known: [SyncAttachment] = []
-    if let content = try pending.winningContent(record) { known += content.attachments }
-    for leaf in record.tree.leaves { known += record.bodies[leaf.id]?.attachments ?? [] }
+    if let winner = record.tree.winner, let content = try pending.winningContent(record) {
+      known += Self.attachments(of: winner.id, content, record, permission)
+    }
+    for leaf in record.tree.leaves {
+      guard let content = record.bodies[leaf.id] else { continue }
+      known += Self.attachments(of: leaf.id, content, record, permission)
+    }
     return try document.attachments.map { attachment in
       guard attachment.content == nil else { return attachment }
-      let same = known.first {
-        $0.content != nil && $0.name.hasSameBytes(as: attachment.name)
-          && (attachment.digest.isEmpty || $0.hasDigest(attachment.digest)
-            || $0.generation == attachment.generation)
+      guard var same = attachment.kept(from: known) else {
+        throw Self.missingStub(document.id, attachment.name)
       }
-      guard var same else { throw Self.missingStub(document.id, attachment.name) }
       if attachment.generation > 0 { same.generation = attachment.generation }
+      return same
+    }
+  }
+
+  /// Returns the attachments of a revision that may be read.
+  private static func attachments(
+    of id: RevisionID, _ content: RevisionRecord.Content, _ record: RevisionRecord,
+    _ permission: ReadPermission?
+  ) -> [SyncAttachment] {
+    guard let permission, !content.attachments.isEmpty else { return content.attachments }
+    let document = SyncDocument(
+      id: record.id.description, revision: id, isDeleted: record.tree.isDeleted(id),
+      body: content.body, attachments: content.attachments, history: record.tree.history(of: id))
+    return permission(document) ? content.attachments : []
+  }
+
+  /// Returns the attachments of an edit, with the content of those that it keeps from the revision it follows.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` for one that the revision does not have.
+  func resolved(
+    _ edit: DocumentEdit, from parent: RevisionID?, _ record: RevisionRecord,
+    _ pending: PendingRecords, _ permission: ReadPermission?
+  ) throws -> [SyncAttachment] {
+    guard edit.attachments.contains(where: { $0.content == nil }) else { return edit.attachments }
+    var known: [SyncAttachment] = []
+    if let parent {
+      var content = record.bodies[parent]
+      if parent == record.tree.winner?.id, let winning = try pending.winningContent(record) {
+        content = winning
+      }
+      known = content.map { Self.attachments(of: parent, $0, record, permission) } ?? []
+    }
+    return try edit.attachments.map { attachment in
+      guard attachment.content == nil else { return attachment }
+      // A client that names another generation has not read this revision.
+      let same = attachment.kept(from: known)
+      guard let same, attachment.generation == 0 || attachment.generation == same.generation
+      else { throw Self.missingStub(edit.id, attachment.name) }
       return same
     }
   }

@@ -39,10 +39,10 @@ enum DocumentMapping {
       }
       object[Attachment.field] = nil
     }
-    if object.contains(where: { $0.name.utf8.first == UInt8(ascii: "_") }) {
-      let name = object.names.first { $0.utf8.first == UInt8(ascii: "_") } ?? ""
-      throw reserved(name, "begins with an underscore", document)
+    let underscored = object.names.first {
+      $0.utf8.first == UInt8(ascii: "_") && !SyncDocument.isContent($0)
     }
+    if let underscored { throw reserved(underscored, "begins with an underscore", document) }
     guard object[Self.header] == nil else {
       throw reserved(Self.header, "is reserved for the class of a document", document)
     }

@@ -14,6 +14,10 @@ extension SyncAttachment {
     ]
     if let foreignDigest { object["foreign"] = .string(foreignDigest) }
     if let content { object["digest"] = .string(content.digest) }
+    // Without its prefix, which would mark the content as used.
+    if let formerContent, formerContent.digest.hasExactPrefix(Self.digestPrefix) {
+      object["former"] = .string(String(formerContent.digest.dropFirst(Self.digestPrefix.count)))
+    }
     return .object(object)
   }
 
@@ -28,6 +32,19 @@ extension SyncAttachment {
       content: object["digest"]?.string.map {
         Attachment(digest: $0, length: length, contentType: type)
       })
+    formerContent = object["former"]?.string.map {
+      Attachment(digest: Self.digestPrefix + $0, length: length, contentType: type)
+    }
+  }
+
+  private static let digestPrefix = "sha256-"
+
+  /// The attachment in a revision that has been replaced.
+  var former: SyncAttachment {
+    var former = self
+    former.formerContent = content ?? formerContent
+    former.content = nil
+    return former
   }
 
   /// The MD5 digest as bytes; nil if another program sent a digest of another kind.
@@ -40,6 +57,17 @@ extension SyncAttachment {
   /// Whether another program's digest is that of this content.
   package func hasDigest(_ other: String) -> Bool {
     other.hasSameBytes(as: digest) || foreignDigest.map { $0.hasSameBytes(as: other) } ?? false
+  }
+}
+
+extension SyncAttachment {
+  /// Returns the attachment of former revisions that one without content stands for; nil if there is none.
+  ///
+  /// The digest decides. If it is of a kind that is not known here, as CouchDB's of compressed content, the generation does.
+  package func kept(from known: [SyncAttachment]) -> SyncAttachment? {
+    let named = known.filter { $0.content != nil && $0.name.hasSameBytes(as: name) }
+    if digest.isEmpty { return named.first { $0.generation == generation } ?? named.first }
+    return named.first { $0.hasDigest(digest) } ?? named.first { $0.generation == generation }
   }
 }
 

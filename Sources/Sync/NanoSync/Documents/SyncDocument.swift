@@ -8,7 +8,8 @@ package struct SyncDocument: Sendable, Hashable {
   package var id: String
   package var revision: RevisionID
   package var isDeleted: Bool
-  /// The fields without those that begin with an underscore. The class of a document is in the field `$nanostore`.
+  /// The fields; of those that begin with an underscore, only ``isContent(_:)``. The class of a document is in the field
+  /// `$nanostore`.
   package var body: DocumentObject
   package var attachments: [SyncAttachment]
   /// The revision and its ancestors, the newest first.
@@ -24,6 +25,17 @@ package struct SyncDocument: Sendable, Hashable {
     self.body = body
     self.attachments = attachments
     self.history = history.isEmpty ? [revision] : history
+  }
+
+  /// Fields in which CouchDB's replicator and its access control keep their state in documents.
+  private static let contentNames = [
+    "_replication_id", "_replication_state", "_replication_state_reason",
+    "_replication_state_time", "_replication_stats", "_access",
+  ]
+
+  /// Whether a field belongs to the content although its name begins with an underscore.
+  package static func isContent(_ name: String) -> Bool {
+    contentNames.contains { $0.hasSameBytes(as: name) }
   }
 }
 
@@ -41,6 +53,8 @@ package struct SyncAttachment: Sendable, Hashable {
   package var length: Int64
   /// The content in this store; nil in a document to be written that keeps the attachment of the revision before.
   package var content: Attachment?
+  /// The content in a former revision. The reference does not keep it: compacting the store removes what no document has.
+  package var formerContent: Attachment?
 
   package init(
     name: String, contentType: String, generation: Int, digest: String,

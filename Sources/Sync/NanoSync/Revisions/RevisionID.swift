@@ -15,15 +15,15 @@ package struct RevisionID: Sendable, Hashable, Comparable {
     self.hash = hash
   }
 
-  /// Parses the text of a revision; nil if it is not a positive number, a hyphen, and a hash.
+  /// Parses the text of a revision; nil if it is not a positive number, a hyphen, and a hash, which may be empty.
   package init?(_ text: some StringProtocol) {
     guard let hyphen = text.utf8.firstIndex(of: UInt8(ascii: "-")) else { return nil }
     let digits = text[..<hyphen]
     guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let generation = Int(digits),
-      generation > 0, generation < .max,
-      let hash = RevisionHash(String(text[text.utf8.index(after: hyphen)...]))
+      generation > 0, generation < .max
     else { return nil }
-    self.init(generation: generation, hash: hash)
+    self.init(
+      generation: generation, hash: RevisionHash(String(text[text.utf8.index(after: hyphen)...])))
   }
 
   package static func < (a: RevisionID, b: RevisionID) -> Bool {
@@ -39,17 +39,15 @@ extension RevisionID: CustomStringConvertible {
 package enum RevisionHash: Sendable, Hashable, Comparable {
   /// 32 hexadecimal digits, the form of all revisions that are created here.
   case digest(UInt64, UInt64)
-  /// Any other text, which other programs choose.
+  /// Any other text, which other programs choose; CouchDB accepts an empty one.
   case text(ExactName)
 
-  /// Nil for an empty text. Capital digits become small ones, as in CouchDB.
-  package init?(_ text: String) {
+  /// Capital digits become small ones, as in CouchDB.
+  package init(_ text: String) {
     if let (high, low) = Self.words(text) {
       self = .digest(high, low)
-    } else if !text.isEmpty {
-      self = .text(ExactName(text))
     } else {
-      return nil
+      self = .text(ExactName(text))
     }
   }
 
@@ -86,6 +84,9 @@ package enum RevisionHash: Sendable, Hashable, Comparable {
   package static func < (a: RevisionHash, b: RevisionHash) -> Bool {
     if case .digest(let high, let low) = a, case .digest(let otherHigh, let otherLow) = b {
       return (high, low) < (otherHigh, otherLow)
+    }
+    if case .text(let a) = a, case .text(let b) = b {
+      return a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
     }
     return a.bytes.lexicographicallyPrecedes(b.bytes)
   }

@@ -35,17 +35,25 @@ package struct RevisionTree: Sendable, Hashable {
 
   /// The leaves, the winner first, live ones before deleted ones, each in descending order.
   package var leaves: [Leaf] {
-    if nodes.count == 1 || isLinear {
-      return nodes.last.map { [Leaf(id: $0.id, isDeleted: $0.isDeleted)] } ?? []
-    }
-    let parents = Set(nodes.compactMap(\.parent))
-    return nodes.indices.filter { !parents.contains($0) }
-      .map { Leaf(id: nodes[$0].id, isDeleted: nodes[$0].isDeleted) }
-      .sorted { $0.precedes($1) }
+    leafIndices.map { leaf(at: $0) }.sorted { $0.precedes($1) }
   }
 
   /// The leaf that represents the document; nil if the tree is empty.
-  package var winner: Leaf? { leaves.first }
+  package var winner: Leaf? {
+    // Without sorting: a document may have hundreds of conflicting leaves.
+    leafIndices.map { leaf(at: $0) }.min { $0.precedes($1) }
+  }
+
+  private func leaf(at index: Int) -> Leaf {
+    Leaf(id: nodes[index].id, isDeleted: nodes[index].isDeleted)
+  }
+
+  private var leafIndices: [Int] {
+    if isLinear { return nodes.isEmpty ? [] : [nodes.count - 1] }
+    var isParent = [Bool](repeating: false, count: nodes.count)
+    for node in nodes { if let parent = node.parent { isParent[parent] = true } }
+    return nodes.indices.filter { !isParent[$0] }
+  }
 
   /// Whether there is only one branch.
   package var isLinear: Bool {
@@ -103,10 +111,10 @@ extension RevisionTree {
     let path = Array(history.reversed())
     // The newest revision that is known is where the new branch begins. What the tree knows of older ones stays, and is
     // completed from the history.
-    let fork = path.lastIndex { index(of: $0) != nil }
+    let fork = firstKnown(history[...]).map { history.count - 1 - $0 }
     var parent: Int?
-    if let fork, let known = index(of: path[fork]) {
-      join(known, path[..<fork].reversed()[...])
+    if let fork, let start = index(of: path[fork]) {
+      join(start, path[..<fork].reversed()[...])
       parent = index(of: path[fork])
     }
     for id in path[(fork.map { $0 + 1 } ?? 0)...] {
@@ -117,25 +125,38 @@ extension RevisionTree {
     return true
   }
 
+  /// Returns the position of the first revision that is known.
+  private func firstKnown(_ ids: ArraySlice<RevisionID>) -> Int? {
+    // Nearly always the parent is known. A long list that a client sends is not compared with each node.
+    let few = ids.prefix(4)
+    if let found = few.firstIndex(where: { index(of: $0) != nil }) { return found }
+    guard few.count < ids.count else { return nil }
+    let known = Set(nodes.map(\.id))
+    return ids[few.endIndex...].firstIndex { known.contains($0) }
+  }
+
   /// Gives a root that is known without its ancestors those of a longer history.
   ///
   /// - Parameter ancestors: The ancestors of the node at the index, the newest first.
   private mutating func join(_ index: Int, _ ancestors: ArraySlice<RevisionID>) {
     var child = index
     var rest = ancestors
-    while let next = rest.first, let parent = nodes[child].parent, nodes[parent].id == next {
-      child = parent
+    // Each root that is known continues with its own ancestors.
+    while true {
+      while let next = rest.first, let parent = nodes[child].parent, nodes[parent].id == next {
+        child = parent
+        rest = rest.dropFirst()
+      }
+      guard nodes[child].parent == nil, let next = rest.first else { return }
+      guard let known = self.index(of: next) else { break }
+      reparent(child, known)
+      child = self.index(of: next) ?? known
       rest = rest.dropFirst()
     }
-    guard nodes[child].parent == nil, let next = rest.first else { return }
-    if let known = self.index(of: next) {
-      reparent(child, known)
-      join(self.index(of: next) ?? known, rest.dropFirst())
-      return
-    }
     // The missing ancestors up to one that is known, as a new path above the root.
-    let missing = rest.prefix { self.index(of: $0) == nil }
-    let top = rest.dropFirst(missing.count).first
+    let meeting = firstKnown(rest)
+    let missing = rest[..<(meeting ?? rest.endIndex)]
+    let top = meeting.map { rest[$0] }
     let root = nodes[child].id
     var parent: Int? = top.flatMap { self.index(of: $0) }
     for id in missing.reversed() {
@@ -151,7 +172,7 @@ extension RevisionTree {
     nodes[child].parent = parent
     guard parent > child else { return }
     // Parents first: by depth, stable.
-    let depths = nodes.indices.map { depth($0) }
+    let depths = depths
     let order = nodes.indices.sorted { (depths[$0], $0) < (depths[$1], $1) }
     var position = [Int](repeating: 0, count: nodes.count)
     for (new, old) in order.enumerated() { position[old] = new }
@@ -171,29 +192,41 @@ extension RevisionTree {
     return false
   }
 
-  private func depth(_ index: Int) -> Int {
-    var (depth, at) = (0, nodes[index].parent)
-    while let current = at {
-      depth += 1
-      at = nodes[current].parent
+  /// The number of ancestors of each node.
+  private var depths: [Int] {
+    var depths = [Int](repeating: -1, count: nodes.count)
+    for start in nodes.indices {
+      var (path, at) = ([Int](), Optional(start))
+      while let index = at, depths[index] < 0 {
+        path.append(index)
+        at = nodes[index].parent
+      }
+      var depth = at.map { depths[$0] + 1 } ?? 0
+      for index in path.reversed() {
+        depths[index] = depth
+        depth += 1
+      }
     }
-    return depth
+    return depths
   }
 
   /// Limits each branch to its newest revisions. Branches whose fork is cut off become separate trees.
-  package mutating func stem(to limit: Int) {
-    guard nodes.count > limit else { return }
+  ///
+  /// - Returns: Whether any revision was removed.
+  @discardableResult
+  package mutating func stem(to limit: Int) -> Bool {
+    guard nodes.count > limit else { return false }
     // A revision stays if it is among the newest of any branch.
     var kept = Set<Int>()
-    for leaf in leaves {
-      var at = index(of: leaf.id)
+    for leaf in leafIndices {
+      var at: Int? = leaf
       for _ in 0..<max(1, limit) {
         guard let index = at else { break }
         kept.insert(index)
         at = nodes[index].parent
       }
     }
-    keep(kept)
+    return keep(kept)
   }
 
   /// Removes a leaf and the ancestors that no other leaf has, as CouchDB's purge does.
@@ -202,16 +235,18 @@ extension RevisionTree {
   package mutating func purge(_ id: RevisionID) -> Bool {
     guard leaf(id) != nil else { return false }
     var kept = Set<Int>()
-    for leaf in leaves where leaf.id != id {
-      var at = index(of: leaf.id)
+    for leaf in leafIndices where nodes[leaf].id != id {
+      var at: Int? = leaf
       while let index = at, kept.insert(index).inserted { at = nodes[index].parent }
     }
     keep(kept)
     return true
   }
 
-  private mutating func keep(_ kept: Set<Int>) {
-    guard kept.count < nodes.count else { return }
+  /// - Returns: Whether any revision was removed.
+  @discardableResult
+  private mutating func keep(_ kept: Set<Int>) -> Bool {
+    guard kept.count < nodes.count else { return false }
     var position: [Int: Int] = [:]
     var remaining: [Node] = []
     for index in nodes.indices where kept.contains(index) {
@@ -221,6 +256,7 @@ extension RevisionTree {
       remaining.append(node)
     }
     nodes = remaining
+    return true
   }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
 package import NanoDocument
 
 extension Selector {
@@ -37,8 +36,7 @@ extension Selector {
       return value.int64.map { $0.remainderReportingOverflow(dividingBy: divisor).partialValue }
         == rest
     case .pattern(let pattern):
-      guard let text = value.string else { return false }
-      return pattern.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
+      return value.string.map { pattern.matches($0) } ?? false
     case .prefix(let prefix): return value.string?.utf8.starts(with: prefix.utf8) ?? false
     }
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-package import Foundation
 package import NanoDocument
 
 /// A selector of CouchDB: a condition on documents as JSON.
@@ -28,7 +27,7 @@ package indirect enum Selector: Sendable {
   case type(String)
   case size(Int64)
   case remainder(divisor: Int64, Int64)
-  case pattern(NSRegularExpression)
+  case pattern(RegularExpression)
   case prefix(String)
 
   package enum Comparison: Sendable {
@@ -150,7 +149,7 @@ package indirect enum Selector: Sendable {
       else { throw invalid() }
       return .remainder(divisor: divisor, rest)
     case "$regex":
-      guard let text = argument.string, let pattern = try? NSRegularExpression(pattern: text) else {
+      guard let text = argument.string, let pattern = try? RegularExpression(text) else {
         throw invalid()
       }
       return .pattern(pattern)

@@ -26,7 +26,7 @@ package struct WireDocument: Sendable, Hashable {
     attachments = []
     body.reserveCapacity(object.count)
     for (name, value) in object {
-      guard name.utf8.first == UInt8(ascii: "_") else {
+      guard name.utf8.first == UInt8(ascii: "_"), !SyncDocument.isContent(name) else {
         body[name] = value
         continue
       }
@@ -48,8 +48,6 @@ package struct WireDocument: Sendable, Hashable {
       case "_attachments": attachments = try WireAttachment.list(value)
       // What servers add to answers.
       case "_conflicts", "_deleted_conflicts", "_local_seq", "_revs_info": continue
-      // State of CouchDB's replicator in documents; not ours, and not part of the content here.
-      case _ where name.hasExactPrefix("_replication_") || name == "_access": continue
       default: throw .invalidDocument("Bad special document member: \(name)")
       }
     }
@@ -64,6 +62,9 @@ package struct WireDocument: Sendable, Hashable {
   package static func check(id: String) throws(ProtocolError) {
     guard !id.isEmpty else {
       throw ProtocolError(400, "illegal_docid", "Document id must not be empty")
+    }
+    guard !id.hasSameBytes(as: "_design/"), !id.hasSameBytes(as: "_local/") else {
+      throw ProtocolError(400, "illegal_docid", "Illegal document id `\(id)`")
     }
     if id.utf8.first == UInt8(ascii: "_"), !id.hasExactPrefix("_design/"),
       !id.hasExactPrefix("_local/")
@@ -80,7 +81,7 @@ package struct WireDocument: Sendable, Hashable {
     var history: [RevisionID] = []
     var generation = Int(clamping: start)
     for id in ids {
-      guard let hash = id.string.flatMap({ RevisionHash($0) }) else {
+      guard let hash = id.string.map({ RevisionHash($0) }) else {
         throw .invalidDocument("RevId isn't a string")
       }
       // More hashes than generations: CouchDB ignores the rest.
