@@ -66,7 +66,7 @@ extension SyncDatabase {
         return .failure(error)
       }
     }
-    try pending.finish(self, writer)
+    try pending.finish(self, &state, writer)
     try save(pending.changed, writer)
     if state.problems != problems { try setState(state, writer) }
     return results

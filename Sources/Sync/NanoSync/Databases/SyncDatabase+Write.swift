@@ -60,7 +60,7 @@ extension SyncDatabase {
           failures.append(WriteFailure(id: document.id, revision: document.revision, error: error))
         }
       }
-      try pending.finish(self, writer)
+      try pending.finish(self, &state, writer)
       try save(pending.changed, writer)
       if state.problems != problems { try setState(state, writer) }
       return failures

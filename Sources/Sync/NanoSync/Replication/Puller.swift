@@ -74,14 +74,9 @@ struct Puller: Sendable {
     for change in changes { asked[change.id, default: []] += change.revisions }
     let revisions = asked
     let missing = try await session.local { try $0.missingRevisions(revisions) }
-    let wanted = missing.flatMap { (id, missing) in
-      missing.missing.map { WantedRevision(id: id, revision: $0, ancestors: missing.ancestors) }
-    }
     var failed = IDMap<String>()
-    guard !wanted.isEmpty else { return failed }
-    let chunks = stride(from: 0, to: wanted.count, by: Self.revisionsPerRequest).map {
-      Array(wanted[$0..<min($0 + Self.revisionsPerRequest, wanted.count)])
-    }
+    guard !missing.isEmpty else { return failed }
+    let chunks = Self.chunks(missing)
     // Several requests at a time; what arrives is stored in the order of arrival.
     try await withThrowingTaskGroup(of: Fetched.self) { group in
       var rest = chunks[...]
@@ -95,8 +90,25 @@ struct Puller: Sendable {
       }
     }
     for (id, reason) in failed { session.fail(id, .pull, reason, isRetried: true) }
-    try await resolveConflicts(wanted.map(\.id))
+    try await resolveConflicts(missing.ids)
     return failed
+  }
+
+  /// Divides what is missing into requests. The revisions of one document stay together: a merged version without the
+  /// deletion of what it contains would be merged once more.
+  private static func chunks(_ missing: IDMap<MissingRevisions>) -> [[WantedRevision]] {
+    var chunks: [[WantedRevision]] = []
+    for (id, missing) in missing {
+      let wanted = missing.missing.map {
+        WantedRevision(id: id, revision: $0, ancestors: missing.ancestors)
+      }
+      if let last = chunks.last, last.count + wanted.count <= revisionsPerRequest {
+        chunks[chunks.count - 1] += wanted
+      } else {
+        chunks.append(wanted)
+      }
+    }
+    return chunks
   }
 
   private struct Fetched: Sendable {
@@ -111,7 +123,10 @@ struct Puller: Sendable {
       case .missing: continue
       case .invalid(let id, _, let error): result.failures[id] = error.message
       case .document(let wire):
-        guard let id = wire.id, wire.revision != nil else { continue }
+        // A newer one, which some peers send instead, comes again with the next changes, and with what it contains.
+        guard let id = wire.id,
+          wanted.contains(where: { $0.revision == wire.revision && $0.id.hasSameBytes(as: id) })
+        else { continue }
         do {
           result.documents.append(try await document(wire))
         } catch let error as PeerError where !error.isTransient && error.kind != .unauthorized {
@@ -167,12 +182,12 @@ struct Puller: Sendable {
   /// Stores revisions in transactions of bounded size, and returns those that were not stored.
   private func store(_ documents: [SyncDocument]) async throws -> IDMap<String> {
     var failed = IDMap<String>()
-    var rest = documents[...]
+    var rest = documents.groupedByID[...]
     while !rest.isEmpty {
       var (batch, size) = ([SyncDocument](), 0)
-      while let document = rest.first, batch.isEmpty || size < options.batchBytes {
-        size += document.approximateSize
-        batch.append(document)
+      while let revisions = rest.first, batch.isEmpty || size < options.batchBytes {
+        size += revisions.reduce(0) { $0 + $1.approximateSize }
+        batch += revisions
         rest.removeFirst()
       }
       let (stored, bytes) = (batch, size)
@@ -241,6 +256,22 @@ struct Puller: Sendable {
           OverriddenFields(collection: name, key: id, fields: overridden.map(\.description)))
         status.overridden = status.overridden.suffix(SyncStatus.maximumFailures)
       }
+    }
+  }
+}
+
+extension [SyncDocument] {
+  /// The revisions of each document, deletions first: a merged version must not be anywhere without the deletion of what it
+  /// contains.
+  package var groupedByID: [[SyncDocument]] {
+    var (ids, groups) = ([String](), IDMap<[SyncDocument]>())
+    for document in self {
+      if groups[document.id] == nil { ids.append(document.id) }
+      groups[document.id, default: []].append(document)
+    }
+    return ids.map { id in
+      let group = groups[id] ?? []
+      return group.filter(\.isDeleted) + group.filter { !$0.isDeleted }
     }
   }
 }
