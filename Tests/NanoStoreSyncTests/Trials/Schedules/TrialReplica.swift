@@ -71,6 +71,8 @@ final class TrialReplica: @unchecked Sendable {
   func back(up isCopied: Bool) throws {
     guard kind != .memory else { return }
     try? FileManager.default.removeItem(atPath: backup)
+    // Gives revisions to all changes. In a backup, one without a revision would count as another change.
+    _ = try database.changes(since: nil, limit: 1)
     guard isCopied else { return try store.backup(to: backup) }
     try close()
     try FileManager.default.copyItem(atPath: path, toPath: backup)
