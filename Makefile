@@ -24,7 +24,7 @@ help:
 	@echo "make bench-import    imports a generated CSV file of 2 GB; prints speed and peak memory"
 	@echo "make bench-attachments  writes and reads an attachment of 2 GB; prints speed and peak memory"
 	@echo "make reliability     runs all stress and fault-injection tests; fills in docs/RELIABILITY.md"
-	@echo "make crash, power-loss, failing-calls, damage, programs, concurrency, isolation, limits"
+	@echo "make crash, power-loss, failing-calls, damage, programs, concurrency, isolation, limits, sync-schedules"
 	@echo "                     runs one of them"
 	@echo "make black-box       tests the command-line tool from Python for BLACK_BOX_SECONDS (900)"
 	@echo "make browser         tests the inspector in a browser, also on 1,000,000 documents"
@@ -116,9 +116,13 @@ isolation: setup
 	@scripts/setup-server
 	NANOSTORE_ROUNDS=13 NANOSTORE_REQUIRE_POSTGRES=1 scripts/test --filter SerializabilityTests
 
-# 1,000 random schedules of replicas that write and synchronize, in about 20 minutes.
+# Random schedules of replicas that write and synchronize, directly and through a faulty network, and processes that are killed
+# while they do: 10,000 of each kind of schedule, for at most SYNC_SECONDS. SYNC_SEED selects others.
+SYNC_SECONDS ?= 2400
+SYNC_SEED ?= 0
 sync-schedules: setup
-	NANOSTORE_SYNC_SCHEDULES=1000 timeout 3000 scripts/test --filter RandomScheduleTests
+	NANOSTORE_SYNC_SCHEDULES=10000 NANOSTORE_SYNC_KILLS=500 NANOSTORE_SYNC_SECONDS=$(SYNC_SECONDS) NANOSTORE_SYNC_SEED=$(SYNC_SEED) \
+	scripts/test --filter 'RandomScheduleTests|NetworkScheduleTests|KilledSyncTests'
 
 limits: setup
 	@scripts/stress limits

@@ -200,9 +200,11 @@ let package = Package(
     .testTarget(
       name: "NanoStoreSyncTests",
       dependencies: [
-        "NanoStoreSync", "NanoSync", "NanoStore", "NanoStoreCore", "NanoDocument", "NanoEngine",
-        "NanoTestSupport",
+        "NanoStoreSync", "NanoSync", "NanoStoreServer", "NanoServerCommand", "NanoStore",
+        "NanoStoreModels", "NanoStoreEncryption", "NanoStoreCore", "NanoDocument", "NanoEngine",
+        "NanoTesting", "NanoTestSupport", "nanostore-sync-test-helper",
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -302,6 +304,9 @@ let package = Package(
     .executableTarget(
       name: "nanostore-test-helper", dependencies: ["NanoStore"], path: "Tests/Helper",
       swiftSettings: strict),
+    .executableTarget(
+      name: "nanostore-sync-test-helper", dependencies: ["NanoStore", "NanoStoreSync"],
+      path: "Tests/SyncHelper", swiftSettings: strict),
     .target(
       name: "NanoTestSupport",
       dependencies: [

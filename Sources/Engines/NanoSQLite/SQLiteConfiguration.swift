@@ -133,6 +133,11 @@ public struct SQLiteConfiguration: Sendable {
   /// The clock by which documents expire.
   package var clock: any StoreClock = SystemClock()
 
+  /// The busy timeout as SQLite wants it.
+  var busyMilliseconds: Int32 {
+    Int32(clamping: Int((busyTimeout.inSeconds * 1_000).rounded()))
+  }
+
   /// Creates a configuration with the default settings.
   public init() {}
 

@@ -94,6 +94,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
           isGuarded: !configuration.allowsInternalWrites, logger: logger,
           observer: observer)
         connection.clock = configuration.clock
+        connection.busyTimeout = configuration.busyMilliseconds
         let format = try connection.first(SQLFragment("PRAGMA user_version")) { $0.int(0) } ?? 0
         if format >= Schema.newestFormatVersion {
           connection.hasExpirations.store(true, ordering: .relaxed)
@@ -310,6 +311,8 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
       defer { connection.interruption = nil }
       return try interruption.whileRunning(stop: { queue.interrupt() }, work)
     } catch let error as StoreError {
+      // It waited for a lock.
+      if error.code == .locked, let interruption { try interruption.check() }
       throw named(error, connection.currentCollection)
     }
   }

@@ -16,8 +16,9 @@ struct SyncRun: Sendable {
       try await database.store.onWriterAlone { try database.enable() }
       let replication = Replication(
         database, with: try await connection.makePeer(), connection.options, report: report)
+      let demands = retries.changes()
       let listener = Task {
-        for await _ in retries.changes() { replication.retry() }
+        for await _ in demands { replication.retry() }
       }
       defer { listener.cancel() }
       try await replication.run()

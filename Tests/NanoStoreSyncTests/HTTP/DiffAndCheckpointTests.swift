@@ -135,4 +135,12 @@ import Testing
       }
     }
   }
+
+  @Test func `A checkpoint whose answer breaks off is tried again`() async throws {
+    try await ScriptedServer.serving { _ in
+      [.head(200, ["Content-Length": "100"]), .text(#"{"_id":"_local/x","#), .close]
+    } peer: { peer, _ in
+      #expect(await failure { try await peer.checkpoint("x") }?.kind == .unreachable)
+    }
+  }
 }

@@ -53,6 +53,7 @@ final class SQLiteConnection {
   var interruption: Interruption? {
     didSet {
       assertHeld()
+      waitsInterruptibly()
       guard let interruption else { return sqlite3_progress_handler(handle, 0, nil, nil) }
       sqlite3_progress_handler(
         handle, Self.progressInterval,
@@ -61,6 +62,22 @@ final class SQLiteConnection {
           let interruption = Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue()
           return interruption.isTriggered ? 1 : 0
         }, Unmanaged.passUnretained(interruption).toOpaque())
+    }
+  }
+  /// How long a statement waits for the lock of another connection, in milliseconds.
+  var busyTimeout: Int32 = 0
+  /// Waits for locks while there is an interruption.
+  private var lockWait: LockWait?
+
+  private func waitsInterruptibly() {
+    guard busyTimeout > 0 else { return }
+    if let interruption {
+      let wait = LockWait(interruption, timeout: busyTimeout)
+      wait.install(on: handle)
+      lockWait = wait
+    } else if lockWait != nil {
+      sqlite3_busy_timeout(handle, busyTimeout)
+      lockWait = nil
     }
   }
   /// Instructions of SQLite's virtual machine between two checks; about a millisecond. Arbitrary, but more than a

@@ -28,6 +28,7 @@ final class ReaderPool: Sendable {
           handle, isReadOnly: true, isGuarded: !configuration.allowsInternalWrites,
           logger: logger, observer: observer)
         connection.clock = configuration.clock
+        connection.busyTimeout = configuration.busyMilliseconds
         return connection
       }
       getter = SQLiteReader(connection, keepsTime: false)

@@ -25,9 +25,8 @@ extension HTTPPeer {
         return nil
       }
       guard answer.status == 200 else { throw try await answer.failure() }
-      guard var body = try? SyncJSON.object(try await answer.bytes()) else {
-        throw answer.invalid()
-      }
+      let bytes = try await answer.bytes()
+      guard var body = try? SyncJSON.object(bytes) else { throw answer.invalid() }
       let revision = body["_rev"]?.string
       for name in ["_id", "_rev", "_revisions"] { body[name] = nil }
       return (revision, body)

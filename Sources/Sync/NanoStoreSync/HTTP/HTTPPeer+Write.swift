@@ -26,6 +26,12 @@ extension HTTPPeer {
     for revision in revisions {
       try Task.checkCancellation()
       guard revision.isInline else {
+        // The deletions of a document come before its other revisions, see `groupedByID`.
+        if batch.contains(where: { $0.revision.document.id.hasSameBytes(as: revision.document.id) })
+        {
+          refusals += try await post(batch, from: store)
+          (batch, size) = ([], 0)
+        }
         refusals += try await put(revision, from: store)
         continue
       }

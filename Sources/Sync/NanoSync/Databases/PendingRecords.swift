@@ -110,25 +110,46 @@ struct PendingRecords {
   }
 
   /// Stores the documents.
-  mutating func finish(_ database: SyncDatabase, _ writer: any EngineWriter) throws {
+  mutating func finish(
+    _ database: SyncDatabase, _ state: inout SyncState, _ writer: any EngineWriter
+  ) throws {
     let former = (Array(saved.keys) + deleted).compactMap { documents[$0]?.rowID }
     for key in deleted { try database.collection.delete(key.description) }
     if !saved.isEmpty {
       try database.collection.save(
         changedKeys.keys.compactMap { saved[$0] }.map { try DocumentMapping.document($0) })
       var rows: [Int64] = []
+      var unseen = saved
       try writer.get(keys: Array(saved.keys), in: database.name) { stored in
         guard let key = stored.key else { return }
+        unseen[key] = nil
         records[key]?.row = RevisionRecord.Row(rowID: stored.rowID, revision: stored.revision)
         rows.append(stored.rowID)
       }
       // What was replaced is among the records.
       try writer.removePreviousBodies(ofRows: Array(Set(rows + former)), in: database.name)
+      for (key, document) in unseen {
+        try expire(key, document, database, &state, writer)
+      }
     } else if !former.isEmpty {
       try writer.removePreviousBodies(ofRows: former, in: database.name)
     }
     for key in Array(saved.keys) + deleted { documents[key] = nil }
     saved = [:]
     deleted = []
+  }
+
+  /// Gives a deletion to a document that had expired when it was stored, by the collection's rule: no read returns it.
+  private mutating func expire(
+    _ key: DocumentKey, _ document: SyncDocument, _ database: SyncDatabase,
+    _ state: inout SyncState, _ writer: any EngineWriter
+  ) throws {
+    guard var record = records[key] else { return }
+    record.row = nil
+    try database.assignDeletion(&record, &state, writer)
+    record.keepAncestor(
+      document.revision,
+      RevisionRecord.Content(body: document.body, attachments: document.attachments))
+    records[key] = record
   }
 }

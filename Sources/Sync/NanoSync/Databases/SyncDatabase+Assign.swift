@@ -166,7 +166,8 @@ extension SyncDatabase {
     _ = try writer.nextRowID(in: name)
   }
 
-  /// Documents that another program inserted without a key get one, in a row of their own: the key of a row is fixed.
+  /// Documents without a key get one. The row is inserted again, since the key of a row is fixed, with the same ID, by which
+  /// objects of a context know it.
   private func addKey(_ document: Document, _ writer: any EngineWriter) throws {
     guard let rowID = document.rowID else { return }
     let header = document.header
@@ -175,8 +176,8 @@ extension SyncDatabase {
       _ = try writer.insert(
         NewDocument(
           key: try DocumentKey(UUID().uuidString.lowercased()), type: header.type,
-          version: header.version, added: header.added ?? Clock.microseconds(), body: bytes),
-        into: name)
+          version: header.version, added: header.added ?? Clock.microseconds(), rowID: rowID,
+          body: bytes), into: name)
     }
   }
 
@@ -263,7 +264,7 @@ extension SyncDatabase {
       // Only this is rolled back if, for example, a unique index rejects it: the record then has its content.
       try store.write {
         try pending.settle(record.id, self, writer)
-        try pending.finish(self, writer)
+        try pending.finish(self, &state, writer)
       }
       if let settled = pending.records[record.id] { record = settled }
     } catch let error as StoreError where error.concernsDocument {

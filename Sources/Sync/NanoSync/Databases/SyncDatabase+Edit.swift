@@ -67,7 +67,7 @@ extension SyncDatabase {
         return .failure(error)
       }
     }
-    try pending.finish(self, writer)
+    try pending.finish(self, &state, writer)
     try save(pending.changed, writer)
     if state != own.state { try setState(state, writer) }
     own = OwnChanges(rows: try ownChanges(pending.changed, state, writer), state: state)

@@ -30,7 +30,7 @@ extension SyncDatabase {
         if let shared = new.shared, !new.tree.contains(shared) { new.shared = nil }
         try pending.replace(old, with: new, self, writer)
       }
-      try pending.finish(self, writer)
+      try pending.finish(self, &state, writer)
       try save(pending.changed, writer)
       return purged
     }

@@ -65,7 +65,7 @@ extension SyncDatabase {
         failures.append(WriteFailure(id: document.id, revision: document.revision, error: error))
       }
     }
-    try pending.finish(self, writer)
+    try pending.finish(self, &state, writer)
     try save(pending.changed, writer)
     if state != own.state { try setState(state, writer) }
     own = OwnChanges(rows: try ownChanges(pending.changed, state, writer), state: state)

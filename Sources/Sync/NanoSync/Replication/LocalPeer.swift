@@ -118,7 +118,7 @@ package struct LocalPeer: SyncPeer {
   private func run<Result: Sendable>(
     _ work: @escaping @Sendable (SyncDatabase) throws -> Result
   ) async throws -> Result {
-    try await database.store.onMaintenanceThread { try work(database) }
+    try await database.offThread(work)
   }
 }
 

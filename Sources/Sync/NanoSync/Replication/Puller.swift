@@ -78,25 +78,21 @@ struct Puller: Sendable {
     var asked = IDMap<[RevisionID]>()
     for change in changes { asked[change.id, default: []] += change.revisions }
     let revisions = asked
-    var missing = try await session.local { try $0.missingRevisions(revisions) }
-    var wanted: [WantedRevision] = []
-    // In the order of the changes.
-    for change in changes {
-      guard let found = missing[change.id] else { continue }
-      missing[change.id] = nil
-      wanted += found.missing.map {
-        WantedRevision(id: change.id, revision: $0, ancestors: found.ancestors)
-      }
-    }
+    let missing = try await session.local { try $0.missingRevisions(revisions) }
     var failed = IDMap<String>()
-    guard !wanted.isEmpty else { return failed }
+    guard !missing.isEmpty else { return failed }
+    let wanted = Self.wanted(missing, changes)
     // Several requests at a time; what arrives is stored in the order of arrival.
     try await withThrowingTaskGroup(of: Fetched.self) { group in
       var rest = wanted[...]
       func request() {
-        let some = Array(rest.prefix(portion.count))
-        rest = rest.dropFirst(some.count)
-        if !some.isEmpty { group.addTask { try await fetch(some) } }
+        var some: [WantedRevision] = []
+        while let next = rest.first, some.isEmpty || some.count + next.count <= portion.count {
+          some += next
+          rest.removeFirst()
+        }
+        guard !some.isEmpty else { return }
+        group.addTask { [some] in try await fetch(some) }
       }
       for _ in 0..<options.requests { request() }
       while let fetched = try await group.next() {
@@ -107,8 +103,23 @@ struct Puller: Sendable {
       }
     }
     for (id, reason) in failed { session.fail(id, .pull, reason, isRetried: true) }
-    try await resolveConflicts(wanted.map(\.id))
+    try await resolveConflicts(missing.ids)
     return failed
+  }
+
+  /// The revisions to be requested, in the order of the changes. Those of one document are requested and stored together: a
+  /// merged version without the deletion of what it contains would be merged once more.
+  private static func wanted(
+    _ missing: IDMap<MissingRevisions>, _ changes: [PeerChange]
+  ) -> [[WantedRevision]] {
+    var missing = missing
+    return changes.compactMap { change in
+      guard let found = missing[change.id] else { return nil }
+      missing[change.id] = nil
+      return found.missing.map {
+        WantedRevision(id: change.id, revision: $0, ancestors: found.ancestors)
+      }
+    }
   }
 
   private struct Fetched: Sendable {
@@ -118,12 +129,17 @@ struct Puller: Sendable {
 
   private func fetch(_ wanted: [WantedRevision]) async throws -> Fetched {
     var result = Fetched()
+    var asked = IDMap<Set<RevisionID>>()
+    for revision in wanted { asked[revision.id, default: []].insert(revision.revision) }
     for revision in try await peer.revisions(wanted) {
       switch revision {
       case .missing: continue
       case .invalid(let id, _, let error): result.failures[id] = error.message
       case .document(let wire):
-        guard let id = wire.id, wire.revision != nil else { continue }
+        // A newer one, which some peers send instead, comes again with the next changes, and with what it contains.
+        guard let id = wire.id, let revision = wire.revision,
+          asked[id]?.contains(revision) == true
+        else { continue }
         do {
           result.documents.append(try await document(wire))
         } catch let error as PeerError where !error.isTransient && error.kind != .unauthorized {
@@ -179,12 +195,12 @@ struct Puller: Sendable {
   /// Stores revisions in transactions of bounded size, and returns those that were not stored.
   private func store(_ documents: [SyncDocument]) async throws -> IDMap<String> {
     var failed = IDMap<String>()
-    var rest = documents[...]
+    var rest = documents.groupedByID[...]
     while !rest.isEmpty {
       var (batch, size) = ([SyncDocument](), 0)
-      while let document = rest.first, batch.isEmpty || size < options.batchBytes {
-        size += document.approximateSize
-        batch.append(document)
+      while let revisions = rest.first, batch.isEmpty || size < options.batchBytes {
+        size += revisions.reduce(0) { $0 + $1.approximateSize }
+        batch += revisions
         rest.removeFirst()
       }
       let (stored, bytes) = (batch, size)
@@ -253,6 +269,22 @@ struct Puller: Sendable {
           OverriddenFields(collection: name, key: id, fields: overridden.map(\.description)))
         status.overridden = status.overridden.suffix(SyncStatus.maximumFailures)
       }
+    }
+  }
+}
+
+extension [SyncDocument] {
+  /// The revisions of each document, deletions first: a merged version must not be anywhere without the deletion of what it
+  /// contains.
+  package var groupedByID: [[SyncDocument]] {
+    var (ids, groups) = ([String](), IDMap<[SyncDocument]>())
+    for document in self {
+      if groups[document.id] == nil { ids.append(document.id) }
+      groups[document.id, default: []].append(document)
+    }
+    return ids.map { id in
+      let group = groups[id] ?? []
+      return group.filter(\.isDeleted) + group.filter { !$0.isDeleted }
     }
   }
 }

@@ -151,14 +151,13 @@ struct Pusher: Sendable {
     var batches: [[SyncDocument]] = []
     var size = 0
     // The revisions of one document stay together.
-    for document in documents {
-      let isFull = size >= options.batchBytes && batches.last?.last?.id != document.id
-      if batches.isEmpty || isFull {
+    for revisions in documents.groupedByID {
+      if batches.isEmpty || size >= options.batchBytes {
         batches.append([])
         size = 0
       }
-      batches[batches.count - 1].append(document)
-      size += document.approximateSize
+      batches[batches.count - 1] += revisions
+      size += revisions.reduce(0) { $0 + $1.approximateSize }
     }
     return batches
   }

@@ -23,10 +23,6 @@ package final class Replication: Sendable {
     self.report = report
   }
 
-  /// The pauses between attempts. Arbitrary: the first after a moment, as when a server restarts, the longest short enough
-  /// to notice that a network is back.
-  private static let firstPause = 0.25
-  private static let longestPause = 60.0
   /// How often a one-shot replication tries again. As CouchDB's does for a request.
   private static let attempts = 5
 
@@ -34,7 +30,8 @@ package final class Replication: Sendable {
   ///
   /// - Throws: ``SyncError`` that does not pass; `CancellationError`.
   package func run() async throws {
-    var (pause, attempts) = (Self.firstPause, 0)
+    var (backoff, attempts) = (Backoff(), 0)
+    var random = SystemRandomNumberGenerator()
     while true {
       let progress = Mutex(false)
       do {
@@ -43,22 +40,23 @@ package final class Replication: Sendable {
       } catch {
         if Task.isCancelled || error is CancellationError { throw CancellationError() }
         // Something was transferred: the next error is a new one.
-        if progress.withLock({ $0 }) { (pause, attempts) = (Self.firstPause, 0) }
+        if progress.withLock({ $0 }) { (backoff, attempts) = (Backoff(), 0) }
         attempts += 1
         guard Self.passes(error), options.isContinuous || attempts < Self.attempts else {
           throw SyncError(error)
         }
         let failure = SyncError(error)
+        // Before the report, whose reader may demand a retry at once.
+        let wakes = retryNow.changes()
         report {
           $0.phase = .offline
           $0.error = failure
         }
-        var seconds = pause * .random(in: 0.5...1)
+        var seconds = backoff.next(using: &random)
         if let asked = (error as? PeerError)?.retryAfter {
           seconds = max(seconds, Double(asked.components.seconds))
         }
-        await wait(seconds)
-        pause = min(pause * 2, Self.longestPause)
+        await Self.wait(seconds, wakes)
       }
     }
   }
@@ -75,8 +73,7 @@ package final class Replication: Sendable {
     }
   }
 
-  private func wait(_ seconds: Double) async {
-    let wakes = retryNow.changes()
+  private static func wait(_ seconds: Double, _ wakes: AsyncStream<Void>) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { for await _ in wakes { return } }
       group.addTask { try? await Task.sleep(for: .seconds(seconds)) }

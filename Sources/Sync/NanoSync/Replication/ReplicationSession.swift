@@ -40,8 +40,7 @@ struct ReplicationSession: Sendable {
   func local<Result: Sendable>(
     _ work: @escaping @Sendable (SyncDatabase) throws -> Result
   ) async throws -> Result {
-    let database = database
-    return try await database.store.onMaintenanceThread { try work(database) }
+    try await database.offThread(work)
   }
 
   func localWrite<Result: Sendable>(
