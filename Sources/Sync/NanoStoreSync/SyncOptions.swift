@@ -19,7 +19,7 @@ public struct SyncOptions: Sendable {
   /// Whether databases that do not exist at the other side are created by a push.
   public var createsDatabases = true
   /// The number of changes that are transferred between two checkpoints.
-  public var batchDocuments = 500
+  public var batchDocuments = 2_000
   /// The number of bytes of documents in one transaction and one request.
   public var batchBytes = 4 << 20
   /// The number of requests in flight per collection and direction.

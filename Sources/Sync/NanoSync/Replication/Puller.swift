@@ -11,77 +11,107 @@ struct Puller: Sendable {
   private var database: SyncDatabase { session.database }
   private var peer: any SyncPeer { session.peer }
 
-  /// The number of revisions that a request asks for, at most. Arbitrary: more than PouchDB's 100, since those of small
-  /// documents are stored in one transaction.
-  private static let revisionsPerRequest = 250
-
   /// Pulls until there is nothing left, or until the task is canceled if the replication is continuous.
   func run(whenIdle: @Sendable () -> Void) async throws {
     let checkpoint = try session.checkpointID(.pull)
     var position = try await session.resume(checkpoint)
     var saves: Int64 = 0
     var retries = try await session.retries(checkpoint)
-    var portion = Portion(bytes: options.batchBytes, maximum: Self.revisionsPerRequest)
+    var portion = Portion(bytes: options.batchBytes)
     try await retry(&retries, &portion)
     try await resolveConflicts(nil)
-    var page = try await peer.changes(
-      since: position, limit: options.batchDocuments, filter: options.pullFilter, waits: false)
-    while true {
-      // The next page is on its way while this one is processed.
-      let current = page
-      async let next: PeerChanges? =
-        current.hasMore
-        ? peer.changes(
-          since: current.last, limit: options.batchDocuments, filter: options.pullFilter,
-          waits: false) : nil
-      session.report { status in
-        status.total = max(
-          status.total, status.done + current.changes.count + (current.pending ?? 0))
-        if !current.changes.isEmpty { status.phase = .busy }
-      }
-      let failed = try await pull(current.changes, &portion)
-      try await session.update(&retries, of: current.changes.map(\.id), failed, .pull)
-      session.report { $0.done += current.changes.count }
-      if current.last != position {
+    var page = try await page(since: position, waits: false)
+    try await withThrowingTaskGroup(of: Void.self) { finishing in
+      while true {
+        // The next page is on its way while this one is processed.
+        let current = page
+        async let next: Page? =
+          current.hasMore ? self.page(since: current.last, waits: false) : nil
+        session.report { status in
+          status.total = max(status.total, status.done + current.ids.count + current.pending)
+          if !current.ids.isEmpty { status.phase = .busy }
+        }
+        let failed = try await pull(current.wanted, &portion)
+        try await session.update(&retries, of: current.ids, failed, .pull)
+        session.report { $0.done += current.ids.count }
+        let isMoved = current.last != position
+        if isMoved { saves += 1 }
         position = current.last
-        saves += 1
-        try await session.save(checkpoint, .pull, current.last, count: saves)
+        // Meanwhile, the next page is stored. One page is finished after another.
+        try await finishing.next()
+        finishing.addTask { [saves] in
+          if !current.wanted.isEmpty {
+            try await resolveConflicts(current.wanted.compactMap(\.first?.id))
+          }
+          if isMoved { try await session.save(checkpoint, .pull, current.last, count: saves) }
+        }
+        if let following = try await next {
+          page = following
+          continue
+        }
+        try await finishing.waitForAll()
+        whenIdle()
+        guard options.isContinuous else { return }
+        page = try await self.page(since: current.last, waits: true)
       }
-      if let following = try await next {
-        page = following
-        continue
-      }
-      whenIdle()
-      guard options.isContinuous else { return }
-      page = try await peer.changes(
-        since: current.last, limit: options.batchDocuments, filter: options.pullFilter, waits: true)
     }
   }
+
+  /// Changes, and the revisions of them that the database lacks.
+  private struct Page: Sendable {
+    var ids: [String]
+    /// Those of one document together.
+    var wanted: [[WantedRevision]]
+    var last: String
+    var hasMore: Bool
+    var pending: Int
+  }
+
+  private func page(since position: String?, waits: Bool) async throws -> Page {
+    let changes = try await peer.changes(
+      since: position, limit: options.batchDocuments, filter: options.pullFilter, waits: waits)
+    return Page(
+      ids: changes.changes.map(\.id), wanted: try await wanted(changes.changes),
+      last: changes.last, hasMore: changes.hasMore, pending: changes.pending ?? 0)
+  }
+
+  /// The number of documents in a request for changes of certain ones. Arbitrary.
+  private static let idsPerRequest = 100
 
   /// Tries the documents again that could not be stored before.
   private func retry(_ retries: inout RetryList, _ portion: inout Portion) async throws {
     let ids = retries.entries.ids.sorted()
-    for start in stride(from: 0, to: ids.count, by: Self.revisionsPerRequest) {
-      let some = Array(ids[start...].prefix(Self.revisionsPerRequest))
+    for start in stride(from: 0, to: ids.count, by: Self.idsPerRequest) {
+      let some = Array(ids[start...].prefix(Self.idsPerRequest))
       let page = try await peer.changes(
         since: nil, limit: some.count, filter: .ids(some), waits: false)
-      try await session.update(
-        &retries, of: some, try await pull(page.changes, &portion), .pull)
+      let wanted = try await wanted(page.changes)
+      try await session.update(&retries, of: some, try await pull(wanted, &portion), .pull)
     }
   }
 
-  /// Pulls the leaves that the database lacks, and returns the documents that were not stored, with the reason.
-  private func pull(
-    _ changes: [PeerChange], _ portion: inout Portion
-  ) async throws -> IDMap<String> {
-    guard !changes.isEmpty else { return [:] }
+  /// Returns the revisions that the database lacks, in the order of the changes. Those of one document are requested and
+  /// stored together: a merged version without the deletion of what it contains would be merged once more.
+  private func wanted(_ changes: [PeerChange]) async throws -> [[WantedRevision]] {
+    guard !changes.isEmpty else { return [] }
     var asked = IDMap<[RevisionID]>()
     for change in changes { asked[change.id, default: []] += change.revisions }
     let revisions = asked
-    let missing = try await session.local { try $0.missingRevisions(revisions) }
+    var missing = try await session.local { try $0.missingRevisions(revisions) }
+    return changes.compactMap { change in
+      guard let found = missing[change.id] else { return nil }
+      missing[change.id] = nil
+      return found.missing.map {
+        WantedRevision(id: change.id, revision: $0, ancestors: found.ancestors)
+      }
+    }
+  }
+
+  /// Pulls revisions, and returns the documents that were not stored, with the reason.
+  private func pull(
+    _ wanted: [[WantedRevision]], _ portion: inout Portion
+  ) async throws -> IDMap<String> {
     var failed = IDMap<String>()
-    guard !missing.isEmpty else { return failed }
-    let wanted = Self.wanted(missing, changes)
     // Several requests at a time; what arrives is stored in the order of arrival.
     try await withThrowingTaskGroup(of: Fetched.self) { group in
       var rest = wanted[...]
@@ -103,23 +133,7 @@ struct Puller: Sendable {
       }
     }
     for (id, reason) in failed { session.fail(id, .pull, reason, isRetried: true) }
-    try await resolveConflicts(missing.ids)
     return failed
-  }
-
-  /// The revisions to be requested, in the order of the changes. Those of one document are requested and stored together: a
-  /// merged version without the deletion of what it contains would be merged once more.
-  private static func wanted(
-    _ missing: IDMap<MissingRevisions>, _ changes: [PeerChange]
-  ) -> [[WantedRevision]] {
-    var missing = missing
-    return changes.compactMap { change in
-      guard let found = missing[change.id] else { return nil }
-      missing[change.id] = nil
-      return found.missing.map {
-        WantedRevision(id: change.id, revision: $0, ancestors: found.ancestors)
-      }
-    }
   }
 
   private struct Fetched: Sendable {

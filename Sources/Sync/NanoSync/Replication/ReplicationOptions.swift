@@ -14,7 +14,7 @@ package struct ReplicationOptions: Sendable {
   /// Whether a database that does not exist at the peer is created.
   package var createsDatabase = true
   /// The number of changes in a batch.
-  package var batchDocuments = 500
+  package var batchDocuments = 2_000
   /// The number of bytes of documents in a transaction or a request, beyond which it has no more.
   package var batchBytes = 4 << 20
   /// The number of requests in flight.
