@@ -180,7 +180,7 @@ let package = Package(
       name: "NanoSyncTests",
       dependencies: [
         "NanoSync", "NanoStore", "NanoStorePostgres", "NanoStoreEncryption", "NanoStoreCore",
-        "NanoDocument", "NanoEngine", "NanoTestSupport",
+        "NanoDocument", "NanoEngine", "NanoTestSupport", "NanoServerSupport",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       exclude: ["Fixtures"], swiftSettings: strict),
@@ -273,6 +273,7 @@ let package = Package(
       name: "NanoStoreServerTests",
       dependencies: [
         "NanoStoreServer", "NanoSync", "NanoStore", "NanoDocument", "NanoTestSupport",
+        "NanoServerSupport",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Hummingbird", package: "hummingbird"),
       ],

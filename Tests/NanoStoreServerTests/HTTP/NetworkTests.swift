@@ -6,6 +6,7 @@ import Logging
 import NanoDocument
 import NanoStore
 import NanoStoreServer
+import NanoTestSupport
 import Synchronization
 import Testing
 
@@ -53,7 +54,7 @@ struct NetworkTests {
 
   @Test("Documents, attachments and errors arrive over HTTP as the handler returns them")
   func exchange() async throws {
-    let server = SyncServer(try Store(.memory), configuration: Self.configuration())
+    let server = SyncServer(try anyStore(), configuration: Self.configuration())
 
     try await withServer(server) { url in
       let base = url.absoluteString
@@ -87,7 +88,7 @@ struct NetworkTests {
 
   @Test("A feed is released when its client closes the connection")
   func disconnect() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let server = SyncServer(store, configuration: Self.configuration())
 
     try await withServer(server) { url in
@@ -107,7 +108,7 @@ struct NetworkTests {
 
   @Test("A server that stops ends its feeds")
   func stop() async throws {
-    let server = SyncServer(try Store(.memory), configuration: Self.configuration())
+    let server = SyncServer(try anyStore(), configuration: Self.configuration())
     let text = Mutex("")
 
     try await withServer(server) { url in
@@ -127,7 +128,7 @@ struct NetworkTests {
 
   @Test("The server works under a prefix of another application")
   func mounted() async throws {
-    let server = SyncServer(try Store(.memory), configuration: Self.configuration())
+    let server = SyncServer(try anyStore(), configuration: Self.configuration())
     let router = Router()
     router.get("hello") { _, _ in "hello" }
     server.addRoutes(to: router.group("api").group("sync"))
@@ -158,7 +159,7 @@ struct NetworkTests {
   func open() async throws {
     var configuration = Self.configuration()
     configuration.address = "0.0.0.0"
-    let server = SyncServer(try Store(.memory), configuration: configuration)
+    let server = SyncServer(try anyStore(), configuration: configuration)
 
     await #expect(throws: StoreError.self) { try await server.run() }
   }

@@ -5,16 +5,17 @@ import HTTPTypes
 import NanoDocument
 import NanoStore
 import NanoSync
+import NanoTestSupport
 
 @testable import NanoStoreServer
 
-/// A handler of an in-memory store, without a network.
+/// A handler of a separate store, without a network.
 struct TestServer: Sendable {
   let store: Store
   let handler: SyncHandler
 
   init(_ configure: (inout SyncServerConfiguration) -> Void = { _ in }) throws {
-    self.init(try Store(.memory), configure)
+    self.init(try anyStore(), configure)
   }
 
   init(_ store: Store, _ configure: (inout SyncServerConfiguration) -> Void = { _ in }) {

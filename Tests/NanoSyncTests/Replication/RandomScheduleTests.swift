@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoDocument
+import NanoServerSupport
 import NanoStore
 import NanoStoreEncryption
 import NanoSync
@@ -45,8 +46,10 @@ struct RandomSchedule {
   private var generator: SeededGenerator
   private let scratch: Scratch
   private let replicas: [SyncDatabase]
-  /// Other programs' connections to the files.
+  /// Other programs' connections to the files and the server.
   private let foreign: [Store?]
+  /// The replica on a server, if one is installed.
+  private let server: (index: Int, schema: ServerSchema)?
   /// The number of increments of each document that was never deleted.
   private var increments: [String: Int64] = [:]
   /// The fields that were written to each document, each only once.
@@ -73,6 +76,16 @@ struct RandomSchedule {
       if Bool.random(using: &generator) { try database.setRevisionLimit(20) }
       replicas.append(database)
       foreign.append(index > 1 ? try Store(.file(path)) : nil)
+    }
+    if PostgresRequirement.isMet {
+      let schema = try ServerSchema()
+      let database = try SyncDatabase(schema.store()["films"])
+      try database.enable()
+      replicas.append(database)
+      foreign.append(try schema.store())
+      server = (replicas.count - 1, schema)
+    } else {
+      server = nil
     }
     self.replicas = replicas
     self.foreign = foreign
@@ -127,6 +140,16 @@ struct RandomSchedule {
     nextField += 1
     let field = "w\(nextField)"
     log.append("sql \(index) \(key) \(field)")
+    if index == server?.index {
+      try server?.schema.psql(Self.serverSQL(key, field))
+    } else {
+      try writeByFileSQL(key, field, store)
+    }
+    fields[key, default: []].insert(field)
+    increments[key, default: 0] += 1
+  }
+
+  private func writeByFileSQL(_ key: String, _ field: String, _ store: Store) throws {
     try store.write {
       _ = try store.sql(
         """
@@ -139,8 +162,14 @@ struct RandomSchedule {
         WHERE NOT EXISTS (SELECT 1 FROM films WHERE key = ?)
         """, key, field, key)
     }
-    fields[key, default: []].insert(field)
-    increments[key, default: 0] += 1
+  }
+
+  private static func serverSQL(_ key: String, _ field: String) -> String {
+    """
+    INSERT INTO films (key, added, revision, body) VALUES ('\(key)', 0, 1, '{"\(field)": true, "n": 1}')
+    ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET source = NULL, body = films.body ||
+    excluded.body || jsonb_build_object('n', coalesce((films.body ->> 'n')::int, 0) + 1)
+    """
   }
 
   private mutating func attach(_ index: Int) throws {

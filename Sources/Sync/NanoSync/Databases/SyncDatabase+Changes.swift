@@ -133,7 +133,14 @@ extension SyncDatabase {
         high = middle
       }
     }
-    return last
+    // On a server, the changes of one transaction have the same number.
+    while true {
+      let rows = try reader.feedRows(
+        after: last, limit: Self.changesToEnd, settledOnly: false, in: records
+      ).rows
+      for row in rows { last.advance(row) }
+      guard rows.count == Self.changesToEnd else { return last }
+    }
   }
 
   /// Returns the number of changes after a position, at most the limit.
