@@ -9,7 +9,7 @@ struct CommitCost {
   enum Recording: String, CaseIterable {
     case none = "not tracked"
     case tracked = "tracked changes"
-    case synced = "synchronized"
+    case synced = "synchronized, the document for the first time since it was sent"
   }
 
   var recording: Recording
@@ -23,7 +23,7 @@ struct CommitCost {
     var stores: [Recording: Store] = [:]
     let other = try Store(.memory)
     for recording in Recording.allCases {
-      let store = try Store(.file(folder.file("commit-\(recording.rawValue).db")))
+      let store = try Store(.file(folder.file("commit-\(recording).db")))
       try await Sample.fill(store, documents)
       if recording == .tracked { try await store[Sample.collection].setChangeTracking(.on) }
       stores[recording] = store
