@@ -28,11 +28,13 @@ enum TransferStep: String, ExpressibleByArgument {
       throw ValidationError(
         "\(rawValue) transferred \(transferred) of \(count), \(status.failures.count) failures")
     }
+    // Before the size is counted, which reads the whole file.
+    let peak = PeakMemory.of("self")
     let pages = try await store.sql(
       "SELECT sum(pgsize) AS bytes FROM dbstat WHERE name LIKE '%nano_revisions%'")
     try await store.close()
     return TransferResult(
-      seconds: seconds, kilobytes: PeakMemory.of("self").kilobytes,
+      seconds: seconds, kilobytes: peak.kilobytes,
       bytes: Int(pages.first?["bytes"]?.int ?? 0))
   }
 

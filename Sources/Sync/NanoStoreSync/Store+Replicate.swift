@@ -89,15 +89,7 @@ extension Store {
     _ conflict: SyncConflict, with resolution: ConflictResolution,
     rules: ConflictRules = ConflictRules()
   ) throws -> Bool {
-    let database = try SyncDatabase(self[conflict.collection])
-    switch resolution {
-    case .undecided: return false
-    case .object(let object): return try database.resolve(conflict, with: object)
-    case .delete: return try database.resolve(conflict, with: nil)
-    case .merge:
-      guard let merged = rules.merged(conflict) else { return false }
-      return try database.resolve(conflict, with: merged)
-    }
+    try SyncDatabase(self[conflict.collection]).resolve(conflict, by: resolution, rules)
   }
   /// The asynchronous form of `resolve(_:with:rules:)`, which does not block the calling thread.
   @discardableResult

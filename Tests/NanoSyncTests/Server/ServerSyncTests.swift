@@ -47,6 +47,18 @@ struct ServerSyncTests {
     #expect((counts.documents, counts.deleted) == (1, 1))
   }
 
+  @Test("Thousands of changes have revisions while another transaction stays open")
+  func thousands() throws {
+    let database = try database(ServerSchema())
+    let other = try unrelated()
+    defer { other.end() }
+    // More than an object remembers of its own changes.
+    try database.collection.insert((0..<3_000).map { try Document(["n": 1], key: "\($0)") })
+    try database.catchUp()
+    #expect(try database.counts().documents == 3_000)
+    #expect(try database.changes(since: nil, limit: 5_000).changes.count == 3_000)
+  }
+
   @Test("A document that was looked at before others ended has one revision")
   func once() throws {
     let database = try database(ServerSchema())

@@ -61,7 +61,7 @@ struct SeveralProcessesTests {
     }
   }
 
-  @Test("Whoever writes, the changes miss nothing, repeat nothing and have one order")
+  @Test("Changes of several writers are all listed, once and in one order")
   func changes() async throws {
     let schema = try ServerSchema()
     let databases = try (0..<2).map { _ in try Follower.database(schema) }

@@ -7,7 +7,8 @@ import NanoEngine
 ///
 /// The handler of `sqlite3_busy_timeout` does the same, but does not notice an interruption.
 final class LockWait {
-  private let interruption: Interruption
+  /// The interruption of the call that runs on the connection.
+  var interruption: Interruption?
   private let timeout: Int32
   private var waited: Int32 = 0
 
@@ -15,10 +16,7 @@ final class LockWait {
   private static let pauses: [Int32] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100]
 
   /// - Parameter timeout: The busy timeout in milliseconds.
-  init(_ interruption: Interruption, timeout: Int32) {
-    self.interruption = interruption
-    self.timeout = timeout
-  }
+  init(timeout: Int32) { self.timeout = timeout }
 
   /// Replaces the busy handler of a connection, which does not retain this object.
   func install(on handle: OpaquePointer) {
@@ -35,9 +33,9 @@ final class LockWait {
   private func pause(_ count: Int32) -> Bool {
     if count == 0 { waited = 0 }
     let pause = min(Self.pauses[min(Int(count), Self.pauses.count - 1)], timeout - waited)
-    guard pause > 0, !interruption.isTriggered else { return false }
+    guard pause > 0, interruption?.isTriggered != true else { return false }
     sqlite3_sleep(pause)
     waited += pause
-    return !interruption.isTriggered
+    return interruption?.isTriggered != true
   }
 }

@@ -53,7 +53,7 @@ final class SQLiteConnection {
   var interruption: Interruption? {
     didSet {
       assertHeld()
-      waitsInterruptibly()
+      lockWait?.interruption = interruption
       guard let interruption else { return sqlite3_progress_handler(handle, 0, nil, nil) }
       sqlite3_progress_handler(
         handle, Self.progressInterval,
@@ -65,21 +65,15 @@ final class SQLiteConnection {
     }
   }
   /// How long a statement waits for the lock of another connection, in milliseconds.
-  var busyTimeout: Int32 = 0
-  /// Waits for locks while there is an interruption.
-  private var lockWait: LockWait?
-
-  private func waitsInterruptibly() {
-    guard busyTimeout > 0 else { return }
-    if let interruption {
-      let wait = LockWait(interruption, timeout: busyTimeout)
+  var busyTimeout: Int32 = 0 {
+    didSet {
+      let wait = LockWait(timeout: busyTimeout)
       wait.install(on: handle)
       lockWait = wait
-    } else if lockWait != nil {
-      sqlite3_busy_timeout(handle, busyTimeout)
-      lockWait = nil
     }
   }
+  private var lockWait: LockWait?
+
   /// Instructions of SQLite's virtual machine between two checks; about a millisecond. Arbitrary, but more than a
   /// ROLLBACK has.
   private static let progressInterval: Int32 = 20_000

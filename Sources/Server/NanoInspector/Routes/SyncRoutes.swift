@@ -10,11 +10,11 @@ import NanoSync
 extension Inspector {
   /// Describes the synchronized collections.
   func sync() async throws -> Wire {
-    let store = store
-    let overviews = try await store.onMaintenanceThread {
-      try SyncDatabase.enabled(in: store).compactMap { name in
-        try SyncDatabase(store[name]).overview().map { (name: name, overview: $0) }
-      }
+    var overviews: [(name: String, overview: SyncOverview)] = []
+    for collection in try await store.collections() {
+      let database = try SyncDatabase(store[collection.name])
+      guard let overview = try await database.offThread({ try $0.overview() }) else { continue }
+      overviews.append((collection.name, overview))
     }
     return [
       "most": .int(SyncOverview.maximumCount),
@@ -50,8 +50,9 @@ extension Inspector {
   func conflict(in collection: DocumentCollection, _ request: ServerRequest) async throws -> Wire {
     let key = try request.required("key")
     let database = try SyncDatabase(collection)
-    guard let conflict = try await store.onMaintenanceThread({ try database.storedConflict(key) })
-    else { throw RouteError.missing("The conflict") }
+    guard let conflict = try await database.offThread({ try $0.storedConflict(key) }) else {
+      throw RouteError.missing("The conflict")
+    }
     return [
       "winner": .string(conflict.revisions.winner.description),
       "other": .string(conflict.revisions.other.description),
@@ -72,18 +73,17 @@ extension Inspector {
       guard let conflict = try database.conflict(key),
         shown == [conflict.revisions.winner.description, conflict.revisions.other.description]
       else { return false }
+      let resolution: ConflictResolution
       switch choice {
-      case "winner": return try database.resolve(conflict, with: conflict.winner)
-      case "other": return try database.resolve(conflict, with: conflict.loser)
-      case "delete": return try database.resolve(conflict, with: nil)
-      case "merge":
-        guard let merged = ConflictRules().merged(conflict) else {
-          throw RouteError.invalid(
-            "take", "winner, other or delete: the common version is not known")
-        }
-        return try database.resolve(conflict, with: merged)
-      default: throw RouteError.invalid("take", "winner, other, merge or delete")
+      case "winner": resolution = .object(conflict.winner)
+      case "other": resolution = .object(conflict.loser)
+      case "delete": resolution = .delete
+      case "merge" where conflict.base != nil: resolution = .merge
+      default:
+        throw RouteError.invalid(
+          "take", "winner, other, delete, or merge if the common version is known")
       }
+      return try database.resolve(conflict, by: resolution)
     }
     return ["resolved": .bool(isResolved)]
   }

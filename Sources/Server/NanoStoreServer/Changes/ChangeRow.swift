@@ -128,7 +128,7 @@ struct ChangeReader: Sendable {
   }
 
   /// The maximum number of changes that are counted for progress: counting more would take longer than the answer.
-  private static let maximumPending = 1_000
+  private static let maximumPending = 10_000
 
   /// The member with the number of changes after a position; empty if there are too many to count.
   func pending(after sequence: RevisionChange.Sequence?) async throws -> String {

@@ -113,6 +113,23 @@ extension SyncDatabase {
     return try decide(conflict)
   }
 
+  /// Resolves a conflict by a decision.
+  ///
+  /// - Returns: False if the document has changed since the conflict was read, or if there is no decision.
+  package func resolve(
+    _ conflict: SyncConflict, by resolution: ConflictResolution,
+    _ rules: ConflictRules = ConflictRules()
+  ) throws -> Bool {
+    switch resolution {
+    case .undecided: return false
+    case .object(let object): return try resolve(conflict, with: object)
+    case .delete: return try resolve(conflict, with: nil)
+    case .merge:
+      guard let merged = rules.merged(conflict) else { return false }
+      return try resolve(conflict, with: merged)
+    }
+  }
+
   /// Resolves a conflict: the winning revision gets a successor, and the other one a deletion.
   ///
   /// Both depend only on the versions and the decision, so that two stores that decide alike create the same revisions.

@@ -17,8 +17,12 @@ struct RevisedChanges: Sendable {
     var revision: Int64?
   }
 
-  /// The number of changes that are remembered. Arbitrary.
-  private static let maximum = 10_000
+  /// The last own change. Those of later transactions come after it.
+  private var lastOwn = FeedCursor.start
+
+  /// The number of changes beyond which own ones are not remembered, in a process that only writes. Arbitrary,
+  /// but more than a replication stores between two looks at the feed.
+  private static let maximum = 2_500
 
   func contains(_ row: FeedRow, _ timeline: Int64) -> Bool {
     guard self.timeline == timeline, case .number(let number) = row.place else { return false }
@@ -31,8 +35,7 @@ struct RevisedChanges: Sendable {
       self = RevisedChanges()
       timeline = state.timeline
     }
-    // Those that are not noted are looked at again.
-    for row in rows.prefix(Self.maximum - changes.count) {
+    for row in rows {
       if case .number(let number) = row.place {
         changes[row.rowID] = Change(number: number, revision: row.revision)
       }
@@ -40,6 +43,22 @@ struct RevisedChanges: Sendable {
     guard cursor != state.cursor else { return }
     cursor = state.cursor
     changes = changes.filter { FeedCursor(number: $0.value.number, rowID: $0.key) > cursor }
+  }
+}
+
+extension RevisedChanges {
+  /// Adds changes that were made together with their revisions. Those that are not remembered are looked at again.
+  mutating func note(_ own: OwnChanges) {
+    note(Array(own.rows.prefix(max(0, Self.maximum - changes.count))), own.state)
+    for row in own.rows {
+      guard case .number(let number) = row.place else { continue }
+      lastOwn = max(lastOwn, FeedCursor(number: number, rowID: row.rowID))
+    }
+  }
+
+  /// Where to search for the changes of a transaction.
+  func startOfOwn(_ state: SyncState) -> FeedCursor {
+    timeline == state.timeline ? max(lastOwn, state.cursor) : state.cursor
   }
 }
 

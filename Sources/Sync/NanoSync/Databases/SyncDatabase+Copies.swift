@@ -22,23 +22,33 @@ extension SyncDatabase {
     }
     for start in stride(from: 0, to: rows.count, by: Self.recordsPerStep) {
       let step = rows[start..<min(start + Self.recordsPerStep, rows.count)]
-      var stored: [Int64: Int64?] = [:]
+      var stored: [Int64: Document] = [:]
       try writer.get(rowIDs: step.map(\.row.rowID).sorted(), in: name) { document in
-        stored[document.rowID] = document.revision
+        stored[document.rowID] = Document(document, in: name)
       }
-      var connected: [DocumentKey: RevisionRecord.Row] = [:]
+      let records = try records(step.map(\.key), writer)
+      var connected: [RevisionRecord] = []
       for (key, row) in step {
-        guard let revision = stored[row.rowID] else { continue }
+        guard let document = stored[row.rowID], var record = records[key] else { continue }
         // No document has revision 0, so a changed one gets a revision when the feed is read.
-        let current = changed.contains(row.rowID) ? 0 : revision
-        if current != row.revision {
-          connected[key] = RevisionRecord.Row(rowID: row.rowID, revision: current)
-        }
+        let isChanged = try changed.contains(row.rowID) && !Self.isWinner(document, record)
+        record.row?.revision = isChanged ? 0 : document.revision
+        if record.row != row { connected.append(record) }
       }
-      var records = try records(connected.keys, writer)
-      for (key, row) in connected { records[key]?.row = row }
-      try save(Array(records.values), writer)
+      try save(connected, writer)
     }
+  }
+
+  /// Returns whether a document is the winning revision of its record, as far as the identifier tells: the feed may not have
+  /// been read up to changes that were made with their revisions.
+  private static func isWinner(_ document: Document, _ record: RevisionRecord) throws -> Bool {
+    guard let winner = record.tree.winner, record.attachments.isEmpty,
+      let parts = try? DocumentMapping.parts(of: document), parts.attachments.isEmpty
+    else { return false }
+    let parent = record.tree.history(of: winner.id).dropFirst().first
+    return try RevisionID(
+      parent: parent, isDeleted: false, body: SyncJSON.plain(parts.body), attachments: [])
+      == winner.id
   }
 
   /// Returns the row IDs of the documents that were changed after a position.

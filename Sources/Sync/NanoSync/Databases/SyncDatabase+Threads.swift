@@ -6,7 +6,7 @@ import NanoStoreCore
 
 extension SyncDatabase {
   /// Runs work off the caller's thread. Canceling the task interrupts it.
-  func offThread<Result: Sendable>(
+  package func offThread<Result: Sendable>(
     _ work: @escaping @Sendable (SyncDatabase) throws -> Result
   ) async throws -> Result {
     let interruption = Interruption()

@@ -29,7 +29,7 @@ extension SyncDatabase {
       return (try work(writer, &own), own)
     }
     // Not in a transaction of the caller, which may be rolled back.
-    if !isNested { revised.withLock { $0.note(own.rows, own.state) } }
+    if !isNested { revised.withLock { $0.note(own) } }
     return result
   }
 
@@ -38,10 +38,10 @@ extension SyncDatabase {
     _ records: [RevisionRecord], _ state: SyncState, _ writer: any EngineWriter
   ) throws -> [FeedRow] {
     let own = Set(records.compactMap(\.row))
+    let start = revised.withLock { $0.startOfOwn(state) }
     // Others that have no revision yet may come before them. Those that are not found are looked at again.
     let rows = try writer.feedRows(
-      after: state.cursor, limit: 2 * own.count + Self.changesPerTransaction, settledOnly: false,
-      in: name
+      after: start, limit: 2 * own.count + Self.changesPerTransaction, settledOnly: false, in: name
     ).rows
     return rows.filter { row in
       row.revision != nil && own.contains(.init(rowID: row.rowID, revision: row.revision))

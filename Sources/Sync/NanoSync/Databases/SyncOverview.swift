@@ -59,9 +59,12 @@ extension SyncDatabase {
   private func unassigned(_ state: SyncState, _ reader: any EngineReader) throws -> Int {
     guard let feed = try reader.feed(of: name) else { throw Self.untracked(name) }
     let start = state.continues(feed) ? state.cursor : .start
-    return try reader.feedRows(
+    let rows = try reader.feedRows(
       after: start, limit: SyncOverview.maximumCount, settledOnly: false, in: name
-    ).rows.count
+    ).rows
+    // The position lags behind changes that were made with their revisions.
+    let known = try records(Set(rows.compactMap(\.key)), reader)
+    return rows.count { !Self.hasRevision($0, known) }
   }
 
   private func checkpoints(_ reader: any EngineReader) throws -> [SyncOverview.Checkpoint] {

@@ -87,6 +87,7 @@ struct Puller: Sendable {
         since: nil, limit: some.count, filter: .ids(some), waits: false)
       let wanted = try await wanted(page.changes)
       try await session.update(&retries, of: some, try await pull(wanted, &portion), .pull)
+      if !wanted.isEmpty { try await resolveConflicts(wanted.compactMap(\.first?.id)) }
     }
   }
 

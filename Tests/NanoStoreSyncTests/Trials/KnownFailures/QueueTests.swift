@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func `A field that nobody else changed is not undone by a newer change of another field`()
+  @Test func `An edit of one field is not undone by a newer edit of another field`()
     async throws
   {
     let (device, other) = (try anyStore(), try anyStore())
