@@ -53,7 +53,7 @@ final class SQLiteConnection {
   var interruption: Interruption? {
     didSet {
       assertHeld()
-      lockWait?.interruption = interruption
+      waitsInterruptibly(interruption)
       guard let interruption else { return sqlite3_progress_handler(handle, 0, nil, nil) }
       sqlite3_progress_handler(
         handle, Self.progressInterval,
@@ -66,13 +66,20 @@ final class SQLiteConnection {
   }
   /// How long a statement waits for the lock of another connection, in milliseconds.
   var busyTimeout: Int32 = 0 {
-    didSet {
-      let wait = LockWait(timeout: busyTimeout)
-      wait.install(on: handle)
-      lockWait = wait
-    }
+    didSet { lockWait = LockWait(timeout: busyTimeout) }
   }
   private var lockWait: LockWait?
+
+  /// Without an interruption, SQLite's own handler waits, because `PRAGMA busy_timeout` returns 0 for any other.
+  private func waitsInterruptibly(_ interruption: Interruption?) {
+    guard let lockWait, interruption != nil || lockWait.interruption != nil else { return }
+    lockWait.interruption = interruption
+    if interruption == nil {
+      sqlite3_busy_timeout(handle, busyTimeout)
+    } else {
+      lockWait.install(on: handle)
+    }
+  }
 
   /// Instructions of SQLite's virtual machine between two checks; about a millisecond. Arbitrary, but more than a
   /// ROLLBACK has.

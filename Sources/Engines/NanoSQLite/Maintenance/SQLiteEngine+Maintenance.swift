@@ -36,8 +36,9 @@ extension SQLiteEngine {
       var settings: [String: String] = [:]
       for name in [
         "page_size", "cache_size", "encoding", "synchronous", "journal_mode", "temp_store",
-        "busy_timeout", "mmap_size", "max_page_count", "user_version",
+        "mmap_size", "max_page_count", "user_version",
       ] { settings[name] = try text("PRAGMA \(name)") }
+      settings["busy_timeout"] = String(connection.busyTimeout)
       return EngineStatistics(
         collections: try reader.collections().map { collection in
           connection.currentCollection = collection.name
