@@ -24,10 +24,10 @@ import Testing
     let (a, b) = (try TrialReplica(.memory, ""), try TrialReplica(.memory, ""))
     b.clock.advance(by: .seconds(-400 * 86_400))
     for replica in [a, b] {
-      try await replica.films.save(["n": 1], key: "x")
+      try await replica.films.save(["title": "Alien"], key: "x")
       _ = try replica.database.state()
       replica.clock.advance(by: .seconds(-86_400))
-      try await replica.films.update("x", set: ["n": 2])
+      try await replica.films.update("x", set: ["title": "ALIEN"])
       _ = try replica.database.state()
       try await replica.films.delete("x")
     }

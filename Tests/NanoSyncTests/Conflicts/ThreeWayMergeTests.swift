@@ -51,6 +51,9 @@ import Testing
     #expect(result.overridden.isEmpty)
     // The same number on both sides.
     #expect(merge(["n": 1], ["n": 2], ["n": 2], counters: ["n"]).object == ["n": 3])
+    #expect(
+      merge(["m": ["k": 1]], ["m": ["k": 2]], ["m": ["k": 2]], counters: ["m.k"]).object
+        == ["m": ["k": 3]])
     // Without a base, from zero.
     #expect(merge([:], ["n": 2], ["n": 3], counters: ["n"]).object == ["n": 5])
     #expect(

@@ -43,8 +43,8 @@ import Testing
       for key in ["x", "y", "z"] { try await a.collection.save(["n": 1, "m": 1], key: key) }
       try await replicate(a, b)
       try await b.collection.delete("z")
-      try await a.collection.update("x", set: ["n": 2])
-      try await a.collection.update("y", set: ["n": 2])
+      try await a.collection.update("x", set: ["title": "X"])
+      try await a.collection.update("y", set: ["title": "Y"])
       try await b.collection.update("x", set: ["m": 2])
       try a.catchUp()
       try b.catchUp()

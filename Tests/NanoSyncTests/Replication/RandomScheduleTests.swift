@@ -60,6 +60,7 @@ struct RandomSchedule {
 
   init(seed: UInt64) throws {
     generator = SeededGenerator(seed: seed)
+    let distinctions = Distinctions(seed: seed)
     scratch = try Scratch()
     var (replicas, foreign) = ([SyncDatabase](), [Store?]())
     for index in 0..<Int.random(in: 3...5, using: &generator) {
@@ -71,7 +72,7 @@ struct RandomSchedule {
         store = try Store(.file(path), encryption: Encryption(.key(Data(repeating: 7, count: 32))))
       default: store = try Store(.file(path))
       }
-      let database = try SyncDatabase(store["films"])
+      let database = try SyncDatabase(store["films"], distinction: distinctions.next)
       try database.enable()
       if Bool.random(using: &generator) { try database.setRevisionLimit(20) }
       replicas.append(database)
@@ -79,7 +80,7 @@ struct RandomSchedule {
     }
     if PostgresRequirement.isMet {
       let schema = try ServerSchema()
-      let database = try SyncDatabase(schema.store()["films"])
+      let database = try SyncDatabase(schema.store()["films"], distinction: distinctions.next)
       try database.enable()
       replicas.append(database)
       foreign.append(try schema.store())
@@ -94,7 +95,8 @@ struct RandomSchedule {
   mutating func run(steps: Int) async throws {
     for _ in 0..<steps {
       let index = Int.random(in: 0..<replicas.count, using: &generator)
-      switch Int.random(in: 0..<10, using: &generator) {
+      switch Int.random(in: 0..<11, using: &generator) {
+      case 10: try count(index)
       case 0..<5: try write(index)
       case 5: try delete(index)
       case 6: try writeBySQL(index)
@@ -125,6 +127,15 @@ struct RandomSchedule {
         key: key)
     }
     fields[key, default: []].insert(field)
+    increments[key, default: 0] += 1
+  }
+
+  /// Adds one to the counter and changes nothing else, as another replica may do at the same time.
+  private mutating func count(_ index: Int) throws {
+    let (key, films) = (key(), replicas[index].collection)
+    guard let n = try films.get(key)?["n"]?.int64 else { return }
+    log.append("count \(index) \(key)")
+    try films.update(key, set: ["n": .int(n + 1)])
     increments[key, default: 0] += 1
   }
 
@@ -230,7 +241,7 @@ struct RandomSchedule {
   }
 
   func check() throws {
-    for replica in replicas {
+    for (index, replica) in replicas.enumerated() {
       for (key, names) in fields {
         let document = try replica.collection.get(key)
         // A deletion ends what was written before, which the test does not follow.
@@ -239,7 +250,11 @@ struct RandomSchedule {
         #expect(names.subtracting(object.names).isEmpty, "Fields of \(key) are lost: \(log)")
         #expect(object["n"] == .int(increments[key] ?? 0), "The counter of \(key): \(log)")
       }
-      #expect(try replica.store.verify().isEmpty)
+      // Fields that only other programs wrote are missing from the path catalog of a server, as POSTGRES.md says.
+      let problems = try replica.store.verify().filter {
+        index != server?.index || !$0.message.contains("the path catalog is missing w")
+      }
+      #expect(problems.isEmpty, "\(problems) \(log)")
       for document in try replica.collection.find().fetch() {
         for named in try replica.collection.attachments(of: document.key ?? "").all() {
           #expect(
@@ -247,6 +262,15 @@ struct RandomSchedule {
         }
       }
     }
+  }
+}
+
+/// Distinctions of revisions that are the same in each run of a seed.
+private final class Distinctions: Sendable {
+  private let generator: Mutex<SeededGenerator>
+  init(seed: UInt64) { generator = Mutex(SeededGenerator(seed: seed)) }
+  @Sendable func next() -> Int64 {
+    generator.withLock { Int64(truncatingIfNeeded: $0.next()) }
   }
 }
 

@@ -75,6 +75,35 @@ import Testing
     #expect(try a.conflictedIDs().isEmpty && b.conflictedIDs().isEmpty)
   }
 
+  @Test func `Two devices that add the same to a counter have added both`() async throws {
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    try await a.collection.save(["title": "Alien", "stats": ["plays": 10]], key: "alien")
+    try await replicate(a, b)
+    for round in 1...2 as ClosedRange<Int64> {
+      for database in [a, b] {
+        try await database.collection.update("alien", set: ["stats.plays": .int(9 + 2 * round)])
+      }
+      try await replicate(a, b) { $0.rules.counters = ["stats.plays"] }
+      #expect(try await a.collection.get("alien")?["stats"] == ["plays": .int(10 + 2 * round)])
+      #expect(try a.contents() == b.contents())
+    }
+  }
+
+  @Test func `Documents that two devices insert alike are one, as are equal edits of other fields`()
+    async throws
+  {
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    for database in [a, b] {
+      try await database.collection.save(["title": "Alien", "plays": 10], key: "alien")
+      try database.catchUp()
+      try await database.collection.update("alien", set: ["title": "ALIEN"])
+    }
+    let status = try await replicate(a, b) { $0.rules.counters = ["plays"] }
+    #expect(status.resolved == 0)
+    #expect(try await a.collection.get("alien")?["plays"] == 10)
+    #expect(try a.contents() == b.contents())
+  }
+
   @Test func `Edits of one field take the winner's value and report the field`() async throws {
     let (a, b) = (try anyDatabase(), try anyDatabase())
     try await a.collection.save(["n": 1, "m": 1], key: "x")

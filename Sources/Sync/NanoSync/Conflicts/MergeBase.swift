@@ -34,23 +34,31 @@ struct MergeBase {
 
   /// Returns the content of the version in common, an empty object if both were inserted; or which revision is missing.
   func content(of a: RevisionID, _ b: RevisionID) -> (DocumentObject?, missing: RevisionID?) {
+    content(of: [a], [b])
+  }
+
+  /// - Parameters:
+  ///   - a: Revisions whose merge is one of the versions.
+  ///   - b: Those of the other version.
+  private func content(
+    of a: [RevisionID], _ b: [RevisionID]
+  ) -> (DocumentObject?, missing: RevisionID?) {
     let newest = newest(a, b)
-    guard var base = newest.first else {
+    guard let first = newest.first else {
       // Inserted on both sides, unless older revisions were cut off.
-      let isWhole = [a, b].allSatisfy { revisions.tree.history(of: $0).last?.generation == 1 }
+      let isWhole = (a + b).allSatisfy { revisions.tree.history(of: $0).last?.generation == 1 }
       return (isWhole ? [:] : nil, nil)
     }
     // A document that was deleted and inserted again has nothing of the former one, which an edit elsewhere keeps.
-    if [a, b].contains(where: { isDeleted(between: base, and: $0) }) { return ([:], nil) }
-    guard var content = content(base) else { return (nil, base) }
-    for next in newest.dropFirst() {
-      guard let other = self.content(next) else { return (nil, next) }
-      let (common, missing) = self.content(of: base, next)
+    if (a + b).contains(where: { isDeleted(between: first, and: $0) }) { return ([:], nil) }
+    guard var merged = content(first) else { return (nil, first) }
+    for (index, next) in newest.enumerated().dropFirst() {
+      guard let other = content(next) else { return (nil, next) }
+      let (common, missing) = content(of: Array(newest[..<index]), [next])
       guard let common else { return (nil, missing) }
-      content = merge.merge(base: common, winner: content, other: other).object
-      base = next
+      merged = merge.merge(base: common, winner: merged, other: other).object
     }
-    return (content, nil)
+    return (merged, nil)
   }
 
   private func isDeleted(between base: RevisionID, and id: RevisionID) -> Bool {
@@ -64,15 +72,15 @@ struct MergeBase {
   }
 
   /// The common revisions that no other common revision contains, in descending order.
-  private func newest(_ a: RevisionID, _ b: RevisionID) -> [RevisionID] {
+  private func newest(_ a: [RevisionID], _ b: [RevisionID]) -> [RevisionID] {
     let common = contained(in: a).intersection(contained(in: b))
     return common.filter { candidate in
-      !common.contains { $0 != candidate && contained(in: $0).contains(candidate) }
+      !common.contains { $0 != candidate && contained(in: [$0]).contains(candidate) }
     }.sorted { $1 < $0 }
   }
 
-  private func contained(in id: RevisionID) -> Set<RevisionID> {
-    var found = Set(revisions.tree.history(of: id))
+  private func contained(in ids: [RevisionID]) -> Set<RevisionID> {
+    var found = Set(ids.flatMap { revisions.tree.history(of: $0) })
     var rest = resolutions
     while let index = rest.firstIndex(where: { found.contains($0.into) }) {
       found.formUnion(revisions.tree.history(of: rest.remove(at: index).resolved))

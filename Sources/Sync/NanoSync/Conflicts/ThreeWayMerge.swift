@@ -52,6 +52,9 @@ package struct ThreeWayMerge {
     let field = FieldPath(components: path)
     // Before equal values: two devices that count to the same number have counted twice.
     if counters.contains(field), let sum = Self.sum(base ?? .int(0), winner, other) { return sum }
+    if !counters.isEmpty, case .object(let winner)? = winner, case .object(let other)? = other {
+      return .object(merge(base?.object ?? [:], winner, other, path, &overridden))
+    }
     if winner == other || other == base { return winner }
     if winner == base { return other }
     if sets.contains(field), let winner = winner?.array, let other = other?.array {
@@ -78,6 +81,17 @@ package struct ThreeWayMerge {
       return nil
     }
     return .double(first + (second - base))
+  }
+
+  /// Returns whether an edit changed a number, to which another store may have added the same.
+  static func mayCount(_ before: DocumentObject, _ after: DocumentObject) -> Bool {
+    after.contains { name, value in
+      switch value {
+      case .int, .double, .decimal: value != before[name]
+      case .object(let object): mayCount(before[name]?.object ?? [:], object)
+      default: false
+      }
+    }
   }
 
   /// The elements of the winner without those that the other side removed, and with those that it added.

@@ -126,12 +126,14 @@ extension SyncDatabase {
       return false
     }
     if state.problems[key] != nil { state.problems[key] = nil }
-    if hasPrevious { try keepPrevious(&record, rowID, writer) }
+    let previous = hasPrevious ? try keepPrevious(&record, rowID, writer) : nil
     let parent = record.tree.winner
     let attachments = try attachments(parts.attachments, record, parent, writer)
+    // Two stores that both add 1 have added 2. Documents that both insert, such as imported ones, are the same.
+    let isDistinct = parent != nil && ThreeWayMerge.mayCount(previous ?? [:], parts.body)
     let revision = RevisionID(
       parent: parent?.id, isDeleted: false, body: try SyncJSON.plain(parts.body),
-      attachments: attachments.map(\.identity))
+      attachments: attachments.map(\.identity), distinction: isDistinct ? distinction() : nil)
     let history = [revision] + (parent.map { record.tree.history(of: $0.id) } ?? [])
     record.tree.add(history, isDeleted: false)
     record.stem(to: state.revisionLimit)
@@ -141,19 +143,22 @@ extension SyncDatabase {
   }
 
   /// Keeps the content of the winning revision, which the document no longer has.
+  ///
+  /// - Returns: The content, if it is known.
   private func keepPrevious(
     _ record: inout RevisionRecord, _ rowID: Int64, _ writer: any EngineWriter
-  ) throws {
+  ) throws -> DocumentObject? {
     var previous: Document?
     _ = try writer.previousBody(ofRow: rowID, in: name) { previous = Document($0, in: name) }
-    guard let previous else { return }
+    guard let previous else { return nil }
     try writer.removePreviousBodies(ofRows: [rowID], in: name)
     guard let winner = record.tree.winner, !winner.isDeleted, let row = record.row,
       row.rowID == rowID, row.revision == previous.revision || row.revision == nil,
       let parts = try? DocumentMapping.parts(of: previous)
-    else { return }
+    else { return nil }
     record.keepAncestor(
       winner.id, RevisionRecord.Content(body: parts.body, attachments: record.attachments))
+    return parts.body
   }
 
   /// Gives a revision to the deletion of a document by a program.

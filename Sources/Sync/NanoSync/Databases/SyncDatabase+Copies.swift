@@ -41,6 +41,8 @@ extension SyncDatabase {
 
   /// Returns whether a document is the winning revision of its record, as far as the identifier tells: the feed may not have
   /// been read up to changes that were made with their revisions.
+  ///
+  /// It does not tell if a number was changed. Such a document gets another revision with the same content.
   private static func isWinner(_ document: Document, _ record: RevisionRecord) throws -> Bool {
     guard let winner = record.tree.winner, record.attachments.isEmpty,
       let parts = try? DocumentMapping.parts(of: document), parts.attachments.isEmpty

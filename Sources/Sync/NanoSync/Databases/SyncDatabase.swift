@@ -22,10 +22,17 @@ package final class SyncDatabase: Sendable {
   /// Reports changes that are made through this object.
   package let changeSignal = ChangeSignal()
   let revised = Mutex(RevisedChanges())
+  /// Returns what makes the revision of an edit another one than that of an equal edit elsewhere.
+  let distinction: @Sendable () -> Int64
 
+  /// - Parameter distinction: Not random in tests that are repeated.
   /// - Throws: ``StoreError/Code/invalidName`` for an internal collection.
-  package init(_ collection: DocumentCollection) throws(StoreError) {
+  package init(
+    _ collection: DocumentCollection,
+    distinction: @escaping @Sendable () -> Int64 = { .random(in: .min ... .max) }
+  ) throws(StoreError) {
     try InternalCollection.refuse(collection.name)
+    self.distinction = distinction
     self.collection = collection
     name = collection.name
     records = InternalCollection.revisions(of: collection.name).rawValue

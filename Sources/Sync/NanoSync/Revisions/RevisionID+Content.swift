@@ -30,11 +30,13 @@ extension RevisionID {
   ///   - parent: The revision that was changed; nil for a new document.
   ///   - body: The fields as plain JSON, without those that begin with an underscore.
   ///   - attachments: In the order of the JSON text.
+  ///   - distinction: Makes the edit another one than an equal edit elsewhere.
   package init(
-    parent: RevisionID?, isDeleted: Bool, body: DocumentObject, attachments: [AttachmentIdentity]
+    parent: RevisionID?, isDeleted: Bool, body: DocumentObject, attachments: [AttachmentIdentity],
+    distinction: Int64? = nil
   ) {
     var term = ErlangTerm()
-    term.list(5) { term in
+    term.list(distinction == nil ? 5 : 6) { term in
       term.bool(isDeleted)
       term.integer(Int64(parent?.generation ?? 0))
       if let parent { term.binary(parent.hash.bytes) } else { term.integer(0) }
@@ -47,6 +49,7 @@ extension RevisionID {
           term.binary(attachment.digest)
         }
       }
+      if let distinction { term.integer(distinction) }
     }
     let digest = Array(Insecure.MD5.hash(data: term.bytes))
     let word = { (range: Range<Int>) in digest[range].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }

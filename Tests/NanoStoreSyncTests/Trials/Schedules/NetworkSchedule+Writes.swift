@@ -45,6 +45,16 @@ extension NetworkSchedule {
     }
   }
 
+  /// Adds one to the counter and changes nothing else, as another replica may do at the same time.
+  mutating func count(_ index: Int) throws {
+    let (key, replica) = (key(), replicas[index])
+    guard let n = try replica.films.get(key)?["n"]?.int64 else { return }
+    ledger.add("count \(index) \(key)")
+    try replica.films.update(key, set: ["n": .int(n + 1)])
+    ledger.noteIncrement(of: key)
+    try observe(key, replica)
+  }
+
   /// Writes more documents than a batch has, in one transaction.
   mutating func writeMany(_ index: Int) throws {
     let replica = replicas[index]

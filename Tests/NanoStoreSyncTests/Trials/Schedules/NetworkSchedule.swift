@@ -41,7 +41,8 @@ struct NetworkSchedule: Sendable {
   mutating func run(steps: Int, through proxy: FaultyProxy) async throws {
     for _ in 0..<steps {
       let index = random.number(0...(replicas.count - 1))
-      switch random.number(0...23) {
+      switch random.number(0...25) {
+      case 24, 25: try count(index)
       case 0...6: try write(index)
       case 7: try writeMany(index)
       case 8, 9: try deleteOrRecreate(index)

@@ -24,8 +24,10 @@ struct WriteLedger: Sendable {
 
   mutating func note(_ field: String, of key: String) {
     fields[key, default: []].insert(field)
-    increments[key, default: 0] += 1
+    noteIncrement(of: key)
   }
+
+  mutating func noteIncrement(of key: String) { increments[key, default: 0] += 1 }
 
   mutating func note(_ revision: RevisionID, of key: String) {
     revisions[key, default: []].insert(revision)
