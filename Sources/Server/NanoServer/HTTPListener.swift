@@ -46,7 +46,15 @@ package struct HTTPListener: Sendable {
       logger: logger)
     group.maximumGracefulShutdownDuration = shutdownTimeout
     group.maximumCancellationDuration = .seconds(1)
-    try await ServiceGroup(configuration: group).run()
+    let running = ServiceGroup(configuration: group)
+    // A canceled server would drop the connections that it has just accepted, and the `deinit` of their NIOAsyncWriter ends
+    // the process.
+    let serving = Task { try await running.run() }
+    try await withTaskCancellationHandler {
+      try await serving.value
+    } onCancel: {
+      Task { await running.triggerGracefulShutdown() }
+    }
   }
 }
 

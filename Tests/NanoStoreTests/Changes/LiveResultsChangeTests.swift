@@ -8,7 +8,7 @@ import NanoTesting
 import Synchronization
 import Testing
 
-@Suite("Live results of changing queries", .timeLimit(.minutes(10)))
+@Suite("Live results of changing queries", .timeLimit(.minutes(20)))
 @MainActor struct LiveResultsChangeTests {
   private func numbers(_ range: Range<Int64>) throws -> DocumentCollection {
     let numbers = try anyStore()["numbers"]

@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Live queries", .timeLimit(.minutes(10)))
+@Suite("Live queries", .timeLimit(.minutes(20)))
 struct UpdatesTests {
   static let locations = [true, false]
 

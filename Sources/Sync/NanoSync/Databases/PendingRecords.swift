@@ -11,6 +11,8 @@ struct PendingRecords {
   private var documents: [DocumentKey: Document]
   /// Documents to be stored, with the content of the winning revisions.
   private var saved: [DocumentKey: SyncDocument] = [:]
+  /// The stored form of revisions, as far as it was needed before.
+  private var mapped: [DocumentKey: (revision: RevisionID, document: Document)] = [:]
   private var deleted: Set<DocumentKey> = []
   private var changedKeys = OrderedKeys()
   /// In the order in which they were changed.
@@ -109,6 +111,26 @@ struct PendingRecords {
       attachments: content.attachments)
   }
 
+  /// Rejects what the store cannot hold.
+  mutating func check(_ document: SyncDocument) throws {
+    let stored = try DocumentMapping.document(document)
+    // References to attachments are resolved later.
+    if document.attachments.isEmpty, let key = stored.header.key {
+      mapped[key] = (document.revision, stored)
+    }
+  }
+
+  /// Returns the stored form of a revision.
+  private func stored(_ key: DocumentKey) throws -> Document? {
+    guard let document = saved[key] else { return nil }
+    if document.attachments.isEmpty, let mapped = mapped[key],
+      mapped.revision == document.revision
+    {
+      return mapped.document
+    }
+    return try DocumentMapping.document(document)
+  }
+
   /// Stores the documents.
   mutating func finish(
     _ database: SyncDatabase, _ state: inout SyncState, _ writer: any EngineWriter
@@ -116,8 +138,7 @@ struct PendingRecords {
     let former = (Array(saved.keys) + deleted).compactMap { documents[$0]?.rowID }
     for key in deleted { try database.collection.delete(key.description) }
     if !saved.isEmpty {
-      try database.collection.save(
-        changedKeys.keys.compactMap { saved[$0] }.map { try DocumentMapping.document($0) })
+      try database.collection.save(changedKeys.keys.compactMap { try stored($0) })
       var rows: [Int64] = []
       var unseen = saved
       try writer.get(keys: Array(saved.keys), in: database.name) { stored in
@@ -127,7 +148,9 @@ struct PendingRecords {
         rows.append(stored.rowID)
       }
       // What was replaced is among the records.
-      try writer.removePreviousBodies(ofRows: Array(Set(rows + former)), in: database.name)
+      if try database.hasPreviousBodies(writer) {
+        try writer.removePreviousBodies(ofRows: Array(Set(rows + former)), in: database.name)
+      }
       for (key, document) in unseen {
         try expire(key, document, database, &state, writer)
       }

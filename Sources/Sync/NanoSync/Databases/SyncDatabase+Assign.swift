@@ -59,7 +59,7 @@ extension SyncDatabase {
 
   /// Returns whether the content of any document from before a change is kept. If not, as in a store that begins to
   /// synchronize, none has to be looked up.
-  private func hasPreviousBodies(_ reader: any EngineReader) throws -> Bool {
+  func hasPreviousBodies(_ reader: any EngineReader) throws -> Bool {
     var found = false
     do {
       try reader.previousBodies(after: nil, limit: 1, in: name) { _ in found = true }

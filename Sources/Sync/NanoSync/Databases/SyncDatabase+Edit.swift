@@ -103,7 +103,7 @@ extension SyncDatabase {
     var new = old
     new.tree.add(document.history, isDeleted: edit.isDeleted)
     if !(edit.isDeleted && edit.body.isEmpty && document.attachments.isEmpty) {
-      _ = try DocumentMapping.document(document)
+      try pending.check(document)
       new.bodies[document.revision] = RevisionRecord.Content(
         body: document.body, attachments: document.attachments)
     }

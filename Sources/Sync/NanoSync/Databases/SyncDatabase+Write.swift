@@ -94,8 +94,7 @@ extension SyncDatabase {
     if !isKnown {
       let isPlainDeletion = document.isDeleted && document.body.isEmpty && attachments.isEmpty
       if !isPlainDeletion {
-        // Rejects here what the store cannot hold.
-        _ = try DocumentMapping.document(document)
+        try pending.check(document)
         new.bodies[document.revision] = RevisionRecord.Content(
           body: document.body, attachments: attachments)
       }

@@ -59,16 +59,12 @@ final class FaultyProxy: Sendable {
       seed: seed)
     return try await withThrowingTaskGroup(of: Result?.self) { group in
       group.addTask {
-        try await listener.executeThenClose { connections in
-          await withDiscardingTaskGroup { group in
-            // An error of the listener ends the proxy like its cancellation.
-            do {
-              for try await connection in connections {
-                group.addTask { await proxy.serve(connection) }
-              }
-            } catch {}
-            group.cancelAll()
-          }
+        // Not canceled, but closed: connections that a canceled task does not serve would end the process.
+        let accepting = Task { try await proxy.accept(listener) }
+        try await withTaskCancellationHandler {
+          try await accepting.value
+        } onCancel: {
+          listener.channel.close(promise: nil)
         }
         return nil
       }
@@ -78,6 +74,20 @@ final class FaultyProxy: Sendable {
         if let result { return result }
       }
       throw CancellationError()
+    }
+  }
+
+  private func accept(_ listener: NIOAsyncChannel<ProxiedConnection, Never>) async throws {
+    try await listener.executeThenClose { connections in
+      await withDiscardingTaskGroup { group in
+        // An error of the listener ends the proxy like its cancellation.
+        do {
+          for try await connection in connections {
+            group.addTask { await self.serve(connection) }
+          }
+        } catch {}
+        group.cancelAll()
+      }
     }
   }
 
