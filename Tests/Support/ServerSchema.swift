@@ -9,7 +9,7 @@ import NanoStorePostgres
 ///
 /// Tests that use it have the trait `.postgres`.
 public struct ServerSchema: Sendable {
-  private let name = TestEngine.schema()
+  public let name = TestEngine.schema()
   private let url: String
 
   public init() throws {

@@ -117,8 +117,20 @@ import Testing
   }
 
   @Test("An answer that comes before the end of the content ends the transfer")
-  func earlyAnswer() async throws {
-    let store = try anyStore()
+  func earlyAnswer() async throws { try await answerEarly(try anyStore()) }
+
+  @Test("A transfer that ended early leaves no transaction open", .postgres)
+  func earlyEnd() async throws {
+    let schema = try ServerSchema()
+    let store = try schema.store()
+    try await answerEarly(store)
+    // Its snapshot would keep the server from creating indexes concurrently, and from cleaning up.
+    let open =
+      "SELECT pid FROM pg_stat_activity WHERE state = 'idle in transaction' AND query LIKE ?"
+    #expect(try await store.sql(open, "%\(schema.name)%nano_chunks%").isEmpty)
+  }
+
+  private func answerEarly(_ store: Store) async throws {
     let bytes = [UInt8](repeating: 7, count: 20_000_000)
     let document = try Outgoing.document(
       "a", attachments: [try Outgoing.attachment("b", bytes, in: store)])

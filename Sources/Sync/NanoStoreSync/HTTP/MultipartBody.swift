@@ -63,10 +63,12 @@ struct MultipartBody: AsyncSequence, Sendable {
 
   func makeAsyncIterator() -> Iterator { Iterator(rest: parts[...], store: store) }
 
+  /// Reads each piece by itself. A stream holds a connection and a snapshot of the store, and a client whose request ended
+  /// early may keep the iterator for as long as it lives.
   struct Iterator: AsyncIteratorProtocol {
     private var rest: ArraySlice<Part>
     private let store: Store
-    private var pieces: AttachmentStream.Iterator?
+    private var current: (content: Attachment, sent: Int)?
 
     init(rest: ArraySlice<Part>, store: Store) {
       self.rest = rest
@@ -75,13 +77,17 @@ struct MultipartBody: AsyncSequence, Sendable {
 
     mutating func next() async throws -> ByteBuffer? {
       while true {
-        if let pieces {
-          if let piece = try await pieces.next() { return ByteBuffer(bytes: piece) }
-          self.pieces = nil
+        if let (content, sent) = current {
+          let end = Swift.min(sent + PiecewiseBytes.length, Int(content.length))
+          if sent < end {
+            current?.sent = end
+            return ByteBuffer(bytes: try await store.data(of: content, in: sent..<end))
+          }
+          current = nil
         }
         switch rest.popFirst() {
         case .bytes(let bytes): return ByteBuffer(bytes: bytes)
-        case .content(let content): pieces = store.stream(of: content).makeAsyncIterator()
+        case .content(let content): current = (content, 0)
         case nil: return nil
         }
       }
