@@ -11,6 +11,7 @@ import Foundation
 final class ServerProcess {
   private let process = Process()
   let url: String
+  private let memory: MemoryWatch
 
   init(_ program: String, file: String, port: Int = 5986) async throws {
     url = "http://127.0.0.1:\(port)"
@@ -19,6 +20,7 @@ final class ServerProcess {
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     try process.run()
+    memory = MemoryWatch("\(process.processIdentifier)")
     for _ in 0..<200 where await !isUp() { try await Task.sleep(for: .milliseconds(50)) }
     guard await isUp() else { throw ValidationError("The server does not answer at \(url).") }
   }
@@ -28,27 +30,11 @@ final class ServerProcess {
     return (try? await URLSession.shared.data(from: url)) != nil
   }
 
-  /// The most memory that the server has used so far.
-  var peak: PeakMemory { PeakMemory.of("\(process.processIdentifier)") }
+  /// The most memory that the server has used so far, in kilobytes.
+  var peak: Int? { memory.peak }
 
   func stop() {
     process.terminate()
     process.waitUntilExit()
-  }
-}
-
-/// The most memory that a process has used, in kilobytes. Known on Linux only.
-struct PeakMemory {
-  var kilobytes: Int?
-
-  var text: String { kilobytes.map { "\($0 / 1024) MB" } ?? "–" }
-
-  /// Reads the peak of a process, by its number or `self`.
-  static func of(_ process: String) -> PeakMemory {
-    let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-    let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-    return PeakMemory(
-      kilobytes: line?.split(whereSeparator: { " \t".contains($0) }).dropFirst().first
-        .flatMap { Int($0) })
   }
 }

@@ -9,7 +9,8 @@ struct SizeColumn {
   var push: TransferResult
   var pull: TransferResult
   var direct: TransferResult
-  var server: PeakMemory
+  /// The server's memory in kilobytes.
+  var server: Int?
 
   static func measure(_ count: Int, server program: String, in folder: Folder) async throws -> Self
   {
@@ -27,8 +28,8 @@ struct SizeColumn {
 
   var cells: [String] {
     [
-      seconds(push), seconds(pull), seconds(direct), PeakMemory(kilobytes: push.kilobytes).text,
-      PeakMemory(kilobytes: pull.kilobytes).text, server.text,
+      seconds(push), seconds(pull), seconds(direct), MemoryWatch.text(push.kilobytes),
+      MemoryWatch.text(pull.kilobytes), MemoryWatch.text(server),
       String(format: "%.0f bytes", Double(push.bytes) / Double(count)),
       String(format: "%.0f bytes", Double(pull.bytes) / Double(count)),
     ]

@@ -18,6 +18,7 @@ enum TransferStep: String, ExpressibleByArgument {
     }
     let target: SyncTarget =
       self == .direct ? .store(try Store(.file(file + ".copy"))) : .url(url)
+    let memory = MemoryWatch("self")
     let start = ContinuousClock.now
     let status = try await store.replicate(
       [Sample.collection], with: target, direction: self == .pull ? .pull : .push, mode: .once
@@ -29,12 +30,12 @@ enum TransferStep: String, ExpressibleByArgument {
         "\(rawValue) transferred \(transferred) of \(count), \(status.failures.count) failures")
     }
     // Before the size is counted, which reads the whole file.
-    let peak = PeakMemory.of("self")
+    let peak = memory.peak
     let pages = try await store.sql(
       "SELECT sum(pgsize) AS bytes FROM dbstat WHERE name LIKE '%nano_revisions%'")
     try await store.close()
     return TransferResult(
-      seconds: seconds, kilobytes: peak.kilobytes,
+      seconds: seconds, kilobytes: peak,
       bytes: Int(pages.first?["bytes"]?.int ?? 0))
   }
 
