@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("nanostore changes", .timeLimit(.minutes(20)))
+@Suite("nanostore changes", .timeLimit(.minutes(10)))
 struct ChangesTests {
   private let command: CommandRunner
 

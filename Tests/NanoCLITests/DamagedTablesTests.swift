@@ -6,7 +6,7 @@ import NanoTestSupport
 import Testing
 
 /// Every command exits with a result or an error, whatever the internal tables contain.
-@Suite("Commands on files with damaged internal tables", .timeLimit(.minutes(20)))
+@Suite("Commands on files with damaged internal tables", .timeLimit(.minutes(10)))
 struct DamagedTablesTests {
   let command: CommandRunner
   private var path: String { command.folder.appending(path: "s.db").path }

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("File permissions and file handling", .timeLimit(.minutes(20)))
+@Suite("File permissions and file handling", .timeLimit(.minutes(10)))
 struct FileAccessTests {
   private let command: CommandRunner
 
@@ -106,7 +106,7 @@ struct FileAccessTests {
 }
 
 /// Tests a user with read permission only. The owner is root here.
-@Suite("Read-only users", .enabled(if: getuid() == 0), .timeLimit(.minutes(20)))
+@Suite("Read-only users", .enabled(if: getuid() == 0), .timeLimit(.minutes(10)))
 struct ReaderRightsTests {
   private let command: CommandRunner
   /// Runs a copy of the binary that another user can access.

@@ -27,7 +27,7 @@ struct ForeignRowTests {
 
   @Test(
     "Any JSON formatting is exported as a line that imports as the same document",
-    .timeLimit(.minutes(20)))
+    .timeLimit(.minutes(10)))
   func roundTrip() throws {
     for (number, body) in Self.spellings.enumerated() { try insert(body, key: "k\(number)") }
     #expect(try command.run("verify", "s.db").status == 0)
@@ -104,7 +104,7 @@ struct ForeignRowTests {
       try command.run("find", "r.db", "c", "--fields", #""__rowid__",__rowid__"#).status == 64)
   }
 
-  @Test("watch does not report the adoption of a row as a change", .timeLimit(.minutes(20)))
+  @Test("watch does not report the adoption of a row as a change", .timeLimit(.minutes(10)))
   func watched() throws {
     let outcome = try command.shell(
       """

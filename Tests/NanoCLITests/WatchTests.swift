@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("nanostore watch", .timeLimit(.minutes(20)))
+@Suite("nanostore watch", .timeLimit(.minutes(10)))
 struct WatchTests {
   private let command: CommandRunner
 

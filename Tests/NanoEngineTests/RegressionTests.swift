@@ -117,7 +117,7 @@ struct RegressionTests {
     #expect(count == 1)
   }
 
-  @Test("An interruption between two statements stops the next one", .timeLimit(.minutes(20)))
+  @Test("An interruption between two statements stops the next one", .timeLimit(.minutes(10)))
   func interruptionBetweenStatements() throws {
     let engine = try SQLiteEngine(.memory, SQLiteConfiguration())
     defer { try? engine.close() }

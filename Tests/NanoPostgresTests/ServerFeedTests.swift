@@ -8,7 +8,7 @@ import NanoTesting
 import Synchronization
 import Testing
 
-@Suite("Change feeds on a server", .postgres, .timeLimit(.minutes(20)))
+@Suite("Change feeds on a server", .postgres, .timeLimit(.minutes(10)))
 struct ServerFeedTests {
   private func tracked() throws -> (store: Store, films: DocumentCollection, schema: String) {
     let configuration = Faults.configuration()

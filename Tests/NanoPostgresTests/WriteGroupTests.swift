@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Threads of one store, whose writes of single documents wait for each other and are combined.
-@Suite("Combined writes on PostgreSQL", .postgres, .timeLimit(.minutes(20)))
+@Suite("Combined writes on PostgreSQL", .postgres, .timeLimit(.minutes(10)))
 struct WriteGroupTests {
   private static let threads = 12
 

@@ -4,7 +4,7 @@ import Foundation
 import NanoServerSupport
 import Testing
 
-@Suite("Connection-cutting proxy", .timeLimit(.minutes(20)))
+@Suite("Connection-cutting proxy", .timeLimit(.minutes(10)))
 struct CuttingProxyTests {
   @Test("The proxy forwards and counts bytes") func forwards() throws {
     let server = try EchoServer()

@@ -4,7 +4,7 @@ import Foundation
 import NanoServerSupport
 import Testing
 
-@Suite("PostgreSQL test server", .postgres, .timeLimit(.minutes(20)))
+@Suite("PostgreSQL test server", .postgres, .timeLimit(.minutes(10)))
 struct PostgresServerTests {
   @Test("Both databases accept queries and have their collations") func databases() throws {
     let server = try #require(PostgresServer.shared)

@@ -6,7 +6,7 @@ import NanoTesting
 import Testing
 
 /// Random operations on a file, read both through a cache and by SQL, which bypasses it.
-@Suite("Cached reads compared with the file", .timeLimit(.minutes(20)))
+@Suite("Cached reads compared with the file", .timeLimit(.minutes(10)))
 struct CacheComparisonTests {
   @Test(
     "Cached reads match the file, and documents are current while their rows are unchanged",

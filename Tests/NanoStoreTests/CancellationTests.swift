@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Async calls: order, group commit, and cancellation", .timeLimit(.minutes(20)))
+@Suite("Async calls: order, group commit, and cancellation", .timeLimit(.minutes(10)))
 struct CancellationTests {
   /// A statement that would run for hours.
   static let endless = """

@@ -65,6 +65,13 @@ struct ConfigurationTests {
     #expect(try setting("max_page_count") { $0.maximumSize = 4 << 20 } == "1024")
   }
 
+  @Test("The busy timeout is the same while a call can be canceled, and after it")
+  func busyTimeout() async throws {
+    let store = try Store.file(scratch.file("a.db")) { $0.busyTimeout = .seconds(1.5) }
+    #expect(try await store.statistics().settings["busy_timeout"] == "1500")
+    #expect(try store.blocking { try store.sql("PRAGMA busy_timeout").first?["timeout"] } == 1500)
+  }
+
   @Test("The page size of an existing file does not change", arguments: [512, 4096, 65_536])
   func pageSize(size: Int) throws {
     #expect(try setting("page_size") { $0.pageSize = size } == "\(size)")

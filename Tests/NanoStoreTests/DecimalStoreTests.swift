@@ -6,7 +6,7 @@ import NanoTestSupport
 import NanoTesting
 import Testing
 
-@Suite("Decimals in a store", .timeLimit(.minutes(20)))
+@Suite("Decimals in a store", .timeLimit(.minutes(10)))
 struct DecimalStoreTests {
   private func amount(_ text: String) -> DocumentValue { .decimal(DecimalValue(text)!) }
 

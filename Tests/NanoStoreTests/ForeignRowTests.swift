@@ -6,7 +6,7 @@ import NanoTestSupport
 import Testing
 
 /// Uses SQL to write rows the way other programs do.
-@Suite("Rows of other programs", .sqlite, .timeLimit(.minutes(20)))
+@Suite("Rows of other programs", .sqlite, .timeLimit(.minutes(10)))
 struct ForeignRowTests {
   private let scratch: Scratch
   private let store: Store

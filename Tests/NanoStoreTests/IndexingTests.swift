@@ -7,7 +7,7 @@ import NanoTestSupport
 import Synchronization
 import Testing
 
-@Suite("Indexing policy of a collection", .timeLimit(.minutes(20)))
+@Suite("Indexing policy of a collection", .timeLimit(.minutes(10)))
 struct IndexingTests {
   private static let condition = Condition.leaf(Field(.element) == "x7")
 

@@ -105,7 +105,7 @@ struct ReentrancyTests {
     #expect(try store["a"].count() == before)
   }
 
-  @Test("A loop over a stream can write", .timeLimit(.minutes(20)), arguments: kinds)
+  @Test("A loop over a stream can write", .timeLimit(.minutes(10)), arguments: kinds)
   func streams(kind: String) async throws {
     let scratch = try Scratch()
     let store = try store(kind, scratch)
@@ -119,7 +119,7 @@ struct ReentrancyTests {
   }
 
   @Test(
-    "A task started in a transaction is not part of it", .timeLimit(.minutes(20)), arguments: kinds)
+    "A task started in a transaction is not part of it", .timeLimit(.minutes(10)), arguments: kinds)
   func tasks(kind: String) async throws {
     let scratch = try Scratch()
     let store = try store(kind, scratch)

@@ -46,7 +46,7 @@ private struct Cinema {
   }
 }
 
-@Suite("Conditions on related documents", .timeLimit(.minutes(20)))
+@Suite("Conditions on related documents", .timeLimit(.minutes(5)))
 struct RelatedConditionTests {
   @Test(
     "Conditions find documents by related ones, with and without indexes", arguments: [false, true])
@@ -212,7 +212,7 @@ struct RelatedConditionTests {
   }
 }
 
-@Suite("Included related documents", .timeLimit(.minutes(20)))
+@Suite("Included related documents", .timeLimit(.minutes(5)))
 struct IncludingTests {
   @Test("Results have the documents that they refer to")
   func toOne() async throws {

@@ -4,7 +4,7 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("Files deleted or replaced while open", .timeLimit(.minutes(20)))
+@Suite("Files deleted or replaced while open", .timeLimit(.minutes(10)))
 struct ReplacedFileTests {
   let scratch: Scratch
   let path: String

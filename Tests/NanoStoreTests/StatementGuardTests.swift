@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("SQL statements and the store's internal tables", .timeLimit(.minutes(20)))
+@Suite("SQL statements and the store's internal tables", .timeLimit(.minutes(10)))
 struct StatementGuardTests {
   let scratch: Scratch
   let store: Store
@@ -153,7 +153,7 @@ struct StatementGuardTests {
   }
 }
 
-@Suite("Tables and query plans", .timeLimit(.minutes(20)))
+@Suite("Tables and query plans", .timeLimit(.minutes(10)))
 struct TablesTests {
   @Test("Tables are listed with their kind, columns in order, and indexes", .sqlite)
   func tables() throws {

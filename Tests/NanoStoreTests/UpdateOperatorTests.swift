@@ -6,7 +6,7 @@ import NanoTestSupport
 import NanoTesting
 import Testing
 
-@Suite("Update operators", .timeLimit(.minutes(20)))
+@Suite("Update operators", .timeLimit(.minutes(10)))
 struct UpdateOperatorTests {
   private let store: Store
   private var films: DocumentCollection { store["films"] }

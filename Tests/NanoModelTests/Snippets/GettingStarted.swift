@@ -13,7 +13,7 @@ struct GettingStartedSnippets {
     var genres: [String]?
   }
 
-  @Test("The code runs as one program", .timeLimit(.minutes(20))) func code() async throws {
+  @Test("The code runs as one program", .timeLimit(.minutes(10))) func code() async throws {
     let scratch = try Scratch()
     let path = scratch.path + "/library.db"
     let store = try Store(.file(path))

@@ -20,7 +20,7 @@ func countLater(_ films: DocumentCollection) async throws -> Int {
 
 @Suite("Code in the article Sync or async")
 struct SyncOrAsyncSnippets {
-  @Test("The code runs as one program", .timeLimit(.minutes(20))) func code() async throws {
+  @Test("The code runs as one program", .timeLimit(.minutes(10))) func code() async throws {
     let store = try Store(.memory)
     let films = store["films"]
     let log = store["log"]

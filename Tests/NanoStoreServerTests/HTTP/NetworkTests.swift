@@ -14,7 +14,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite("A sync server on the network", .timeLimit(.minutes(20)))
+@Suite("A sync server on the network", .timeLimit(.minutes(2)))
 struct NetworkTests {
   private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -124,6 +124,16 @@ struct NetworkTests {
     }
 
     #expect(text.withLock { $0 }.contains("last_seq"))
+  }
+
+  @Test("Canceling a server while clients connect ends only the server")
+  func canceled() async throws {
+    for _ in 0..<10 {
+      let server = SyncServer(try anyStore(), configuration: Self.configuration())
+      try await withServer(server) { url in
+        for _ in 0..<30 { Task { try? await Self.send("GET", url.absoluteString + "_up") } }
+      }
+    }
   }
 
   @Test("The server works under a prefix of another application")

@@ -5,7 +5,7 @@ import NanoTestSupport
 import NanoTesting
 import Testing
 
-@Suite("Change feed", .timeLimit(.minutes(20)))
+@Suite("Change feed", .timeLimit(.minutes(10)))
 struct ChangeFeedTests {
   @Test(
     "Each commit is an element with the documents it changed", arguments: [true, false])

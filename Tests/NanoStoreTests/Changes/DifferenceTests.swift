@@ -5,7 +5,7 @@ import NanoTestSupport
 import NanoTesting
 import Testing
 
-@Suite("Differences of live queries", .timeLimit(.minutes(20)))
+@Suite("Differences of live queries", .timeLimit(.minutes(10)))
 struct DifferenceTests {
   @Test("A difference lists insertions, removals, moves, and changes")
   func kinds() async throws {

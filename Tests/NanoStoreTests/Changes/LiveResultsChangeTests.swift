@@ -8,7 +8,7 @@ import NanoTesting
 import Synchronization
 import Testing
 
-@Suite("Live results of changing queries", .timeLimit(.minutes(20)))
+@Suite("Live results of changing queries", .timeLimit(.minutes(10)))
 @MainActor struct LiveResultsChangeTests {
   private func numbers(_ range: Range<Int64>) throws -> DocumentCollection {
     let numbers = try anyStore()["numbers"]
@@ -133,7 +133,8 @@ import Testing
     let content = { (documents: [Document]) in
       documents.map { "\($0.key ?? "-") \((try? $0.object()).map { "\($0)" } ?? "?")" }
     }
-    let elements = ObservationCounter({ results.elements }) { documents in
+    let read = { results.elements }
+    let elements = ObservationCounter(read) { documents in
       updates += 1
       results.difference.apply(to: &list, content(documents))
       #expect(list == content(documents))
@@ -174,9 +175,9 @@ import Testing
     let numbers = try numbers(0..<3)
     var known: [Int64: Object] = [:]
     var unsaved: [Object] = []
-    let source = LiveSource<Object>(
-      numbers.find().updates().evaluator, identify: { AnyHashable(ObjectIdentifier($0)) }
-    ) { documents in
+    let identify = { (object: Object) in AnyHashable(ObjectIdentifier(object)) }
+    let source = LiveSource<Object>(numbers.find().updates().evaluator, identify: identify) {
+      documents in
       documents.map { document in
         let id = document.rowID ?? 0
         let object = known[id] ?? Object("\(id)")

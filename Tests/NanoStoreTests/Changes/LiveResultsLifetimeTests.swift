@@ -5,7 +5,7 @@ import NanoStoreCore
 import NanoTestSupport
 import Testing
 
-@Suite("Lifetime and errors of live results", .timeLimit(.minutes(20)))
+@Suite("Lifetime and errors of live results", .timeLimit(.minutes(10)))
 @MainActor struct LiveResultsLifetimeTests {
   private let counts = SpyEngine.Counts()
   private func store() throws -> Store {

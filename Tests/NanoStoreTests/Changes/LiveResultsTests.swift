@@ -6,7 +6,7 @@ import NanoTestSupport
 import Observation
 import Testing
 
-@Suite("Observable live results", .timeLimit(.minutes(20)))
+@Suite("Observable live results", .timeLimit(.minutes(10)))
 @MainActor struct LiveResultsTests {
   @Test("Elements arrive in the background, and again after each commit that changes them")
   func background() async throws {

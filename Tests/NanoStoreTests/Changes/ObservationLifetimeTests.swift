@@ -6,7 +6,7 @@ import NanoTestSupport
 import Synchronization
 import Testing
 
-@Suite("Observation lifetime", .timeLimit(.minutes(20)))
+@Suite("Observation lifetime", .timeLimit(.minutes(10)))
 struct ObservationLifetimeTests {
   private let counts = SpyEngine.Counts()
   private func store() throws -> Store {

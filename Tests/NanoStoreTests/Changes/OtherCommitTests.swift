@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// What observers learn of commits by other connections and programs, in collections whose changes are tracked.
-@Suite("Commits of others in tracked collections", .sqlite, .timeLimit(.minutes(20)))
+@Suite("Commits of others in tracked collections", .sqlite, .timeLimit(.minutes(10)))
 struct OtherCommitTests {
   private let scratch: Scratch
   private let store: Store

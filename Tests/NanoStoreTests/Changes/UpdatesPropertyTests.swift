@@ -4,7 +4,7 @@ import NanoStore
 import NanoTesting
 import Testing
 
-@Suite("Live queries after random writes", .timeLimit(.minutes(20)))
+@Suite("Live queries after random writes", .timeLimit(.minutes(10)))
 struct UpdatesPropertyTests {
   private struct Undo: Error {}
 

@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Live queries", .timeLimit(.minutes(20)))
+@Suite("Live queries", .timeLimit(.minutes(10)))
 struct UpdatesTests {
   static let locations = [true, false]
 

@@ -101,6 +101,15 @@ import Testing
     let status = try await replicate(a, b) { $0.rules.counters = ["plays"] }
     #expect(status.resolved == 0)
     #expect(try await a.collection.get("alien")?["plays"] == 10)
+    // Also after the document was deleted.
+    try await a.collection.delete("alien")
+    try await replicate(a, b)
+    for database in [a, b] {
+      try await database.collection.save(["title": "Alien", "plays": 10], key: "alien")
+    }
+    let again = try await replicate(a, b) { $0.rules.counters = ["plays"] }
+    #expect(again.resolved == 0)
+    #expect(try await b.collection.get("alien")?["plays"] == 10)
     #expect(try a.contents() == b.contents())
   }
 

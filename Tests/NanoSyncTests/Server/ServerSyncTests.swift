@@ -8,7 +8,7 @@ import NanoSync
 import NanoTestSupport
 import Testing
 
-@Suite("Sync on a server, beside other transactions", .postgres, .timeLimit(.minutes(20)))
+@Suite("Sync on a server, beside other transactions", .postgres, .timeLimit(.minutes(5)))
 struct ServerSyncTests {
   private func database(_ schema: ServerSchema) throws -> SyncDatabase {
     let database = try SyncDatabase(schema.store()["films"])

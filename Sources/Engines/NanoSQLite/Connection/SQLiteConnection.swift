@@ -53,7 +53,7 @@ final class SQLiteConnection {
   var interruption: Interruption? {
     didSet {
       assertHeld()
-      waitsInterruptibly(interruption)
+      setBusyHandler(interruption)
       guard let interruption else { return sqlite3_progress_handler(handle, 0, nil, nil) }
       sqlite3_progress_handler(
         handle, Self.progressInterval,
@@ -66,12 +66,15 @@ final class SQLiteConnection {
   }
   /// How long a statement waits for the lock of another connection, in milliseconds.
   var busyTimeout: Int32 = 0 {
-    didSet { lockWait = LockWait(timeout: busyTimeout) }
+    didSet {
+      sqlite3_busy_timeout(handle, busyTimeout)
+      lockWait = LockWait(timeout: busyTimeout)
+    }
   }
   private var lockWait: LockWait?
 
   /// Without an interruption, SQLite's own handler waits, because `PRAGMA busy_timeout` returns 0 for any other.
-  private func waitsInterruptibly(_ interruption: Interruption?) {
+  private func setBusyHandler(_ interruption: Interruption?) {
     guard let lockWait, interruption != nil || lockWait.interruption != nil else { return }
     lockWait.interruption = interruption
     if interruption == nil {

@@ -8,9 +8,9 @@ import Synchronization
 ///
 /// Other writers wait for one of these transactions at most, and memory and write-ahead log stay small. Inside a
 /// transaction of the caller, everything is written in that.
-final class BlobWriter: Sendable {
+package final class BlobWriter: Sendable {
   /// The number of bytes of a chunk: the unit in which content is read and verified. Larger ones are no faster.
-  static let chunkLength = 256 << 10
+  package static let chunkLength = 256 << 10
   /// The maximum number of bytes of content that is stored as a single chunk. Arbitrary.
   static let wholeLength = 64 << 10
   /// The number of bytes that are written in one transaction, and the most that is in memory.

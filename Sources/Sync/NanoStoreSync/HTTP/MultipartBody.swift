@@ -63,7 +63,7 @@ struct MultipartBody: AsyncSequence, Sendable {
 
   func makeAsyncIterator() -> Iterator { Iterator(rest: parts[...], store: store) }
 
-  /// Reads each piece by itself. A stream holds a connection and a snapshot of the store, and a client whose request ended
+  /// Reads each piece, a chunk, by itself. A stream holds a connection and a snapshot of the store, and a client whose request ended
   /// early may keep the iterator for as long as it lives.
   struct Iterator: AsyncIteratorProtocol {
     private var rest: ArraySlice<Part>
@@ -78,7 +78,7 @@ struct MultipartBody: AsyncSequence, Sendable {
     mutating func next() async throws -> ByteBuffer? {
       while true {
         if let (content, sent) = current {
-          let end = Swift.min(sent + PiecewiseBytes.length, Int(content.length))
+          let end = Swift.min(sent + BlobWriter.chunkLength, Int(content.length))
           if sent < end {
             current?.sent = end
             return ByteBuffer(bytes: try await store.data(of: content, in: sent..<end))

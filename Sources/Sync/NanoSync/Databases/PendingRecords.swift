@@ -148,7 +148,7 @@ struct PendingRecords {
         rows.append(stored.rowID)
       }
       // What was replaced is among the records.
-      if try database.hasPreviousBodies(writer) {
+      if try !former.isEmpty || database.hasPreviousBodies(writer) {
         try writer.removePreviousBodies(ofRows: Array(Set(rows + former)), in: database.name)
       }
       for (key, document) in unseen {

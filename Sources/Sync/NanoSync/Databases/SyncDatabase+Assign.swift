@@ -130,7 +130,8 @@ extension SyncDatabase {
     let parent = record.tree.winner
     let attachments = try attachments(parts.attachments, record, parent, writer)
     // Two stores that both add 1 have added 2. Documents that both insert, such as imported ones, are the same.
-    let isDistinct = parent != nil && ThreeWayMerge.mayCount(previous ?? [:], parts.body)
+    let isEdit = parent?.isDeleted == false
+    let isDistinct = isEdit && ThreeWayMerge.mayCount(previous ?? [:], parts.body)
     let revision = RevisionID(
       parent: parent?.id, isDeleted: false, body: try SyncJSON.plain(parts.body),
       attachments: attachments.map(\.identity), distinction: isDistinct ? distinction() : nil)
