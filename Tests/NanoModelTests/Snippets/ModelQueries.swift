@@ -157,7 +157,7 @@ struct ModelQueriesSnippets {
     #expect(groups.map(\.values.1) == [30, 10, 20])
   }
 
-  @Test("Live queries", .timeLimit(.minutes(20))) func live() async throws {
+  @Test("Live queries", .timeLimit(.minutes(10))) func live() async throws {
     let list = List()
     let people = store[Person.self]
     let task = Task {
