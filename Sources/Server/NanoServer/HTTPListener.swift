@@ -3,6 +3,7 @@
 package import Hummingbird
 package import HummingbirdCore
 package import Logging
+import NIOCore
 package import ServiceLifecycle
 
 /// Listens on a port, and passes requests to a responder until it is stopped.
@@ -12,7 +13,7 @@ package struct HTTPListener: Sendable {
   package var port: Int
   /// The maximum number of connections; others wait to be accepted.
   package var maximumConnections = 64
-  /// The time that running requests have to finish.
+  /// The time that running requests have to finish before they are canceled and their connections closed.
   package var shutdownTimeout = Duration.seconds(1)
   /// Whether `SIGINT`, `SIGTERM` and `SIGHUP` stop the server, or only the cancellation of the task.
   package var stopsOnSignals = false
@@ -34,21 +35,21 @@ package struct HTTPListener: Sendable {
     _ responder: Responder, whenReady: @escaping @Sendable (_ port: Int) async -> Void,
     logger: Logger
   ) async throws where Responder.Context == ServerContext {
+    let connections = OpenConnections()
     let application = Application(
-      responder: responder, server: server,
+      responder: CancelableResponder(responder: responder, connections: connections),
+      server: server,
       configuration: ApplicationConfiguration(
         address: .hostname(address, port: port), serverName: nil,
         availableConnectionsDelegate: MaximumAvailableConnections(maximumConnections)),
       onServerRunning: { await whenReady($0.localAddress?.port ?? 0) }, logger: logger)
-    var group = ServiceGroupConfiguration(
-      services: [.init(service: application)] + services.map { .init(service: $0) },
+    let deadline = ShutdownDeadline(timeout: shutdownTimeout, connections: connections)
+    let group = ServiceGroupConfiguration(
+      services: ([application] + services + [deadline]).map { .init(service: $0) },
       gracefulShutdownSignals: stopsOnSignals ? [.sigint, .sigterm, .sighup] : [],
       logger: logger)
-    group.maximumGracefulShutdownDuration = shutdownTimeout
-    group.maximumCancellationDuration = .seconds(1)
     let running = ServiceGroup(configuration: group)
-    // A canceled server would drop the connections that it has just accepted, and the `deinit` of their NIOAsyncWriter ends
-    // the process.
+    // Cancellation must not reach the server: see OpenConnections.
     let serving = Task { try await running.run() }
     try await withTaskCancellationHandler {
       try await serving.value
@@ -65,22 +66,20 @@ package struct ServerContext: RequestContext {
   package let port: Int
   /// The IP address of the client.
   package let address: String?
-  private let register: @Sendable (@escaping @Sendable () -> Void) -> Void
+  let channel: any Channel
 
   package init(source: Source) {
     coreContext = .init(source: source)
     port = source.channel.localAddress?.port ?? 0
     address = source.channel.remoteAddress?.ipAddress
-    register = { [channel = source.channel] action in
-      _ = channel.setOption(.allowRemoteHalfClosure, value: false)
-      channel.closeFuture.whenComplete { _ in action() }
-    }
+    channel = source.channel
   }
 
   /// Calls a closure when the client closes the connection.
   ///
   /// A client that closes only its sending half counts as gone from now on.
   package func onClose(_ action: @escaping @Sendable () -> Void) {
-    register(action)
+    _ = channel.setOption(.allowRemoteHalfClosure, value: false)
+    channel.closeFuture.whenComplete { _ in action() }
   }
 }

@@ -136,6 +136,33 @@ struct NetworkTests {
     }
   }
 
+  @Test("A request that does not end in time loses its connection, and the process goes on")
+  func slowRequest() async throws {
+    let (begun, signal) = AsyncStream.makeStream(of: Void.self)
+    let isCanceled = Mutex(false)
+    var configuration = Self.configuration()
+    configuration.shutdownTimeout = .milliseconds(10)
+    configuration.authenticate = { _ in
+      signal.yield()
+      // ServiceGroup would end the process if a canceled service took longer than its limit.
+      await Task.detached { try? await Task.sleep(for: .seconds(2)) }.value
+      isCanceled.withLock { $0 = Task.isCancelled }
+      return nil
+    }
+    let server = SyncServer(try anyStore(), configuration: configuration)
+    let request = Mutex<Task<Void, any Error>?>(nil)
+
+    try await withServer(server) { url in
+      let sent = Task { _ = try await Self.send("GET", url.absoluteString + "notes") }
+      request.withLock { $0 = sent }
+      for await _ in begun { break }
+    }
+
+    let sent = try #require(request.withLock { $0 })
+    await #expect(throws: URLError.self) { try await sent.value }
+    #expect(isCanceled.withLock { $0 })
+  }
+
   @Test("The server works under a prefix of another application")
   func mounted() async throws {
     let server = SyncServer(try anyStore(), configuration: Self.configuration())

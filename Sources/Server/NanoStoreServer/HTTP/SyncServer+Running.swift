@@ -12,7 +12,8 @@ import ServiceLifecycle
 extension SyncServer {
   /// Serves until the task is canceled or, if `stopsOnSignals` is set, the process receives `SIGINT` or `SIGTERM`.
   ///
-  /// Feeds then end, and running requests have ``SyncServerConfiguration/shutdownTimeout`` to finish.
+  /// Feeds then end, and running requests have ``SyncServerConfiguration/shutdownTimeout`` to finish before they are canceled
+  /// and lose their connections.
   ///
   /// - Parameters:
   ///   - stopsOnSignals: Whether signals stop the server.

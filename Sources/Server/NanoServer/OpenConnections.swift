@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+import Hummingbird
+import NIOCore
+import ServiceLifecycle
+import Synchronization
+
+/// The connections that have sent a request. They are closed when the time that requests have to finish is over.
+///
+/// The server itself is not canceled: it would drop the connections that it has accepted but not yet begun to serve, and
+/// the `deinit` of their NIOAsyncWriter ends the process. `ServiceGroup` also ends the process if a canceled service
+/// takes longer than `maximumCancellationDuration`, which no busy machine can promise.
+final class OpenConnections: Sendable {
+  private struct Connection {
+    let channel: any Channel
+    /// Cancels the request of the connection: it has at most one at a time.
+    let cancel: @Sendable () -> Void
+  }
+
+  private struct State {
+    var connections: [ObjectIdentifier: Connection] = [:]
+    var isClosing = false
+  }
+
+  private let state = Mutex(State())
+
+  /// Notes a request until its connection is closed.
+  fileprivate func add(_ channel: any Channel, cancel: @escaping @Sendable () -> Void) {
+    let id = ObjectIdentifier(channel)
+    let connection = Connection(channel: channel, cancel: cancel)
+    let (isNew, isClosing) = state.withLock { state in
+      (state.connections.updateValue(connection, forKey: id) == nil, state.isClosing)
+    }
+    if isClosing { close(connection) }
+    guard isNew else { return }
+    channel.closeFuture.whenComplete { [self] _ in
+      state.withLock { _ = $0.connections.removeValue(forKey: id) }
+    }
+  }
+
+  /// Cancels all requests and closes their connections, also those of requests that begin later.
+  fileprivate func closeAll() {
+    let open = state.withLock { state in
+      state.isClosing = true
+      return Array(state.connections.values)
+    }
+    open.forEach(close)
+  }
+
+  private func close(_ connection: Connection) {
+    connection.cancel()
+    connection.channel.close(promise: nil)
+  }
+}
+
+/// Passes requests to another responder as tasks that can be canceled.
+struct CancelableResponder<Responder: HTTPResponder>: HTTPResponder
+where Responder.Context == ServerContext {
+  let responder: Responder
+  let connections: OpenConnections
+
+  func respond(to request: Request, context: ServerContext) async throws -> Response {
+    let response = Task { try await responder.respond(to: request, context: context) }
+    connections.add(context.channel) { response.cancel() }
+    return try await withTaskCancellationHandler {
+      try await response.value
+    } onCancel: {
+      response.cancel()
+    }
+  }
+}
+
+/// Closes the connections when a graceful shutdown has lasted for a time.
+struct ShutdownDeadline: Service {
+  let timeout: Duration
+  let connections: OpenConnections
+
+  func run() async throws {
+    try? await gracefulShutdown()
+    // Not awaited: the group stops the server only when this service has ended.
+    Task {
+      try? await Task.sleep(for: timeout)
+      connections.closeAll()
+    }
+  }
+}
