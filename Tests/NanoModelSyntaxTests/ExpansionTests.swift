@@ -127,7 +127,7 @@ struct ExpansionTests {
             }
             func kind(_: NanoStoreModels.PropertyCheck.Passed) {
             }
-            #sourceLocation(file: "test.swift", line: 6)
+            #sourceLocation(file: "Test.swift", line: 6)
             kind(_$found)
             #sourceLocation()
           }

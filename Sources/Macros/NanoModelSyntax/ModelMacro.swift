@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 package import SwiftSyntax
-import SwiftSyntaxBuilder
 package import SwiftSyntaxMacros
 
 /// Generates the conformance to `Model`: parses, checks and renders the declaration.
@@ -15,6 +14,8 @@ package import SwiftSyntaxMacros
 package protocol ModelMacroImplementation: MemberMacro, MemberAttributeMacro, ExtensionMacro {}
 
 extension ModelMacroImplementation {
+  package static var formatMode: FormatMode { .disabled }
+
   package static func expansion(
     of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
     conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
@@ -24,15 +25,15 @@ extension ModelMacroImplementation {
     if !isReportedByExtension(declaration) { problems.emit(context) }
     guard let model, !problems.hasErrors else {
       return declaration.as(ClassDeclSyntax.self)
-        .map { ObjectRenderer.placeholders(in: $0.name.text) } ?? []
+        .map { ObjectRenderer.placeholders(in: $0.name.text).map(DeclSyntax.init(unparsed:)) } ?? []
     }
-    let unknown: DeclSyntax =
-      "\(raw: model.access)var _$unknownFields = NanoStoreModels.UnknownFields()"
+    let unknown = "\(model.access)var _$unknownFields = NanoStoreModels.UnknownFields()"
     let reader = ReaderRenderer(model)
     let object =
       model.isClass ? reader.initializers + ObjectRenderer(model, model.name).members : []
     let check = CheckRenderer(model, context).function
-    return [unknown] + object + reader.members + (check.map { [$0] } ?? [])
+    return ([unknown] + object + reader.members + (check.map { [$0] } ?? []))
+      .map(DeclSyntax.init(unparsed:))
   }
 
   /// Returns whether the extension expansion emits the diagnostics.
@@ -73,7 +74,6 @@ extension ModelMacroImplementation {
       + (model.isClass
         ? ObjectRenderer(model, type.trimmedDescription).relationships
         : ReaderRenderer(model).initializers)
-    let text = members.map { "\($0)" }.joined(separator: "\n\n")
     var conformances: [String] = []
     if protocols.contains(where: { $0.trimmedDescription.hasSuffix("Model") }) {
       conformances.append("NanoStoreModels.Model")
@@ -83,12 +83,12 @@ extension ModelMacroImplementation {
     if mirror != nil { conformances.append("Swift.CustomReflectable") }
     let conformance = conformances.isEmpty ? "" : ": " + conformances.joined(separator: ", ")
     return [
-      try ExtensionDeclSyntax(
-        """
-        \(raw: model.availability)nonisolated extension \(type.trimmed)\(raw: conformance) {
-        \(raw: text)
-        }
-        """)
+      ExtensionDeclSyntax(
+        unparsed: """
+          \(model.availability)nonisolated extension \(type.trimmedDescription)\(conformance) {
+          \(members.joined(separator: "\n\n"))
+          }
+          """)
     ]
   }
 }

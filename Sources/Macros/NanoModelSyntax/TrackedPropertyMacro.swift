@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 package import SwiftSyntax
-import SwiftSyntaxBuilder
 package import SwiftSyntaxMacros
 
 /// Adds accessors to a property of an object, which load the object on first access and report changes in advance.
@@ -10,18 +9,22 @@ package import SwiftSyntaxMacros
 package protocol TrackedPropertyImplementation: AccessorMacro, PeerMacro {}
 
 extension TrackedPropertyImplementation {
+  package static var formatMode: FormatMode { .disabled }
+
   package static func expansion(
     of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) -> [AccessorDeclSyntax] {
-    property(declaration).map { AccessorRenderer.accessors(of: $0) } ?? []
+    property(declaration).map {
+      AccessorRenderer.accessors(of: $0).map(AccessorDeclSyntax.init(unparsed:))
+    } ?? []
   }
 
   package static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) -> [DeclSyntax] {
-    property(declaration).map { [AccessorRenderer.storage(of: $0)] } ?? []
+    property(declaration).map { [DeclSyntax(unparsed: AccessorRenderer.storage(of: $0))] } ?? []
   }
 
   /// Returns the parsed property, or nil if it has errors, which the model reports.
@@ -38,6 +41,8 @@ extension TrackedPropertyImplementation {
 package protocol RelationshipImplementation: AccessorMacro, PeerMacro {}
 
 extension RelationshipImplementation {
+  package static var formatMode: FormatMode { .disabled }
+
   package static func expansion(
     of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
@@ -46,7 +51,7 @@ extension RelationshipImplementation {
     guard let variable = declaration.as(VariableDeclSyntax.self), isInClass(context),
       let relationship = RelationshipDeclaration(variable, &problems)
     else { return [] }
-    return AccessorRenderer.accessors(of: relationship)
+    return AccessorRenderer.accessors(of: relationship).map(AccessorDeclSyntax.init(unparsed:))
   }
 
   package static func expansion(
@@ -60,8 +65,8 @@ extension RelationshipImplementation {
       return []
     }
     var silent = Problems()
-    return RelationshipDeclaration(variable, &silent).map { [AccessorRenderer.storage(of: $0)] }
-      ?? []
+    return RelationshipDeclaration(variable, &silent)
+      .map { [DeclSyntax(unparsed: AccessorRenderer.storage(of: $0))] } ?? []
   }
 
   private static func isInClass(_ context: some MacroExpansionContext) -> Bool {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import SwiftSyntax
-import SwiftSyntaxBuilder
-
 /// Renders the accessors and storage of properties of objects.
 enum AccessorRenderer {
   private static let willChange = "if _$object.isWatched { _$willChange() }"
@@ -22,7 +19,7 @@ enum AccessorRenderer {
 
   // MARK: Values
 
-  static func accessors(of property: StoredProperty) -> [AccessorDeclSyntax] {
+  static func accessors(of property: StoredProperty) -> [String] {
     let storage = property.storageName
     let value = property.type.isOptional ? storage : "\(storage)!"
     // A key path of the storage would make the compiler check each access to it for exclusivity at run time.
@@ -31,58 +28,58 @@ enum AccessorRenderer {
     let willChange = property.isTransient ? "" : willChange
     return [
       """
-      @storageRestrictions(initializes: \(raw: storage))
-      init(initialValue) { \(raw: storage) = initialValue }
+      @storageRestrictions(initializes: \(storage))
+      init(initialValue) { \(storage) = initialValue }
       """,
       """
       get {
-      \(raw: willRead)
-      return \(raw: value)
+      \(willRead)
+      return \(value)
       }
       """,
       """
       set {
-      \(raw: willChange)
-      let _$isSame = _$object.isObserved && NanoStoreModels.ModelCoding.isSame(\(raw: storage), newValue)
-      \(raw: storage) = newValue
-      if _$object.isObserved, !_$isSame { _$notify(\\.\(raw: path)) }
+      \(willChange)
+      let _$isSame = _$object.isObserved && NanoStoreModels.ModelCoding.isSame(\(storage), newValue)
+      \(storage) = newValue
+      if _$object.isObserved, !_$isSame { _$notify(\\.\(path)) }
       }
       """,
       """
       _modify {
-      \(raw: willChange)
-      let _$former = _$object.isObserved ? \(raw: storage) : nil
+      \(willChange)
+      let _$former = _$object.isObserved ? \(storage) : nil
       defer {
-      if _$object.isObserved, !NanoStoreModels.ModelCoding.isSame(\(raw: storage), _$former) { _$notify(\\.\(raw: path)) }
+      if _$object.isObserved, !NanoStoreModels.ModelCoding.isSame(\(storage), _$former) { _$notify(\\.\(path)) }
       }
-      yield &\(raw: value)
+      yield &\(value)
       }
       """,
     ]
   }
 
-  static func storage(of property: StoredProperty) -> DeclSyntax {
+  static func storage(of property: StoredProperty) -> String {
     let type = property.type.text
     // A variable of an optional type is implicitly nil.
     let initial = property.isImplicitlyNil && property.initialValue == nil ? " = nil" : ""
     let stored = property.type.isOptional ? type : "Swift.Optional<\(type)>"
-    return "private var \(raw: property.storageName): \(raw: stored)\(raw: initial)"
+    return "private var \(property.storageName): \(stored)\(initial)"
   }
 
   // MARK: Relationships
 
-  static func storage(of relationship: RelationshipDeclaration) -> DeclSyntax {
+  static func storage(of relationship: RelationshipDeclaration) -> String {
     let initial = relationship.isInverse || !relationship.isToMany ? " = .init()" : ""
     return
-      "private var \(raw: relationship.storageName): \(raw: relationship.storage)\(raw: initial)"
+      "private var \(relationship.storageName): \(relationship.storage)\(initial)"
   }
 
-  static func accessors(of relationship: RelationshipDeclaration) -> [AccessorDeclSyntax] {
+  static func accessors(of relationship: RelationshipDeclaration) -> [String] {
     if relationship.isInverse { return inverse(relationship) }
     let storage = relationship.storageName
-    let initializer: AccessorDeclSyntax = """
-      @storageRestrictions(initializes: \(raw: storage))
-      init(initialValue) { \(raw: storage) = \(raw: relationship.storage)(initialValue) }
+    let initializer: String = """
+      @storageRestrictions(initializes: \(storage))
+      init(initialValue) { \(storage) = \(relationship.storage)(initialValue) }
       """
     return [initializer]
       + (relationship.isMixed
@@ -90,22 +87,22 @@ enum AccessorRenderer {
         : relationship.isToMany ? toMany(relationship) : toOne(relationship))
   }
 
-  private static func toMany(_ relationship: RelationshipDeclaration) -> [AccessorDeclSyntax] {
+  private static func toMany(_ relationship: RelationshipDeclaration) -> [String] {
     let storage = relationship.storageName
     let (begin, end) = change(relationship, "\(storage)._objects")
-    let modify: AccessorDeclSyntax = """
+    let modify: String = """
       _modify {
-      \(raw: willChange)
-      \(raw: begin)
-      \(raw: observed(storage))
-      \(raw: end)
-      yield &\(raw: storage)._objects
+      \(willChange)
+      \(begin)
+      \(observed(storage))
+      \(end)
+      yield &\(storage)._objects
       }
       """
     return getterAndSetter(storage, "objects", begin, end) + [modify]
   }
 
-  private static func toOne(_ relationship: RelationshipDeclaration) -> [AccessorDeclSyntax] {
+  private static func toOne(_ relationship: RelationshipDeclaration) -> [String] {
     let storage = relationship.storageName
     let (begin, end) = change(relationship, "\(storage)._object.map { [$0] } ?? []")
     return getterAndSetter(storage, "object", begin, end)
@@ -114,21 +111,21 @@ enum AccessorRenderer {
   /// - Parameter content: The name of what the storage holds: `objects` or `object`.
   private static func getterAndSetter(
     _ storage: String, _ content: String, _ begin: String, _ end: String
-  ) -> [AccessorDeclSyntax] {
+  ) -> [String] {
     [
       """
       get {
-      \(raw: willRead(storage))
-      return \(raw: storage).\(raw: content)(of: self)
+      \(willRead(storage))
+      return \(storage).\(content)(of: self)
       }
       """,
       """
       set {
-      \(raw: willChange)
-      \(raw: begin)
-      \(raw: observed(storage))
-      \(raw: end)
-      \(raw: storage)._\(raw: content) = newValue
+      \(willChange)
+      \(begin)
+      \(observed(storage))
+      \(end)
+      \(storage)._\(content) = newValue
       }
       """,
     ]
@@ -147,27 +144,27 @@ enum AccessorRenderer {
     )
   }
 
-  private static func mixed(_ relationship: RelationshipDeclaration) -> [AccessorDeclSyntax] {
+  private static func mixed(_ relationship: RelationshipDeclaration) -> [String] {
     let storage = relationship.storageName
     let getter = relationship.isToMany ? "objects" : "object"
     return [
       """
       get {
-      \(raw: willRead(storage))
-      return \(raw: storage).\(raw: getter)(of: self, as: (\(raw: relationship.target)).self)
+      \(willRead(storage))
+      return \(storage).\(getter)(of: self, as: (\(relationship.target)).self)
       }
       """,
       """
       set {
-      \(raw: willChange)
-      \(raw: observed(storage))
-      \(raw: storage).replace(with: newValue, of: self)
+      \(willChange)
+      \(observed(storage))
+      \(storage).replace(with: newValue, of: self)
       }
       """,
     ]
   }
 
-  private static func inverse(_ relationship: RelationshipDeclaration) -> [AccessorDeclSyntax] {
+  private static func inverse(_ relationship: RelationshipDeclaration) -> [String] {
     let storage = relationship.storageName
     let name = FieldText.literal(relationship.name.trimmingBackticks)
     let begin = "let _$before = \(storage).beginChange(of: self, \(name))"
@@ -176,19 +173,19 @@ enum AccessorRenderer {
       relationship.isToMany ? "\(storage)._objects" : "\(storage)._object.map { [$0] } ?? []"
     let end = "defer { _$didChangeInverse(\(name), since: _$before, to: \(after)) }"
     let getter = relationship.isToMany ? "objects" : "object"
-    var accessors: [AccessorDeclSyntax] = [
+    var accessors: [String] = [
       """
       get {
-      \(raw: willRead(storage, "_$willReadUnstored"))
-      return \(raw: storage).\(raw: getter)(of: self, \(raw: name))
+      \(willRead(storage, "_$willReadUnstored"))
+      return \(storage).\(getter)(of: self, \(name))
       }
       """,
       """
       set {
-      \(raw: begin)
-      \(raw: observed(storage))
-      \(raw: end)
-      \(raw: storage).\(raw: value) = newValue
+      \(begin)
+      \(observed(storage))
+      \(end)
+      \(storage).\(value) = newValue
       }
       """,
     ]
@@ -196,10 +193,10 @@ enum AccessorRenderer {
       accessors.append(
         """
         _modify {
-        \(raw: begin)
-        \(raw: observed(storage))
-        \(raw: end)
-        yield &\(raw: storage)._objects
+        \(begin)
+        \(observed(storage))
+        \(end)
+        yield &\(storage)._objects
         }
         """)
     }

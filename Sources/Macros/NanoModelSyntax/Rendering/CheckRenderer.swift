@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 import SwiftSyntax
-import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// Renders a function that is never called, but makes the compiler check the types of properties.
@@ -17,12 +16,12 @@ struct CheckRenderer {
   }
 
   /// The function, or nil if the names of all types show that they are valid.
-  var function: DeclSyntax? {
+  var function: String? {
     let checks = model.properties.flatMap(checks)
     guard !checks.isEmpty else { return nil }
     return """
       nonisolated private static func _$check() {
-      \(raw: checks.joined(separator: "\n"))
+      \(checks.joined(separator: "\n"))
       }
       """
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 import SwiftSyntax
-import SwiftSyntaxBuilder
 
 /// Renders the metadata of a model: its collection, version and fields.
 struct DescriptionRenderer {
@@ -9,7 +8,7 @@ struct DescriptionRenderer {
 
   /// The name of the type; in a class, `Self` could be a subclass.
   private let type: String
-  /// The type as a single identifier, because the formatter changes key paths with other types.
+  /// The type as a single identifier, with which a key path can begin whatever the text of the type is.
   private var root: String { model.isClass ? "_$Model" : "Self" }
 
   init(_ model: ModelDeclaration, _ type: some TypeSyntaxProtocol) {
@@ -17,33 +16,33 @@ struct DescriptionRenderer {
     self.type = model.isClass ? type.trimmedDescription : "Self"
   }
 
-  var members: [DeclSyntax] {
+  var members: [String] {
     let access = model.access
     let fields = model.properties.map(field).joined(separator: ",\n")
-    var members: [DeclSyntax] = [
-      "\(raw: access)static var collectionName: Swift.String { \(raw: FieldText.literal(model.collectionName)) }",
-      "\(raw: access)static var modelVersion: Swift.Int { \(raw: model.version) }",
+    var members: [String] = [
+      "\(access)static var collectionName: Swift.String { \(FieldText.literal(model.collectionName)) }",
+      "\(access)static var modelVersion: Swift.Int { \(model.version) }",
       """
-      \(raw: access)static var modelFields: [NanoStoreModels.ModelField<\(raw: type)>] {
-      \(raw: model.isClass ? "typealias _$Model = \(type)\n" : "")return [
-      \(raw: fields)
+      \(access)static var modelFields: [NanoStoreModels.ModelField<\(type)>] {
+      \(model.isClass ? "typealias _$Model = \(type)\n" : "")return [
+      \(fields)
       ]
       }
       """,
     ]
     if let rule = model.expires {
       members.append(
-        "\(raw: access)static var expirationRule: NanoStoreModels.ExpirationRule? { \(raw: rule) }")
+        "\(access)static var expirationRule: NanoStoreModels.ExpirationRule? { \(rule) }")
     }
     if model.namesCollection {
-      members.append("\(raw: access)static var _$namesCollection: Swift.Bool { true }")
+      members.append("\(access)static var _$namesCollection: Swift.Bool { true }")
     }
     if let key = model.key {
       members.append(
         """
-        \(raw: access)var documentKey: NanoStoreModels.DocumentKey? {
+        \(access)var documentKey: NanoStoreModels.DocumentKey? {
         get throws(NanoStoreModels.StoreError) {
-        try NanoStoreModels.ModelCoding.key(self.\(raw: key.name))
+        try NanoStoreModels.ModelCoding.key(self.\(key.name))
         }
         }
         """)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import SwiftSyntax
-import SwiftSyntaxBuilder
-
 /// Renders the mirror of a struct, which limits `print` and `dump` to the declared properties.
 ///
 /// Renders nothing for a class, which `print` displays by its name.
@@ -11,14 +8,14 @@ struct MirrorRenderer {
 
   init(_ model: ModelDeclaration) { self.model = model }
 
-  var member: DeclSyntax? {
+  var member: String? {
     guard !model.isClass else { return nil }
     let children = model.mirroredNames.map { name in
       "\(FieldText.literal(name.trimmingBackticks)): self.\(name) as Any"
     }
     return """
-      \(raw: model.access)var customMirror: Swift.Mirror {
-      Swift.Mirror(self, children: [\(raw: children.joined(separator: ", "))], displayStyle: .struct)
+      \(model.access)var customMirror: Swift.Mirror {
+      Swift.Mirror(self, children: [\(children.joined(separator: ", "))], displayStyle: .struct)
       }
       """
   }

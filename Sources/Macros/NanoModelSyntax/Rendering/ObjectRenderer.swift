@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import SwiftSyntax
-import SwiftSyntaxBuilder
-
 /// Renders the members that a class has in addition to those of a struct: its state in a context, loading and
 /// faulting, and relationships.
 struct ObjectRenderer {
@@ -16,20 +13,20 @@ struct ObjectRenderer {
 
   /// The members that property accessors require, rendered if an error prevents generating the others, so that the
   /// accessors do not cause additional errors.
-  static func placeholders(in type: String) -> [DeclSyntax] {
+  static func placeholders(in type: String) -> [String] {
     [
       "private var _$object = NanoStoreModels.ObjectState()",
       "private init(_$fault: Swift.Void) { Swift.fatalError() }",
       "private func _$load() {}",
       "private func _$willChange() {}",
-      "private func _$willRead(_ path: Swift.PartialKeyPath<\(raw: type)>) {}",
-      "private func _$willReadUnstored(_ path: Swift.PartialKeyPath<\(raw: type)>) {}",
-      "private func _$notify(_ path: Swift.PartialKeyPath<\(raw: type)>) {}",
+      "private func _$willRead(_ path: Swift.PartialKeyPath<\(type)>) {}",
+      "private func _$willReadUnstored(_ path: Swift.PartialKeyPath<\(type)>) {}",
+      "private func _$notify(_ path: Swift.PartialKeyPath<\(type)>) {}",
     ]
   }
 
   /// The members in the class itself.
-  var members: [DeclSyntax] {
+  var members: [String] {
     let access = model.access
     let read = model.properties.enumerated().map { "self.\($1.storageName) = _$read.\($0)" }
     let empty = model.properties.map {
@@ -38,27 +35,27 @@ struct ObjectRenderer {
     return [
       // Accessed only briefly, by generated code and the context, but so often that dynamic exclusivity checking
       // would be measurable.
-      "@exclusivity(unchecked) \(raw: access)var _$object = NanoStoreModels.ObjectState()",
+      "@exclusivity(unchecked) \(access)var _$object = NanoStoreModels.ObjectState()",
       """
-      \(raw: access)init(_$fault: Swift.Void) {
-      \(raw: empty.joined(separator: "\n"))
+      \(access)init(_$fault: Swift.Void) {
+      \(empty.joined(separator: "\n"))
       }
       """,
       """
-      \(raw: access)func _$fill(_ _$reader: inout NanoStoreModels.JSONReader, _ _$key: NanoStoreModels.BorrowedKey) \
+      \(access)func _$fill(_ _$reader: inout NanoStoreModels.JSONReader, _ _$key: NanoStoreModels.BorrowedKey) \
       throws(NanoStoreModels.StoreError) {
       let _$read = try Self._$read(&_$reader, _$key)
       if _$object.isObserved { return _$replace(with: _$read) }
-      \(raw: read.joined(separator: "\n"))
-      self._$unknownFields = _$read.\(raw: model.properties.count)
+      \(read.joined(separator: "\n"))
+      self._$unknownFields = _$read.\(model.properties.count)
       }
       """,
       replacement,
       """
-      \(raw: access)func _$fillWithFirstValues() {
-      \(raw: model.properties.map(initialize).joined(separator: "\n"))
+      \(access)func _$fillWithFirstValues() {
+      \(model.properties.map(initialize).joined(separator: "\n"))
       guard _$object.isObserved else { return }
-      \(raw: model.properties.map { "_$notify(\\.\(Self.path(of: $0)))" }.joined(separator: "\n"))
+      \(model.properties.map { "_$notify(\\.\(Self.path(of: $0)))" }.joined(separator: "\n"))
       }
       """,
     ]
@@ -66,7 +63,7 @@ struct ObjectRenderer {
 
   /// The function that replaces the content of an object with observers, who are notified of what is different once all
   /// of it is in place. Relationships to the same objects remain resolved.
-  private var replacement: DeclSyntax {
+  private var replacement: String {
     let names = model.properties.enumerated().map {
       (index: $0, storage: $1.storageName, property: $1)
     }
@@ -86,11 +83,11 @@ struct ObjectRenderer {
     }
     return """
       @inline(never)
-      private func _$replace(with _$read: \(raw: ReaderRenderer(model).result)) {
-      let _$isSame: [Swift.Bool] = [\(raw: compare.joined(separator: ", "))]
-      \(raw: assign.joined(separator: "\n"))
-      self._$unknownFields = _$read.\(raw: model.properties.count)
-      \(raw: notify.joined(separator: "\n"))
+      private func _$replace(with _$read: \(ReaderRenderer(model).result)) {
+      let _$isSame: [Swift.Bool] = [\(compare.joined(separator: ", "))]
+      \(assign.joined(separator: "\n"))
+      self._$unknownFields = _$read.\(model.properties.count)
+      \(notify.joined(separator: "\n"))
       }
       """
   }
@@ -111,9 +108,9 @@ struct ObjectRenderer {
   }
 
   /// The members in the extension.
-  var relationships: [DeclSyntax] {
+  var relationships: [String] {
     let stored = model.properties.compactMap(\.relationship)
-    var members: [DeclSyntax] = []
+    var members: [String] = []
     if !stored.isEmpty {
       members.append(list("_$relationships", "GraphRelationship", stored, model.properties))
     }
@@ -126,7 +123,7 @@ struct ObjectRenderer {
   private func list(
     _ name: String, _ element: String, _ relationships: [RelationshipDeclaration],
     _ properties: [StoredProperty]
-  ) -> DeclSyntax {
+  ) -> String {
     let items = relationships.map { relationship in
       let stored = properties.first { $0.relationship?.name == relationship.name }?.storedName
       var arguments = [
@@ -143,10 +140,10 @@ struct ObjectRenderer {
       return "NanoStoreModels.\(element)(\(arguments.joined(separator: ", ")))"
     }
     return """
-      \(raw: model.access)static var \(raw: name): [NanoStoreModels.\(raw: element)<\(raw: type)>] {
-      typealias _$Model = \(raw: type)
+      \(model.access)static var \(name): [NanoStoreModels.\(element)<\(type)>] {
+      typealias _$Model = \(type)
       return [
-      \(raw: items.joined(separator: ",\n"))
+      \(items.joined(separator: ",\n"))
       ]
       }
       """

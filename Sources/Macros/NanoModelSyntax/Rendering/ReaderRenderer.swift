@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import SwiftSyntax
-import SwiftSyntaxBuilder
-
 /// Renders the functions that decode a value.
 ///
 /// Documents written by a model have their fields in declaration order, so the fast path expects each name at its
@@ -21,19 +18,19 @@ struct ReaderRenderer {
   }
 
   /// The initializers that the protocol requires.
-  var initializers: [DeclSyntax] {
+  var initializers: [String] {
     let access = model.access
     if model.isClass {
       return [
         """
-        \(raw: access)init(\(raw: Self.reader("reading reader"))) \(raw: Self.failure) {
+        \(access)init(\(Self.reader("reading reader"))) \(Self.failure) {
         throw NanoStoreModels.ModelCoding.embeddingError(Self.self)
         }
         """,
         """
-        \(raw: access)init(\(raw: Self.reader("reading reader")), key: NanoStoreModels.BorrowedKey) \
-        \(raw: Self.failure) {
-        \(raw: initialize("&reader, key"))
+        \(access)init(\(Self.reader("reading reader")), key: NanoStoreModels.BorrowedKey) \
+        \(Self.failure) {
+        \(initialize("&reader, key"))
         }
         """,
       ] + defaultInitializer
@@ -41,30 +38,30 @@ struct ReaderRenderer {
     guard model.key != nil else {
       return [
         """
-        \(raw: access)init(\(raw: Self.reader("reading reader"))) \(raw: Self.failure) {
-        \(raw: initialize("&reader"))
+        \(access)init(\(Self.reader("reading reader"))) \(Self.failure) {
+        \(initialize("&reader"))
         }
         """
       ] + defaultInitializer
     }
     return [
       """
-      \(raw: access)init(\(raw: Self.reader("reading reader"))) \
-      \(raw: Self.failure) {
+      \(access)init(\(Self.reader("reading reader"))) \
+      \(Self.failure) {
       try self.init(reading: &reader, key: .none)
       }
       """,
       """
-      \(raw: access)init(\(raw: Self.reader("reading reader")), key: NanoStoreModels.BorrowedKey) \
-      \(raw: Self.failure) {
-      \(raw: initialize("&reader, key"))
+      \(access)init(\(Self.reader("reading reader")), key: NanoStoreModels.BorrowedKey) \
+      \(Self.failure) {
+      \(initialize("&reader, key"))
       }
       """,
     ] + defaultInitializer
   }
 
   /// A replacement for the default initializer, which the other initializers suppress.
-  private var defaultInitializer: [DeclSyntax] {
+  private var defaultInitializer: [String] {
     model.hasDefaultInitializer ? ["init() {}"] : []
   }
 
@@ -78,18 +75,18 @@ struct ReaderRenderer {
   }
 
   /// The decoding functions: one for declaration order and one for any order.
-  var members: [DeclSyntax] {
+  var members: [String] {
     [
       """
       @inline(__always)
-      nonisolated private static func _$read(\(raw: parameters)) \(raw: Self.failure) -> \(raw: result) {
-      \(raw: inOrder)
+      nonisolated private static func _$read(\(parameters)) \(Self.failure) -> \(result) {
+      \(inOrder)
       }
       """,
       """
       @inline(never)
-      nonisolated private static func _$readInAnyOrder(\(raw: parameters)) \(raw: Self.failure) -> \(raw: result) {
-      \(raw: inAnyOrder)
+      nonisolated private static func _$readInAnyOrder(\(parameters)) \(Self.failure) -> \(result) {
+      \(inAnyOrder)
       }
       """,
     ]

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import SwiftSyntax
-import SwiftSyntaxBuilder
-
 /// Renders the function that encodes a value.
 ///
 /// Field names are constants that include their punctuation. Until the first field that is always written, the comma
@@ -12,17 +9,17 @@ struct WriterRenderer {
 
   init(_ model: ModelDeclaration) { self.model = model }
 
-  var members: [DeclSyntax] {
+  var members: [String] {
     let access = model.access
     if model.isClass {
       return [
-        "\(raw: access)func write(to writer: inout NanoStoreModels.JSONWriter) { NanoStoreModels.ModelCoding.rejectEmbedding(Self.self, &writer) }",
-        "\(raw: access)func writeDocument(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: true) }",
-        "\(raw: access)func _$writeSnapshot(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: false) }",
+        "\(access)func write(to writer: inout NanoStoreModels.JSONWriter) { NanoStoreModels.ModelCoding.rejectEmbedding(Self.self, &writer) }",
+        "\(access)func writeDocument(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: true) }",
+        "\(access)func _$writeSnapshot(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: false) }",
         """
         private func _$write(to writer: inout NanoStoreModels.JSONWriter, isDocument: Swift.Bool) {
         if _$object.isFault { _$load() }
-        \(raw: body)
+        \(body)
         }
         """,
       ]
@@ -30,19 +27,19 @@ struct WriterRenderer {
     guard model.key != nil else {
       return [
         """
-        \(raw: access)func write(to writer: inout NanoStoreModels.JSONWriter) {
-        \(raw: body)
+        \(access)func write(to writer: inout NanoStoreModels.JSONWriter) {
+        \(body)
         }
         """
       ]
     }
     // The key is separate from the fields of a document, but is a field if the value is nested in another value.
     return [
-      "\(raw: access)func write(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: false) }",
-      "\(raw: access)func writeDocument(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: true) }",
+      "\(access)func write(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: false) }",
+      "\(access)func writeDocument(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: true) }",
       """
       private func _$write(to writer: inout NanoStoreModels.JSONWriter, isDocument: Swift.Bool) {
-      \(raw: body)
+      \(body)
       }
       """,
     ]
