@@ -40,6 +40,39 @@ struct IndexTests {
     #expect(refused?.code == .unsupported)
   }
 
+  @Test(
+    "Indexes of one transaction are used in it, and exist only if it commits",
+    arguments: [true, false])
+  func several(commits: Bool) throws {
+    struct Undone: Error {}
+    let paths = ["name", "-address.zip", "tags", "address.city", "unused"]
+    var created: [IndexDefinition] = []
+    do {
+      try store.write {
+        for path in paths { created.append(try people.createIndex(path)) }
+        try people.save(["name": "Cleo", "address": ["city": "Oslo"], "tags": ["x"]], key: "cleo")
+        #expect(try people.indexes() == created.sorted { $0.name < $1.name })
+        #expect(try people.find("[tags] = 'x'").count() == 2)
+        #expect(
+          try people.find("[address.city] = 'Oslo'").explain().indexes == [created[3].name])
+        #expect(throws: StoreError.self) {
+          try people.createIndex("zip", name: created[0].name)
+        }
+        if !commits { throw Undone() }
+      }
+    } catch is Undone {}
+
+    let other = try Store.file(scratch.file("a.db"))
+    for store in [store, other] {
+      let people = store["people"]
+      #expect(try people.indexes().count == (commits ? paths.count : 0))
+      let found = try people.find("[address.city] = 'Paris'")
+      #expect(try found.explain().indexes == (commits ? [created[3].name] : []))
+      #expect(try found.fetch().map(\.key) == ["bob"])
+      #expect(try store.verify().isEmpty)
+    }
+  }
+
   static let kinds: [(name: String, paths: [String], elements: Bool, clash: DocumentObject)] = [
     ("field", ["name"], false, ["name": "Ada"]),
     ("nested", ["address.city"], false, ["address": ["city": "London"]]),

@@ -78,7 +78,7 @@ public struct SyncServerConfiguration: Sendable {
 public enum SyncDatabases: Sendable, Hashable {
   /// All collections of applications.
   case all
-  /// Collections with these names, also if they do not exist yet.
+  /// Collections with these names. Requests for one that does not exist receive 404 until it is created.
   case only(Set<String>)
 
   func contains(_ name: String) -> Bool {

@@ -87,9 +87,39 @@ extension SQLiteConnection {
   }
 
   func hasTable(_ name: String) throws -> Bool {
-    try first(
+    guard try hasTableOrView(name) else { return false }
+    return try first(
       SQLFragment("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", [.text(name)])
     ) { _ in true } ?? false
+  }
+
+  /// Whether there is a table, view or index with this name, whatever the case of its ASCII letters.
+  func hasTableOrIndex(_ name: String) throws -> Bool {
+    try hasTableOrView(name)
+      || first(SQLFragment("SELECT 1 FROM pragma_index_xinfo(?, 'main')", [.text(name)])) { _ in
+        true
+      }
+        ?? false
+  }
+
+  /// Whether there is a table or view with this name, whatever the case of its ASCII letters.
+  ///
+  /// The pragma finds it by hash. A search in `sqlite_schema` reads all definitions, which makes defining thousands of
+  /// collections take quadratic time.
+  func hasTableOrView(_ name: String) throws -> Bool {
+    do {
+      return try first(SQLFragment("SELECT 1 FROM pragma_table_xinfo(?, 'main')", [.text(name)])) {
+        _ in
+        true
+      } ?? false
+    } catch {
+      // The pragma fails for a view of a table that does not exist.
+      return try first(
+        SQLFragment(
+          "SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')",
+          [.text(name)])
+      ) { _ in true } ?? false
+    }
   }
 
   func hasColumn(_ column: String, _ table: String) throws -> Bool {

@@ -11,7 +11,7 @@ final class CollectionTable {
   var indexes: [IndexDefinition]
   /// The names of SQLite's indexes, and of the side tables of indexes on elements, by index name.
   var sqlNames: [ExactName: String]
-  private let elementTables: [ExactName: String]
+  private var elementTables: [ExactName: String]
   /// Indexes whose build has begun: they are maintained like the others but not used.
   private(set) var unfinished: [IndexSchema]
   /// The indexed fields in which a decimal ever occurred, as the indexes in the file have been created for.
@@ -85,9 +85,8 @@ final class CollectionTable {
     self.indexes = indexes
     self.sqlNames = sqlNames
     self.ordersText = ordersText
-    elementTables = sqlNames.filter { name, _ in
-      indexes.contains { $0.name.hasSameBytes(as: name.text) && $0.kind == .elements }
-    }
+    let elements = Set(indexes.filter { $0.kind == .elements }.map { ExactName($0.name) })
+    elementTables = sqlNames.filter { name, _ in elements.contains(name) }
     self.paths = paths
     self.settings = settings
     defaults = FieldDefaults(settings.defaults)
@@ -99,6 +98,18 @@ final class CollectionTable {
     }
     statements = Array(repeating: nil, count: sqlTexts.count)
     decimalFields = fieldsWithDecimals
+    noteDecimalFields()
+  }
+
+  /// Adds an index that was created. Loading the collection again for each would make many indexes take quadratic time.
+  func add(_ schema: IndexSchema) {
+    let index = schema.index
+    let name = ExactName(index.name)
+    let position = indexes.firstIndex { index.name.isBefore($0.name) } ?? indexes.count
+    indexes.insert(index, at: position)
+    sqlNames[name] = schema.sqlName
+    if index.kind == .elements { elementTables[name] = schema.sqlName }
+    decimalFields.formUnion(index.columns.map(\.path).filter { paths.hasDecimals(at: $0) })
     noteDecimalFields()
   }
 

@@ -10,11 +10,12 @@ extension SQLiteWriter {
     guard let collectionName = try collectionForNewIndex(index, in: collection) else { return }
     if index.isUnique { try sweepAll(try tableForWriting(collectionName)) }
     let schema = IndexSchema(
-      collection: collectionName, index: index,
-      sqlName: try freeName(
-        IndexSchema.sqlNames(collectionName, index), suffixes: IndexSchema.suffixes),
+      collection: collectionName, index: index, sqlName: try freeName(index, in: collectionName),
       decimals: try decimals(of: index, in: collectionName))
-    if let failure = try unreadable(schema) { throw failure }
+    // SQLite compares every index with each query on the table, so the query is worth avoiding.
+    if try tableForWriting(collectionName).hasStuckRows, let failure = try unreadable(schema) {
+      throw failure
+    }
     // An index on elements is created by several statements; without a savepoint, a failure would leave the
     // first ones applied.
     try savepoint { try create(schema) }
@@ -37,9 +38,7 @@ extension SQLiteWriter {
     }
     guard let collectionName = try collectionForNewIndex(index, in: collection) else { return true }
     let schema = IndexSchema(
-      collection: collectionName, index: index,
-      sqlName: try freeName(
-        IndexSchema.sqlNames(collectionName, index), suffixes: IndexSchema.suffixes),
+      collection: collectionName, index: index, sqlName: try freeName(index, in: collectionName),
       decimals: try decimals(of: index, in: collectionName))
     try savepoint { try connection.execute(try schema.begin()) }
     try note(schema, filled: Int64.min)
@@ -137,7 +136,11 @@ extension SQLiteWriter {
           .text(schema.sqlName), .text(index.origin.rawValue),
           index.reason.map { .text($0) } ?? .null, filled.map { .int($0) } ?? .null,
         ]))
-    try nextGeneration(schema.collection)
+    guard filled == nil else { return try nextGeneration(schema.collection) }
+    let table = try tableForWriting(schema.collection)
+    try increaseGeneration(table)
+    table.add(schema)
+    connection.forgetPlans()
   }
 
   private func decimals(of index: IndexDefinition, in collection: String) throws -> Set<FieldPath> {
@@ -170,6 +173,16 @@ extension SQLiteWriter {
           .hint: "repair or delete it; verify lists all such documents",
         ])
     }
+  }
+
+  /// Returns an unused name for the definitions of an index.
+  private func freeName(_ index: IndexDefinition, in collection: String) throws -> String {
+    let candidates = IndexSchema.sqlNames(collection, index)
+    if index.kind.hasSideTable {
+      return try freeName(candidates, suffixes: IndexSchema.suffixes)
+    }
+    for name in candidates where try !connection.hasTableOrIndex(name) { return name }
+    preconditionFailure("There are more names than indexes.")
   }
 
   /// Returns the first name that, with any suffix, is not the name of a table, index or trigger.

@@ -153,14 +153,7 @@ extension SQLiteWriter {
       }
       return
     }
-    let conflicting = try connection.first(
-      SQLFragment(
-        "SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')",
-        [.text(name)])
-    ) { _ in true }
-    guard conflicting == nil else {
-      throw StoreError.tableExists(name)
-    }
+    guard try !connection.hasTableOrView(name) else { throw StoreError.tableExists(name) }
     try connection.execute(Schema.collection(name))
     try connection.run(
       SQLFragment(
@@ -233,6 +226,16 @@ extension SQLiteWriter {
     try nextGeneration(name)
     // Defaults affect query results.
     connection.recorder?.noteWhole(name)
+  }
+
+  /// Increments the generation, which makes all other connections reload the collection.
+  func increaseGeneration(_ table: CollectionTable) throws {
+    try flush()
+    try connection.run(
+      SQLFragment(
+        "UPDATE nano_collections SET generation = generation + 1 WHERE name = ?",
+        [.text(table.description.name)]))
+    table.generation += 1
   }
 
   /// Increments the generation, which makes all connections, including this one, reload the collection.
