@@ -39,8 +39,10 @@ final class ExpirySweeper: Sendable {
 
   func stop() { state.withLock { $0 = State() } }
 
-  /// Waits until the checks that were begun have ended.
-  func drain() { queue.sync {} }
+  /// Waits until the checks that were begun have ended, and those that they caused: time may have passed meanwhile.
+  func drain() {
+    repeat { queue.sync {} } while state.withLock(\.isWaiting)
+  }
 
   /// Accounts for an expiration that a transaction has set.
   func note(_ time: Int64) {
