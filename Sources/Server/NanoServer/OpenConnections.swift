@@ -44,7 +44,7 @@ final class OpenConnections: Sendable {
       state.isClosing = true
       return Array(state.connections.values)
     }
-    open.forEach(close)
+    for connection in open { close(connection) }
   }
 
   private func close(_ connection: Connection) {
