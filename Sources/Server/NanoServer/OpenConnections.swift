@@ -13,8 +13,9 @@ import Synchronization
 final class OpenConnections: Sendable {
   private struct Connection {
     let channel: any Channel
-    /// Cancels the request of the connection: it has at most one at a time.
-    let cancel: @Sendable () -> Void
+    /// Cancels the request that is being answered; a connection has at most one at a time. A task keeps its result, the
+    /// response, so it must not outlive the request.
+    var cancel: (@Sendable () -> Void)?
   }
 
   private struct State {
@@ -38,6 +39,11 @@ final class OpenConnections: Sendable {
     }
   }
 
+  /// Notes that a request was answered; its response may still be on the way.
+  fileprivate func end(_ channel: any Channel) {
+    state.withLock { $0.connections[ObjectIdentifier(channel)]?.cancel = nil }
+  }
+
   /// Cancels all requests and closes their connections, also those of requests that begin later.
   fileprivate func closeAll() {
     let open = state.withLock { state in
@@ -48,7 +54,7 @@ final class OpenConnections: Sendable {
   }
 
   private func close(_ connection: Connection) {
-    connection.cancel()
+    connection.cancel?()
     connection.channel.close(promise: nil)
   }
 }
@@ -62,6 +68,7 @@ where Responder.Context == ServerContext {
   func respond(to request: Request, context: ServerContext) async throws -> Response {
     let response = Task { try await responder.respond(to: request, context: context) }
     connections.add(context.channel) { response.cancel() }
+    defer { connections.end(context.channel) }
     return try await withTaskCancellationHandler {
       try await response.value
     } onCancel: {

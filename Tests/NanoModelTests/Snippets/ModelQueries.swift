@@ -53,7 +53,7 @@ struct ModelQueriesSnippets {
   @Test("Key paths") func keyPaths() async throws {
     let people = store[Person.self]
     let hoppers = try await people.find(\.lastName == "Hopper").fetch()
-    let old = try await people.find(\.age > 40 || \.firstName == "Jane").count()  // 2
+    let old = try await people.find(\.age > 40 && \.salary >= 10 || \.id == "jane").count()  // 2
     let ageless = try await people.find(\.age == nil).fetch()  // Jane
     let british = try await people.find(\.address?.country == "UK").fetch()  // Ada
     let others = try await people.find(!(\.lastName == "Doe")).count()  // 2

@@ -109,7 +109,7 @@ final class CollectionTable {
     indexes.insert(index, at: position)
     sqlNames[name] = schema.sqlName
     if index.kind == .elements { elementTables[name] = schema.sqlName }
-    decimalFields.formUnion(index.columns.map(\.path).filter { paths.hasDecimals(at: $0) })
+    decimalFields.formUnion(schema.decimals)
     noteDecimalFields()
   }
 

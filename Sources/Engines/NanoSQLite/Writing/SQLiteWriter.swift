@@ -231,20 +231,21 @@ extension SQLiteWriter {
   /// Increments the generation, which makes all other connections reload the collection.
   func increaseGeneration(_ table: CollectionTable) throws {
     try flush()
-    try connection.run(
-      SQLFragment(
-        "UPDATE nano_collections SET generation = generation + 1 WHERE name = ?",
-        [.text(table.description.name)]))
+    try writeNextGeneration(table.description.name)
     table.generation += 1
   }
 
   /// Increments the generation, which makes all connections, including this one, reload the collection.
   func nextGeneration(_ name: String) throws {
     try flush()
+    try writeNextGeneration(name)
+    forgetTables()
+  }
+
+  private func writeNextGeneration(_ name: String) throws {
     try connection.run(
       SQLFragment(
         "UPDATE nano_collections SET generation = generation + 1 WHERE name = ?", [.text(name)]))
-    forgetTables()
   }
 
   func forgetTables() {
@@ -328,9 +329,7 @@ extension SQLiteWriter {
             .int(Int64(table.paths.nodes[Int(node)].attribute)),
           ]))
     }
-    try connection.run(
-      SQLFragment(
-        "UPDATE nano_collections SET generation = generation + 1 WHERE name = ?", [.text(name)]))
+    try writeNextGeneration(name)
     table.generation += 1
   }
 }

@@ -4,7 +4,7 @@ import SwiftSyntax
 
 // Generated source is returned as text in a node that is not parsed. The compiler parses the text that it receives from
 // a plug-in anyway, and a plug-in is a debug build in debug builds of programs: parsing and formatting its own text took
-// half of the time in which a model compiled.
+// two thirds of the time in which a model compiled.
 
 extension DeclSyntax {
   init(unparsed text: String) { self.init(MissingDeclSyntax(placeholder: .identifier(text))) }
