@@ -5,9 +5,9 @@ import Testing
 
 @Suite struct NetworkScheduleTests {
   private static let count = TrialCount(
-    "random schedules of replicas ran through a faulty network", of: TrialLimits.schedules)
+    "random schedules of replicas ran through a faulty network", of: TrialLimits.schedules ?? 4)
 
-  @Test(.sqlite, arguments: 0..<TrialLimits.schedules)
+  @Test(.sqlite, arguments: 0..<(TrialLimits.schedules ?? 4))
   func `Replicas that sync through a faulty network agree in the end and lose nothing`(
     _ number: Int
   ) async throws {

@@ -11,20 +11,14 @@ import Synchronization
 import Testing
 
 @Suite struct RandomScheduleTests {
-  private static let environment = ProcessInfo.processInfo.environment
-  /// The number of schedules; more in the long form, which `make sync-schedules` runs.
-  private static let schedules = environment["NANOSTORE_SYNC_SCHEDULES"].flatMap { Int($0) } ?? 12
-  private static let firstSeed = environment["NANOSTORE_SYNC_SEED"].flatMap { Int($0) } ?? 0
-  /// When no further schedule begins; nil for never.
-  private static let end = environment["NANOSTORE_SYNC_SECONDS"].flatMap { Double($0) }
-    .map { ContinuousClock.now + .seconds($0) }
+  private static let schedules = TrialLimits.schedules ?? 12
   private static let counts = Mutex((ended: 0, done: 0))
 
   @Test(arguments: 0..<schedules)
   func `Replicas that write and sync at random agree in the end and lose nothing`(
     _ number: Int
   ) async throws {
-    let isOver = Self.end.map { ContinuousClock.now > $0 } ?? false
+    let isOver = TrialLimits.isOver
     defer {
       let (ended, done) = Self.counts.withLock { counts in
         counts.ended += 1
@@ -34,7 +28,7 @@ import Testing
       if ended == Self.schedules { print("\(done) random schedules of replicas ran") }
     }
     guard !isOver else { return }
-    var schedule = try RandomSchedule(seed: UInt64(Self.firstSeed + number))
+    var schedule = try RandomSchedule(seed: TrialLimits.seed + UInt64(number))
     try await schedule.run(steps: 60)
     try await schedule.settle()
     try schedule.check()
