@@ -122,7 +122,10 @@ extension SQLiteWriter {
       if let text = table.text { text.note(inserted) }
       return inserted
     }
-    if table.feed != nil { table.noteNumber(table.nextNumber) }
+    if table.feed != nil {
+      table.noteNumber(table.nextNumber)
+      table.loggedBytes += document.body.count
+    }
     return try connection.with(table, .rowIDOfKey) { statement in
       try statement.bind(key, at: 1)
       return try statement.step() ? statement.int(0) : 0
@@ -186,7 +189,10 @@ extension SQLiteWriter {
       statement.bind(document.version, at: 3)
       try statement.bind(borrowedText: document.body, at: 4)
       statement.bind(document.replacedRevision, at: 5)
-      if table.feed != nil { statement.bind(table.takeNumber(), at: 7) }
+      if table.feed != nil {
+        statement.bind(table.takeNumber(), at: 7)
+        table.loggedBytes += document.body.count
+      }
       do {
         _ = try statement.step()
       } catch {

@@ -302,6 +302,7 @@ extension SQLiteWriter {
   func flush() throws {
     for table in touched.values { try flushPaths(of: table) }
     for table in touched.values {
+      if table.loggedBytes > 0 { try foldLongLog(of: table) }
       try table.wildcardIndex?.flush(connection)
       try table.text?.flush(connection)
     }
