@@ -70,6 +70,23 @@ public struct Document: @unchecked Sendable {
       revision: revision, body: body)
   }
 
+  /// Creates a document by copying an engine's row, if possible into the storage of an earlier document that no longer
+  /// exists.
+  @inline(__always)
+  package init(
+    in collection: UnsafeRawBufferPointer, rowID: Int64, key: BorrowedKey,
+    type: UnsafeRawBufferPointer?, version: Int64?, added: Int64?, revision: Int64?,
+    copying body: UnsafeRawBufferPointer, reusing scratch: inout DocumentScratch
+  ) {
+    storage = DocumentStorage.make(
+      collection: collection, rowID: rowID, key: key, type: type, version: version, added: added,
+      revision: revision, body: body, reusing: { scratch.take($0) })
+  }
+
+  /// Lets the next document of a scan use the storage, unless the program has kept this one.
+  @inline(__always)
+  package consuming func recycle(into scratch: inout DocumentScratch) { scratch.put(storage) }
+
   /// Creates a document by copying a row that another program wrote.
   ///
   /// - Parameter isAltered: Whether the row contains values that the other parameters cannot represent.

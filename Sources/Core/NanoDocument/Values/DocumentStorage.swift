@@ -42,12 +42,14 @@ final class DocumentStorage: ManagedBuffer<DocumentStorage.Contents, UInt8> {
   }
 
   /// Copies everything; the borrowed buffers need to be valid only during the call.
+  ///
+  /// - Parameter take: Returns an instance with room for this many bytes that nothing refers to, if there is one.
   @inline(__always)
   static func make(
     collection: UnsafeRawBufferPointer?, rowID: Int64?, key: BorrowedKey,
     type: UnsafeRawBufferPointer?, version: Int64?, added: Int64?, revision: Int64?,
     isPartial: Bool = false, isForeign: Bool = false, isAltered: Bool = false,
-    body: UnsafeRawBufferPointer
+    body: UnsafeRawBufferPointer, reusing take: (Int) -> DocumentStorage? = { _ in nil }
   ) -> DocumentStorage {
     var contents = Contents(bodyCount: body.count)
     var present: Present = isPartial ? .partial : []
@@ -88,7 +90,13 @@ final class DocumentStorage: ManagedBuffer<DocumentStorage.Contents, UInt8> {
       present.insert(.collection)
     }
     contents.present = present
-    let instance = DocumentStorage.create(minimumCapacity: contents.count) { _ in contents }
+    let instance: ManagedBuffer<Contents, UInt8>
+    if let spare = take(contents.count) {
+      spare.withUnsafeMutablePointerToHeader { $0.pointee = contents }
+      instance = spare
+    } else {
+      instance = DocumentStorage.create(minimumCapacity: contents.count) { _ in contents }
+    }
     instance.withUnsafeMutablePointerToElements { start in
       var position = UnsafeMutableRawPointer(start)
       append(body, at: &position)

@@ -10,6 +10,8 @@ package import NanoDocument
 /// Confined to one thread at a time.
 package final class ConditionMatcher {
   private let node: MatcherNode
+  // Nothing that evaluates a condition calls the matcher again, so there is no second access to find.
+  @exclusivity(unchecked)
   private var document: DocumentBytes
 
   /// Compiles a condition.

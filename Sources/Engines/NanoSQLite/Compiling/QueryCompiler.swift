@@ -33,6 +33,17 @@ struct QueryCompiler {
     return Compiled(sql: SQLFragment("SELECT \(columns) ") + tail, rest: rest)
   }
 
+  /// Returns a statement that passes the columns of each result to a ``RowVisitor``; `nil` for a query for which SQLite
+  /// would have to sort, or to count.
+  ///
+  /// - Parameter ordered: Whether the order matters.
+  func visit(_ query: Query, columns: String, ordered: Bool) -> SQLFragment? {
+    guard query.isWholeByRowID, query.condition == .constant(true) || !ordered else { return nil }
+    // Rows of the table are in order, where an index that another program created need not be.
+    let (tail, _) = source(query, ordered: false, scansTable: ordered)
+    return RowVisitor.call + SQLFragment(", \(columns)) ") + tail
+  }
+
   /// Returns a statement that selects the document of one row if it satisfies the condition. The row ID is the last
   /// parameter.
   func candidate(_ query: Query) -> Compiled {
@@ -101,8 +112,11 @@ extension Query {
 
 extension QueryCompiler {
   /// Returns the statement from `FROM` to its end, and the rest of the condition.
-  private func source(_ query: Query, ordered: Bool = true) -> (SQLFragment, Condition?) {
+  private func source(
+    _ query: Query, ordered: Bool = true, scansTable: Bool = false
+  ) -> (SQLFragment, Condition?) {
     var sql = SQLFragment("FROM \(SQLName.quoted(metadata.table))")
+    if scansTable { sql.append(" NOT INDEXED") }
     let ranks = ordered && query.isRanked ? ranks(query) : nil
     // Foreign rows that are not in the index come last.
     let join = metadata.hasForeignRows ? " LEFT JOIN (" : " JOIN ("

@@ -37,6 +37,17 @@ struct FunctionArguments {
     return Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
   }
 
+  /// Passes the object to a closure without retaining it; returns whether the argument is one.
+  @inline(__always)
+  func use<Object: AnyObject>(
+    _ index: Int, _ kind: StaticString, _ work: (Object) -> Void
+  ) -> Bool {
+    let name = UnsafeRawPointer(kind.utf8Start).assumingMemoryBound(to: CChar.self)
+    guard let pointer = sqlite3_value_pointer(values[index], name) else { return false }
+    Unmanaged<Object>.fromOpaque(pointer)._withUnsafeGuaranteedRef(work)
+    return true
+  }
+
   /// Returns an attribute, if attributes are passed from this index on: id, key, type, version, added.
   func attribute(_ attribute: Attribute, from first: Int) -> DocumentValue {
     switch attribute {

@@ -12,8 +12,9 @@ enum QueryFunctions {
       try scalar("nano_match", count, connection, match)
       try scalar("nano_sort", count, connection, sort)
     }
-    try aggregate("nano_aggregate", connection, step: addAggregate, final: finish)
-    try aggregate("nano_distinct", connection, step: addDistinct, final: finish)
+    try aggregate("nano_aggregate", 2, connection, step: addAggregate)
+    try aggregate("nano_distinct", 2, connection, step: addDistinct)
+    try aggregate("nano_rows", -1, connection, step: RowVisitor.function)
     try KeyFunctions.register(on: connection)
     try scalar("regexp", 2, connection, regexp, flags: SQLITE_DETERMINISTIC)
   }
@@ -35,11 +36,11 @@ enum QueryFunctions {
   }
 
   private static func aggregate(
-    _ name: String, _ connection: OpaquePointer, step: Scalar, final: Final
+    _ name: String, _ count: Int32, _ connection: OpaquePointer, step: Scalar
   ) throws(StoreError) {
     try check(
       sqlite3_create_function_v2(
-        connection, name, 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, nil, nil, step, final, nil),
+        connection, name, count, SQLITE_UTF8 | SQLITE_DIRECTONLY, nil, nil, step, finish, nil),
       connection)
   }
 
@@ -51,15 +52,21 @@ enum QueryFunctions {
 
   private static let match: Scalar = { context, count, values in
     guard let arguments = FunctionArguments(context, values),
-      let program: MatchProgram = arguments.object(0, MatchProgram.kind)
+      arguments.use(0, MatchProgram.kind, { check($0, arguments, count) })
     else { return FunctionArguments(context, values)?.misuse() ?? () }
+  }
+
+  @inline(__always)
+  private static func check(
+    _ program: MatchProgram, _ arguments: FunctionArguments, _ count: Int32
+  ) {
     do throws(StoreError) {
       let holds = try program.condition.holds(for: arguments.storedText(1, isUTF8: program.isUTF8))
       {
         count > 2 ? arguments.attribute($0, from: 2) : .null
       }
       if holds { program.matches += 1 }
-      sqlite3_result_int(context, holds ? 1 : 0)
+      sqlite3_result_int(arguments.context, holds ? 1 : 0)
     } catch {
       arguments.fail(error, program)
     }

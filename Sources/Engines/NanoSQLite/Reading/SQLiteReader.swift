@@ -156,6 +156,23 @@ class SQLiteReader: EngineReader {
     }
   }
 
+  /// Passes the document of a row without a type to a closure.
+  @inline(__always)
+  private static func visit(
+    _ row: RowValues, _ incarnation: Int64?, hasKeys: Bool,
+    _ visit: (StoredDocument) throws -> Bool
+  ) throws -> Bool {
+    let first = hasKeys ? 2 : 1
+    func document(_ key: BorrowedKey) -> StoredDocument {
+      StoredDocument(
+        rowID: row.int(0), key: key, type: nil, version: nil, added: row.optionalNumber(first),
+        revision: row.optionalNumber(first + 1), incarnation: incarnation,
+        body: row.bytes(first + 2))
+    }
+    guard hasKeys else { return try visit(document(.none)) }
+    return try row.withKey(1) { try visit(document($0)) }
+  }
+
   @inline(__always)
   private static func whole(_ row: SQLiteStatement, _ incarnation: Int64?) -> StoredDocument {
     StoredDocument(
@@ -202,10 +219,21 @@ class SQLiteReader: EngineReader {
       let metadata = table.metadata
       let layout = metadata.parts.layout
       let incarnation = table.incarnation
-      let compiled = QueryCompiler(metadata).select(query, ordered: ordered)
+      let compiler = QueryCompiler(metadata)
+      if connection.isUTF8, layout != .all,
+        let sql = compiler.visit(
+          query, columns: metadata.parts.columns(body: query.bodyColumn), ordered: ordered)
+      {
+        return try connection.with(sql) { statement in
+          try eachRow(statement, table, query) { (row: RowValues) in
+            try Self.visit(row, incarnation, hasKeys: layout == .keyed, visit)
+          }
+        }
+      }
+      let compiled = compiler.select(query, ordered: ordered)
       try connection.with(compiled.sql) { statement in
-        try eachRow(statement, table, query) {
-          try visit(Self.document($0, incarnation, layout))
+        try eachRow(statement, table, query) { (row: SQLiteStatement) in
+          try visit(Self.document(row, incarnation, layout))
         }
       }
     }
@@ -225,9 +253,24 @@ class SQLiteReader: EngineReader {
       let parts = table.metadata.parts
       let (hasKeys, hasVersions) = (withKeys && parts.contains(.key), parts.contains(.type))
       let columns = query.bodyColumn + (hasKeys ? ", key" : "") + (hasVersions ? ", version" : "")
+      if connection.isUTF8, !hasVersions,
+        let sql = QueryCompiler(table.metadata).visit(query, columns: columns, ordered: true)
+      {
+        return try connection.with(sql) { statement in
+          try eachRow(statement, table, query) { (row: RowValues) in
+            let body = row.bytes(0)
+            guard hasKeys else {
+              return try visit(StoredContent(key: .none, version: nil, body: body))
+            }
+            return try row.withKey(1) {
+              try visit(StoredContent(key: $0, version: nil, body: body))
+            }
+          }
+        }
+      }
       let compiled = QueryCompiler(table.metadata).select(query, columns: columns)
       try connection.with(compiled.sql) { statement in
-        try eachRow(statement, table, query) { row in
+        try eachRow(statement, table, query) { (row: SQLiteStatement) in
           try visit(
             StoredContent(
               key: hasKeys ? row.borrowedKey(1) : .none,
@@ -253,6 +296,19 @@ class SQLiteReader: EngineReader {
     while try statement.step() {
       if try !scanTimer.timing({ try visit(statement) }) { break }
     }
+    scanTimer.end()
+  }
+
+  /// The same for a statement that passes its rows to a ``RowVisitor``.
+  @inline(__always)
+  private func eachRow(
+    _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query,
+    _ visit: (RowValues) throws -> Bool
+  ) throws {
+    guard var scanTimer = connection.scanTimer(statement, table, query) else {
+      return try statement.eachRow(visit)
+    }
+    try statement.eachRow { row in try scanTimer.timing { try visit(row) } }
     scanTimer.end()
   }
 

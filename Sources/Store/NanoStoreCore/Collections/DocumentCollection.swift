@@ -201,16 +201,37 @@ extension Document {
     self = collection.withUTF8 { name in
       // Without a revision, another program wrote the row last.
       if stored.revision == nil {
-        return Document(
-          foreignIn: UnsafeRawBufferPointer(name), rowID: stored.rowID, key: stored.borrowedKey,
-          type: stored.borrowedType, version: stored.version, added: stored.added,
-          isAltered: stored.isAltered, copying: stored.body)
+        return Document(foreign: stored, in: UnsafeRawBufferPointer(name))
       }
       return Document(
         in: UnsafeRawBufferPointer(name), rowID: stored.rowID, key: stored.borrowedKey,
         type: stored.borrowedType, version: stored.version, added: stored.added,
         revision: stored.revision, copying: stored.body)
     }
+  }
+
+  /// Like ``init(_:in:)``, if possible in the storage of an earlier document of a scan.
+  @inline(__always)
+  init(
+    _ stored: StoredDocument, in collection: UnsafeRawBufferPointer,
+    reusing scratch: inout DocumentScratch
+  ) {
+    guard stored.revision != nil else {
+      self.init(foreign: stored, in: collection)
+      return
+    }
+    self.init(
+      in: collection, rowID: stored.rowID, key: stored.borrowedKey, type: stored.borrowedType,
+      version: stored.version, added: stored.added, revision: stored.revision,
+      copying: stored.body, reusing: &scratch)
+  }
+
+  /// Copies a row that another program wrote last.
+  private init(foreign stored: StoredDocument, in collection: UnsafeRawBufferPointer) {
+    self.init(
+      foreignIn: collection, rowID: stored.rowID, key: stored.borrowedKey,
+      type: stored.borrowedType, version: stored.version, added: stored.added,
+      isAltered: stored.isAltered, copying: stored.body)
   }
 
   /// Returns a value decoded from the fields.

@@ -54,9 +54,21 @@ extension DocumentQuery {
     }
     let projection = query.fields
     try collection.readingDocuments { reader in
-      try reader.find(query, in: collection.name) { stored in
-        try visit(document(stored, projection))
-        return true
+      guard projection == nil else {
+        return try reader.find(query, in: collection.name) { stored in
+          try visit(document(stored, projection))
+          return true
+        }
+      }
+      var scratch = DocumentScratch()
+      var name = collection.name
+      try name.withUTF8 { name in
+        try reader.find(query, in: collection.name) { stored in
+          let document = Document(stored, in: UnsafeRawBufferPointer(name), reusing: &scratch)
+          try visit(document)
+          document.recycle(into: &scratch)
+          return true
+        }
       }
     }
   }
