@@ -111,6 +111,18 @@ private struct CacheProgram {
         try expect(single, row, context)
       }
     }
+    try compareLookups(store, context)
+  }
+
+  /// Checks single reads, which need not read at all if nothing was committed since the last one.
+  private mutating func compareLookups(_ store: Store, _ context: String) throws {
+    let key = key()
+    let rows = try store.sql("SELECT id, type, revision, body FROM c WHERE key = ?", key)
+    for _ in 0..<random.number(1...3) {
+      let document = try store["c"].get(key)
+      #expect(document?.rowID == rows.first?["id"]?.int64, "\(context): \(key)")
+      if let document, let row = rows.first { try expect(document, row, context) }
+    }
   }
 
   private func expect(_ document: Document, _ row: SQLRow, _ context: String) throws {

@@ -75,6 +75,53 @@ struct CacheTests {
     #expect(store.cacheUse.documents == 0)
   }
 
+  @Test("A single read notices what another store and another program committed")
+  func lookups() throws {
+    people.cacheSize = 5
+    let other = try Store(.file(scratch.file("a.db")))
+    for n in 1...20 as ClosedRange<Int64> {
+      let store = n % 2 == 0 ? store : other
+      if n % 3 == 0 {
+        try store.execute("UPDATE people SET body = json_object('n', ?) WHERE key = 'ada'", n)
+      } else {
+        try store["people"].save(["n": .int(n)], key: "ada")
+      }
+      #expect(try people.get("ada")?["n"] == .int(n))
+      #expect(try people.get("ada")?["n"] == .int(n))
+    }
+    let rowID = try #require(try people.get("ada")?.rowID)
+    // The key moves to another row, so that the row of the former lookup is still there.
+    try other.execute("UPDATE people SET key = 'bob' WHERE key = 'ada'")
+    try other["people"].insert(["n": 100], key: "ada")
+    #expect(try people.get(rowID: rowID)?.key == "bob")
+    #expect(try people.get("ada")?["n"] == 100)
+    try other["people"].delete("ada")
+    #expect(try people.get("ada") == nil)
+    try store.close()
+    #expect(throws: StoreError.self) { try people.get("bob") }
+  }
+
+  @Test("A document that another store lets expire is not returned from the cache")
+  func expiration() throws {
+    let clock = ManualClock()
+    func open() throws -> Store {
+      var engine = SQLiteConfiguration()
+      engine.clock = clock
+      return try Store(.file(scratch.file("b.db")), engine: engine)
+    }
+    let (one, two) = (try open(), try open())
+    try one["c"].save(["n": 1], key: "k")
+    one["c"].cacheSize = 5
+    #expect(try one["c"].get("k") != nil)
+    #expect(try one["c"].get("k") != nil)
+    let end = Date(microsecondsSince1970: clock.now()).addingTimeInterval(10)
+    try two["c"].setExpiration(end, of: "k")
+    #expect(try one["c"].get("k") != nil)
+    #expect(try one["c"].get("k") != nil)
+    clock.advance(by: .seconds(10))
+    #expect(try one["c"].get("k") == nil)
+  }
+
   @Test("Async reads return cached documents")
   func asynchronous() async throws {
     people.cacheSize = 2

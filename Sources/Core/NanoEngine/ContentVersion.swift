@@ -36,6 +36,20 @@ package struct CommittedState: Sendable, Hashable {
   }
 }
 
+/// Identifies a commit to a database, whichever connection or process made it.
+package struct CommitStamp: Sendable, Hashable {
+  /// What the engine distinguishes commits by.
+  package var words: SIMD8<UInt32>
+  /// The number of commits, as far as the engine counts them.
+  package var count: UInt32
+
+  @inlinable
+  package init(words: SIMD8<UInt32>, count: UInt32) {
+    self.words = words
+    self.count = count
+  }
+}
+
 /// The row IDs of a query's results, in order, and the state that they were read from.
 package struct RowIDResult: Sendable, Hashable {
   package var rowIDs: [Int64]

@@ -123,6 +123,7 @@ package final class EncryptedEngine: Engine {
   package var concurrentWrites: Int { inner.concurrentWrites }
   package var clock: any StoreClock { inner.clock }
   package var hasExpirations: Bool { inner.hasExpirations }
+  package var lastCommit: CommitStamp? { inner.lastCommit }
 
   package func write<Result>(
     _ isolation: Isolation, _ interruption: Interruption?,

@@ -44,16 +44,15 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   let commits = CommitBroadcast()
   /// Polls for commits of other connections while there is an observer.
   let poller: CommitPoller
+  /// `nil` if the engine does not know the state of the write-ahead log.
+  private let logHeader: LogHeader?
 
-  package var capabilities: Capabilities {
-    var all: Capabilities = [
-      .sql, .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .backup, .everythingIndex,
-      .changes, .fullTextIndexes, .changeTracking, .blobs, .expiration,
-    ]
-    if path != nil { all.insert(.durable) }
-    if readers != nil { all.insert(.concurrentReads) }
-    return all
-  }
+  /// Stored, because the store asks in each call: collecting them took a seventh of a small commit.
+  package let capabilities: Capabilities
+  private static let ofAllDatabases: Capabilities = [
+    .sql, .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .backup, .everythingIndex,
+    .changes, .fullTextIndexes, .changeTracking, .blobs, .expiration,
+  ]
 
   /// Opens a database and creates its internal tables if it is new.
   ///
@@ -97,7 +96,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
         connection.busyTimeout = configuration.busyMilliseconds
         let format = try connection.first(SQLFragment("PRAGMA user_version")) { $0.int(0) } ?? 0
         if format >= Schema.newestFormatVersion {
-          connection.hasExpirations.store(true, ordering: .relaxed)
+          connection.hasExpirations.set()
         }
         return connection
       }
@@ -119,9 +118,10 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     // Only a WAL lets readers and the writer work concurrently.
     let hasReaders = configuration.journalMode == .wal || configuration.isReadOnly
     let shared = hasReaders ? path : nil
+    let hasExpirations = connection.hasExpirations
     func pool(_ configuration: SQLiteConfiguration) -> ReaderPool? {
       shared.map { path in
-        ReaderPool(configuration, logger, observer) {
+        ReaderPool(configuration, logger, observer, hasExpirations) {
           let reader = try DatabaseFile.open(path, location, configuration, isReader: true)
           // Otherwise, some readers could read the old file and others the new one.
           guard try FileStatus(path).identity == opened else { throw Self.replaced(path) }
@@ -129,9 +129,14 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
         }
       }
     }
+    // With internal writes, a statement may change the journal or the locking mode.
+    let keepsLog = shared != nil && !configuration.isReadOnly && !configuration.allowsInternalWrites
+    logHeader = keepsLog ? LogHeader(of: connection.handle) : nil
     readers = pool(configuration)
     blobReaders = pool(configuration.forBlobs)
     if readers == nil { connection.blobPins = blobPins }
+    capabilities = Self.ofAllDatabases
+      .union(path == nil ? [] : .durable).union(readers == nil ? [] : .concurrentReads)
   }
 
   deinit { try? close() }
@@ -264,7 +269,11 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   }
 
   package var clock: any StoreClock { configuration.clock }
-  package var hasExpirations: Bool { connection.hasExpirations.load(ordering: .relaxed) }
+  package var hasExpirations: Bool { connection.hasExpirations.isSet }
+
+  package var lastCommit: CommitStamp? {
+    isReplaced.load(ordering: .relaxed) ? nil : logHeader?.lastCommit
+  }
 
   var hasClosed: Bool { isClosed.load(ordering: .acquiring) }
 
@@ -353,6 +362,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
       connection.owner.take()
       defer { connection.owner.release() }
       let result = Result { try last(connection) }
+      logHeader?.close()
       connection.prepareToClose()
       try writer.close()
       try result.get()

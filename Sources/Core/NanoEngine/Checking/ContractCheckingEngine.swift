@@ -105,6 +105,7 @@ package final class ContractCheckingEngine: Engine {
   package var concurrentWrites: Int { base.concurrentWrites }
   package var clock: any StoreClock { base.clock }
   package var hasExpirations: Bool { base.hasExpirations }
+  package var lastCommit: CommitStamp? { base.lastCommit }
 
   package func write<Result>(
     _ isolation: Isolation, _ interruption: Interruption?,

@@ -137,6 +137,11 @@ package protocol Engine: EngineMaintenance {
   /// Whether documents of any collection may expire, as of opening or of the last transaction of this engine that set
   /// an expiration. Without, no timer is needed.
   var hasExpirations: Bool { get }
+  /// The last commit of any connection, determined without reading the database; `nil` if that is not possible.
+  ///
+  /// If it is the same before and after a read, then the read saw what this commit left, and so does every read as
+  /// long as it is the same.
+  var lastCommit: CommitStamp? { get }
 
   /// Closes the database.
   ///
@@ -151,6 +156,7 @@ extension Engine {
   package var concurrentWrites: Int { 1 }
   package var clock: any StoreClock { SystemClock() }
   package var hasExpirations: Bool { false }
+  package var lastCommit: CommitStamp? { nil }
 
   /// Runs a block in a serializable transaction.
   package func write<Result>(

@@ -97,8 +97,8 @@ final class SQLiteConnection {
   var blobPins: BlobPins?
   /// The clock by which documents expire.
   var clock: any StoreClock = SystemClock()
-  /// Whether documents of any collection may expire. Read on any thread.
-  let hasExpirations = Atomic(false)
+  /// Whether documents of any collection may expire, shared by the connections of an engine.
+  let hasExpirations: ExpirationFlag
 
   /// Records what a transaction changes, while there are observers.
   var recorder: ChangeRecorder?
@@ -118,9 +118,10 @@ final class SQLiteConnection {
   ///   placeholders but never their values.
   init(
     _ handle: OpaquePointer, isReadOnly: Bool, isGuarded: Bool = false, logger: Logger? = nil,
-    observer: QueryObserver? = nil
+    observer: QueryObserver? = nil, hasExpirations: ExpirationFlag = ExpirationFlag()
   ) {
     self.handle = handle
+    self.hasExpirations = hasExpirations
     self.observer = observer
     self.logger = logger.flatMap { $0.logLevel == .trace ? $0 : nil }
     statementGuard = isGuarded ? StatementGuard(handle) : nil

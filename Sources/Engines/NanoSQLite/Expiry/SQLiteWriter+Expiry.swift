@@ -77,7 +77,7 @@ extension SQLiteWriter {
         "UPDATE nano_collections SET parts = parts | ? WHERE name = ?",
         [.int(AttributeUsage.expiration.rawValue), .text(name)]))
     try nextGeneration(name)
-    connection.hasExpirations.store(true, ordering: .relaxed)
+    connection.hasExpirations.set()
     return expiry
   }
 

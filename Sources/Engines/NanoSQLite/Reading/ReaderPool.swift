@@ -19,14 +19,14 @@ final class ReaderPool: Sendable {
     let getter: SQLiteReader
     init(
       _ queue: DatabaseQueue, _ configuration: SQLiteConfiguration, _ logger: Logger?,
-      _ observer: QueryObserver?
+      _ observer: QueryObserver?, _ hasExpirations: ExpirationFlag
     ) throws {
       self.queue = queue
       connection = try queue.unsafeRead { db in
         guard let handle = db.sqliteConnection else { throw SQLiteEngine.closed }
         let connection = SQLiteConnection(
           handle, isReadOnly: true, isGuarded: !configuration.allowsInternalWrites,
-          logger: logger, observer: observer)
+          logger: logger, observer: observer, hasExpirations: hasExpirations)
         connection.clock = configuration.clock
         connection.busyTimeout = configuration.busyMilliseconds
         return connection
@@ -57,15 +57,17 @@ final class ReaderPool: Sendable {
   private let configuration: SQLiteConfiguration
   private let logger: Logger?
   private let observer: QueryObserver?
+  private let hasExpirations: ExpirationFlag
   private let open: @Sendable () throws -> DatabaseQueue
 
   init(
     _ configuration: SQLiteConfiguration, _ logger: Logger?, _ observer: QueryObserver?,
-    open: @escaping @Sendable () throws -> DatabaseQueue
+    _ hasExpirations: ExpirationFlag, open: @escaping @Sendable () throws -> DatabaseQueue
   ) {
     self.configuration = configuration
     self.logger = logger
     self.observer = observer
+    self.hasExpirations = hasExpirations
     self.open = open
   }
 
@@ -105,7 +107,7 @@ final class ReaderPool: Sendable {
       case .wait: returned.wait()
       case .slot:
         do {
-          return try Reader(open(), configuration, logger, observer)
+          return try Reader(open(), configuration, logger, observer, hasExpirations)
         } catch {
           free { $0.count -= 1 }
           throw SQLiteErrors.translated(error, operation: "open")

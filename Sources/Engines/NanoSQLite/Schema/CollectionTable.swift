@@ -373,6 +373,7 @@ extension SQLiteConnection {
         sqlNames[ExactName(index.name)] = row.sqlName
       }
     }
+    if parts.contains(.expiration) { hasExpirations.set() }
     // The plans of cached statements may have changed.
     forgetPlans()
     let paths = PathTrie()

@@ -15,6 +15,7 @@ struct CacheContents {
   /// Whether querying row IDs first is likely to avoid reading documents: positive if it did
   /// recently.
   private var credit = 0
+  private var lookups = CurrentLookups()
 
   init(size: Int) { self.size = size }
 }
@@ -106,6 +107,7 @@ extension CacheContents {
     bytes = 0
     incarnation = nil
     credit = 0
+    lookups = CurrentLookups()
   }
 
   /// Returns the content version of a returned document; nil if a different document now represents
@@ -161,5 +163,27 @@ extension CacheContents {
     }
     credit = Self.mostCredit
     return missing
+  }
+}
+
+extension CacheContents {
+  /// Returns the document that was found for this identity after the same commit.
+  mutating func document(_ identity: Identity, after commit: CommitStamp) -> Document? {
+    guard let found = lookups.find(identity, after: commit), incarnation == found.incarnation
+    else { return nil }
+    if let document = kept.use(found.rowID, where: { $0.revision == found.revision }) {
+      return document
+    }
+    guard let (document, content) = inUse.content(of: found.rowID),
+      content.revision == found.revision
+    else { return nil }
+    return document
+  }
+
+  /// Records which row was found for an identity, and that no commit followed.
+  mutating func note(
+    _ identity: Identity, _ rowID: Int64, _ version: ContentVersion, after commit: CommitStamp
+  ) {
+    lookups.note(identity, rowID, version, after: commit, limit: max(kept.count, 32) * 2)
   }
 }

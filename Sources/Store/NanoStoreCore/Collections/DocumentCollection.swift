@@ -79,12 +79,37 @@ extension DocumentCollection {
     }
     let (engine, isCollecting) = try store.engineAndBuffer()
     guard !isCollecting else { return try bufferedOrStored(identity, cache) }
+    if let cache { return try document(identity, engine, cache) }
     var found: Document?
     _ = try engine.get(identity, in: name, Interruption.current) {
-      found =
-        cache?.document($0, in: name, isCommitted: true, nil).document ?? Document($0, in: name)
+      found = Document($0, in: name)
     }
     return found
+  }
+
+  /// Returns the cached document without reading, if nothing was committed since it was found.
+  private func document(
+    _ identity: Identity, _ engine: any Engine, _ cache: CollectionCache
+  ) throws -> Document? {
+    let interruption = Interruption.current
+    // Documents expire without a commit.
+    let commit = engine.hasExpirations ? nil : engine.lastCommit
+    if let commit, let document = cache.withContents({ $0.document(identity, after: commit) }) {
+      try interruption?.check()
+      return document
+    }
+    var found: (document: Document, rowID: Int64, version: ContentVersion?)?
+    _ = try engine.get(identity, in: name, interruption) {
+      let document = cache.document($0, in: name, isCommitted: true, nil).document
+      found = (document, $0.rowID, $0.contentVersion)
+    }
+    if let commit, let found, let version = found.version, engine.lastCommit == commit,
+      // Which the read may have discovered.
+      !engine.hasExpirations
+    {
+      cache.withContents { $0.note(identity, found.rowID, version, after: commit) }
+    }
+    return found?.document
   }
 
   private func document(

@@ -73,6 +73,26 @@ extension EngineConformance {
       }
       try expect(try before == nil || current() != before, "a commit did not change the state")
     },
+    Check("The last commit is the same until the next one, and no other commit has been that") {
+      probe in
+      var seen: Set<CommitStamp> = []
+      for round in 0..<20 {
+        try probe.insert(["round": .int(Int64(round))])
+        guard let commit = probe.engine.lastCommit else { return }
+        try expect(seen.insert(commit).inserted, "commit \(round) has the stamp of another one")
+        _ = try probe.read { try $0.rowIDs(Query(), in: "c") }
+        try expectEqual(probe.engine.lastCommit, commit, "after a read")
+        struct Rollback: Error {}
+        do {
+          try probe.write { writer in
+            try writer.insert(["undone": true])
+            try expectEqual(probe.engine.lastCommit, commit, "in a transaction")
+            throw Rollback()
+          }
+        } catch is Rollback {}
+        try expectEqual(probe.engine.lastCommit, commit, "after a transaction that was rolled back")
+      }
+    },
     Check("Row IDs are those of the matching documents, in order") { probe in
       let none = try probe.read { try $0.rowIDs(Query(), in: "c") }
       try expectEqual(none.rowIDs, [], "missing collection")

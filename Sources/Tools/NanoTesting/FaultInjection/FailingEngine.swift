@@ -43,6 +43,7 @@ package final class FailingEngine: Engine {
   package var concurrentWrites: Int { engine.concurrentWrites }
   package var clock: any StoreClock { engine.clock }
   package var hasExpirations: Bool { engine.hasExpirations }
+  package var lastCommit: CommitStamp? { engine.lastCommit }
 
   package func write<Result>(
     _ isolation: Isolation, _ interruption: Interruption?,

@@ -33,6 +33,10 @@ package final class ReferenceEngine: Engine, @unchecked Sendable {
     lock.withLock { state.collections.values.contains(where: \.hasExpirations) }
   }
 
+  package var lastCommit: CommitStamp? {
+    lock.withLock { isClosed ? nil : CommitStamp(words: .zero, count: state.commits) }
+  }
+
   package var capabilities: Capabilities {
     [
       .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .concurrentReads, .everythingIndex,
