@@ -60,7 +60,7 @@ struct CommitCost {
       let number = (round * commits + commit * 7919) % documents
       let film = Sample.film(number, plays: round * commits + commit)
       let key = Sample.key(number)
-      try stopwatch.measure { try films.save(film, key: key) }
+      _ = try stopwatch.measure { try films.save(film, key: key) }
     }
     return (
       Double(stopwatch.cpuNanoseconds) / 1000 / Double(commits),

@@ -20,6 +20,9 @@ struct SyncBench: AsyncParsableCommand {
   @Option(help: "The numbers of documents.")
   var documents: [Int] = [100_000, 1_000_000]
 
+  @Option(help: "Megabytes of an attachment that is transferred.")
+  var attachment = 2_000
+
   @Option(help: "Edits whose delay is measured.")
   var edits = 200
 
@@ -46,11 +49,15 @@ struct SyncBench: AsyncParsableCommand {
       print(column.cells.joined(separator: "  "))
       columns.append(column)
     }
+    let attached = try await AttachmentTransfer.measure(attachment, server: server, in: folder)
+    print(attached.table)
     let commits = try await CommitCost.measure(rounds, in: folder)
     let delays = try await EditDelay.measure(edits, server: server, in: folder)
     try folder.remove()
     let report = """
       \(SizeColumn.table(columns))
+
+      \(attached.table)
 
       \(Table(header: ["", "median", "95 %", "most"], rows: [delays.cells]).markdown)
 

@@ -7,13 +7,17 @@ import NanoStoreSync
 
 /// What one process does and measures.
 enum TransferStep: String, ExpressibleByArgument {
-  case fill, push, pull, direct
+  case fill, attach, push, pull, direct
 
   func run(_ url: String, _ file: String, _ count: Int) async throws -> TransferResult {
     let store = try Store(.file(file))
-    if self == .fill {
-      try await Sample.fill(store, count)
-      try await store.close()
+    if self == .fill || self == .attach {
+      if self == .fill {
+        try await Sample.fill(store, count)
+      } else {
+        try await AttachmentTransfer.fill(store, megabytes: count)
+      }
+      try store.close()
       return TransferResult()
     }
     let target: SyncTarget =
@@ -33,7 +37,7 @@ enum TransferStep: String, ExpressibleByArgument {
     let peak = memory.peak
     let pages = try await store.sql(
       "SELECT sum(pgsize) AS bytes FROM dbstat WHERE name LIKE '%nano_revisions%'")
-    try await store.close()
+    try store.close()
     return TransferResult(
       seconds: seconds, kilobytes: peak,
       bytes: Int(pages.first?["bytes"]?.int ?? 0))
