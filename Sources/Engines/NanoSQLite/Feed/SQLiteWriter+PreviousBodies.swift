@@ -14,8 +14,7 @@ extension SQLiteReader {
     ofRow rowID: Int64, in collection: String, _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool {
     try connection.previousBodies(in: collection) { table, schema in
-      try foldLogIfWriting(table, schema)
-      let events = try loggedBodies(schema, ofRow: rowID)[rowID] ?? []
+      let events = try loggedBodies(table, schema, ofRow: rowID)[rowID] ?? []
       guard let kept = try keptBody(ofRow: rowID, events, schema) else { return false }
       if kept.isDeleted,
         try connection.first(SQLFragment(schema.hasDocument, [.int(rowID)]), { _ in true }) == true
@@ -32,19 +31,13 @@ extension SQLiteReader {
     _ visit: (StoredDocument) throws -> Void
   ) throws {
     _ = try connection.previousBodies(in: collection) { table, schema in
-      try foldLogIfWriting(table, schema)
-      let events = try loggedBodies(schema)
+      let events = try loggedBodies(table, schema)
       let page = SQLFragment(schema.rowIDs, [.int(rowID ?? .min), .int(Int64(limit))])
       for id in try connection.all(page, { $0.int(0) }) {
         guard let kept = try keptBody(ofRow: id, events[id] ?? [], schema) else { continue }
         try self.visit(kept, schema, visit)
       }
     }
-  }
-
-  /// In a transaction that writes, moves the log to the table, where a row is found by its ID.
-  private func foldLogIfWriting(_ table: CollectionTable, _ schema: PreviousBodySchema) throws {
-    try (self as? SQLiteWriter)?.foldLog(of: table, schema)
   }
 
   /// What the log has of a row.
@@ -61,10 +54,15 @@ extension SQLiteReader {
     var isDeleted: Bool
   }
 
-  /// Returns what the log has, in order, by row ID.
+  /// Returns what the log has, in order, by row ID. In a transaction that writes, that is nothing, because the log is
+  /// moved to the table first.
   private func loggedBodies(
-    _ schema: PreviousBodySchema, ofRow rowID: Int64? = nil
+    _ table: CollectionTable, _ schema: PreviousBodySchema, ofRow rowID: Int64? = nil
   ) throws -> [Int64: [LoggedBody]] {
+    if let writer = self as? SQLiteWriter {
+      try writer.foldLog(of: table, schema)
+      return [:]
+    }
     var found: [Int64: [LoggedBody]] = [:]
     let sql = SQLFragment(schema.events(ofOneRow: rowID != nil), rowID.map { [.int($0)] } ?? [])
     try connection.with(sql) { row in

@@ -98,7 +98,10 @@ extension CacheContents {
   }
 
   /// Releases all documents. Those retained by the program are still tracked.
-  mutating func flush() { while kept.count > 0 { dropOldest() } }
+  mutating func flush() {
+    while kept.count > 0 { dropOldest() }
+    lookups = CurrentLookups()
+  }
 
   /// Forgets all documents, including those retained by the program.
   mutating func removeAll() {
