@@ -42,7 +42,7 @@ import Testing
   var reviews: [StarRating] = []
 }
 
-@Suite("Related models", .timeLimit(.minutes(2)))
+@Suite("Related models", .timeLimit(.minutes(10)))
 struct RelatedModelTests {
   @Test("Conditions on related models, with the code of docs/RELATED-DOCUMENTS.md")
   func conditions() async throws {

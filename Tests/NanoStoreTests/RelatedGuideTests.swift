@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Guide to related documents", .timeLimit(.minutes(2)))
+@Suite("Guide to related documents", .timeLimit(.minutes(10)))
 struct RelatedGuideTests {
   struct Film: Codable {
     struct Person: Codable { var name: String }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import NanoStoreServer
 
-@Suite("Feeds of changes", .timeLimit(.minutes(2)))
+@Suite("Feeds of changes", .timeLimit(.minutes(10)))
 struct FeedTests {
   /// What a feed has sent so far.
   final class Received: Sendable {

@@ -14,7 +14,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite("A sync server on the network", .timeLimit(.minutes(2)))
+@Suite("A sync server on the network", .timeLimit(.minutes(10)))
 struct NetworkTests {
   private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 

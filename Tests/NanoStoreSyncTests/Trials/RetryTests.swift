@@ -10,7 +10,7 @@ import NanoTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct RetryTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryTests {
   /// The time within which a sync has to stop: a second, and another one for a busy machine.
   private static let soon = Duration.seconds(2)
 
