@@ -4,7 +4,7 @@
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-.PHONY: help setup demo inspect sync-demo test cases api bench bench-million bench-graph bench-postgres bench-import bench-attachments bench-inspect bench-sync
+.PHONY: help setup demo inspect sync-demo test cases api bench bench-million bench-graph bench-growth bench-mixed bench-cold bench-postgres bench-import bench-attachments bench-inspect bench-sync
 .PHONY: docs format lint clean reliability crash power-loss failing-calls damage programs concurrency isolation limits sync-schedules black-box browser
 .PHONY: fuzz tsan asan foreign-clients
 help:
@@ -17,6 +17,9 @@ help:
 	@echo "make bench           benchmarks against SQLite's C API and GRDB; fills in docs/PERFORMANCE.md and the README"
 	@echo "make bench-million   the same with 1,000,000 documents"
 	@echo "make bench-graph     the same for object graphs"
+	@echo "make bench-growth    measures 10,000 to 1,000,000 documents (scripts/bench-growth 10000000: ten million)"
+	@echo "make bench-mixed     measures readers beside a writer against GRDB"
+	@echo "make bench-cold      measures opening a large file in a new process, and memory"
 	@echo "make bench-postgres  benchmarks PostgreSQL against SQLite on a temporary server"
 	@echo "make sync-demo       synchronizes two devices through a server"
 	@echo "make bench-inspect   measures the inspector on 1,000,000 documents; fills in docs/INSPECTOR.md"
@@ -67,6 +70,15 @@ bench-million: setup
 
 bench-graph: setup
 	@scripts/bench --graph
+
+bench-growth: setup
+	@scripts/bench-growth
+
+bench-mixed: setup
+	@scripts/bench --mixed
+
+bench-cold: setup
+	@scripts/bench --cold --memory
 
 bench-postgres: setup
 	@scripts/setup-server

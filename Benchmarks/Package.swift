@@ -26,6 +26,7 @@ let package = Package(
   ],
   targets: [
     .target(name: "BenchmarkKit", swiftSettings: strict),
+    .systemLibrary(name: "CMalloc"),
     .executableTarget(
       name: "postgresbench",
       dependencies: [
@@ -56,7 +57,7 @@ let package = Package(
     .executableTarget(
       name: "nanobench",
       dependencies: [
-        "BenchmarkKit",
+        "BenchmarkKit", "CMalloc",
         .product(name: "NanoStore", package: "NanoStore"),
         .product(name: "NanoStoreModels", package: "NanoStore"),
         .product(name: "GRDB", package: "GRDB.swift"),

@@ -33,74 +33,104 @@ struct NanoBench: AsyncParsableCommand {
   @Flag(help: "Measure object graphs with BNRPersistence's speed tests.")
   var graph = false
 
-  @Option(help: "With --graph, the number of objects relative to the original tests.")
+  @Option(help: "With --graph or --memory, the number of objects relative to the original tests.")
   var scale = 1.0
 
-  @Option(help: "Write all measurements to this JSON file.")
+  @Flag(help: "Measure readers beside a writer; --only selects get, find or filter.")
+  var mixed = false
+
+  @Option(help: "With --mixed, the seconds of each run.")
+  var seconds = 3.0
+
+  @Flag(help: "Measure opening a file and getting a document in a new process.")
+  var cold = false
+
+  @Option(help: "With --cold, the size of the file in megabytes.")
+  var size = 1000
+
+  @Flag(help: "Measure the memory of models, faults and scans. May be combined with --cold.")
+  var memory = false
+
+  @Option(help: "Measure with 10,000 documents, and ten times as many each up to this number.")
+  var growth: Int?
+
+  @Option(help: "With --growth, write a chart to this SVG file.")
+  var chart: String?
+
+  @Option(
+    help:
+      "Write all measurements to this JSON file; not available with --adaptive, --mixed and --memory."
+  )
   var json: String?
 
   @Option(help: "Write the Markdown table to this file.")
   var markdown: String?
 
+  @Option(parsing: .remaining, help: .hidden)
+  var child: [String] = []
+
   func validate() throws {
     guard documents >= Workload.minimumDocuments else {
       throw ValidationError("At least \(Workload.minimumDocuments) documents are required.")
     }
-    guard scale > 0, !(graph && adaptive) else {
+    guard [graph, adaptive, mixed, cold || memory, growth != nil].count(where: { $0 }) <= 1 else {
       throw ValidationError(
-        "--graph cannot be combined with --adaptive, and --scale must be greater than 0.")
+        "--graph, --adaptive, --mixed and --growth cannot be combined with each other, nor with --cold and --memory."
+      )
+    }
+    guard scale > 0, seconds > 0, size > 0 else {
+      throw ValidationError("--scale, --seconds and --size must be greater than 0.")
+    }
+    if let growth, GrowthBench.sizes(upTo: growth).isEmpty {
+      throw ValidationError("--growth requires at least 10,000 documents.")
     }
     guard rounds > 0 else { throw ValidationError("At least one round is required.") }
   }
 
   func run() async throws {
-    if adaptive { return try replay() }
-    let songs = graph ? SongSet(scale: scale) : nil
-    let scenarios = try chosen(
-      from: songs.map(graphScenarios) ?? allScenarios(Workload(documents: documents)))
+    guard child.isEmpty else { return try ChildProcess.perform(child) }
     let folder = try Folder.temporary()
     defer { try? folder.remove() }
+    if adaptive {
+      try replay(folder)
+    } else if mixed {
+      try await runMixed(folder)
+    } else if let growth {
+      try await runGrowth(growth, folder)
+    } else if cold || memory {
+      try await runProcesses(folder)
+    } else {
+      try await runScenarios(folder)
+    }
+  }
 
+  private func runScenarios(_ folder: Folder) async throws {
+    let songs = graph ? SongSet(scale: scale) : nil
+    var scenarios = songs.map(graphScenarios) ?? allScenarios(Workload(documents: documents))
+    if let only { scenarios = try only.chosen(from: scenarios) }
     let runner = Runner(rounds: rounds, folder: folder, variant: variant)
     var result = RunResult(
-      machine: Machine(sqlite: String(cString: sqlite3_libversion())),
-      documents: songs?.count ?? documents, rounds: rounds, scenarios: [])
+      machine: machine, documents: songs?.count ?? documents, rounds: rounds, scenarios: [])
     for scenario in scenarios {
       let measured = try await runner.run(scenario)
       print(measured.textReport)
       result.scenarios.append(measured)
     }
-    try write(result)
+    try writeJSON(result)
+    try writeMarkdown(graph ? result.graphReport : result.markdownReport)
+  }
+}
+
+extension NanoBench {
+  var machine: Machine { Machine(sqlite: String(cString: sqlite3_libversion())) }
+
+  func writeJSON(_ value: some Encodable) throws {
+    guard let json else { return }
+    try value.jsonReport().write(to: URL(filePath: json))
   }
 
-  private func replay() throws {
-    let folder = try Folder.temporary()
-    defer { try? folder.remove() }
-    let lines = try AdaptiveBench(
-      workload: Workload(documents: documents), rounds: rounds, folder: folder,
-      variant: variant
-    ).run()
-    print(lines.table.text)
-    for line in lines {
-      print("\n\(line.replay.name)")
-      for index in line.made { print("  \(index)") }
-    }
-    if let markdown {
-      let text = lines.markdown(rounds: rounds, documents: documents)
-      try Data(text.utf8).write(to: URL(filePath: markdown))
-    }
-  }
-
-  private func chosen(from scenarios: [any Scenario]) throws -> [any Scenario] {
-    guard let only else { return scenarios }
-    return try only.chosen(from: scenarios)
-  }
-
-  private func write(_ result: RunResult) throws {
-    if let json { try result.jsonReport().write(to: URL(filePath: json)) }
-    if let markdown {
-      let text = graph ? result.graphReport : result.markdownReport
-      try Data(text.utf8).write(to: URL(filePath: markdown))
-    }
+  func writeMarkdown(_ text: String) throws {
+    guard let markdown else { return }
+    try Data(text.utf8).write(to: URL(filePath: markdown))
   }
 }

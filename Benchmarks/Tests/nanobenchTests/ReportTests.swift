@@ -20,13 +20,17 @@ import Testing
     #expect(result.variants[1].missesTarget)
   }
 
-  @Test("The report has one row per NanoStore variant")
+  @Test("The report has one row per NanoStore variant, and a column per other product")
   func markdown() {
     let measurements = [
       measurement(.raw, milliseconds: [10]),
       measurement(.record, milliseconds: [90]),
+      measurement(.other, Comparison.realColumns, milliseconds: [20]),
+      measurement(.other, Comparison.realColumns + ", one field read", milliseconds: [15]),
+      measurement(.other, Comparison.handWritten, milliseconds: [40]),
+      measurement(.other, "another decoder", milliseconds: [50]),
       measurement(.ours, milliseconds: [12], target: 1.3),
-      measurement(.ours, milliseconds: [20], target: 1.3),
+      measurement(.ours, "ours, one field read", milliseconds: [20], target: 1.3),
     ]
     let machine = Machine(system: "Test", processors: 2, sqlite: "3.40.1")
     let run = RunResult(
@@ -35,14 +39,54 @@ import Testing
 
     #expect(
       run.markdownReport == """
-        | operation | SQLite C API (ns) | NanoStore | target | GRDB Codable records |
-        | --- | ---: | ---: | ---: | ---: |
-        | scan all (ours), per document | 10000 | 1.20 | 1.30 | 9.00 |
-        | scan all (ours), per document | 10000 | **2.00** missed | 1.30 | 9.00 |
+        | operation | SQLite C API (ns) | NanoStore | target | SQLite C, real columns | GRDB hand-written records | \
+        GRDB Codable records |
+        | --- | ---: | ---: | ---: | ---: | ---: | ---: |
+        | scan all (another decoder), per document | 10000 | 5.00 |  |  |  |  |
+        | scan all (ours), per document | 10000 | 1.20 | 1.30 | 2.00 | 4.00 | 9.00 |
+        | scan all (ours, one field read), per document | 10000 | **2.00** missed | 1.30 | 1.50 | 4.00 | 9.00 |
 
         Processor time, median of 1 rounds, 1000 documents; Test, 2 processors, SQLite 3.40.1.
 
         """)
+  }
+
+  @Test("The table of cold starts marks a ratio and a time above the target")
+  func cold() {
+    let scenario = ColdStartScenario(documents: 10)
+    let measurements = [
+      measurement(.raw, milliseconds: [1]),
+      measurement(.other, Comparison.handWritten, milliseconds: [2]),
+      measurement(.ours, milliseconds: [4], target: 1.3),
+    ]
+
+    let table = ScenarioResult(scenario, measurements).coldTable
+
+    #expect(
+      table.rows.first == [
+        scenario.work, "1.00", "**4.00** missed", "**4.00** missed", "1.30, 3 ms", "2.00",
+      ])
+  }
+
+  @Test("The table of a mixed load has ratios within each round")
+  func mixed() {
+    func line(_ product: String, _ reads: [Double], _ writes: [Double]) -> MixedBench.Line {
+      var line = MixedBench.Line(
+        load: .get, readers: 4, calls: .async, product: product, readRates: reads,
+        writeRates: writes)
+      line.reads.add(1500)
+      return line
+    }
+
+    let lines = [
+      line("NanoStore", [200, 600, 300], [10, 10, 10]),
+      line(MixedContestant.reference, [100, 200, 300], [20, 20, 20]),
+    ]
+
+    #expect(
+      lines.table.rows.first == [
+        "get by key", "4", "async", "NanoStore", "300", "10", "1.5", "1.5", "1.5", "2.00", "0.50",
+      ])
   }
 
   @Test("A benchmark of another library is in a separate table with that library's ratio")
@@ -105,10 +149,10 @@ import Testing
   private let scenario = TestScenario(answers: [0, 0])
 
   private func measurement(
-    _ role: Role, milliseconds: [UInt64], target: Double? = nil
+    _ role: Role, _ name: String? = nil, milliseconds: [UInt64], target: Double? = nil
   ) -> Measurement {
     var measurement = Measurement(
-      role: role, variant: Variant("\(role)", target: target) { _ in { _ in 0 } })
+      role: role, variant: Variant(name ?? "\(role)", target: target) { _ in { _ in 0 } })
     for time in milliseconds {
       measurement.add(cpu: time * 1_000_000, wall: time * 1_000_000, answer: 0)
     }

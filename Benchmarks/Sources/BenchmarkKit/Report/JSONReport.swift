@@ -2,7 +2,8 @@
 
 package import Foundation
 
-extension RunResult {
+extension Encodable {
+  /// The value as readable JSON.
   package func jsonReport() throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

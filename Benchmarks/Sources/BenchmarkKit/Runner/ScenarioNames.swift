@@ -8,11 +8,18 @@ package struct ScenarioNames {
 
   /// - Throws: ``UnknownScenario``.
   package func chosen(from scenarios: [any Scenario]) throws -> [any Scenario] {
-    let known = scenarios.map(\.name)
+    try chosen(from: scenarios, name: \.name)
+  }
+
+  /// - Throws: ``UnknownScenario``.
+  package func chosen<Element>(
+    from elements: [Element], name: (Element) -> String
+  ) throws -> [Element] {
+    let known = elements.map(name)
     for name in names where !known.contains(name) {
       throw UnknownScenario(name: name, known: known)
     }
-    return scenarios.filter { names.contains($0.name) }
+    return elements.filter { names.contains(name($0)) }
   }
 }
 

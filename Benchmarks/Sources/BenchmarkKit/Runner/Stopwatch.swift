@@ -33,6 +33,15 @@ package final class Stopwatch {
     return try await work()
   }
 
+  /// Adds times that another process measured.
+  package func add(cpu: UInt64, wall: UInt64) {
+    cpuNanoseconds += cpu
+    wallNanoseconds += wall
+  }
+
+  /// The monotonic clock, in nanoseconds.
+  package static var monotonic: UInt64 { nanoseconds(CLOCK_MONOTONIC) }
+
   private enum Scope { case process, thread }
 
   private func add(since start: (cpu: UInt64, wall: UInt64), _ scope: Scope = .process) {

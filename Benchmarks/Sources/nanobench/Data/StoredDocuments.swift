@@ -10,16 +10,19 @@ final class StoredDocuments {
   private let bodies: UnsafeMutableRawBufferPointer
   private let bodyEnds: [Int]
 
-  init(_ storedJSON: [String]) {
+  /// - Parameter documents: The number of documents, which have the bodies in turn; nil for one of each.
+  init(_ storedJSON: [String], documents: Int? = nil) {
     var keys: [UInt8] = []
     var bodies: [UInt8] = []
     var bodyEnds: [Int] = []
-    for (number, body) in storedJSON.enumerated() {
+    count = documents ?? storedJSON.count
+    for number in 0..<count {
       withUnsafeBytes(of: UUID(version7: number).uuid) { keys += $0 }
+    }
+    for body in storedJSON {
       bodies += body.utf8
       bodyEnds.append(bodies.count)
     }
-    count = storedJSON.count
     self.keys = Self.permanent(keys)
     self.bodies = Self.permanent(bodies)
     self.bodyEnds = bodyEnds
@@ -37,8 +40,9 @@ final class StoredDocuments {
 
   /// The bytes of a body. Valid during the lifetime of this object.
   func body(_ number: Int) -> UnsafeRawBufferPointer {
-    let start = number == 0 ? 0 : bodyEnds[number - 1]
-    return UnsafeRawBufferPointer(rebasing: bodies[start..<bodyEnds[number]])
+    let place = number < bodyEnds.count ? number : number % bodyEnds.count
+    let start = place == 0 ? 0 : bodyEnds[place - 1]
+    return UnsafeRawBufferPointer(rebasing: bodies[start..<bodyEnds[place]])
   }
 
   /// Returns a copy at a stable address that SQLite can read in place.

@@ -9,14 +9,21 @@ final class Workload {
   let people: [Person]
   /// The same people as keys and bodies.
   let stored: StoredDocuments
+  /// The same people as the values of real columns.
+  private(set) lazy var columns = StoredColumns(people)
   /// The key of each person.
   let keys: [UUID]
   /// The numbers of the documents to get, in random order.
   let lookups: [Int]
 
-  init(documents: Int) {
-    people = (0..<documents).map(Person.init(number:))
-    stored = StoredDocuments(people.map(\.storedJSON))
+  /// - Parameter distinct: The number of different people, which are repeated; nil for all. With ten million people in
+  ///   memory, the measurements would compete with the data for it.
+  init(documents: Int, distinct: Int? = nil) {
+    let different = (0..<min(documents, distinct ?? documents)).map(Person.init(number:))
+    people =
+      different.count == documents
+      ? different : (0..<documents).map { different[$0 % different.count] }
+    stored = StoredDocuments(different.map(\.storedJSON), documents: documents)
     keys = (0..<documents).map(UUID.init(version7:))
     var random = SplitMix(seed: 3)
     lookups = (0..<20_000).map { _ in random.below(documents) }

@@ -5,29 +5,17 @@ import Foundation
 import GRDB
 import NanoStore
 
-/// The table of the GRDB records.
-struct RecordTable {
+/// The table of a kind of GRDB record.
+struct RecordTable<Record: StoredPerson> {
   let queue: DatabaseQueue
 
   /// Creates an empty table in a new file.
   init(_ file: String, durability: Durability = .normal) throws {
-    var configuration = Configuration()
-    configuration.journalMode = .wal
-    queue = try DatabaseQueue(path: file, configuration: configuration)
+    queue = try DatabaseQueue(path: file, configuration: .benchmark())
+    // Opening with write-ahead logging sets the durability to NORMAL.
     try queue.inDatabase { db in
       for pragma in durability.pragmas { try db.execute(sql: pragma) }
-      // Two B-trees, for rows and keys, as in the table of raw SQLite.
-      try db.create(table: PersonRecord.databaseTableName) { table in
-        table.primaryKey("id", .blob)
-        table.column("firstName", .text).notNull()
-        table.column("lastName", .text).notNull()
-        table.column("age", .integer).notNull()
-        table.column("city", .text).notNull()
-        table.column("salary", .double).notNull()
-        table.column("emails", .jsonText).notNull()
-        table.column("address", .jsonText).notNull()
-        table.column("joined", .datetime).notNull()
-      }
+      try Record.createTable(db)
     }
   }
 
@@ -42,15 +30,15 @@ struct RecordTable {
   func insertAll(_ workload: Workload) throws {
     try queue.write { db in
       for (key, person) in zip(workload.keys, workload.people) {
-        try PersonRecord(id: key, person).insert(db)
+        try Record(id: key, person).insert(db)
       }
     }
   }
 
-  func createLastNameIndex() throws {
+  func createIndex(_ column: String) throws {
     try queue.write { db in
       try db.create(
-        index: "person_lastName", on: PersonRecord.databaseTableName, columns: ["lastName"])
+        index: "person_\(column)", on: Record.databaseTableName, columns: [column])
     }
   }
 
@@ -58,5 +46,20 @@ struct RecordTable {
     try queue.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
   }
 
-  func count() throws -> Int { try queue.read(PersonRecord.fetchCount) }
+  func count() throws -> Int { try queue.read(Record.fetchCount) }
+}
+
+extension Configuration {
+  /// Write-ahead logging and the settings of the other variants, for every connection.
+  static func benchmark(maximumReaders: Int = 1) -> Configuration {
+    var configuration = Configuration()
+    configuration.journalMode = .wal
+    configuration.maximumReaderCount = maximumReaders
+    // As in NanoStore. Without it, a writer fails while another connection recovers the log.
+    configuration.busyMode = .timeout(5)
+    configuration.prepareDatabase { db in
+      for pragma in Durability.normal.pragmas { try db.execute(sql: pragma) }
+    }
+    return configuration
+  }
 }

@@ -8,8 +8,12 @@ extension RunResult {
     let originals = scenarios.filter { $0.original != nil }
     var parts: [String] = []
     if originals.count < scenarios.count {
-      parts.append(
-        table("GRDB Codable records", scenarios.filter { $0.original == nil }))
+      var table = Table(
+        header: Self.columns + [
+          "SQLite C, real columns", "GRDB hand-written records", "GRDB Codable records",
+        ])
+      for scenario in scenarios where scenario.original == nil { table.rows += scenario.rows }
+      parts.append(table.markdown)
     }
     if !originals.isEmpty {
       parts.append(
@@ -17,7 +21,9 @@ extension RunResult {
         The benchmarks of NanoStore for Objective-C and NTJsonStore, on documents with six fields and an array of two elements; they have no
         GRDB variant.
         """)
-      parts.append(table("original library", originals))
+      var table = Table(header: Self.columns + ["original library"])
+      for scenario in originals { table.rows += scenario.originalRows }
+      parts.append(table.markdown)
     }
     parts.append(
       "Processor time, median of \(rounds) rounds, \(documents) documents; \(machine.description).\n"
@@ -25,29 +31,54 @@ extension RunResult {
     return parts.joined(separator: "\n\n")
   }
 
-  private func table(_ others: String, _ scenarios: [ScenarioResult]) -> String {
-    var table = Table(header: ["operation", "SQLite C API (ns)", "NanoStore", "target", others])
-    for scenario in scenarios { table.rows += scenario.markdownRows }
-    return table.markdown
-  }
+  private static let columns = ["operation", "SQLite C API (ns)", "NanoStore", "target"]
 }
 
 extension ScenarioResult {
-  fileprivate var markdownRows: [[String]] {
-    let raw = variants(as: .raw).first?.cpu.nanosecondsText ?? ""
-    let other = (original ?? variants(as: .record).first?.ratio)?.ratioText ?? ""
+  fileprivate var rows: [[String]] {
+    let codable = variants(as: .record).first?.ratio.ratioText ?? ""
     let ours = variants(as: .ours)
-    guard !ours.isEmpty else { return [["\(work), per \(unit)", raw, "", "", other]] }
-    let comparisons = variants(as: .other).map { variant in
-      ["\(work) (\(variant.name)), per \(unit)", raw, variant.ratio.ratioText, "", ""]
+    guard !ours.isEmpty else { return [["\(work), per \(unit)", raw, "", "", "", "", codable]] }
+    let comparisons = variants(as: .other).filter { !$0.hasColumn }.map { variant in
+      [title(variant), raw, variant.ratio.ratioText, "", "", "", ""]
     }
     return comparisons
       + ours.map { variant in
         [
-          "\(work) (\(variant.name)), per \(unit)", raw,
-          variant.markedRatio,
-          variant.target?.ratioText ?? "", other,
+          title(variant), raw, variant.markedRatio, variant.target?.ratioText ?? "",
+          ratio(of: Comparison.realColumns, beside: variant),
+          ratio(of: Comparison.handWritten, beside: variant), codable,
         ]
       }
+  }
+
+  fileprivate var originalRows: [[String]] {
+    variants(as: .ours).map { variant in
+      [
+        title(variant), raw, variant.markedRatio, variant.target?.ratioText ?? "",
+        original?.ratioText ?? "",
+      ]
+    }
+  }
+
+  private var raw: String { variants(as: .raw).first?.cpu.nanosecondsText ?? "" }
+
+  private func title(_ variant: VariantResult) -> String {
+    "\(work) (\(variant.name)), per \(unit)"
+  }
+
+  private func ratio(of comparison: String, beside ours: VariantResult) -> String {
+    let others = variants(as: .other)
+    let specific = others.first { other in
+      let start = comparison + ", "
+      return other.name.hasPrefix(start) && ours.name.hasSuffix(other.name.dropFirst(start.count))
+    }
+    return (specific ?? others.first { $0.name == comparison })?.ratio.ratioText ?? ""
+  }
+}
+
+extension VariantResult {
+  fileprivate var hasColumn: Bool {
+    [Comparison.realColumns, Comparison.handWritten].contains { name.hasPrefix($0) }
   }
 }

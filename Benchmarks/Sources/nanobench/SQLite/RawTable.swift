@@ -16,8 +16,11 @@ struct RawTable {
       "CREATE TABLE d(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, body TEXT NOT NULL)")
   }
 
-  /// Returns the SQL expression of a field.
-  static func field(_ name: String) -> String { #"json_extract(body,'$."\#(name)"')"# }
+  /// Returns the SQL expression of a field, or of a field of a nested object: `Address.Zip`.
+  static func field(_ path: String) -> String {
+    let names = path.split(separator: ".").map { #"."\#($0)""# }
+    return "json_extract(body,'$\(names.joined())')"
+  }
 
   func insertAll(_ documents: StoredDocuments) throws {
     let insert = try prepareInsert()

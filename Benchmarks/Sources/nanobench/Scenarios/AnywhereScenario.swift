@@ -37,10 +37,12 @@ struct AnywhereScenario: Scenario {
     raw("raw SQLite C, json_tree", "EXISTS (SELECT 1 FROM json_tree(d.body) WHERE atom=?1)")
   }
 
-  var record: Variant? {
-    raw(
-      "raw SQLite C, json_tree where the text occurs",
-      "instr(body,?1) AND EXISTS (SELECT 1 FROM json_tree(d.body) WHERE atom=?1)")
+  var others: [Variant] {
+    [
+      raw(
+        "raw SQLite C, json_tree where the text occurs",
+        "instr(body,?1) AND EXISTS (SELECT 1 FROM json_tree(d.body) WHERE atom=?1)")
+    ]
   }
 
   var ours: [Variant] {

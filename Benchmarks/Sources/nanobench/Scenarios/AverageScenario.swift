@@ -25,12 +25,29 @@ struct AverageScenario: Scenario {
     }
   }
 
-  var record: Variant? {
-    Variant("GRDB Codable record, real column") { [workload] folder in
-      let table = try RecordTable.filled(folder, workload)
-      let request = PersonRecord.select(average(PersonRecord.Columns.salary), as: Double.self)
+  var record: Variant? { variant("GRDB Codable record, real column", PersonRecord.self) }
+
+  var others: [Variant] {
+    [
+      Variant(Comparison.realColumns) { [workload] folder in
+        let table = try ColumnTable.filled(folder, workload)
+        let select = try table.connection.prepare("SELECT avg(salary) FROM p")
+        return { watch in
+          try watch.measure {
+            defer { select.reset() }
+            return try select.step() ? select.double(0).cents : 0
+          }
+        }
+      },
+      variant(Comparison.handWritten, PersonRow.self),
+    ]
+  }
+
+  private func variant<Record: StoredPerson>(_ name: String, _: Record.Type) -> Variant {
+    Variant(name) { [workload] folder in
+      let table = try RecordTable<Record>.filled(folder, workload)
       return { watch in
-        try watch.measure { try table.queue.read { db in try request.fetchOne(db) }?.cents ?? 0 }
+        try watch.measure { try table.queue.read(Record.averageSalary)?.cents ?? 0 }
       }
     }
   }

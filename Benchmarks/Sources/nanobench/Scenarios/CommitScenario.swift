@@ -26,13 +26,16 @@ struct CommitScenario: Scenario {
     }
   }
 
-  var record: Variant? {
-    Variant("GRDB Codable record") { [workload, durability] folder in
+  var record: Variant? { variant("GRDB Codable record", PersonRecord.self) }
+  var others: [Variant] { [variant(Comparison.handWritten, PersonRow.self)] }
+
+  private func variant<Record: StoredPerson>(_ name: String, _: Record.Type) -> Variant {
+    Variant(name) { [workload, durability] folder in
       { watch in
-        let table = try RecordTable(folder.freshFile("record.db"), durability: durability)
+        let table = try RecordTable<Record>(folder.freshFile("record.db"), durability: durability)
         try watch.measure {
           for number in 0..<workload.commits {
-            let record = PersonRecord(id: workload.keys[number], workload.people[number])
+            let record = Record(id: workload.keys[number], workload.people[number])
             try table.queue.write { db in try record.insert(db) }
           }
         }

@@ -28,12 +28,32 @@ struct FilterScenario: Scenario {
     }
   }
 
-  var record: Variant? {
-    Variant("GRDB Codable record, real column") { [workload] folder in
-      let table = try RecordTable.filled(folder, workload)
-      let request = PersonRecord.filter(PersonRecord.Columns.lastName == workload.soughtName)
+  var record: Variant? { variant("GRDB Codable record, real column", PersonRecord.self) }
+
+  var others: [Variant] {
+    [
+      Variant(Comparison.realColumns) { [workload] folder in
+        let table = try ColumnTable.filled(folder, workload)
+        let select = try table.connection.prepare("SELECT count(*) FROM p WHERE lastName=?1")
+        return { watch in
+          try watch.measure {
+            try select.withText(workload.soughtName) {
+              defer { select.reset() }
+              return try select.step() ? select.integer(0) : 0
+            }
+          }
+        }
+      },
+      variant(Comparison.handWritten, PersonRow.self),
+    ]
+  }
+
+  private func variant<Record: StoredPerson>(_ name: String, _: Record.Type) -> Variant {
+    Variant(name) { [workload] folder in
+      let table = try RecordTable<Record>.filled(folder, workload)
+      let name = workload.soughtName
       return { watch in
-        try watch.measure { try table.queue.read { db in try request.fetchCount(db) } }
+        try watch.measure { try table.queue.read { db in try Record.count(db, lastName: name) } }
       }
     }
   }

@@ -34,16 +34,18 @@ struct FindScenario: Scenario {
     }
   }
 
-  var record: Variant? {
-    Variant("GRDB Codable record") { [workload] folder in
-      let table = try RecordTable.filled(folder, workload)
-      try table.createLastNameIndex()
+  var record: Variant? { variant("GRDB Codable record", PersonRecord.self) }
+  var others: [Variant] { [variant(Comparison.handWritten, PersonRow.self)] }
+
+  private func variant<Record: StoredPerson>(_ name: String, _: Record.Type) -> Variant {
+    Variant(name) { [workload] folder in
+      let table = try RecordTable<Record>.filled(folder, workload)
+      try table.createIndex("lastName")
       return { watch in
         try watch.measure {
           var found = 0
           for name in workload.soughtNames {
-            let request = PersonRecord.filter(PersonRecord.Columns.lastName == name)
-            found += try table.queue.read { db in try request.fetchAll(db) }.count
+            found += try table.queue.read { db in try Record.find(db, lastName: name) }.count
           }
           return found
         }

@@ -3,8 +3,8 @@
 import BenchmarkKit
 import Foundation
 
-/// Gets documents by key in random order, each in a separate read. Raw SQLite returns a copy of the body, the others
-/// a decoded value. The result is the number found.
+/// Gets documents by key in random order, each in a separate read. Raw SQLite returns a copy of the body or
+/// of the texts of all columns, the others a decoded value. The result is the number found.
 struct GetScenario: Scenario {
   let workload: Workload
 
@@ -33,16 +33,41 @@ struct GetScenario: Scenario {
     }
   }
 
-  var record: Variant? {
-    Variant("GRDB Codable record") { [workload] folder in
-      let table = try RecordTable.filled(folder, workload)
+  var record: Variant? { variant("GRDB Codable record", PersonRecord.self) }
+
+  var others: [Variant] {
+    [
+      Variant(Comparison.realColumns) { [workload] folder in
+        let table = try ColumnTable.filled(folder, workload)
+        let select = try table.connection.prepare("SELECT \(ColumnTable.all) FROM p WHERE key=?1")
+        return { watch in
+          try watch.measure {
+            var found = 0
+            for number in workload.lookups {
+              select.bind(blob: workload.stored.key(number), at: 1)
+              if try select.step() {
+                ColumnTable.copyTexts(select).deallocate()
+                found += 1
+              }
+              select.reset()
+            }
+            return found
+          }
+        }
+      },
+      variant(Comparison.handWritten, PersonRow.self),
+    ]
+  }
+
+  private func variant<Record: StoredPerson>(_ name: String, _: Record.Type) -> Variant {
+    Variant(name) { [workload] folder in
+      let table = try RecordTable<Record>.filled(folder, workload)
       return { watch in
         try watch.measure {
           var found = 0
           for number in workload.lookups {
             let key = workload.keys[number]
-            let record = try table.queue.read { db in try PersonRecord.fetchOne(db, id: key) }
-            if record != nil { found += 1 }
+            if try table.queue.read({ db in try Record.get(db, key) }) != nil { found += 1 }
           }
           return found
         }

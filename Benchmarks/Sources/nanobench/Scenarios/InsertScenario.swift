@@ -3,7 +3,7 @@
 import BenchmarkKit
 
 /// Inserts all documents into a new file in one transaction, including the commit and a checkpoint. Raw SQLite gets
-/// encoded bodies; the others encode them. The result is the number inserted.
+/// encoded bodies or columns; the others encode them. The result is the number inserted.
 struct InsertScenario: Scenario {
   let workload: Workload
 
@@ -25,10 +25,29 @@ struct InsertScenario: Scenario {
     }
   }
 
-  var record: Variant? {
-    Variant("GRDB Codable record") { [workload] folder in
+  var record: Variant? { variant("GRDB Codable record", PersonRecord.self) }
+
+  var others: [Variant] {
+    [
+      Variant(Comparison.realColumns) { [workload] folder in
+        let columns = workload.columns
+        return { watch in
+          let table = try ColumnTable(folder.freshFile("columns.db"))
+          try watch.measure {
+            try table.insertAll(workload.stored, columns)
+            try table.checkpoint()
+          }
+          return try table.count()
+        }
+      },
+      variant(Comparison.handWritten, PersonRow.self),
+    ]
+  }
+
+  private func variant<Record: StoredPerson>(_ name: String, _: Record.Type) -> Variant {
+    Variant(name) { [workload] folder in
       { watch in
-        let table = try RecordTable(folder.freshFile("record.db"))
+        let table = try RecordTable<Record>(folder.freshFile("record.db"))
         try watch.measure {
           try table.insertAll(workload)
           try table.checkpoint()

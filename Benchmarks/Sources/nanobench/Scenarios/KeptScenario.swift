@@ -17,14 +17,7 @@ struct KeptScenario: Scenario {
 
   var raw: Variant { ScanScenario(workload: workload).raw }
 
-  var record: Variant? {
-    Variant("GRDB Codable record, fetchAll") { [workload] folder in
-      let table = try RecordTable.filled(folder, workload)
-      return { watch in
-        try watch.measure { try table.queue.read { try PersonRecord.fetchAll($0) } }.count
-      }
-    }
-  }
+  var record: Variant? { variant("GRDB Codable record, fetchAll", PersonRecord.self) }
 
   var others: [Variant] {
     [
@@ -32,8 +25,18 @@ struct KeptScenario: Scenario {
         let table = try RawTable.filled(folder, workload)
         let select = try table.connection.prepare("SELECT body FROM d")
         return { watch in try watch.measure { try [Person](decoding: select) }.count }
-      }
+      },
+      variant(Comparison.handWritten, PersonRow.self),
     ]
+  }
+
+  private func variant<Record: StoredPerson>(_ name: String, _: Record.Type) -> Variant {
+    Variant(name) { [workload] folder in
+      let table = try RecordTable<Record>.filled(folder, workload)
+      return { watch in
+        try watch.measure { try table.queue.read { try Record.fetchAll($0) } }.count
+      }
+    }
   }
 
   var ours: [Variant] {

@@ -21,14 +21,42 @@ struct ScanScenario: Scenario {
     }
   }
 
-  var record: Variant? {
-    Variant("GRDB Codable record, cursor") { [workload] folder in
-      let table = try RecordTable.filled(folder, workload)
+  var record: Variant? { variant("GRDB Codable record, cursor", PersonRecord.self) }
+
+  var others: [Variant] {
+    [
+      Variant(Comparison.realColumns) { [workload] folder in
+        let table = try ColumnTable.filled(folder, workload)
+        let select = try table.connection.prepare("SELECT \(ColumnTable.all) FROM p")
+        return { watch in try watch.measure { try ColumnTable.countRows(select) } }
+      },
+      Variant(Comparison.realColumns + ", two fields read") { [workload] folder in
+        let table = try ColumnTable.filled(folder, workload)
+        let select = try table.connection.prepare("SELECT lastName,age FROM p")
+        return { watch in
+          try watch.measure {
+            var rows = 0
+            while try select.step() {
+              _ = (select.text(0), select.integer(1))
+              rows += 1
+            }
+            select.reset()
+            return rows
+          }
+        }
+      },
+      variant(Comparison.handWritten, PersonRow.self),
+    ]
+  }
+
+  private func variant<Record: StoredPerson>(_ name: String, _: Record.Type) -> Variant {
+    Variant(name) { [workload] folder in
+      let table = try RecordTable<Record>.filled(folder, workload)
       return { watch in
         try watch.measure {
           try table.queue.read { db in
             var count = 0
-            let cursor = try PersonRecord.fetchCursor(db)
+            let cursor = try Record.fetchCursor(db)
             while let person = try cursor.next() { count += person.age > 0 ? 1 : 0 }
             return count
           }

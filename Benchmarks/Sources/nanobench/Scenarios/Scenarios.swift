@@ -6,6 +6,8 @@ import BenchmarkKit
 func allScenarios(_ workload: Workload) -> [any Scenario] {
   let general: [any Scenario] = [
     InsertScenario(workload: workload),
+    InsertIndexedScenario(workload: workload, kind: .fields),
+    InsertIndexedScenario(workload: workload, kind: .elements),
     CommitScenario(workload: workload, durability: .normal),
     CommitScenario(workload: workload, durability: .full),
     ObserverScenario(workload: workload),
@@ -25,6 +27,7 @@ func allScenarios(_ workload: Workload) -> [any Scenario] {
     FindScenario(workload: workload),
     TenthScenario(workload: workload),
     UpdateScenario(workload: workload),
+    UpdateIndexedScenario(workload: workload),
     FilterScenario(workload: workload),
     SortScenario(workload: workload),
     AverageScenario(workload: workload),

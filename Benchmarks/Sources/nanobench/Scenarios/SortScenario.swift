@@ -30,13 +30,33 @@ struct SortScenario: Scenario {
     }
   }
 
-  var record: Variant? {
-    Variant("GRDB Codable record, real column") { [workload] folder in
-      let table = try RecordTable.filled(folder, workload)
-      let request = PersonRecord.order(PersonRecord.Columns.salary, Column.rowID).limit(20)
+  var record: Variant? { variant("GRDB Codable record, real column", PersonRecord.self) }
+
+  var others: [Variant] {
+    [
+      Variant(Comparison.realColumns) { [workload] folder in
+        let table = try ColumnTable.filled(folder, workload)
+        let select = try table.connection.prepare(
+          "SELECT \(ColumnTable.all) FROM p ORDER BY salary,id LIMIT 20")
+        return { watch in
+          try watch.measure {
+            var cents = 0
+            while try select.step() { cents += select.double(6).cents }
+            select.reset()
+            return cents
+          }
+        }
+      },
+      variant(Comparison.handWritten, PersonRow.self),
+    ]
+  }
+
+  private func variant<Record: StoredPerson>(_ name: String, _: Record.Type) -> Variant {
+    Variant(name) { [workload] folder in
+      let table = try RecordTable<Record>.filled(folder, workload)
       return { watch in
         try watch.measure {
-          try table.queue.read { db in try request.fetchAll(db) }
+          try table.queue.read { db in try Record.lowestSalaries(db, limit: 20) }
             .reduce(0) { $0 + $1.salary.cents }
         }
       }

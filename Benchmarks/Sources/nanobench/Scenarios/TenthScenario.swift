@@ -38,20 +38,18 @@ struct TenthScenario: Scenario {
     }
   }
 
-  var record: Variant? {
-    Variant("GRDB Codable record") { [workload] folder in
-      let table = try RecordTable.filled(folder, workload)
-      try await table.queue.write { db in
-        try db.create(
-          index: "person_age", on: PersonRecord.databaseTableName, columns: ["age"])
-      }
+  var record: Variant? { variant("GRDB Codable record", PersonRecord.self) }
+  var others: [Variant] { [variant(Comparison.handWritten, PersonRow.self)] }
+
+  private func variant<Record: StoredPerson>(_ name: String, _: Record.Type) -> Variant {
+    Variant(name) { [workload] folder in
+      let table = try RecordTable<Record>.filled(folder, workload)
+      try table.createIndex("age")
       return { watch in
         try watch.measure {
           var found = 0
           for _ in 0..<Self.repetitions {
-            let request = PersonRecord.filter(
-              Column("age") >= Self.ages.lowerBound && Column("age") < Self.ages.upperBound)
-            found += try table.queue.read { db in try request.fetchAll(db) }.count
+            found += try table.queue.read { db in try Record.find(db, ages: Self.ages) }.count
           }
           return found
         }

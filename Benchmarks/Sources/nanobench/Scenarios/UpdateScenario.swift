@@ -32,7 +32,7 @@ struct UpdateScenario: Scenario {
 
   var record: Variant? {
     Variant("GRDB, a column") { [workload] folder in
-      let table = try RecordTable.filled(folder, workload)
+      let table = try RecordTable<PersonRecord>.filled(folder, workload)
       return { watch in
         try watch.measure {
           let count = try table.queue.write { db in
