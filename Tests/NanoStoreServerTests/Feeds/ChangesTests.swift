@@ -67,6 +67,17 @@ struct ChangesTests {
     #expect(all == stride(from: 0, to: 600, by: 7).map { "d\(1_000 + $0)" })
   }
 
+  @Test("A selector of a feed that is no object is rejected with the reason that PouchDB expects")
+  func invalidSelector() async throws {
+    let server = try await server(count: 1)
+    for selector in ["x", [], nil, true] as [DocumentValue] {
+      let answer = try await server.send(
+        "POST", "/notes/_changes?filter=_selector", ["selector": selector])
+      #expect(answer.status == 400)
+      #expect(answer.reason == "Selector error: expected a JSON object")
+    }
+  }
+
   @Test("The entity tag of a feed changes with the database, and only then")
   func entityTag() async throws {
     let server = try await server(count: 3)

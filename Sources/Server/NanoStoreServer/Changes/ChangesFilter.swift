@@ -74,6 +74,10 @@ extension SyncHandler {
       guard let selector = body["selector"] else {
         throw ProtocolError.badRequest("Selector must be specified in POST payload")
       }
+      // PouchDB shows its users this reason, which is not that of `_find`.
+      guard selector.object != nil else {
+        throw ProtocolError.badRequest("Selector error: expected a JSON object")
+      }
       return .selector(try Selector(selector))
     case "_design": return .designDocuments
     case "_view":
