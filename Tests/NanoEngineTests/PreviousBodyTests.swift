@@ -198,10 +198,14 @@ struct PreviousBodyTests {
       }
       #expect(try engine.verify() == [])
     }
-    try foreign.run("DROP TRIGGER nano_previous_films_update")
-    // Nothing is kept anymore, so that a reader must not rely on it.
-    #expect(try !engine.read(.call, nil) { try $0.keepsPreviousBodies(in: "films") })
-    try engine.write(nil) { try $0.setKeepsPreviousBodies(true, of: "films") }
+    for sql in ["DROP TRIGGER nano_previous_films_update", "DROP TABLE nano_former_films"] {
+      try foreign.run(sql)
+      // Nothing is kept anymore, so that a reader must not rely on it.
+      let other = try SQLiteEngine(.file(folder.file()), SQLiteConfiguration())
+      #expect(try !other.read(.call, nil) { try $0.keepsPreviousBodies(in: "films") })
+      try other.write(nil) { try $0.setKeepsPreviousBodies(true, of: "films") }
+      try other.close()
+    }
     #expect(try engine.verify() == [])
     try save(["n": 10], "2")
     #expect(try kept(2) == "2 1 {\"n\":2}")

@@ -26,7 +26,9 @@ struct PreviousBodySchema {
   /// The name of the table of kept bodies.
   var name: String { "nano_previous_" + collection }
   private var bodies: String { SQLName.quoted(name) }
-  private var log: String { SQLName.quoted("nano_former_" + collection) }
+  /// The name of the log.
+  var logName: String { "nano_former_" + collection }
+  private var log: String { SQLName.quoted(logName) }
 
   /// The trigger that keeps bodies. A collection keeps them as long as it exists.
   var triggerName: String { "nano_previous_\(collection)_update" }

@@ -210,7 +210,8 @@ extension SQLiteConnection {
   func previousBodies(of table: CollectionTable) throws -> PreviousBodySchema? {
     let schema = PreviousBodySchema(table.description.name)
     if table.keepsPreviousBodies == nil {
-      table.keepsPreviousBodies = try hasTrigger(schema.triggerName)
+      table.keepsPreviousBodies =
+        try hasTrigger(schema.triggerName) && hasTable(schema.logName)
     }
     return table.keepsPreviousBodies == true ? schema : nil
   }
