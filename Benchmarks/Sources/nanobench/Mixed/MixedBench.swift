@@ -78,7 +78,7 @@ extension MixedBench.Line {
       product: opened, data: data, load: load, readers: readers, seconds: seconds
     ).run(calls)
     try opened.close()
-    // A read of a name that nobody has, or of a missing key, would measure nothing.
+    // Reads that find nothing are not comparable.
     guard counts.found >= counts.reads.count / 2 else {
       throw WrongAnswer(
         scenario: load.text, variant: product, answer: counts.found, baseline: "reads",

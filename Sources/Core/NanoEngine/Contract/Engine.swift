@@ -134,8 +134,8 @@ package protocol Engine: EngineMaintenance {
 
   /// The clock by which documents expire.
   var clock: any StoreClock { get }
-  /// Whether documents of any collection may expire, as of opening or of the last transaction of this engine that set
-  /// an expiration. Without, no timer is needed.
+  /// Whether documents of any collection may expire, as far as the engine knows: from opening, from its transactions that
+  /// set an expiration, or from having read such a collection. Without, no timer is needed.
   var hasExpirations: Bool { get }
   /// The last commit of any connection, determined without reading the database; `nil` if that is not possible.
   ///

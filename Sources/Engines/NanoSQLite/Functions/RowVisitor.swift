@@ -36,18 +36,14 @@ final class RowVisitor: Program {
   static let call = SQLFragment("SELECT nano_rows(", []) + .parameter(.null)
 
   static let function: QueryFunctions.Scalar = { context, _, values in
-    guard let values, let pointer = sqlite3_value_pointer(values[0], RowVisitor.name) else {
-      return FunctionArguments(context, values)?.misuse() ?? ()
-    }
-    let continues = Unmanaged<RowVisitor>.fromOpaque(pointer)._withUnsafeGuaranteedRef {
-      $0.add(values)
-    }
-    // An error is the only way in which a function can end a statement.
-    if !continues { sqlite3_result_error(context, "stopped", -1) }
-  }
-
-  private static var name: UnsafePointer<CChar> {
-    UnsafeRawPointer(kind.utf8Start).assumingMemoryBound(to: CChar.self)
+    guard let arguments = FunctionArguments(context, values),
+      arguments.use(
+        0, RowVisitor.kind,
+        { (visitor: RowVisitor) in
+          // An error is the only way in which a function can end a statement.
+          if !visitor.add(arguments.values) { sqlite3_result_error(context, "stopped", -1) }
+        })
+    else { return FunctionArguments(context, values)?.misuse() ?? () }
   }
 }
 
@@ -75,9 +71,6 @@ struct RowValues {
 
   @inline(__always)
   func int(_ column: Int) -> Int64 { sqlite3_value_int64(values[column]) }
-
-  @inline(__always)
-  func isInt(_ column: Int) -> Bool { sqlite3_value_type(values[column]) == SQLITE_INTEGER }
 
   /// See ``SQLiteStatement/optionalNumber(_:)``.
   @inline(__always)

@@ -7,8 +7,8 @@ import Synchronization
 /// The header of the index of the write-ahead log, in the memory that all processes with the file open share.
 ///
 /// Each commit changes it (https://www.sqlite.org/walformat.html#the_wal_index_header), and a connection whose cached
-/// pages belong to the same header does not read them again. Comparing it takes no lock and no system call, where the
-/// shortest transaction takes several.
+/// pages belong to the same header does not read them again. Comparing it takes no lock of the file and no system call,
+/// where the shortest transaction takes several.
 final class LogHeader: Sendable {
   // @unchecked: `start` is read-only memory that is mapped as long as the connection is open; `Mutex` protects the
   // order of reading and closing.
