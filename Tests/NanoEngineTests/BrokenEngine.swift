@@ -131,7 +131,7 @@ private final class BrokenWriter: EngineWriter {
   func continueIndex(_ name: String, in collection: String, documents: Int) throws -> Bool { true }
   func setIndexCostRecords(_ rows: [IndexCostRecord], of collection: String) throws {}
 
-  func createCollection(_ description: CollectionDescription) throws {}
+  func createCollections(_ descriptions: [CollectionDescription]) throws {}
   func dropCollection(_ name: String) throws -> Bool { true }
   func setSettings(_ settings: CollectionSettings, of collection: String) throws {}
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {}

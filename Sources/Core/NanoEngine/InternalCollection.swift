@@ -80,7 +80,7 @@ package enum InternalCollection: Sendable, CaseIterable {
     if case .bagMembers = self { .rowID } else { .key }
   }
 
-  /// The argument for ``EngineWriter/createCollection(_:)``.
+  /// The argument for ``EngineWriter/createCollections(_:)``.
   package var description: CollectionDescription {
     CollectionDescription(name: rawValue, identity: identity, isInternal: true)
   }

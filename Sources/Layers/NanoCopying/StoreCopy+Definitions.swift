@@ -27,11 +27,9 @@ extension StoreCopy {
       } else {
         try removeEverything(writer)
       }
-      for collection in collections {
-        do { try writer.createCollection(collection) } catch let error as StoreError {
-          throw error.adding(.collection, collection.name)
-        }
-        if !isContinued { try requireSupport(collection.name, writer) }
+      try writer.createCollections(collections)
+      if !isContinued {
+        for collection in collections { try requireSupport(collection.name, writer) }
       }
       // The current incarnations; those of dropped collections are obsolete.
       try writer.setMetadata(checkpoint.value, CopyCheckpoint.name)

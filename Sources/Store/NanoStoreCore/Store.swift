@@ -251,6 +251,34 @@ extension Store {
     try await onWriter { try self.createCollection(name, identity: identity) }
   }
 
+  /// Creates several collections in one transaction, each as
+  /// ``createCollection(_:identity:)-(String,CollectionIdentity)`` does.
+  ///
+  /// Faster than one call for each if there are hundreds, because SQLite reads the definitions of all
+  /// existing collections to create another one: 10,000 collections take seconds instead of minutes.
+  ///
+  /// ```swift
+  /// try store.createCollections((1...10_000).map { "tenant-\($0)" })
+  /// ```
+  ///
+  /// - Throws: ``StoreError/Code/alreadyExists`` if one of the collections exists with a different
+  ///   identity, ``StoreError/Code/invalidName``. None is created then.
+  public func createCollections(
+    _ names: [String], identity: CollectionIdentity = .key
+  ) throws {
+    for name in names { try InternalCollection.refuse(name) }
+    try writing(atomic: true) {
+      try $0.createCollections(names.map { CollectionDescription(name: $0, identity: identity) })
+    }
+  }
+  /// The asynchronous form of `createCollections(_:identity:)`, which does not block the calling
+  /// thread.
+  public func createCollections(
+    _ names: [String], identity: CollectionIdentity = .key
+  ) async throws {
+    try await onWriter { try self.createCollections(names, identity: identity) }
+  }
+
   /// Returns the metadata value with this name, or nil if there is none.
   ///
   /// Metadata is stored beside the collections. All names belong to the program: the metadata of an

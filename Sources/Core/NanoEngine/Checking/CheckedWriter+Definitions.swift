@@ -4,10 +4,10 @@ import NanoDocument
 
 /// Collections, indexes, settings, metadata, and adaptive indexing.
 extension CheckedWriter {
-  func createCollection(_ description: CollectionDescription) throws {
+  func createCollections(_ descriptions: [CollectionDescription]) throws {
     try checked { check in
-      try writer.createCollection(description)
-      let isValid = (try? StoredNames.validate(description)) != nil
+      try writer.createCollections(descriptions)
+      let isValid = descriptions.allSatisfy { (try? StoredNames.validate($0)) != nil }
       check.require(isValid, .acceptedInvalidName)
     }
   }

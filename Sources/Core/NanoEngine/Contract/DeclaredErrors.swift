@@ -130,7 +130,7 @@ package enum DeclaredErrors {
     "setIndexCostRecords(_:of:)": [.invalidArgument],
   ]
   package static let writer: [String: Set<StoreError.Code>] = [
-    "createCollection(_:)": [.alreadyExists, .invalidArgument, .invalidName],
+    "createCollections(_:)": [.alreadyExists, .invalidArgument, .invalidName],
     "dropCollection(_:)": [.invalidArgument],
     "setSettings(_:of:)": [
       .invalidArgument, .invalidName, .invalidPath, .unsupported, .valueNotStorable,

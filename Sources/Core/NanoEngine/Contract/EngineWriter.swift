@@ -7,11 +7,11 @@ package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWr
   EngineFeedWriter, EngineBlobWriter, EngineExpiryWriter,
   EngineTuningWriter
 {
-  /// Creates a collection; does nothing if the same collection exists.
+  /// Creates the collections that do not exist yet. If it throws, some of them may have been created.
   ///
-  /// - Throws: ``StoreError/Code/alreadyExists`` if the collection exists with a different identity;
+  /// - Throws: ``StoreError/Code/alreadyExists`` if a collection exists with a different identity;
   ///   ``StoreError/Code/invalidArgument``, ``StoreError/Code/invalidName``.
-  func createCollection(_ description: CollectionDescription) throws
+  func createCollections(_ descriptions: [CollectionDescription]) throws
   /// Drops a collection with its documents and indexes, and returns whether it existed.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` inside a progress closure of the transaction.
@@ -38,5 +38,9 @@ package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWr
 }
 
 extension EngineWriter {
+  package func createCollection(_ description: CollectionDescription) throws {
+    try createCollections([description])
+  }
+
   package func requireDecimals() throws {}
 }

@@ -117,8 +117,8 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
     }
   }
 
-  func createCollection(_ description: CollectionDescription) throws {
-    try writer.createCollection(description)
+  func createCollections(_ descriptions: [CollectionDescription]) throws {
+    try writer.createCollections(descriptions)
   }
 
   func dropCollection(_ name: String) throws -> Bool {

@@ -5,7 +5,11 @@ import NanoEngine
 import NanoSQL
 
 extension PostgresWriter {
-  func createCollection(_ description: CollectionDescription) throws {
+  func createCollections(_ descriptions: [CollectionDescription]) throws {
+    for description in descriptions { try create(description) }
+  }
+
+  private func create(_ description: CollectionDescription) throws {
     try StoredNames.validate(description)
     noteWrite()
     if let existing = try table(description.name) ?? missing(description.name) {
@@ -18,7 +22,7 @@ extension PostgresWriter {
     let definition = CollectionDefinition(description, core)
     let results = try session.run([definition.record, definition.existing])
     // Another transaction has created it in the meantime.
-    guard results[0].changes == 1 else { return try createCollection(description) }
+    guard results[0].changes == 1 else { return try create(description) }
     guard results[1].count == 0 else {
       _ = try session.run(definition.deletion)
       throw StoreError.tableExists(description.name)

@@ -64,6 +64,11 @@ enum Schema {
     ) WITHOUT ROWID;
     """
 
+  /// The names of a collection's definitions. An index and a trigger share the third one.
+  static func names(ofCollection name: String) -> [String] {
+    [name, "nano_key_" + name, "nano_foreign_" + name, "nano_high_water_" + name]
+  }
+
   /// Returns the definition of a collection's table.
   ///
   /// A document written by another program has no revision or keeps its old one. The trigger and the partial
@@ -72,6 +77,7 @@ enum Schema {
   /// is changed, leaves its ID in `high_water`.
   static func collection(_ name: String) -> String {
     let table = SQLName.quoted(name)
+    let names = names(ofCollection: name)
     return """
       CREATE TABLE \(table) (
         id INTEGER PRIMARY KEY,
@@ -82,11 +88,11 @@ enum Schema {
         revision INTEGER,
         body TEXT NOT NULL
       );
-      CREATE UNIQUE INDEX \(SQLName.quoted("nano_key_" + name)) ON \(table)(key)
+      CREATE UNIQUE INDEX \(SQLName.quoted(names[1])) ON \(table)(key)
         WHERE key IS NOT NULL;
-      CREATE INDEX \(SQLName.quoted("nano_foreign_" + name)) ON \(table)(id)
+      CREATE INDEX \(SQLName.quoted(names[2])) ON \(table)(id)
         WHERE revision IS NULL;
-      CREATE TRIGGER \(SQLName.quoted("nano_foreign_" + name))
+      CREATE TRIGGER \(SQLName.quoted(names[2]))
         AFTER UPDATE OF id, key, type, version, added, body ON \(table)
         WHEN NEW.revision IS OLD.revision
       BEGIN
@@ -94,7 +100,7 @@ enum Schema {
         UPDATE nano_collections SET high_water = OLD.id
           WHERE OLD.id > NEW.id AND name = \(SQLName.literal(name)) AND high_water < OLD.id;
       END;
-      CREATE TRIGGER \(SQLName.quoted("nano_high_water_" + name)) AFTER DELETE ON \(table)
+      CREATE TRIGGER \(SQLName.quoted(names[3])) AFTER DELETE ON \(table)
         WHEN OLD.id > coalesce((SELECT max(id) FROM \(table)), 0)
       BEGIN
         UPDATE nano_collections SET high_water = OLD.id

@@ -143,24 +143,44 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
 }
 
 extension SQLiteWriter {
-  func createCollection(_ description: CollectionDescription) throws {
-    let name = description.name
+  func createCollections(_ descriptions: [CollectionDescription]) throws {
     try connection.requireTransaction()
-    try StoredNames.validate(description)
-    if let current = try connection.table(name) {
-      guard current.description.identity == description.identity else {
-        throw StoreError.collectionExists(current.description)
+    var missing: [ExactName: CollectionDescription] = [:]
+    var names: [String] = []
+    for description in descriptions {
+      try StoredNames.validate(description)
+      let folded = description.name.folded
+      let known = try missing[folded] ?? connection.table(description.name)?.description
+      if let known {
+        guard known.identity == description.identity else {
+          throw StoreError.collectionExists(known)
+        }
+        continue
       }
-      return
+      guard try !connection.hasTableOrView(description.name) else {
+        throw StoreError.tableExists(description.name)
+      }
+      missing[folded] = description
+      names.append(description.name)
     }
-    guard try !connection.hasTableOrView(name) else { throw StoreError.tableExists(name) }
-    try connection.execute(Schema.collection(name))
-    try connection.run(
-      SQLFragment(
-        "INSERT INTO nano_collections(name, identity, generation) VALUES (?, ?, ?)",
-        [
-          .text(name), .text(description.identity.rawValue), .int(Self.firstGeneration()),
-        ]))
+    try createTables(names)
+    for name in names {
+      guard let description = missing[name.folded] else { continue }
+      try connection.run(
+        SQLFragment(
+          "INSERT INTO nano_collections(name, identity, generation) VALUES (?, ?, ?)",
+          [
+            .text(name), .text(description.identity.rawValue), .int(Self.firstGeneration()),
+          ]))
+    }
+  }
+
+  private func createTables(_ names: [String]) throws {
+    let many = ManyDefinitions(connection: connection)
+    if names.count >= ManyDefinitions.groupSize, try many.arePossible(names) {
+      return try savepoint { try many.create(names) }
+    }
+    for name in names { try connection.execute(Schema.collection(name)) }
   }
 
   /// Returns a random start value, so that other connections do not mistake a re-created collection for the

@@ -86,6 +86,47 @@ extension EngineConformance {
         }
       }
     },
+    Check("Many collections are created at once, except those that exist") { probe in
+      let names = (0..<200).map { "many \($0)" }
+      let existing = CollectionDescription(name: "MANY 7")
+      try probe.write { writer in
+        try writer.createCollection(existing)
+        _ = try writer.insert(["n": 1], into: existing.name)
+        try writer.createCollections((names + ["Many 3"]).map { CollectionDescription(name: $0) })
+        try expectEqual(try writer.count(Query(), in: "many 7"), 1, "documents")
+        _ = try writer.insert(["n": 2], into: "many 199")
+      }
+      _ = try probe.insert(["n": 3], into: "many 199")
+      _ = try probe.insert(["n": 4], into: "many 0")
+      let expected = names.map { $0 == "many 7" ? existing.name : $0 }.sorted {
+        $0.lowercased() < $1.lowercased()
+      }
+      try expectEqual(try probe.read { try $0.collections() }.map(\.name), expected, "collections")
+      try expectEqual(try probe.ids(in: "many 199").count, 2, "documents of the last one")
+      try expectEqual(try probe.ids(in: "many 0").count, 1, "documents of the first one")
+    },
+    Check("If many collections are rolled back, none exists") { probe in
+      let many = (0..<200).map { CollectionDescription(name: "many \($0)") }
+      let other = CollectionDescription(name: "MANY 150", identity: .rowID)
+      try probe.write { writer in
+        try writer.createCollection(other)
+        try expectError(.alreadyExists, "a different identity") {
+          try writer.savepoint { try writer.createCollections(many) }
+        }
+        struct Undo: Error {}
+        do {
+          try writer.savepoint {
+            _ = try writer.dropCollection(other.name)
+            try writer.createCollections(many)
+            throw Undo()
+          }
+        } catch is Undo {}
+        try expectEqual(try writer.collections(), [other], "collections")
+        _ = try writer.insert(["n": 1], into: other.name)
+      }
+      try expectEqual(try probe.read { try $0.collections() }, [other], "collections")
+      try expectEqual(try probe.ids(in: other.name).count, 1, "documents")
+    },
     Check("Reserved and invalid collection names are rejected") { probe in
       for name in ["", "nano_x", "a\u{0}b"] {
         try expectError(.invalidName, "collection \(name.debugDescription)") {

@@ -99,8 +99,8 @@ final class FailingWriter: FailingReader, EngineWriter {
   func sweepExpired(limit: Int, from collection: String) throws -> Int {
     try counted().sweepExpired(limit: limit, from: collection)
   }
-  func createCollection(_ description: CollectionDescription) throws {
-    try counted().createCollection(description)
+  func createCollections(_ descriptions: [CollectionDescription]) throws {
+    try counted().createCollections(descriptions)
   }
   func dropCollection(_ name: String) throws -> Bool { try counted().dropCollection(name) }
   func createIndex(_ index: IndexDefinition, in collection: String) throws {

@@ -88,7 +88,11 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     return ids.count
   }
 
-  func createCollection(_ description: CollectionDescription) throws {
+  func createCollections(_ descriptions: [CollectionDescription]) throws {
+    for description in descriptions { try create(description) }
+  }
+
+  private func create(_ description: CollectionDescription) throws {
     try StoredNames.validate(description)
     let name = description.name
     guard let existing = state[name] else {

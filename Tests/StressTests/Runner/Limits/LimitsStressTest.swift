@@ -100,6 +100,7 @@ struct LimitsStressTest: StressTest {
   private func collections(_ store: Store, _ figures: inout Figures) throws {
     let count = 10_000 / divisor
     figures["collections"] = count
+    try store.createCollections((0..<count).map { "c\($0)" })
     for number in 0..<count { try store["c\(number)"].save(["n": .int(Int64(number))], key: "k") }
     try require(try store.collections().count == count, "collections are missing")
     for number in stride(from: 0, to: count, by: max(1, count / 100)) {
