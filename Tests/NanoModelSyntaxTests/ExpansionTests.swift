@@ -52,70 +52,29 @@ struct ExpansionTests {
             return Self(id: _$f0, name: _$f1, age: _$f2, kind: _$f3)
           }
           _$reader = _$start
-          return try Self._$readInAnyOrder(&_$reader, _$key)
+          return try Self._$readByName(&_$reader, _$key)
         }
 
         @inline(never)
-        nonisolated private static func _$readInAnyOrder(_ _$reader: inout NanoStoreModels.JSONReader, _ _$key: NanoStoreModels.BorrowedKey) throws(NanoStoreModels.StoreError) -> Self {
-          let _$start = _$reader
-          var _$v0: Swift.Optional<Swift.Optional<String>> = nil
-          var _$v1: Swift.Optional<String> = nil
-          var _$v1_0: Swift.Optional<String> = nil
-          var _$v2: Swift.Optional<Swift.Optional<Int>> = nil
-          var _$v3: Swift.Optional<Kind> = nil
-          var _$unknown = NanoStoreModels.UnknownFields.Collector()
-          try _$reader.fields { (_$reader: inout NanoStoreModels.JSONReader, _$name) throws(NanoStoreModels.StoreError) in
-            if _$name.matches("id") {
-              if case nil = _$v0, case .none = _$key {
-                _$v0 = _$reader.consumeNull() ? Swift.Optional<String>.none : try _$reader.string()
-              } else {
-                try _$reader.skipValue()
-              }
-            } else if _$name.matches("Name") {
-              if case nil = _$v1 {
-                _$v1 = try _$reader.string()
-              } else {
-                try _$reader.skipValue()
-              }
-            } else if _$name.matches("n") {
-              if case nil = _$v1_0 {
-                _$v1_0 = try _$reader.string()
-              } else {
-                try _$reader.skipValue()
-              }
-            } else if _$name.matches("age") {
-              if case nil = _$v2 {
-                _$v2 = _$reader.consumeNull() ? Swift.Optional<Int>.none : try _$reader.integer(as: Swift.Int.self)
-              } else {
-                try _$reader.skipValue()
-              }
-            } else if _$name.matches("kind") {
-              if case nil = _$v3 {
-                if !_$reader.consumeNull() {
-                  _$v3 = try NanoStoreModels.ModelCoding.read(Kind.self, &_$reader)
-                }
-              } else {
-                try _$reader.skipValue()
-              }
-            } else {
-              try _$unknown.keep(_$name, &_$reader)
-            }
-          }
+        nonisolated private static func _$readByName(_ _$reader: inout NanoStoreModels.JSONReader, _ _$key: NanoStoreModels.BorrowedKey) throws(NanoStoreModels.StoreError) -> Self {
+          let _$fields = try NanoStoreModels.FieldSearch(_$reader)
+          let _$f0: Swift.Optional<String>
           if case .none = _$key {
+            _$f0 = try _$fields.find("id", reader: &_$reader) ? _$reader.consumeNull() ? Swift.Optional<String>.none : try _$reader.string() : nil
           } else {
-            _$v0 = try NanoStoreModels.ModelCoding.readKey(Swift.Optional<String>.self, _$key)
+            _$fields.ignore("id")
+            _$f0 = try NanoStoreModels.ModelCoding.readKey(Swift.Optional<String>.self, _$key)
           }
-          guard case .some(let _$f0) = _$v0 ?? .some(nil) else {
-            throw _$start.missingField("id")
+          guard try _$fields.find("Name", "n", reader: &_$reader) else {
+            throw _$fields.missingField("Name")
           }
-          guard case .some(let _$f1) = _$v1 ?? _$v1_0 else {
-            throw _$start.missingField("Name")
-          }
-          let _$f2: Swift.Optional<Int> = _$v2 ?? nil
-          let _$f3: Kind = _$v3 ?? .good
+          let _$f1: String = try _$reader.string()
+          let _$f2: Swift.Optional<Int> = try _$fields.find("age", reader: &_$reader) ? _$reader.consumeNull() ? Swift.Optional<Int>.none : try _$reader.integer(as: Swift.Int.self) : Swift.Optional<Int>.none
+          let _$f3: Kind = try _$fields.findValue("kind", reader: &_$reader) ? try NanoStoreModels.ModelCoding.read(Kind.self, &_$reader) : .good
+          let _$unknown = try _$fields.finish(&_$reader)
           _$reader.leave()
           var _$value = Self(id: _$f0, name: _$f1, age: _$f2, kind: _$f3)
-          _$value._$unknownFields = _$unknown.fields
+          _$value._$unknownFields = _$unknown
           return _$value
         }
 
@@ -285,29 +244,16 @@ struct ExpansionTests {
             return (_$f0, NanoStoreModels.UnknownFields())
           }
           _$reader = _$start
-          return try Self._$readInAnyOrder(&_$reader, _$key)
+          return try Self._$readByName(&_$reader, _$key)
         }
 
         @inline(never)
-        nonisolated private static func _$readInAnyOrder(_ _$reader: inout NanoStoreModels.JSONReader, _ _$key: NanoStoreModels.BorrowedKey) throws(NanoStoreModels.StoreError) -> (String, NanoStoreModels.UnknownFields) {
-          var _$v0: Swift.Optional<String> = nil
-          var _$unknown = NanoStoreModels.UnknownFields.Collector()
-          try _$reader.fields { (_$reader: inout NanoStoreModels.JSONReader, _$name) throws(NanoStoreModels.StoreError) in
-            if _$name.matches("name") {
-              if case nil = _$v0 {
-                if !_$reader.consumeNull() {
-                  _$v0 = try _$reader.string()
-                }
-              } else {
-                try _$reader.skipValue()
-              }
-            } else {
-              try _$unknown.keep(_$name, &_$reader)
-            }
-          }
-          let _$f0: String = _$v0 ?? "nobody"
+        nonisolated private static func _$readByName(_ _$reader: inout NanoStoreModels.JSONReader, _ _$key: NanoStoreModels.BorrowedKey) throws(NanoStoreModels.StoreError) -> (String, NanoStoreModels.UnknownFields) {
+          let _$fields = try NanoStoreModels.FieldSearch(_$reader)
+          let _$f0: String = try _$fields.findValue("name", reader: &_$reader) ? try _$reader.string() : "nobody"
+          let _$unknown = try _$fields.finish(&_$reader)
           _$reader.leave()
-          return (_$f0, _$unknown.fields)
+          return (_$f0, _$unknown)
         }
       }
 

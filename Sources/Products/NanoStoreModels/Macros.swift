@@ -32,7 +32,7 @@ public import NanoStore
 @attached(
   member,
   names: named(_$unknownFields), named(init(reading:)), named(init(reading:key:)), named(init()),
-  named(_$read), named(_$readInAnyOrder), named(_$object), named(init(_$fault:)), named(_$fill),
+  named(_$read), named(_$readByName), named(_$object), named(init(_$fault:)), named(_$fill),
   named(_$fillWithFirstValues), named(_$check), named(_$load), named(_$willChange),
   named(_$replace), named(_$willReplace), named(_$willRead), named(_$willReadUnstored),
   named(_$notify)

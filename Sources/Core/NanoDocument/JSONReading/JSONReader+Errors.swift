@@ -40,6 +40,9 @@ extension JSONReader {
       [.field: "\(name)", .byteOffset: "\(offset)"])
   }
 
+  /// The error for a value that is followed by neither another one nor the end of its object.
+  package var unexpectedEnd: StoreError { corrupt("',' or '}'") }
+
   @usableFromInline @inline(never)
   static func tooDeep(at offset: Int) -> StoreError {
     StoreError(

@@ -30,6 +30,11 @@ public struct UnknownFields: Sendable {
   @inlinable @inline(__always)
   public init() {}
 
+  /// - Parameter bytes: The fields with their names, each preceded by a comma.
+  init(_ bytes: [UInt8]) {
+    storage = bytes.isEmpty ? nil : Storage(bytes, nil)
+  }
+
   /// Whether there are no unknown fields.
   @inlinable
   public var isEmpty: Bool { storage?.bytes.isEmpty ?? true }
@@ -73,40 +78,6 @@ public struct UnknownFields: Sendable {
       }
     }
     return try object.get()
-  }
-}
-
-extension UnknownFields {
-  /// Collects the undeclared fields of a document while it is read.
-  public struct Collector {
-    private var bytes: [UInt8] = []
-
-    /// Creates an empty collector.
-    public init() {}
-
-    /// Collects the field whose name was just read, and moves the reader past its value.
-    ///
-    /// - Throws: ``StoreError/Code/corruptDocument``.
-    public mutating func keep(
-      _ name: JSONReader.Name, _ reader: inout JSONReader
-    ) throws(StoreError) {
-      reader.skipWhitespace()
-      let value = reader.rest
-      try reader.skipValue()
-      bytes.append(UInt8(ascii: ","))
-      bytes.append(UInt8(ascii: "\""))
-      bytes.append(contentsOf: name.bytes)
-      bytes.append(UInt8(ascii: "\""))
-      bytes.append(UInt8(ascii: ":"))
-      bytes.append(contentsOf: value.prefix(value.count - reader.rest.count))
-    }
-
-    /// The collected fields.
-    public var fields: UnknownFields {
-      var fields = UnknownFields()
-      if !bytes.isEmpty { fields.storage = Storage(bytes, nil) }
-      return fields
-    }
   }
 }
 

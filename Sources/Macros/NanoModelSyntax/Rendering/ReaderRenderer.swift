@@ -4,7 +4,7 @@
 ///
 /// Documents written by a model have their fields in declaration order, so the fast path expects each name at its
 /// position and compares it with one constant. If a document differs, a separate function reads it again from the
-/// start and matches names in any order.
+/// start and searches for each name (`FieldSearch.swift`).
 ///
 /// Local names begin with `_$`, so that they do not shadow names in the initial values of properties.
 struct ReaderRenderer {
@@ -74,7 +74,7 @@ struct ReaderRenderer {
       .joined(separator: "\n")
   }
 
-  /// The decoding functions: one for declaration order and one for any order.
+  /// The decoding functions: one for declaration order and one by name.
   var members: [String] {
     [
       """
@@ -85,8 +85,8 @@ struct ReaderRenderer {
       """,
       """
       @inline(never)
-      nonisolated private static func _$readInAnyOrder(\(parameters)) \(Self.failure) -> \(result) {
-      \(inAnyOrder)
+      nonisolated private static func _$readByName(\(parameters)) \(Self.failure) -> \(result) {
+      \(byName)
       }
       """,
     ]
@@ -122,7 +122,7 @@ struct ReaderRenderer {
     lines.append("_$reader.leave()")
     lines.append("return \(resultExpression("NanoStoreModels.UnknownFields()"))")
     lines += ["}", "_$reader = _$start"]
-    lines.append("return try Self._$readInAnyOrder(&_$reader\(model.readsKey ? ", _$key" : ""))")
+    lines.append("return try Self._$readByName(&_$reader\(model.readsKey ? ", _$key" : ""))")
     return lines.joined(separator: "\n")
   }
 
@@ -176,83 +176,65 @@ struct ReaderRenderer {
     }
   }
 
-  // MARK: In any order
+  // MARK: By name
 
-  private var inAnyOrder: String {
-    var lines = model.properties.contains(where: \.isRequired) ? ["let _$start = _$reader"] : []
+  private var byName: String {
+    var lines = ["let _$fields = try NanoStoreModels.FieldSearch(_$reader)"]
     for (index, property) in model.properties.enumerated() {
-      lines.append("var _$v\(index): Swift.Optional<\(property.type.text)> = nil")
-      for former in property.formerNames.indices {
-        lines.append("var _$v\(index)_\(former): Swift.Optional<\(property.type.text)> = nil")
-      }
+      lines.append(search(property, "_$f\(index)"))
     }
-    lines.append("var _$unknown = NanoStoreModels.UnknownFields.Collector()")
-    lines.append(
-      "try _$reader.fields { (\(Self.reader("_$reader")), _$name) \(Self.failure) in")
-    lines.append(branches.joined(separator: " else ") + " else {")
-    lines += ["try _$unknown.keep(_$name, &_$reader)", "}", "}"]
-    for (index, property) in model.properties.enumerated() {
-      lines.append(resolve(property, index))
-    }
+    lines.append("let _$unknown = try _$fields.finish(&_$reader)")
     lines.append("_$reader.leave()")
     if model.hasMemberwiseInitializer {
       lines.append("var _$value = \(resultExpression(""))")
-      lines += ["_$value._$unknownFields = _$unknown.fields", "return _$value"]
+      lines += ["_$value._$unknownFields = _$unknown", "return _$value"]
     } else {
-      lines.append("return \(resultExpression("_$unknown.fields"))")
+      lines.append("return \(resultExpression("_$unknown"))")
     }
     return lines.joined(separator: "\n")
   }
 
-  private var branches: [String] {
-    var branches: [String] = []
-    for (index, property) in model.properties.enumerated() {
-      let names =
-        [(property.storedName, "_$v\(index)")]
-        + property.formerNames.enumerated().map { ($1, "_$v\(index)_\($0)") }
-      for (name, variable) in names {
-        let stored = FieldText.literal(FieldText.stored(name))
-        branches.append("if _$name.matches(\(stored)) {\n\(assign(property, variable))\n}")
-      }
-    }
-    return branches
-  }
-
-  /// Returns code that reads a field into a variable; of duplicate fields, the first one is used.
-  private func assign(_ property: StoredProperty, _ variable: String) -> String {
-    let skip = "try _$reader.skipValue()"
-    var read = "\(variable) = \(read(property))"
-    if case .value = property.absence, !property.type.isOptional {
-      read = "if !_$reader.consumeNull() { \(read) }"
-    }
-    let isOpen = "case nil = \(variable)"
-    let condition = property.isKey ? "\(isOpen), case .none = _$key" : isOpen
-    return "if \(condition) { \(read) } else { \(skip) }"
-  }
-
-  /// Returns code that determines the final value of a property from the variables that were read.
-  private func resolve(_ property: StoredProperty, _ index: Int) -> String {
+  /// Returns code that finds and reads a field.
+  private func search(_ property: StoredProperty, _ name: String) -> String {
     let type = property.type.text
-    let found = (["_$v\(index)"] + property.formerNames.indices.map { "_$v\(index)_\($0)" })
-      .joined(separator: " ?? ")
-    let name = FieldText.literal(property.storedName)
-    func required(_ value: String) -> String {
-      "guard case .some(let _$f\(index)) = \(value) else { throw _$start.missingField(\(name)) }"
+    let stored = FieldText.literal(FieldText.stored(property.storedName))
+    let names = ([stored] + property.formerNames.map { FieldText.literal(FieldText.stored($0)) })
+      .joined(separator: ", ")
+    let find = "try _$fields.find(\(names), reader: &_$reader)"
+    let read = read(property)
+    let missing = "throw _$fields.missingField(\(FieldText.literal(property.storedName)))"
+    func required(_ name: String) -> String {
+      "guard \(find) else { \(missing) }\n\(name) = \(read)"
     }
     if property.isKey {
-      let missing = property.type.isOptional ? " ?? .some(nil)" : ""
       return """
-        if case .none = _$key {} else { _$v\(index) = \(readKey(type)) }
-        \(required(found + missing))
+        let \(name): \(type)
+        if case .none = _$key {
+        \(property.type.isOptional ? "\(name) = \(find) ? \(read) : nil" : required(name))
+        } else {
+        _$fields.ignore(\(stored))
+        \(name) = \(readKey(type))
+        }
         """
     }
     switch property.absence {
-    case .error: return required(found)
-    case .null: return "let _$f\(index): \(type) = \(found) ?? nil"
-    case .value(let value): return "let _$f\(index): \(type) = \(found) ?? \(value)"
+    case .error: return required("let \(name): \(type)")
+    case .null: return "let \(name): \(type) = \(find) ? \(read) : \(type).none"
+    case .value(let value):
+      let function = property.type.isOptional ? "find" : "findValue"
+      return
+        "let \(name): \(type) = try _$fields.\(function)(\(names), reader: &_$reader) ? \(read) : \(value)"
     case .dependsOnType:
-      return required(
-        "\(found) ?? NanoStoreModels.ModelCoding.missing(\(FieldText.metatype(type)))")
+      return """
+        let \(name): \(type)
+        if \(find) {
+        \(name) = \(read)
+        } else if let _$missing = NanoStoreModels.ModelCoding.missing(\(FieldText.metatype(type))) {
+        \(name) = _$missing
+        } else {
+        \(missing)
+        }
+        """
     }
   }
 
