@@ -360,7 +360,7 @@ let package = Package(
     .executableTarget(
       name: "nanostore-stress",
       dependencies: [
-        "CFaults", "NanoStore", "NanoStoreModels", "NanoStoreEncryption", "NanoTesting",
+        "CFaults", "NanoStore", "NanoStoreModels", "NanoStoreEncryption", "NanoSync", "NanoTesting",
         "NanoTestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),

@@ -164,4 +164,16 @@ struct TamperingTests {
     #expect(code { _ = try store["people"].find(Field("active") == true).count() } == .corruptFile)
     #expect(try store["people"].get("ada")?["name"] == "ada")
   }
+
+  @Test("A changed list of blind indexes is a problem, and hides no others")
+  func changedBlindIndexes() throws {
+    try file.open(.test(indexes: .blind)).using { try $0["people"].createIndex("name") }
+    try file.sql(
+      "UPDATE nano_metadata SET value = replace(value, 'AQAAAA', 'AQAAAB') WHERE name LIKE '%:i:%'"
+    )
+
+    let problems = try file.open(.test(indexes: .blind)).verify()
+
+    #expect(problems.contains { $0.subject == "people" })
+  }
 }

@@ -154,6 +154,18 @@ struct FaultTests {
     #expect(try store["Song"].count() == 299)
   }
 
+  @Test("A property without a default value has a placeholder if the document cannot be loaded")
+  func placeholder() throws {
+    let context = ObjectContext(store)
+    let list = try #require(try context.find(Playlist.self).faults().first)
+    let id = try #require(list.objectID)
+    try store["Playlist"].delete(rowID: id.rowID)
+
+    let title = list.title
+
+    #expect(title == "")
+  }
+
   @Test("A document that does not match the class is an error with its location")
   func wrongType() throws {
     try store["Song"].insert(json: #"{"title":7,"seconds":1}"#)

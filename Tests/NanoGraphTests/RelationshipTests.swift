@@ -61,6 +61,35 @@ struct RelationshipTests {
     #expect(found.current?.label == "Road")
   }
 
+  @Test(
+    "A reference to an object of a class that is not registered is reported, and kept when its owner is saved"
+  )
+  func unregisteredClass() throws {
+    let queue = try context.insert(LabeledQueue())
+    let list = Playlist("Road", [Song("a")])
+    queue.items = [list.songs[0], list]
+    queue.current = list
+    try context.save()
+    try store["LabeledQueue"].find().update(
+      .set("current.collection", "Nothing"), .set("items.1.collection", "Nothing"))
+
+    let fresh = ObjectContext(store)
+    fresh.register(Song.self)
+    var reported: [String] = []
+    fresh.loadFailureHandler = { id, _ in reported.append(id.collection) }
+    let found = try #require(try fresh.all(LabeledQueue.self).first)
+    #expect(found.items.map(\.label) == ["a"])
+    #expect(found.current == nil)
+    #expect(reported == ["Nothing", "Nothing"])
+    found.items.insert(Song("b"), at: 0)
+    try fresh.save()
+
+    let stored = try #require(try store["LabeledQueue"].find().fetch().first)
+    #expect(stored["items.2.collection"] == "Nothing")
+    #expect(stored["items.2.id"] == .int(try #require(list.objectID).rowID))
+    #expect(stored["current.collection"] == "Nothing")
+  }
+
   @Test("The inverse of a many-to-one relationship lists the referring objects")
   func manyToOne() throws {
     let album = try context.insert(Album("a"))

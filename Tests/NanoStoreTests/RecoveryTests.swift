@@ -64,6 +64,26 @@ struct RecoveryTests {
     { $0.journalMode = .delete },
   ]
 
+  @Test(
+    "A journal whose header has a damaged page count does not extend the file that is read",
+    .timeLimit(.minutes(1)))
+  func damagedPageCount() throws {
+    try make { $0.journalMode = .delete }
+    let clean = scratch.file("clean.db")
+    _ = try Store.recover(from: damaged, to: clean)
+    var journal = Data([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
+    // The pages in the journal, the nonce, the pages before the transaction, the sizes of a sector and of a page.
+    for number in [0, 0, 1 << 28, 512, 4_096] as [UInt32] {
+      withUnsafeBytes(of: number.bigEndian) { journal.append(contentsOf: $0) }
+    }
+    journal.append(Data(count: 512 - journal.count))
+    try journal.write(to: URL(filePath: damaged + "-journal"))
+
+    _ = try Store.recover(from: damaged, to: saved)
+
+    #expect(try content(saved) == content(clean))
+  }
+
   @Test("Recovering an intact store copies everything", arguments: settings.indices)
   func intact(index: Int) throws {
     try make(Self.settings[index])

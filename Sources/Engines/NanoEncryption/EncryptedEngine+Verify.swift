@@ -27,7 +27,8 @@ extension EncryptedReader {
       _ = try observedPaths(in: collection)
       _ = try blindIndexes(of: collection)
     }
-    let hasIndexes = try !(blindIndexes(of: collection)?.indexes ?? []).isEmpty
+    // Damage to them is a problem already.
+    let hasIndexes = !((try? blindIndexes(of: collection))??.indexes ?? []).isEmpty
     let decryptor = DocumentDecryptor(ring, collection)
     try inner.find(Query(), in: collection) { stored in
       problems += try self.problems(of: collection) {

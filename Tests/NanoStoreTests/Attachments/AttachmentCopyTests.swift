@@ -87,4 +87,21 @@ struct AttachmentCopyTests {
     #expect(
       code { _ = try saved["films"].attachments(of: "alien").data("a3000000") } == .notFound)
   }
+
+  @Test("Recovery saves content in the row of an attachment whose length of chunks is damaged")
+  func damagedChunkLength() throws {
+    let scratch = try Scratch()
+    let store = try Store.file(scratch.file("a.db")) { $0.allowsInternalWrites = true }
+    let contents = try filled(store).filter { $0.data.count < 60_000 }
+    try store.execute("UPDATE nano_blobs SET chunk_length = '[]' WHERE bytes IS NOT NULL")
+    try store.close()
+
+    _ = try Store.recover(from: scratch.file("a.db"), to: scratch.file("b.db"))
+
+    let saved = try Store.file(scratch.file("b.db"))
+    #expect(!contents.isEmpty)
+    for (name, data) in contents {
+      #expect(try saved["films"].attachments(of: "alien").data(name) == data)
+    }
+  }
 }

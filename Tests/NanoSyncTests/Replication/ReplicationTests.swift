@@ -336,6 +336,17 @@ import Testing
     #expect(try await restored.collection.get("x")?["n"] == 2)
     #expect(try await restored.collection.count() == 3)
   }
+
+  @Test func `The error of a store that ends a replication names the collection`() async throws {
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    try await a.collection.save(["n": 1], key: "x")
+    try await a.collection.setChangeTracking(.off)
+
+    let error = await #expect(throws: SyncError.self) { try await replicate(a, b) }
+
+    #expect(error?.kind == .store)
+    #expect(error?.message.contains("films") == true)
+  }
 }
 
 /// Collects changes of a status.

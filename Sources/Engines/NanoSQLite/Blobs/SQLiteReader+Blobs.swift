@@ -9,21 +9,25 @@ import NanoSQL
 extension SQLiteReader {
   func blob(_ digest: BlobDigest) throws -> BlobRecord? {
     guard try connection.hasBlobs() else { return nil }
-    return try connection.with(
-      "SELECT \(BlobSchema.columns) FROM nano_blobs WHERE digest = ?"
-    ) { row in
-      try row.bind(Data(digest.bytes), at: 1)
-      return try row.step() ? BlobSchema.record(row) : nil
+    return try RowDamage.naming(BlobSchema.table) {
+      try connection.with(
+        "SELECT \(BlobSchema.columns) FROM nano_blobs WHERE digest = ?"
+      ) { row in
+        try row.bind(Data(digest.bytes), at: 1)
+        return try row.step() ? BlobSchema.record(row) : nil
+      }
     }
   }
 
   func blobs(after rowID: Int64, limit: Int) throws -> [BlobRecord] {
     guard try connection.hasBlobs() else { return [] }
-    return try connection.all(
-      SQLFragment(
-        "SELECT \(BlobSchema.columns) FROM nano_blobs WHERE id > ? ORDER BY id LIMIT ?",
-        [.int(rowID), .int(Int64(limit))])
-    ) { try BlobSchema.record($0) }
+    return try RowDamage.naming(BlobSchema.table) {
+      try connection.all(
+        SQLFragment(
+          "SELECT \(BlobSchema.columns) FROM nano_blobs WHERE id > ? ORDER BY id LIMIT ?",
+          [.int(rowID), .int(Int64(limit))])
+      ) { try BlobSchema.record($0) }
+    }
   }
 
   func chunk(
@@ -32,12 +36,16 @@ extension SQLiteReader {
   ) throws -> Bool {
     guard position < blob.chunkCount, try connection.hasBlobs() else { return false }
     guard blob.chunkLength > 0 else {
-      return try connection.with(
-        "SELECT NULL, bytes FROM nano_blobs WHERE id = ? AND bytes IS NOT NULL"
-      ) { try pass($0, blob.rowID, visit) }
+      return try RowDamage.naming(BlobSchema.table) {
+        try connection.with(
+          "SELECT NULL, bytes FROM nano_blobs WHERE id = ? AND bytes IS NOT NULL"
+        ) { try pass($0, blob.rowID, visit) }
+      }
     }
-    return try connection.with("SELECT state, bytes FROM nano_chunks WHERE id = ?") {
-      try pass($0, BlobSchema.chunkID(position, of: blob.rowID), visit)
+    return try RowDamage.naming(BlobSchema.chunks) {
+      try connection.with("SELECT state, bytes FROM nano_chunks WHERE id = ?") {
+        try pass($0, BlobSchema.chunkID(position, of: blob.rowID), visit)
+      }
     }
   }
 
@@ -55,9 +63,11 @@ extension SQLiteReader {
   func chunkState(_ position: Int, of blob: BlobRecord) throws -> [UInt8]? {
     guard blob.chunkLength > 0, try connection.hasBlobs() else { return nil }
     // The state precedes the bytes, so that SQLite does not read those.
-    return try connection.with("SELECT state FROM nano_chunks WHERE id = ?") { row in
-      row.bind(BlobSchema.chunkID(position, of: blob.rowID), at: 1)
-      return try row.step() ? row.data(0).map(Array.init) : nil
+    return try RowDamage.naming(BlobSchema.chunks) {
+      try connection.with("SELECT state FROM nano_chunks WHERE id = ?") { row in
+        row.bind(BlobSchema.chunkID(position, of: blob.rowID), at: 1)
+        return try row.step() ? row.data(0).map(Array.init) : nil
+      }
     }
   }
 }

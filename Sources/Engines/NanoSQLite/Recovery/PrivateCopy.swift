@@ -13,9 +13,7 @@ final class PrivateCopy {
 
   /// Returns `nil` if the file has no log or journal with content, so that it can be read in place.
   init?(ifNeededOf source: String) throws {
-    let present = ["-wal", "-journal"].filter { suffix in
-      if case .file(let size, _)? = try? FileStatus(source + suffix) { size > 0 } else { false }
-    }
+    let present = ["-wal", "-journal"].filter { Self.size(source + $0) > 0 }
     guard !present.isEmpty else { return nil }
     folder = NSTemporaryDirectory() + "/nanostore-" + UUID().uuidString
     path = folder + "/database"
@@ -48,6 +46,8 @@ final class PrivateCopy {
   /// Lets SQLite checkpoint the log into the file, or roll back an uncommitted transaction from a journal. SQLite does
   /// neither if it does not recognize the file as a database.
   static func applyLogs(_ path: String) {
+    let longest = ["", "-wal", "-journal"].reduce(0) { $0 + size(path + $1) }
+    defer { cut(path, to: longest) }
     var settings = GRDB.Configuration()
     settings.foreignKeysEnabled = false
     guard let queue = try? DatabaseQueue(path: path, configuration: settings) else { return }
@@ -59,12 +59,21 @@ final class PrivateCopy {
     try? queue.close()
   }
 
+  /// Removes what SQLite appended to a file without content for it.
+  ///
+  /// After a rollback, SQLite extends the file to the number of pages that the header of the journal specifies
+  /// (https://www.sqlite.org/fileformat.html#rollbackjournal). The header has no checksum: if it is damaged, the file
+  /// becomes terabytes long. All content is in the file and its logs.
+  private static func cut(_ path: String, to length: Int64) {
+    if size(path) > length { truncate(path, off_t(length)) }
+  }
+
+  private static func size(_ path: String) -> Int64 {
+    if case .file(let size, _)? = try? FileStatus(path) { size } else { 0 }
+  }
+
   /// The path of the log, if SQLite did not apply it.
   var log: String? {
-    if case .file(let size, _)? = try? FileStatus(path + "-wal"), size > 0 {
-      path + "-wal"
-    } else {
-      nil
-    }
+    Self.size(path + "-wal") > 0 ? path + "-wal" : nil
   }
 }

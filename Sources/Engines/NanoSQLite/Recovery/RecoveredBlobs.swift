@@ -21,7 +21,12 @@ struct RecoveredBlobs {
   }
 
   func run(_ progress: () throws -> Void) throws {
-    guard let root = catalog.root(of: BlobSchema.table) else { return }
+    guard let root = catalog.root(of: BlobSchema.table) else {
+      if catalog.isSchemaDamaged {
+        writer.note(Self.subject, "their content cannot be found without its definition")
+      }
+      return
+    }
     var chunked: [Int64: NewBlob] = [:]
     var lengths: [Int64: Int] = [:]
     let lost = try reader.each(from: root, isIndex: false) { row in
@@ -50,8 +55,10 @@ struct RecoveredBlobs {
   private func blob(_ row: TreeReader.Row) -> (NewBlob, chunkLength: Int, bytes: [UInt8]?)? {
     let values = row.record.values
     guard values.count >= 8 else { return nil }
+    // Content in the row itself has no chunks, whatever their length is.
+    let chunkLength = values[3].int ?? (values[7].isNull ? nil : 0)
     guard let digest = values[1].bytes.flatMap({ BlobDigest($0) }), let length = values[2].int,
-      let chunkLength = values[3].int, length >= 0, (0...Int64(Int32.max)).contains(chunkLength)
+      let chunkLength, length >= 0, (0...Int64(Int32.max)).contains(chunkLength)
     else {
       if !values[1].isNull { writer.note(Self.subject, "the row \(row.id) is damaged") }
       return nil

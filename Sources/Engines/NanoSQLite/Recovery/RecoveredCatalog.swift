@@ -15,6 +15,8 @@ struct RecoveredCatalog {
   private(set) var metadata: [MetadataRow] = []
   /// The top-level names of a collection's documents, by its folded name.
   private(set) var names: [ExactName: Set<ExactName>] = [:]
+  /// Whether definitions of tables may be lost.
+  private(set) var isSchemaDamaged = false
   /// Descriptions of what could not be read.
   private(set) var losses: [VerificationProblem] = []
   let encoding: StoredTextEncoding
@@ -63,11 +65,13 @@ struct RecoveredCatalog {
     var rows: [[DocumentValue]] = []
     let damaged = reader.each(from: 1, isIndex: false) { rows.append(values($0.record)) }
     if damaged > 0 {
+      isSchemaDamaged = true
       recordLoss("file", "\(damaged) pages of the schema table cannot be read")
       rows += lostRows(ofIndexes: false, like: Self.isDefinition)
     }
     for row in rows where row.count == 5 && row[0].string == "table" {
       guard let name = row[1].string, let root = row[3].int, let sql = row[4].string else {
+        isSchemaDamaged = true
         recordLoss("file", "a row of the schema table cannot be read")
         continue
       }

@@ -113,7 +113,8 @@ struct Recovery {
       let row = catalog.collections.first {
         $0.name.foldingASCII.hasSameBytes(as: name.foldingASCII)
       }
-      let identity = row?.identity ?? InternalCollection(named: name)?.identity ?? .key
+      // That of an internal collection is always the same; the row may be damaged.
+      let identity = InternalCollection(named: name)?.identity ?? row?.identity ?? .key
       roots.append(CollectionRoot(name: name, identity: identity, root: root))
     }
     for row in catalog.collections where seen.insert(row.name.folded).inserted {

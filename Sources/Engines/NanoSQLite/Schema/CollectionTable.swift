@@ -420,13 +420,15 @@ extension SQLiteConnection {
   /// - Throws: ``StoreError/Code/corruptFile`` for an invalid name, and for a name that occurs in several rows,
   ///   as in a table with damaged pages.
   func collectionNames() throws -> [(name: String, identity: String?)] {
-    let rows = try all("SELECT name, identity FROM nano_collections") { row in
-      guard case .string(let name) = row.value(0) else {
-        throw RowDamage.error(
-          CollectionRow.table, column: "name", collection: nil, expected: "text",
-          actual: row.value(0))
+    let rows = try RowDamage.naming(CollectionRow.table) {
+      try all("SELECT name, identity FROM nano_collections") { row in
+        guard case .string(let name) = row.value(0) else {
+          throw RowDamage.error(
+            CollectionRow.table, column: "name", collection: nil, expected: "text",
+            actual: row.value(0))
+        }
+        return (name: name, folded: name.folded, identity: row.text(1))
       }
-      return (name: name, folded: name.folded, identity: row.text(1))
     }
     // Sorted in Swift: a UTF-16 database sorts text by its UTF-16 bytes.
     let sorted = rows.sorted { $0.folded < $1.folded }

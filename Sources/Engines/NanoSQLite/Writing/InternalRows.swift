@@ -23,6 +23,13 @@ enum RowDamage {
     return index.map { located.adding(.index, $0) } ?? located
   }
 
+  /// Adds an internal table to an error of a statement on it, such as one whose column the damaged definition lacks.
+  static func naming<Result>(_ table: String, _ work: () throws -> Result) throws -> Result {
+    do { return try work() } catch let error as StoreError where error.code == .database {
+      throw error.adding(.table, table)
+    }
+  }
+
   private static func describe(_ value: DocumentValue) -> String {
     switch value {
     case .int(let number): "\(number)"

@@ -29,7 +29,8 @@ public final class ObjectContext {
   public var conflictPolicy = ConflictPolicy.fail
   /// Called with objects whose content could not be loaded when a property was read. Their
   /// properties have placeholder values, which are never saved: if such an object is changed, the
-  /// next save reports a conflict.
+  /// next save reports a conflict. Also called with references to objects of classes that are not
+  /// registered, which are missing from relationships to any class but kept.
   public var loadFailureHandler: ((AnyObjectID, any Error) -> Void)?
   /// Notified when objects are inserted and deleted, before they change, and after undo or redo
   /// changes them.

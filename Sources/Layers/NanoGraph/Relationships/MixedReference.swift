@@ -49,14 +49,18 @@ struct MixedReference: FieldCodable, Equatable {
     writer.leave()
   }
 
-  /// Returns the object. Traps if its class is not registered, since ignoring the reference would
-  /// lose it.
-  func object(in context: ObjectContext) -> any GraphObject {
-    guard let table = context.table(named: collection) else {
-      preconditionFailure(
-        "A relationship refers to the collection '\(collection)', which belongs to no registered class. Register the class with ObjectContext.register(_:)."
-      )
-    }
-    return table.anyObject(id)
+  /// Returns the object; nil if its class is not registered, which is reported like an object that
+  /// cannot be loaded.
+  func object(in context: ObjectContext) -> (any GraphObject)? {
+    if let table = context.table(named: collection) { return table.anyObject(id) }
+    context.didFailToLoad(
+      AnyObjectID(collection: collection, rowID: id),
+      StoreError(
+        .notFound, "A relationship refers to a collection that belongs to no registered class",
+        [
+          .collection: collection, .rowID: "\(id)",
+          .hint: "register the class with ObjectContext.register(_:)",
+        ]))
+    return nil
   }
 }

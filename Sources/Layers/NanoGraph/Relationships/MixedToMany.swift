@@ -6,6 +6,9 @@ public import NanoDocument
 /// row IDs. Only generated code uses it.
 public struct MixedToMany: RelationshipStorage {
   private var references: [MixedReference] = []
+  /// The references to objects of classes that are not registered. They are kept behind the others: ignoring
+  /// them would lose them with the next save.
+  private var unknown: [MixedReference] = []
   /// The resolved objects.
   public var _objects: [any GraphObject] = []
 
@@ -29,7 +32,7 @@ public struct MixedToMany: RelationshipStorage {
       return _objects.compactMap { $0 as? Element }
     }
     if context.isSuccessor {
-      return references.compactMap { $0.object(in: context) as? Element }
+      return references.compactMap { $0.object(in: context) }.compactMap { $0 as? Element }
     }
     resolve(in: context)
     return _objects.compactMap { $0._$object.isDeleted ? nil : $0 as? Element }
@@ -44,7 +47,15 @@ public struct MixedToMany: RelationshipStorage {
   /// Resolves the references to objects, which are faults unless they are in memory.
   public mutating func resolve(in context: ObjectContext) {
     guard !references.isEmpty else { return }
-    _objects = references.map { $0.object(in: context) }
+    var objects: [any GraphObject] = []
+    for reference in references {
+      if let object = reference.object(in: context) {
+        objects.append(object)
+      } else {
+        unknown.append(reference)
+      }
+    }
+    _objects = objects
     references = []
   }
 
@@ -59,12 +70,12 @@ public struct MixedToMany: RelationshipStorage {
 
   /// Whether another storage refers to the same objects in the same order.
   public func isSame(as other: MixedToMany) -> Bool {
-    if references.isEmpty, other.references.isEmpty {
+    if references.isEmpty, other.references.isEmpty, unknown == other.unknown {
       return _objects.count == other._objects.count
         && zip(_objects, other._objects).allSatisfy { $0 === $1 }
     }
     func all(_ storage: MixedToMany) -> [MixedReference] {
-      storage.references + storage._objects.map { MixedReference($0) }
+      storage.references + storage._objects.map { MixedReference($0) } + storage.unknown
     }
     return all(self) == all(other)
   }
@@ -80,7 +91,8 @@ public struct MixedToMany: RelationshipStorage {
   public func write(to writer: inout JSONWriter, isDocument: Bool) {
     guard writer.enter() else { return }
     writer.literal("[")
-    for (index, reference) in (references + _objects.map { MixedReference($0) }).enumerated() {
+    let all = references + _objects.map { MixedReference($0) } + unknown
+    for (index, reference) in all.enumerated() {
       if index > 0 { writer.literal(",") }
       reference.write(to: &writer, isDocument: isDocument)
     }
@@ -97,6 +109,8 @@ public struct MixedToMany: RelationshipStorage {
 /// A to-one relationship to an object of any class. Only generated code uses it.
 public struct MixedToOne: RelationshipStorage {
   private var reference: MixedReference?
+  /// The reference to an object of a class that is not registered, kept until it is replaced.
+  private var unknown: MixedReference?
   private var object: (any GraphObject)?
 
   /// Creates an empty relationship.
@@ -127,6 +141,7 @@ public struct MixedToOne: RelationshipStorage {
   /// Replaces the object. Called by generated property accessors.
   public mutating func replace(with object: (any GraphObject)?, of owner: some GraphObject) {
     reference = nil
+    unknown = nil
     self.object = object
   }
 
@@ -134,6 +149,7 @@ public struct MixedToOne: RelationshipStorage {
   public mutating func resolve(in context: ObjectContext) {
     guard let reference else { return }
     object = reference.object(in: context)
+    if object == nil { unknown = reference }
     self.reference = nil
   }
 
@@ -144,13 +160,19 @@ public struct MixedToOne: RelationshipStorage {
     if let object, isGone(object) { self.object = nil }
   }
   /// Replaces the object.
-  public mutating func add(_ object: any GraphObject) { self.object = object }
+  public mutating func add(_ object: any GraphObject) {
+    unknown = nil
+    self.object = object
+  }
 
   /// Whether another storage refers to the same object.
   public func isSame(as other: MixedToOne) -> Bool {
     if let object, let other = other.object { return object === other }
-    return object.map { MixedReference($0) } ?? reference
-      == other.object.map { MixedReference($0) } ?? other.reference
+    return stored == other.stored
+  }
+
+  private var stored: MixedReference? {
+    object.map { MixedReference($0) } ?? reference ?? unknown
   }
 
   /// Replaces the object by a reference, so that it is not retained.
@@ -162,8 +184,8 @@ public struct MixedToOne: RelationshipStorage {
 
   /// Writes the reference, or null.
   public func write(to writer: inout JSONWriter, isDocument: Bool) {
-    if let reference = object.map({ MixedReference($0) }) ?? reference {
-      reference.write(to: &writer, isDocument: isDocument)
+    if let stored {
+      stored.write(to: &writer, isDocument: isDocument)
     } else {
       writer.null()
     }
@@ -175,5 +197,5 @@ public struct MixedToOne: RelationshipStorage {
   }
 
   /// Whether there is no object.
-  public var isMissing: Bool { reference == nil && object == nil }
+  public var isMissing: Bool { stored == nil }
 }

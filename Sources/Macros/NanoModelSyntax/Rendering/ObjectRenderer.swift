@@ -104,7 +104,9 @@ struct ObjectRenderer {
       return "self.\(property.storageName) = \(value) as \(property.type.text)"
     }
     if property.type.isOptional { return "self.\(property.storageName) = nil" }
-    return "self.\(property.storageName) = NanoStoreModels.ModelCoding.firstValue()"
+    // The storage is optional, so without the cast, the placeholder would be nil.
+    return
+      "self.\(property.storageName) = NanoStoreModels.ModelCoding.firstValue() as \(property.type.text)"
   }
 
   /// The members in the extension.

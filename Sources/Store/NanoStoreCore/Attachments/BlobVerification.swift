@@ -25,7 +25,7 @@ struct BlobVerification {
         }
         last = end
       }
-    } catch let error as StoreError where error.code == .corruptFile {
+    } catch let error as StoreError where [.corruptFile, .database].contains(error.code) {
       return problems + [Self.problem(error.debugDescription)]
     }
     return problems + (try missing(existing))
@@ -45,10 +45,19 @@ struct BlobVerification {
     }
   }
 
+  /// Returns no collections if they cannot be listed, which the verification of internal tables reports.
+  private func collections() throws -> [CollectionDescription] {
+    do { return try reader.collections() } catch let error as StoreError
+      where [.corruptFile, .database].contains(error.code)
+    {
+      return []
+    }
+  }
+
   /// Finds references to content that the store does not have.
   private func missing(_ existing: Set<BlobDigest>) throws -> [VerificationProblem] {
     var problems: [VerificationProblem] = []
-    for collection in try reader.collections() {
+    for collection in try collections() {
       do {
         try reader.findInAnyOrder(Query(), in: collection.name) { document in
           let unknown = BlobMarks.digests(in: document.body).subtracting(existing)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
+
 /// The state of a synchronization.
 public struct SyncStatus: Sendable, Hashable {
   /// What it is doing.
@@ -147,6 +149,8 @@ extension SyncError {
         case .missingAttachment, .tooLarge, .refused: .other
         }
       self.init(kind, error.message)
+    // With the details that contain no user data, such as the collection that is damaged.
+    case let error as StoreError: self.init(.store, error.description)
     default: self.init(.store, error.localizedText)
     }
   }

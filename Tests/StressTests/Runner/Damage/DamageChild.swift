@@ -11,8 +11,8 @@ struct DamageChild {
   /// The folder of the damaged copies.
   let folder: URL
 
-  private var file: String { folder.appending(path: "store.db").path }
-  private var other: String { folder.appending(path: "other.db").path }
+  var file: String { folder.appending(path: "store.db").path }
+  var other: String { folder.appending(path: "other.db").path }
 
   /// The result of one mutation.
   struct Outcome {
@@ -38,20 +38,13 @@ struct DamageChild {
     return outcome
   }
 
-  private func configuration(_ sample: DamageSamples.Kind) -> SQLiteConfiguration {
-    var configuration = SQLiteConfiguration()
-    configuration.busyTimeout = .seconds(0.1)
-    configuration.durability = .fast
-    if sample == .journal { configuration.journalMode = .delete }
-    return configuration
-  }
-
   private func use(
-    _ expected: Expected, _ recovered: [String: Set<String>], _ outcome: inout Outcome
+    _ expected: Expected, _ recovered: Recovered, _ outcome: inout Outcome
   ) throws {
+    let kind = outcome.mutation.sample
     let store: Store
     do {
-      store = try Store(.file(file), engine: configuration(outcome.mutation.sample))
+      store = try kind.open(file)
     } catch let error as StoreError {
       outcome.count("notOpened")
       check(error, "open", &outcome)
@@ -69,18 +62,27 @@ struct DamageChild {
     {
     case .text(let problems): isVerified = problems.isEmpty
     case .failure(let error): check(error, "verify", &outcome)
-    case .untyped(let error): outcome.failures.append("verify: untyped \(error)")
+    case .untyped(let error), .wrong(let error): outcome.failures.append("verify: untyped \(error)")
     }
     compare(expected, store, isVerified, &outcome)
     compareIndexes(store, isVerified, &outcome)
     checkRecovered(recovered, expected, store, &outcome)
-    for operation in DamageUse.others { check(operation, store, &outcome) }
-    for operation in DamageUse.changes(other) {
+    if kind == .encrypted {
+      for forgery in DamageEncryption.forgeries(store, expected) {
+        outcome.failures.append("a forged document or value is returned: \(forgery)")
+      }
+    }
+    for operation in DamageUse.others(kind) { check(operation, store, &outcome) }
+    if kind == .synced { check(DamageSync.synchronizing(samples, in: folder), store, &outcome) }
+    for operation in DamageUse.changes(kind, other) {
       let reply = check(operation, store, &outcome)
       // If a B-tree is out of order, SQLite itself does not find what it wrote.
       if reply == .text("lost"), isVerified {
         outcome.failures.append("\(operation.name): the saved document is missing")
       }
+    }
+    if kind == .encrypted, DamageEncryption.hasPlainText(file) {
+      outcome.failures.append("a saved text is in the file without encryption")
     }
   }
 
@@ -93,6 +95,7 @@ struct DamageChild {
     case .text: break
     case .failure(let error): check(error, operation.name, &outcome)
     case .untyped(let error): outcome.failures.append("\(operation.name): untyped \(error)")
+    case .wrong(let text): outcome.failures.append("\(operation.name): \(text)")
     }
     return reply
   }
@@ -115,7 +118,7 @@ struct DamageChild {
     _ expected: Expected, _ store: Store, _ isVerified: Bool, _ outcome: inout Outcome
   ) {
     var isChanged = false
-    for operation in DamageUse.contents {
+    for operation in DamageUse.contents(outcome.mutation.sample) {
       let reply = check(operation, store, &outcome)
       if case .text(let text) = reply, text != expected.results[operation.name] { isChanged = true }
     }
@@ -125,21 +128,13 @@ struct DamageChild {
 
   /// Expects index results to match the documents, unless verify reports a problem.
   private func compareIndexes(_ store: Store, _ isVerified: Bool, _ outcome: inout Outcome) {
-    var operations:
-      [(String, @Sendable (Store) throws -> String, @Sendable (Store) throws -> String)] = []
-    for operation in DamageUse.derived {
-      operations.append(
-        (
-          operation.name, { try DamageUse.indexResult(operation, $0) },
-          { try DamageUse.evaluatedResult(operation, $0) }
-        ))
-    }
-    operations.append(
-      ("text", { try DamageUse.indexedWords($0) }, { try DamageUse.scannedWords($0) }))
     var isWrong = false
-    for (name, found, defined) in operations {
-      guard case .text(let found) = check(DamageUse.Operation(name, found), store, &outcome),
-        case .text(let defined) = DamageUse.perform(DamageUse.Operation(name, defined), store),
+    for comparison in DamageUse.comparisons(outcome.mutation.sample) {
+      let name = comparison.name
+      let reply = check(DamageUse.Operation(name, comparison.found), store, &outcome)
+      guard case .text(let found) = reply,
+        case .text(let defined) = DamageUse.perform(
+          DamageUse.Operation(name, comparison.defined), store),
         found != defined
       else { continue }
       isWrong = true
@@ -150,85 +145,6 @@ struct DamageChild {
       }
     }
     if isWrong { outcome.count("wrongAnswersFoundByVerify") }
-  }
-
-  /// Recovers the damaged store, and returns the documents of the new one.
-  private func recover(
-    _ expected: Expected, _ outcome: inout Outcome
-  ) throws -> [String: Set<String>] {
-    func content() -> [Data?] {
-      DamageSamples.suffixes.map { try? Data(contentsOf: URL(filePath: file + $0)) }
-    }
-    let before = content()
-    var documents: [String: Set<String>] = [:]
-    do {
-      let report = try Store.recover(from: file, to: other, replacing: true)
-      let recoveredStore = try Store(.file(other), engine: configuration(.plain))
-      let problems = try recoveredStore.verify()
-      if !problems.isEmpty {
-        outcome.failures.append("recover: the new store has problems: \(problems.prefix(3))")
-      }
-      var kept = 0
-      var all = 0
-      for name in DamageSamples.collections {
-        let lines = Set(
-          try DamageUse.text(DamageUse.scan(recoveredStore, name)).split(separator: "\n").map(
-            String.init))
-        documents[name] = lines
-        let wanted = expected.documents[name] ?? []
-        kept += wanted.intersection(lines).count
-        all += wanted.count
-      }
-      outcome.count("recovered")
-      outcome.count("documents", all)
-      outcome.count("documentsRecovered", kept)
-      if kept < all, report.isComplete, outcome.mutation.sort == "bytes" {
-        outcome.count("lossNotReported")
-      }
-      try recoveredStore.close()
-    } catch let error as StoreError {
-      outcome.count("notRecovered")
-      if ![.notADatabase, .cannotOpen].contains(error.code) {
-        outcome.failures.append("recover: \(error.debugDescription)")
-      }
-    } catch {
-      outcome.failures.append("recover: untyped \(error)")
-    }
-    if content() != before { outcome.failures.append("recover: the damaged file was changed") }
-    return documents
-  }
-
-  /// Expects the fields of every readable document of the damaged store in the recovered one. Duplicate row IDs and
-  /// invalid keys may be lost.
-  private func checkRecovered(
-    _ recovered: [String: Set<String>], _ expected: Expected, _ store: Store,
-    _ outcome: inout Outcome
-  ) {
-    for name in DamageSamples.collections {
-      let scan = DamageUse.Operation("scan") { try DamageUse.text(DamageUse.scan($0, name)) }
-      guard case .text(let text) = DamageUse.perform(scan, store) else { continue }
-      var readable = Self.fields(text.split(separator: "\n").map(String.init))
-      // Invalid UTF-8 is replaced, byte by byte or in sequences.
-      readable = readable.filter { !$0.unicodeScalars.contains("\u{FFFD}") }
-      // SQLite and the recovery decode unpaired UTF-16 surrogates differently.
-      if outcome.mutation.sample == .wide {
-        readable.formIntersection(Self.fields(expected.documents[name] ?? []))
-      }
-      // A page may have moved to the B-tree of another collection.
-      let missing = readable.subtracting(Self.fields(recovered.values.flatMap(\.self)))
-      if !missing.isEmpty {
-        outcome.count("readableNotRecovered", missing.count)
-        outcome.failures.append("recover: \(name) lacks \(missing.sorted().first ?? "")")
-      }
-    }
-  }
-
-  private static func fields(_ lines: some Sequence<String>) -> Set<String> {
-    Set(
-      lines.compactMap { line in
-        line.split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false).last
-          .map(String.init)
-      })
   }
 }
 
@@ -243,26 +159,22 @@ struct Expected {
     if let known = known[sample.rawValue] { return known }
     let file = folder.appending(path: "sound.db").path
     try DamageSamples.copy(samples.file(sample).path, to: file)
-    var configuration = SQLiteConfiguration()
-    if sample == .journal { configuration.journalMode = .delete }
-    let store = try Store(.file(file), engine: configuration)
+    let store = try sample.open(file)
     defer { try? store.close() }
     let problems = try store.verify()
     try require(problems.isEmpty, "the sample \(sample) has problems: \(problems)")
     var results: [String: String] = [:]
-    for operation in DamageUse.contents { results[operation.name] = try operation.run(store) }
+    for operation in DamageUse.contents(sample) {
+      results[operation.name] = try operation.run(store)
+    }
     var documents: [String: Set<String>] = [:]
-    for name in DamageSamples.collections {
+    for name in sample.collections {
       documents[name] = Set((results["scan \(name)"] ?? "").split(separator: "\n").map(String.init))
     }
-    for operation in DamageUse.derived {
-      let (found, defined) = try (
-        DamageUse.indexResult(operation, store), DamageUse.evaluatedResult(operation, store)
-      )
-      try require(found == defined, "\(operation.name): \(found) is not \(defined)")
+    for comparison in DamageUse.comparisons(sample) {
+      let (found, defined) = try (comparison.found(store), comparison.defined(store))
+      try require(found == defined, "\(comparison.name): \(found) is not \(defined)")
     }
-    let (indexed, scanned) = try (DamageUse.indexedWords(store), DamageUse.scannedWords(store))
-    try require(indexed == scanned, "text: \(indexed) is not \(scanned)")
     let expected = Expected(results: results, documents: documents)
     known[sample.rawValue] = expected
     return expected

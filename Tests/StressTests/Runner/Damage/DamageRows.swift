@@ -73,7 +73,27 @@ final class DamageRows {
     ),
     ("nano_paths", ["collection", "path", "types", "attribute"]),
     ("nano_metadata", ["name", "value"]),
+    ("nano_index_ledger", ["collection", "subject", "state"]),
+    ("nano_feeds", ["collection", "timeline", "origin", "pruned"]),
+    (
+      "nano_blobs",
+      ["id", "length", "digest", "chunk_length", "owner", "touched", "sealed", "bytes"]
+    ),
+    ("nano_chunks", ["id", "bytes", "state"]),
   ]
+
+  /// Returns the tables that the file has.
+  private func existing(_ tables: [String]) -> [String] {
+    let names = Set(rows("SELECT name FROM sqlite_schema WHERE type = 'table'").compactMap(\.first))
+    return tables.filter(names.contains)
+  }
+
+  private func internalTable() -> (table: String, columns: [String])? {
+    let tables = existing(Self.internalColumns.map(\.table))
+    guard !tables.isEmpty else { return nil }
+    let table = random.pick(tables)
+    return Self.internalColumns.first { $0.table == table }
+  }
 
   /// Returns an unexpected value as an SQL literal.
   private func nonsense() -> String {
@@ -87,12 +107,12 @@ final class DamageRows {
       "'everything'", "'declared'", "'key'", "'rowID'", "'elements'", "'fields'", "'words'",
       "'nano_elements_people_tags_elements'", "'nano_index_people_age'", "'[[\"age\"],[\"last\"]]'",
       "'{\"defaults\":1,\"aliases\":[],\"queryableFields\":[1,\"..\"]}'",
-      "'{\"defaults\":{\"age\":5}}'",
+      "'{\"defaults\":{\"age\":5}}'", "zeroblob(32)", "4611686018427387904",
     ])
   }
 
   private func changeInternalRow() throws -> String {
-    let (table, columns) = random.pick(Self.internalColumns)
+    guard let (table, columns) = internalTable() else { return "nothing" }
     let column = random.pick(columns)
     let count = Int(rows("SELECT count(*) FROM \(table)").first?.first ?? "") ?? 0
     guard count > 0 else { return "nothing" }
@@ -122,11 +142,14 @@ final class DamageRows {
   }
 
   private static let collections = [
-    "people", "films", "notes", "events", "nano_bags", "nano_bag_members",
+    "people", "films", "notes", "events", "nano_bags", "nano_bag_members", "tracks", "albums",
+    "members", "large", "nano_revisions_people", "nano_sync_state",
   ]
 
   private func changeDocument() throws -> String {
-    let table = random.pick(Self.collections)
+    let tables = existing(Self.collections)
+    guard !tables.isEmpty else { return "nothing" }
+    let table = random.pick(tables)
     let ids = rows("SELECT id FROM \(table)").compactMap(\.first)
     guard !ids.isEmpty else { return "nothing" }
     let id = random.pick(ids)
@@ -141,6 +164,11 @@ final class DamageRows {
         "cast(body AS BLOB)", "'{\"bag\":\"x\",\"position\":{},\"collection\":1,\"key\":[]}'",
         "json('{\"a\":1,\"a\":2}')", "'{\"$date\":\"x\"}'", "'{\"a\":{\"$date\":1}}'",
         "'{\"a\":{\"$binary\":{\"base64\":\"!!\"}}}'",
+        "json_set(body, '$.tracks', json('[1,1,999,\"x\",-1]'), '$.single', 12, '$.first', 7)",
+        "json_set(body, '$.title', 'T7', '$.name', 'T7', '$.first', 'F3')",
+        "json_set(body, '$._attachments.icon.digest', 'sha256-00', '$._attachments.photo.length', 1)",
+        "json_set(body, '$.t', 'AAAA', '$.r', 3)", "json_set(body, '$.n', NULL, '$.b', 7)",
+        "replace(body, 'A', 'B')", "json_set(body, '$.\"$sealed\"', 'AQAAAAFo')",
       ]) : nonsense()
     // Drops the triggers that maintain derived tables.
     let triggers = rows(
@@ -158,7 +186,9 @@ final class DamageRows {
     let tables = rows(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND (name LIKE 'nano\\_elements%' "
         + "ESCAPE '\\' OR name LIKE 'nano\\_leaves%' ESCAPE '\\' OR name LIKE 'nano\\_text%' "
-        + "ESCAPE '\\') AND sql NOT LIKE 'CREATE VIRTUAL%'"
+        + "ESCAPE '\\' OR name LIKE 'nano\\_tombstones%' ESCAPE '\\' "
+        + "OR name LIKE 'nano\\_previous%' ESCAPE '\\' OR name LIKE 'nano\\_former%' ESCAPE '\\') "
+        + "AND sql NOT LIKE 'CREATE VIRTUAL%'"
     ).compactMap(\.first)
     guard !tables.isEmpty else { return "nothing" }
     let table = random.pick(tables)
@@ -178,7 +208,7 @@ final class DamageRows {
   }
 
   private func removeRows() throws -> String {
-    let (table, _) = random.pick(Self.internalColumns)
+    guard let (table, columns) = internalTable() else { return "nothing" }
     let sql =
       random.oneIn(3)
       ? "DELETE FROM \(table)"
@@ -188,7 +218,7 @@ final class DamageRows {
       run(sql)
       return sql
     }
-    let column = table == "nano_indexes" || table == "nano_paths" ? "collection" : "name"
+    let column = columns[0]
     let names = rows("SELECT DISTINCT \(column) FROM \(table)").compactMap(\.first)
     guard !names.isEmpty else { return "nothing" }
     let name = random.pick(names).replacingOccurrences(of: "'", with: "''")

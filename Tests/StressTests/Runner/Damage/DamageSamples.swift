@@ -6,7 +6,7 @@ import NanoTesting
 
 /// Stores that use every feature. Each is a folder with `store.db` and its journal or log.
 struct DamageSamples {
-  /// The storage layouts. Each has its own sample.
+  /// The storage layouts, and the features that are in one sample only. Each has its own sample.
   enum Kind: String, CaseIterable {
     /// All contents are in the database file.
     case plain
@@ -16,8 +16,16 @@ struct DamageSamples {
     case wide
     /// Pages are small, so that B-trees are deep. There is no log.
     case deep
-    /// There is a rollback journal of an uncommitted transaction.
+    /// There is a hot rollback journal: changes of an uncommitted transaction are in the file.
     case journal
+    /// There are values and objects of model classes, of two versions of a class, with relationships.
+    case models
+    /// There are indexes that the store created automatically, and their statistics.
+    case tuned
+    /// There are change feeds, and a synchronized collection with attachments, kept bodies and a conflict.
+    case synced
+    /// Everything is encrypted.
+    case encrypted
   }
 
   let folder: URL
@@ -26,6 +34,9 @@ struct DamageSamples {
   func file(_ kind: Kind) -> URL {
     folder.appending(path: kind.rawValue).appending(path: Self.name)
   }
+
+  /// The store with which the sample ``Kind/synced`` was synchronized.
+  var peer: URL { folder.appending(path: Kind.synced.rawValue).appending(path: "peer.db") }
 
   static let suffixes = ["", "-wal", "-journal"]
 
@@ -37,26 +48,26 @@ struct DamageSamples {
     let place = folder.appending(path: kind.rawValue)
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
     let building = place.appending(path: "building.db").path
-    var configuration = Store.Configuration()
-    var engine = SQLiteConfiguration()
-    configuration.indexTuning = .off
-    engine.pageSize = kind == .deep ? 512 : 1024
-    if kind == .wide { engine.encoding = .utf16 }
-    if kind == .journal { engine.journalMode = .delete }
-    let store = try Store(.file(building), configuration: configuration, engine: engine)
-    try Self.fill(store)
-    if kind == .logged {
+    let store = try kind.create(building)
+    try Self.fill(store, kind)
+    switch kind {
+    case .plain, .wide, .deep, .journal: break
+    case .logged:
       // Otherwise all contents would be in the log, and the file would be empty.
       try store.compact()
       try Self.fillMore(store)
-    }
-    if kind == .journal {
-      try Self.copy(building, to: file(kind).path, afterRollbackOf: store)
-    } else if kind == .logged {
       try Self.copy(building, to: file(kind).path)
+    case .models: try DamageGraph.fill(store)
+    case .tuned: try DamageTuning.fill(store)
+    case .synced: try DamageSync.fill(store, other: peer.path)
+    case .encrypted: try DamageEncryption.fill(store)
     }
     try store.close()
-    if kind != .logged, kind != .journal { try Self.copy(building, to: file(kind).path) }
+    if kind == .journal {
+      try DamageJournal(building).copy(to: file(kind).path)
+    } else if kind != .logged {
+      try Self.copy(building, to: file(kind).path)
+    }
     for suffix in Self.suffixes + ["-shm"] { unlink(building + suffix) }
   }
 
@@ -68,26 +79,19 @@ struct DamageSamples {
     }
     unlink(target + "-shm")
   }
-
-  /// Copies the file after a transaction was rolled back.
-  private static func copy(_ source: String, to target: String, afterRollbackOf store: Store) throws
-  {
-    struct Undo: Error {}
-    do {
-      try store.write {
-        try store["people"].find(Field("age") > 20).update(set: ["age": 1])
-        throw Undo()
-      }
-    } catch is Undo {}
-    try copy(source, to: target)
-  }
 }
 
 extension DamageSamples {
   static let collections = ["people", "films", "notes", "Ünïcode \"x\"", "events"]
 
-  private static func fill(_ store: Store) throws {
+  /// An encrypted store has neither full-text indexes nor the policy `everything` (docs/ENCRYPTION.md).
+  private static func fill(_ store: Store, _ kind: Kind) throws {
     try fillPeople(store["people"])
+    if kind != .encrypted {
+      try store["films"].createFullTextIndex("title", "plot")
+      try store["films"].createFullTextIndex("title", tokens: .substrings)
+      try store["notes"].setIndexing(.everything)
+    }
     try fillFilms(store["films"])
     try fillNotes(store)
     try fillOthers(store)
@@ -114,8 +118,6 @@ extension DamageSamples {
   }
 
   private static func fillFilms(_ films: DocumentCollection) throws {
-    try films.createFullTextIndex("title", "plot")
-    try films.createFullTextIndex("title", tokens: .substrings)
     let words = ["gin", "tonic", "road", "night", "river", "house", "winter", "glass"]
     for number in 0..<40 {
       let plot = (0..<12).map { words[(number * 7 + $0 * $0) % words.count] }
@@ -128,10 +130,9 @@ extension DamageSamples {
     }
   }
 
-  /// Inserts long documents that need overflow pages, indexes everything, and creates bags.
+  /// Inserts long documents that need overflow pages, and creates bags.
   private static func fillNotes(_ store: Store) throws {
     let notes = store["notes"]
-    try notes.setIndexing(.everything)
     for number in 0..<12 {
       try notes.insert([
         "n": .int(Int64(number)),

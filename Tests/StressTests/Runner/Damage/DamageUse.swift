@@ -13,6 +13,8 @@ struct DamageUse {
     case failure(StoreError)
     /// An error that is not a ``StoreError``.
     case untyped(String)
+    /// A result that is wrong in any case.
+    case wrong(String)
   }
 
   struct Operation: Sendable {
@@ -28,6 +30,8 @@ struct DamageUse {
   static func perform(_ operation: Operation, _ store: Store) -> Reply {
     do { return .text(try operation.run(store)) } catch let error as StoreError {
       return .failure(error)
+    } catch let error as StressTestFailure {
+      return .wrong(error.description)
     } catch {
       return .untyped("\(type(of: error)): \(error)")
     }
@@ -47,12 +51,23 @@ struct DamageUse {
   }
 
   /// Operations whose results depend only on documents, settings and metadata.
-  private static let scans: [Operation] = DamageSamples.collections.map { name in
-    Operation("scan \(name)") { try text(scan($0, name)) }
+  static func contents(_ kind: DamageSamples.Kind) -> [Operation] {
+    let scans = kind.collections.map { name in
+      Operation("scan \(name)") { try text(scan($0, name)) }
+    }
+    let own: [Operation] =
+      switch kind {
+      case .models: DamageGraph.contents
+      case .tuned: DamageTuning.contents
+      case .synced: DamageSync.contents + DamageAttachments.operations
+      case .encrypted: DamageAttachments.operations
+      case .plain, .logged, .wide, .deep, .journal: []
+      }
+    return scans + commonContents + own
   }
 
-  static let contents: [Operation] =
-    scans + [
+  private static let commonContents: [Operation] =
+    [
       Operation(
         "metadata",
         { store in
@@ -89,55 +104,12 @@ struct DamageUse {
       ),
     ]
 
-  /// A query that an index may serve, and that can also be evaluated for each document.
-  typealias Derived = (name: String, collection: String, condition: Condition)
-
-  static let derived: [Derived] = [
-    ("unique", "people", Field("email") == "p7@example.org"),
-    ("range", "people", Field("age") > 40 && Field("age") < 50),
-    ("compound", "people", Field("last") == "L3" && Field("first") == "F3"),
-    ("elements", "people", Field("tags") == "t2"),
-    ("everything", "notes", Field("n") == 4),
-    ("no index", "films", Field("year") == 1970),
-    ("missing", "people", Field("seen") == true),
-  ]
-
-  static func indexResult(_ operation: Derived, _ store: Store) throws -> String {
-    let rows = try store[operation.collection].find(operation.condition).rowIDs()
-    return rows.map { "\($0)" }.joined(separator: ",")
-  }
-
-  /// Returns the same result by evaluating the condition for each document of the table.
-  static func evaluatedResult(_ operation: Derived, _ store: Store) throws -> String {
-    let defaults = try store[operation.collection].defaults()
-    var rows: [String] = []
-    for document in try scan(store, operation.collection) {
-      var object = try document.object()
-      for field in defaults where object[field.name] == nil { object[field.name] = field.value }
-      let subject = DocumentSubject(object)
-      if try Evaluator(subject).holds(operation.condition) { rows.append("\(document.rowID ?? 0)") }
-    }
-    return rows.joined(separator: ",")
-  }
-
-  /// Returns the documents with a word, using the full-text index.
-  static func indexedWords(_ store: Store) throws -> String {
-    let found = try store["films"].search("tonic", in: "title_plot_text").rowIDs().sorted()
-    return found.map { "\($0)" }.joined(separator: ",")
-  }
-
-  static func scannedWords(_ store: Store) throws -> String {
-    try scan(store, "films").filter { document in
-      let object = try document.object()
-      return ["title", "plot"].contains { name in
-        object[name]?.string?.lowercased().split { !$0.isLetter && !$0.isNumber }
-          .contains("tonic") == true
-      }
-    }.map { "\($0.rowID ?? 0)" }.joined(separator: ",")
-  }
-
   /// Operations that are checked only for how they fail.
-  static let others: [Operation] = [
+  static func others(_ kind: DamageSamples.Kind) -> [Operation] {
+    commonOthers + (kind == .tuned ? DamageTuning.others : [])
+  }
+
+  private static let commonOthers: [Operation] = [
     Operation(
       "get",
       { try text([$0["people"].get("person-1"), $0["people"].get(rowID: 5)].compactMap(\.self)) }
@@ -179,8 +151,18 @@ struct DamageUse {
   ]
 
   /// Changes. Nothing is compared afterward, except that saved documents are read back immediately.
-  static func changes(_ copy: String) -> [Operation] {
-    let perCollection = DamageSamples.collections.flatMap { name -> [Operation] in
+  static func changes(_ kind: DamageSamples.Kind, _ copy: String) -> [Operation] {
+    let own: [Operation] =
+      switch kind {
+      case .models: DamageGraph.changes
+      case .encrypted: [DamageEncryption.rotation]
+      default: []
+      }
+    return own + changes(kind.collections, copy)
+  }
+
+  private static func changes(_ collections: [String], _ copy: String) -> [Operation] {
+    let perCollection = collections.flatMap { name -> [Operation] in
       [
         Operation(
           "save \(name)",
