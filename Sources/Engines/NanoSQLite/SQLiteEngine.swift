@@ -334,10 +334,12 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     ]
     guard codes.contains(error.code) else { return error }
     let located = collection.map { error.adding(.collection, $0) } ?? error
-    // SQLite's errors about a user-supplied statement do not concern the file.
-    guard error.code != .database || error[.operation] == "execute", let path else {
-      return located
-    }
+    // SQLite's errors about a user-supplied statement do not concern the file, unless its header has another text
+    // encoding than temporary tables.
+    let concernsFile =
+      error.code != .database || error[.operation] == "execute"
+      || error[.engineMessage]?.contains("same text encoding") == true
+    guard concernsFile, let path else { return located }
     return located.adding(.path, path)
   }
 
