@@ -252,7 +252,7 @@ extension Store {
   }
 
   /// Creates several collections in one transaction, each as
-  /// ``createCollection(_:identity:)-(String,CollectionIdentity)`` does.
+  /// `createCollection(_:identity:)` does.
   ///
   /// Faster than one call for each if there are hundreds, because SQLite reads the definitions of all
   /// existing collections to create another one: 10,000 collections take seconds instead of minutes.

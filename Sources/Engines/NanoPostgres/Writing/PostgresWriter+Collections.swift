@@ -6,7 +6,11 @@ import NanoSQL
 
 extension PostgresWriter {
   func createCollections(_ descriptions: [CollectionDescription]) throws {
-    for description in descriptions { try create(description) }
+    for description in descriptions {
+      do { try create(description) } catch let error as StoreError {
+        throw error.adding(.collection, description.name)
+      }
+    }
   }
 
   private func create(_ description: CollectionDescription) throws {

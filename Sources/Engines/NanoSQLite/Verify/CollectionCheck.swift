@@ -16,15 +16,17 @@ struct CollectionCheck {
   }
 
   func problems() throws -> [VerificationProblem] {
-    guard let table = try connection.table(name), try exists(table.description.name) else {
+    guard let table = try connection.table(name),
+      try connection.hasTableOrIndex(table.description.name)
+    else {
       return [problem("the collection has no table")]
     }
-    if try table.wildcardIndex.map({ try !exists($0.name) }) == true {
+    if try table.wildcardIndex.map({ try !connection.hasTableOrIndex($0.name) }) == true {
       return [problem("the wildcard index is missing")]
     }
     var problems = try documents(table)
     for schema in table.schemas {
-      guard try exists(schema.sqlName) else {
+      guard try connection.hasTableOrIndex(schema.sqlName) else {
         problems.append(problem("index \(schema.index.name) is missing"))
         continue
       }
@@ -35,19 +37,13 @@ struct CollectionCheck {
       }
     }
     for schema in table.text?.schemas ?? [] {
-      guard try exists(schema.sqlName) else {
+      guard try connection.hasTableOrIndex(schema.sqlName) else {
         problems.append(problem("index \(schema.index.name) is missing"))
         continue
       }
       problems += try SQLiteEngine.damage(to: name) { try texts(schema) }
     }
     return problems
-  }
-
-  private func exists(_ name: String) throws -> Bool {
-    try connection.first(
-      SQLFragment("SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE", [.text(name)])
-    ) { _ in true } ?? false
   }
 
   private func problem(_ message: String) -> VerificationProblem {

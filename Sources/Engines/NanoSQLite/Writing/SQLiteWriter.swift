@@ -145,12 +145,12 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
 extension SQLiteWriter {
   func createCollections(_ descriptions: [CollectionDescription]) throws {
     try connection.requireTransaction()
-    var missing: [ExactName: CollectionDescription] = [:]
-    var names: [String] = []
+    var new: [CollectionDescription] = []
+    var newByName: [ExactName: CollectionDescription] = [:]
     for description in descriptions {
       try StoredNames.validate(description)
       let folded = description.name.folded
-      let known = try missing[folded] ?? connection.table(description.name)?.description
+      let known = try newByName[folded] ?? connection.table(description.name)?.description
       if let known {
         guard known.identity == description.identity else {
           throw StoreError.collectionExists(known)
@@ -160,17 +160,17 @@ extension SQLiteWriter {
       guard try !connection.hasTableOrView(description.name) else {
         throw StoreError.tableExists(description.name)
       }
-      missing[folded] = description
-      names.append(description.name)
+      newByName[folded] = description
+      new.append(description)
     }
-    try createTables(names)
-    for name in names {
-      guard let description = missing[name.folded] else { continue }
+    try createTables(new.map(\.name))
+    for description in new {
       try connection.run(
         SQLFragment(
           "INSERT INTO nano_collections(name, identity, generation) VALUES (?, ?, ?)",
           [
-            .text(name), .text(description.identity.rawValue), .int(Self.firstGeneration()),
+            .text(description.name), .text(description.identity.rawValue),
+            .int(Self.firstGeneration()),
           ]))
     }
   }

@@ -115,7 +115,7 @@ struct ReaderRenderer {
         isFirst
         ? "_$reader.match(\(FieldText.opening(property, "{")))"
         : "_$reader.\(hasFields ? "match" : "matchField")(\(FieldText.opening(property)))"
-      lines.append(expect(property, "_$f\(index)", match))
+      lines.append(read(property, "_$f\(index)", atPosition(match)))
       hasFields = hasFields || (property.isAlwaysWritten && !property.isKey)
     }
     lines.append("guard _$reader.match(\"}\") else { break inOrder }")
@@ -139,41 +139,9 @@ struct ReaderRenderer {
     return "Self(\(arguments.joined(separator: ", ")))"
   }
 
-  /// Returns code that reads a field at its expected position.
-  private func expect(_ property: StoredProperty, _ name: String, _ match: String) -> String {
-    let type = property.type.text
-    let read = read(property)
-    if property.isKey {
-      let expected = "guard \(match) else { break inOrder }\n\(name) = \(read)"
-      return """
-        let \(name): \(type)
-        if case .none = _$key {
-        \(property.type.isOptional ? "\(name) = \(match) ? \(read) : nil" : expected)
-        } else {
-        \(name) = \(readKey(type))
-        }
-        """
-    }
-    switch property.absence {
-    case .error: return "guard \(match) else { break inOrder }\nlet \(name): \(type) = \(read)"
-    case .null: return "let \(name): \(type) = \(match) ? \(read) : \(type).none"
-    case .value(let value):
-      // For an optional, a stored null means nil, even if the initial value is not nil.
-      let condition =
-        property.type.isOptional ? match : "\(match) && !_$reader.consumeNull()"
-      return "let \(name): \(type) = \(condition) ? \(read) : \(value)"
-    case .dependsOnType:
-      return """
-        let \(name): \(type)
-        if \(match) {
-        \(name) = \(read)
-        } else if let _$missing = NanoStoreModels.ModelCoding.missing(\(FieldText.metatype(type))) {
-        \(name) = _$missing
-        } else {
-        break inOrder
-        }
-        """
-    }
+  private func atPosition(_ match: String) -> Lookup {
+    Lookup(
+      find: match, findValue: "\(match) && !_$reader.consumeNull()", failure: "break inOrder")
   }
 
   // MARK: By name
@@ -181,7 +149,7 @@ struct ReaderRenderer {
   private var byName: String {
     var lines = ["let _$fields = try NanoStoreModels.FieldSearch(_$reader)"]
     for (index, property) in model.properties.enumerated() {
-      lines.append(search(property, "_$f\(index)"))
+      lines.append(read(property, "_$f\(index)", byName(property)))
     }
     lines.append("let _$unknown = try _$fields.finish(&_$reader)")
     lines.append("_$reader.leave()")
@@ -194,51 +162,71 @@ struct ReaderRenderer {
     return lines.joined(separator: "\n")
   }
 
-  /// Returns code that finds and reads a field.
-  private func search(_ property: StoredProperty, _ name: String) -> String {
-    let type = property.type.text
-    let stored = FieldText.literal(FieldText.stored(property.storedName))
-    let names = ([stored] + property.formerNames.map { FieldText.literal(FieldText.stored($0)) })
-      .joined(separator: ", ")
-    let find = "try _$fields.find(\(names), reader: &_$reader)"
-    let read = read(property)
-    let missing = "throw _$fields.missingField(\(FieldText.literal(property.storedName)))"
-    func required(_ name: String) -> String {
-      "guard \(find) else { \(missing) }\n\(name) = \(read)"
+  private func byName(_ property: StoredProperty) -> Lookup {
+    let names = ([property.storedName] + property.formerNames).map {
+      FieldText.literal(FieldText.stored($0))
     }
+    let arguments = "(\(names.joined(separator: ", ")), reader: &_$reader)"
+    return Lookup(
+      find: "try _$fields.find\(arguments)", findValue: "try _$fields.findValue\(arguments)",
+      failure: "throw _$fields.missingField(\(FieldText.literal(property.storedName)))",
+      ignore: "_$fields.ignore(\(names[0]))")
+  }
+
+  // MARK: Values
+
+  /// How code finds a field.
+  private struct Lookup {
+    /// Moves the reader to the value; false if the document does not have the field.
+    let find: String
+    /// Also false if the value is null.
+    let findValue: String
+    /// Leaves the code if a required field is missing.
+    let failure: String
+    /// Skips a field whose value is known from elsewhere.
+    var ignore: String?
+  }
+
+  /// Returns code that finds a field and reads it into a constant.
+  private func read(_ property: StoredProperty, _ name: String, _ field: Lookup) -> String {
+    let type = property.type.text
+    let read = read(property)
     if property.isKey {
+      let found =
+        property.type.isOptional
+        ? "\(name) = \(field.find) ? \(read) : nil"
+        : "guard \(field.find) else { \(field.failure) }\n\(name) = \(read)"
+      let known = [field.ignore, "\(name) = \(readKey(type))"].compactMap(\.self)
       return """
         let \(name): \(type)
         if case .none = _$key {
-        \(property.type.isOptional ? "\(name) = \(find) ? \(read) : nil" : required(name))
+        \(found)
         } else {
-        _$fields.ignore(\(stored))
-        \(name) = \(readKey(type))
+        \(known.joined(separator: "\n"))
         }
         """
     }
     switch property.absence {
-    case .error: return required("let \(name): \(type)")
-    case .null: return "let \(name): \(type) = \(find) ? \(read) : \(type).none"
+    case .error:
+      return "guard \(field.find) else { \(field.failure) }\nlet \(name): \(type) = \(read)"
+    case .null: return "let \(name): \(type) = \(field.find) ? \(read) : \(type).none"
     case .value(let value):
-      let function = property.type.isOptional ? "find" : "findValue"
-      return
-        "let \(name): \(type) = try _$fields.\(function)(\(names), reader: &_$reader) ? \(read) : \(value)"
+      // For an optional, a stored null means nil, even if the initial value is not nil.
+      let condition = property.type.isOptional ? field.find : field.findValue
+      return "let \(name): \(type) = \(condition) ? \(read) : \(value)"
     case .dependsOnType:
       return """
         let \(name): \(type)
-        if \(find) {
+        if \(field.find) {
         \(name) = \(read)
         } else if let _$missing = NanoStoreModels.ModelCoding.missing(\(FieldText.metatype(type))) {
         \(name) = _$missing
         } else {
-        \(missing)
+        \(field.failure)
         }
         """
     }
   }
-
-  // MARK: Values
 
   /// Returns code that reads the value at the cursor.
   private func read(_ property: StoredProperty) -> String {

@@ -34,7 +34,7 @@ enum DamageEncryption {
     }
   }
 
-  /// Returns what a store returns although nobody with the key has written it.
+  /// Returns documents and values that the store returns, although they were not written with its key.
   static func forgeries(_ store: Store, _ expected: Expected) -> [String] {
     var found: [String] = []
     for name in DamageSamples.collections {

@@ -46,7 +46,7 @@ extension DamageChild {
     let kind = outcome.mutation.sample
     var recovered = Recovered()
     let store: Store
-    do { store = try kind.openRecovered(other) } catch let error as StoreError
+    do { store = try kind.open(other, isRecovered: true) } catch let error as StoreError
       where kind == .encrypted
     {
       // Without the entry with the wrapped keys, nothing can be decrypted.

@@ -28,20 +28,12 @@ extension DamageSamples.Kind {
     return try open(file, configuration, engine)
   }
 
-  /// Opens a copy of a sample.
-  func open(_ file: String) throws -> Store {
+  /// Opens a copy of a sample, or the store that was recovered from one.
+  func open(_ file: String, isRecovered: Bool = false) throws -> Store {
     var engine = SQLiteConfiguration()
     engine.busyTimeout = .seconds(0.1)
     engine.durability = .fast
-    if self == .journal { engine.journalMode = .delete }
-    return try open(file, Store.Configuration(), engine)
-  }
-
-  /// Opens the store that was recovered from a copy of a sample.
-  func openRecovered(_ file: String) throws -> Store {
-    var engine = SQLiteConfiguration()
-    engine.busyTimeout = .seconds(0.1)
-    engine.durability = .fast
+    if self == .journal, !isRecovered { engine.journalMode = .delete }
     return try open(file, Store.Configuration(), engine)
   }
 

@@ -100,15 +100,19 @@ struct LimitsStressTest: StressTest {
   private func collections(_ store: Store, _ figures: inout Figures) throws {
     let count = 10_000 / divisor
     figures["collections"] = count
+    let creating = ContinuousClock.now
     try store.createCollections((0..<count).map { "c\($0)" })
+    figures["creating collections, ms"] = (ContinuousClock.now - creating).milliseconds
     for number in 0..<count { try store["c\(number)"].save(["n": .int(Int64(number))], key: "k") }
     try require(try store.collections().count == count, "collections are missing")
     for number in stride(from: 0, to: count, by: max(1, count / 100)) {
       try require(try store["c\(number)"].get("k")?["n"] == .int(Int64(number)), "not found")
     }
     try store.close()
+    let opening = ContinuousClock.now
     try store.reopen()
     try require(try store["c\(count - 1)"].count() == 1, "not found after opening")
+    figures["opening with collections, ms"] = (ContinuousClock.now - opening).milliseconds
   }
 
   private func indexes(_ store: Store, _ figures: inout Figures) throws {
