@@ -206,10 +206,12 @@ private final class GraphModel {
     var contents = Graph()
     for song in try context.all(Song.self) { contents.songs[song.seconds] = song.title }
     for list in try context.all(Playlist.self) {
-      contents.lists[Int(list.title) ?? 0] = list.songs.map(\.seconds)
+      let songs = pick(2) == 0 ? Array(list.related(\.songs)) : list.songs
+      contents.lists[Int(list.title) ?? 0] = songs.map(\.seconds)
     }
     for album in try context.all(Album.self) {
-      contents.albums[Int(album.title) ?? 0] = album.tracks.map(\.seconds)
+      let tracks = pick(2) == 0 ? Array(album.related(\.tracks)) : album.tracks
+      contents.albums[Int(album.title) ?? 0] = tracks.map(\.seconds)
     }
     return contents
   }

@@ -44,8 +44,10 @@ struct ObjectsSnippets {
     print(found === road)  // true
     let other = ObjectContext(store)
     let again = try await other.get(road.objectID!)!
+    print(again.related(\.songs).last!.title)  // Gin and Tonic
     print(again.songs[0].isFault)  // true
     print(again.songs[0].title)  // Tonic
+    #expect(again.related(\.songs).last?.title == "Gin and Tonic")
     #expect(found === road && again.songs.map(\.title) == ["Tonic", "Gin and Tonic"])
 
     try context.undoGroup(named: "Rename") {

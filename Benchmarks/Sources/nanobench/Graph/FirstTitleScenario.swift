@@ -41,21 +41,22 @@ struct FirstTitleScenario: Scenario {
 
   var ours: [Variant] {
     [
-      Variant("objects") { [set] folder in
-        let store = try set.oursFilled(folder, set.insertLists)
-        return { watch in
-          let context = ObjectContext(store, undoLevels: 0)
-          return try withExtendedLifetime(context) {
-            try watch.measure {
-              var count = 0
-              for list in try context.all(Playlist.self) where !list.songs[0].title.isEmpty {
-                count += 1
-              }
-              return count
-            }
-          }
+      variant("objects", target: nil) { !$0.songs[0].title.isEmpty },
+      variant("objects, related(_:)", target: 3) { !$0.related(\.songs)[0].title.isEmpty },
+    ]
+  }
+
+  private func variant(
+    _ name: String, target: Double?, _ hasTitle: @escaping (Playlist) -> Bool
+  ) -> Variant {
+    Variant(name, target: target) { [set] folder in
+      let store = try set.oursFilled(folder, set.insertLists)
+      return { watch in
+        let context = ObjectContext(store, undoLevels: 0)
+        return try withExtendedLifetime(context) {
+          try watch.measure { try context.all(Playlist.self).count(where: hasTitle) }
         }
       }
-    ]
+    }
   }
 }

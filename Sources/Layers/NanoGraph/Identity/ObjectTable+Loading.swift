@@ -137,7 +137,8 @@ extension ObjectTable {
   func loadContent(of object: any GraphObject) throws {
     let id = object._$object.rowID
     guard id > 0, !object._$object.flags.isDisjoint(with: [.fault, .failed]) else { return }
-    let others = neighbors.toLoad(with: id).filter { live($0)?.isFault ?? false }
+    let others =
+      neighbors.isEmpty ? [] : neighbors.toLoad(with: id).filter { live($0)?.isFault ?? false }
     if others.count > 1 {
       try load(others)
     } else {
@@ -196,6 +197,7 @@ extension ObjectTable {
 }
 
 /// The row IDs of the most recently resolved list, for prefetching its objects.
+@usableFromInline
 struct Neighbors {
   private var ids: [Int64] = []
   private var wasAccessed = false
@@ -204,9 +206,11 @@ struct Neighbors {
   init() {}
   init(_ ids: [Int64]) { self.ids = ids }
 
+  var isEmpty: Bool { ids.isEmpty }
+
   /// The number of objects to load together. Arbitrary: large enough to amortize a read, small
   /// enough to cause no noticeable delay.
-  private static let batch = 100
+  @usableFromInline static var batch: Int { 100 }
 
   /// Returns the id and those that follow it in the list, starting with the second access to the
   /// list.

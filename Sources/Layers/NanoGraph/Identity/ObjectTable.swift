@@ -51,6 +51,8 @@ final class ObjectTable {
   var savedRevisions: [Int64: Int64] = [:]
   /// The most recently resolved list: accessing two of its objects suggests that the others follow.
   var neighbors = Neighbors()
+  /// The relationship whose related objects were accessed last, by the property's key path.
+  var lastRelationship: (keyPath: AnyKeyPath, relationship: StoredRelationship)?
   /// The value of ``Store/droppedDefinitions`` when the indexes were created.
   var preparedEpoch: Int?
   /// The amount by which the current save has raised the revisions in memory.

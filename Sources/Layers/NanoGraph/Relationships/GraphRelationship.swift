@@ -37,6 +37,9 @@ final class StoredRelationship: RelationshipEnd {
   private let notifyObservers: (any GraphObject) -> Void
   /// Returns whether an object has row IDs in the relationship that are not resolved to objects.
   let hasRowIDs: (any GraphObject) -> Bool
+  /// Returns the row IDs of a to-many relationship to objects of a class; empty if they are resolved to objects. This
+  /// is a read of the property: it loads the owner, and is reported to the observer that reads it, if any.
+  let readRowIDs: (any GraphObject) -> [Int64]
   /// Returns a closure that restores the current relationship of an owner.
   let restoring: (any GraphObject) -> () -> Void
 
@@ -60,6 +63,11 @@ final class StoredRelationship: RelationshipEnd {
     notifyObservers = { at($0)._$notify(path) }
     dissolve = { at($0)[keyPath: path].dissolve() }
     hasRowIDs = { at($0)[keyPath: path].hasRowIDs }
+    readRowIDs = {
+      let owner = at($0)
+      if owner._$object.interceptsReads { owner._$willRead(path) }
+      return owner[keyPath: path].rowIDs
+    }
     restoring = { object in
       let before = at(object)[keyPath: path]
       return { at(object)[keyPath: path] = before }

@@ -15,6 +15,8 @@ public protocol RelationshipStorage: FieldCodable {
   mutating func resolve(in context: ObjectContext)
   /// Whether there are row IDs that are not resolved to objects.
   var hasRowIDs: Bool { get }
+  /// The row IDs that are not resolved to objects; empty unless there can be several objects of one class.
+  var rowIDs: [Int64] { get }
   /// Passes the resolved objects to a closure.
   func forEach(_ body: (any GraphObject) -> Void)
   /// Removes resolved objects.
@@ -66,6 +68,9 @@ extension GraphObject {
 }
 
 extension RelationshipStorage {
+  /// The default: empty.
+  public var rowIDs: [Int64] { [] }
+
   /// Whether another storage has the same objects that are not deleted, in the same order. Called by generated property
   /// accessors.
   public func hasSameObjects(as other: Self) -> Bool {

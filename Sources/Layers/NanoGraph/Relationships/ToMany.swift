@@ -33,6 +33,8 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
   public static var isToMany: Bool { true }
   /// Whether there are row IDs that are not resolved to objects.
   public var hasRowIDs: Bool { !isResolved && !ids.isEmpty }
+  /// The row IDs that are not resolved to objects.
+  public var rowIDs: [Int64] { isResolved ? [] : ids }
 
   /// Returns the objects that are not deleted. Called by generated property accessors.
   @inlinable

@@ -142,6 +142,12 @@ extension Attachment {
 }
 
 extension Model {
+  /// Returns the field that a property is stored in, or nil if it is not stored as a field.
+  package static func fieldName(of keyPath: any AnyKeyPath & Sendable) -> String? {
+    guard let steps = fieldTable.location(of: keyPath)?.steps, steps.count == 1 else { return nil }
+    return steps[0].name
+  }
+
   /// Returns the location of the property that a key path refers to.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if the property is not stored.

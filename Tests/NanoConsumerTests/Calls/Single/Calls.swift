@@ -103,6 +103,7 @@ func objects(_ context: ObjectContext, _ shelf: Shelf, _ book: Book) throws {
   let first: Shelf? = try context.object(named: "first")
   print(first?.title ?? "", try context.names(), try context.value(named: "first") as Any)
   context.setValue("dark", named: "theme")
+  print(shelf.related(\.books).last?.title ?? "", shelf.related(\.books).count)
   try shelf.load()
   context.rollback()
   context.refresh(shelf)
