@@ -19,7 +19,8 @@ struct ManyCollectionsTests {
     try store["people"].insert(["name": "Ada"])
     #expect(try other.collections().count == 1)
 
-    try store.createCollections(names)
+    let created = try store.createCollections(names)
+    #expect(created.map(\.name) == names)
     try other["tenant 299"].insert(["n": 1], key: "k")
     try store["tenant 0"].insert(["n": 2], key: "k")
 

@@ -258,24 +258,29 @@ extension Store {
   /// existing collections to create another one: 10,000 collections take seconds instead of minutes.
   ///
   /// ```swift
-  /// try store.createCollections((1...10_000).map { "tenant-\($0)" })
+  /// let tenants = try store.createCollections((1...10_000).map { "tenant-\($0)" })
+  /// tenants[41].name    // "tenant-42"
   /// ```
   ///
+  /// - Returns: The collections, in the order of the names.
   /// - Throws: ``StoreError/Code/alreadyExists`` if one of the collections exists with a different
   ///   identity, ``StoreError/Code/invalidName``. None is created then.
+  @discardableResult
   public func createCollections(
     _ names: [String], identity: CollectionIdentity = .key
-  ) throws {
+  ) throws -> [DocumentCollection] {
     for name in names { try InternalCollection.refuse(name) }
     try writing(atomic: true) {
       try $0.createCollections(names.map { CollectionDescription(name: $0, identity: identity) })
     }
+    return names.map { self[$0] }
   }
   /// The asynchronous form of `createCollections(_:identity:)`, which does not block the calling
   /// thread.
+  @discardableResult
   public func createCollections(
     _ names: [String], identity: CollectionIdentity = .key
-  ) async throws {
+  ) async throws -> [DocumentCollection] {
     try await onWriter { try self.createCollections(names, identity: identity) }
   }
 

@@ -6,7 +6,8 @@ import NanoStore
 func store(_ store: Store, _ other: Store) async throws {
   print(try await store.collections())
   try await store.createCollection("recipes")
-  try await store.createCollections(["soups", "salads"])
+  let menus = try await store.createCollections(["soups", "salads"])
+  print(menus.map(\.name))
   let recipes = try await store.createCollection("rows", identity: .rowID)
   print(recipes.name, try await store.metadata("theme") as Any, try await store.metadataNames())
   try await store.setMetadata("dark", "theme")
