@@ -116,6 +116,38 @@ struct FullDiskTests {
     try store.close()
   }
 
+  // The page cache is small, so that pages are written while SQLite reads its full-text index, and a failure makes it
+  // roll back in the middle.
+  @Test(
+    "A full-text index is correct after writes that failed on a full file system",
+    .enabled(if: SmallDisk.isPossible, "A small file system cannot be mounted"))
+  func textIndex() throws {
+    let disk = try SmallDisk()
+    let store = try Store.file(disk.path + "/a.db") {
+      $0.pageCacheSize = 40 << 10
+      // A log would fill the file system.
+      $0.journalMode = .delete
+    }
+    try store["a"].createFullTextIndex("text", name: "words")
+    let batch: [DocumentObject] = (0..<40).map { number in
+      let words = (0..<60).map { "w\(($0 &* 61 &+ number &* 500) % 4_999)" }
+      return ["text": .string(words.joined(separator: " "))]
+    }
+    for free in 0..<60 {
+      let filler = URL(fileURLWithPath: disk.path + "/filler")
+      let space = try disk.freeSpace()
+      try Data(count: max(0, space - free * 4_096)).write(to: filler)
+      let error = code { try store["a"].insert(batch) }
+      #expect(error == nil || error == .full)
+      try FileManager.default.removeItem(at: filler)
+      try store["a"].insert(["text": .string("common r\(free)")])
+      #expect(try store["a"].search("r\(free)").count() == 1)
+      #expect(try store.verify().isEmpty)
+      try store["a"].deleteAll()
+    }
+    try store.close()
+  }
+
   @Test(
     "A backup that does not fit leaves no file", .sqlite,
     .enabled(if: SmallDisk.isPossible, "A small file system cannot be mounted"))
@@ -153,6 +185,12 @@ final class SmallDisk {
   }
 
   deinit { _ = Self.run("umount", scratch.path) }
+
+  /// In bytes.
+  func freeSpace() throws -> Int {
+    let attributes = try FileManager.default.attributesOfFileSystem(forPath: path)
+    return (attributes[.systemFreeSize] as? NSNumber)?.intValue ?? 0
+  }
 
   static let isPossible = (try? SmallDisk()) != nil
 

@@ -25,9 +25,10 @@ final class SQLiteConnection {
   /// Prepared before a transaction begins: if memory runs out, it may be impossible to prepare it when it is
   /// needed, and the lock would be held forever.
   private var rollbackStatement: SQLiteStatement?
-  /// Whether memory ran out. SQLite rolls back in that case, but its full-text indexes may cache pages that are
-  /// not in the file, and an outdated snapshot (seen with 3.40).
-  private var ranOutOfMemory = false
+  /// Whether memory ran out, or a statement failed in such a way that SQLite rolled back the transaction in the
+  /// middle of it. Its full-text indexes may then cache pages that are not in the file, and an outdated snapshot
+  /// (seen with 3.40): they are told of the rollback while they are still writing.
+  private var hasStaleCaches = false
   var tables: [ExactName: CollectionTable] = [:] {
     didSet { last = nil }
   }
@@ -177,7 +178,7 @@ final class SQLiteConnection {
     _ sql: String, _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
     assertHeld()
-    if ranOutOfMemory { resetSchemaCache() }
+    if hasStaleCaches { resetSchemaCache() }
     let text = ExactName(sql)
     if let statement = statements[text], !statement.isInUse {
       return try use(statement, work)
@@ -216,8 +217,7 @@ final class SQLiteConnection {
       return try logged(statement) { try work(statement) }
     } catch {
       recorder?.noteFailure()
-      noteMemory(error)
-      noteLoss(error)
+      noteFailure(error)
       throw error
     }
   }
@@ -252,8 +252,7 @@ final class SQLiteConnection {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else {
       let error = SQLiteErrors.error(of: handle, operation: "execute")
-      noteMemory(error)
-      noteLoss(error)
+      noteFailure(error)
       throw error
     }
   }
@@ -268,10 +267,6 @@ final class SQLiteConnection {
     try use(statement) { try $0.run() }
   }
 
-  private func noteMemory(_ error: any Error) {
-    if (error as? StoreError)?.code == .outOfMemory { ranOutOfMemory = true }
-  }
-
   /// Discards everything that SQLite caches about the file; has an effect only between transactions.
   private func resetSchemaCache() {
     guard !isInTransaction else { return }
@@ -281,14 +276,14 @@ final class SQLiteConnection {
     let code = sqlite3_exec(
       handle, "PRAGMA writable_schema = RESET; BEGIN; SELECT 1 FROM sqlite_schema; COMMIT", nil,
       nil, nil)
-    ranOutOfMemory = code != SQLITE_OK
+    hasStaleCaches = code != SQLITE_OK
     rollback()
   }
 
   fileprivate func prepareRollback() throws {
     // A transaction whose rollback failed.
     if isInTransaction { rollback() }
-    if ranOutOfMemory { resetSchemaCache() }
+    if hasStaleCaches { resetSchemaCache() }
     if rollbackStatement == nil { rollbackStatement = try SQLiteStatement("ROLLBACK", on: self) }
   }
 
@@ -408,7 +403,7 @@ extension SQLiteConnection {
       try execute("ROLLBACK TO \(savepoint); RELEASE \(savepoint)")
     } catch {
       rollback()
-      noteLoss(error)
+      noteFailure(error)
     }
   }
 
@@ -420,13 +415,16 @@ extension SQLiteConnection {
     do {
       return try work()
     } catch {
-      noteLoss(error)
+      noteFailure(error)
       throw error
     }
   }
 
-  private func noteLoss(_ error: any Error) {
-    guard isTransactionOpen, loss == nil, !isInTransaction else { return }
-    loss = error as? StoreError
+  /// Notes what the error of a statement means for the transaction and for SQLite's caches.
+  private func noteFailure(_ error: any Error) {
+    if (error as? StoreError)?.code == .outOfMemory { hasStaleCaches = true }
+    guard isTransactionOpen, !isInTransaction else { return }
+    hasStaleCaches = true
+    if loss == nil { loss = error as? StoreError }
   }
 }
