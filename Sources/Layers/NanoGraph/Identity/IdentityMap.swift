@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// The live objects of a class by row ID, held weakly: an object removes itself when it is
 /// deallocated.
 ///
@@ -35,14 +37,22 @@ struct IdentityMap: ~Copyable {
 
   // Inlinable, since the optimizer otherwise stops at a table's setter, which inlines it.
   @inlinable
-  deinit { entries.deallocate() }
+  deinit { Self.deallocate(entries) }
 
+  /// Returns empty slots, whose bytes are all zero.
+  ///
+  /// The system provides pages of a large zeroed allocation on first access. As consecutive row IDs
+  /// have consecutive slots, most pages of free slots are never accessed and take no memory.
   @usableFromInline
   static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
-    let entries = UnsafeMutablePointer<Entry>.allocate(capacity: capacity)
-    entries.initialize(repeating: Entry(rowID: 0, object: nil), count: capacity)
-    return entries
+    guard let zeroed = calloc(capacity, MemoryLayout<Entry>.stride) else {
+      fatalError("Out of memory for \(capacity) objects")
+    }
+    return zeroed.bindMemory(to: Entry.self, capacity: capacity)
   }
+
+  @usableFromInline
+  static func deallocate(_ entries: UnsafeMutablePointer<Entry>) { free(entries) }
 
   /// Returns the first slot to probe. The factor is that of Fibonacci hashing: 2^64 divided by the
   /// golden ratio.
@@ -118,11 +128,12 @@ struct IdentityMap: ~Copyable {
   }
 
   private mutating func rebuild(_ newCapacity: Int) {
-    let old = UnsafeMutableBufferPointer(start: entries, count: capacity)
+    let former = entries
+    let old = UnsafeMutableBufferPointer(start: former, count: capacity)
     capacity = newCapacity
     entries = Self.allocate(newCapacity)
     for entry in old where entry.rowID != 0 { insertEntry(entry) }
-    old.deallocate()
+    Self.deallocate(former)
   }
 
   /// Removes an object. The entries after it that are not in their home slots move back by one.
@@ -149,7 +160,6 @@ struct IdentityMap: ~Copyable {
   }
 
   mutating func removeAll() {
-    entries.update(repeating: Entry(rowID: 0, object: nil), count: capacity)
-    count = 0
+    self = IdentityMap()
   }
 }
