@@ -45,9 +45,10 @@ extension Store {
     engine: SQLiteConfiguration = SQLiteConfiguration(),
     wrapping wrap: @escaping @Sendable (any Engine) throws -> any Engine
   ) throws {
+    let file = location.file
     try self.init(
-      configuration, references: BagReferences(), file: location.file,
-      tunesIndexes: location.file != nil && !engine.isReadOnly
+      configuration, references: BagReferences(), file: file,
+      tunesIndexes: file != nil && !engine.isReadOnly
     ) {
       try wrap(SQLiteEngine(location, engine, logger: configuration.logger, observer: $0))
     }

@@ -64,9 +64,16 @@ enum Schema {
     ) WITHOUT ROWID;
     """
 
-  /// The names of a collection's definitions. An index and a trigger share the third one.
+  /// The names of a collection's table, indexes and triggers.
   static func names(ofCollection name: String) -> [String] {
-    [name, "nano_key_" + name, "nano_foreign_" + name, "nano_high_water_" + name]
+    [name, keyIndexName(name), foreignName(name), highWaterName(name)]
+  }
+
+  private static func keyIndexName(_ collection: String) -> String { "nano_key_" + collection }
+  /// The name of both an index and a trigger.
+  private static func foreignName(_ collection: String) -> String { "nano_foreign_" + collection }
+  private static func highWaterName(_ collection: String) -> String {
+    "nano_high_water_" + collection
   }
 
   /// Returns the definition of a collection's table.
@@ -77,7 +84,7 @@ enum Schema {
   /// is changed, leaves its ID in `high_water`.
   static func collection(_ name: String) -> String {
     let table = SQLName.quoted(name)
-    let names = names(ofCollection: name)
+    let foreign = SQLName.quoted(foreignName(name))
     return """
       CREATE TABLE \(table) (
         id INTEGER PRIMARY KEY,
@@ -88,11 +95,11 @@ enum Schema {
         revision INTEGER,
         body TEXT NOT NULL
       );
-      CREATE UNIQUE INDEX \(SQLName.quoted(names[1])) ON \(table)(key)
+      CREATE UNIQUE INDEX \(SQLName.quoted(keyIndexName(name))) ON \(table)(key)
         WHERE key IS NOT NULL;
-      CREATE INDEX \(SQLName.quoted(names[2])) ON \(table)(id)
+      CREATE INDEX \(foreign) ON \(table)(id)
         WHERE revision IS NULL;
-      CREATE TRIGGER \(SQLName.quoted(names[2]))
+      CREATE TRIGGER \(foreign)
         AFTER UPDATE OF id, key, type, version, added, body ON \(table)
         WHEN NEW.revision IS OLD.revision
       BEGIN
@@ -100,7 +107,7 @@ enum Schema {
         UPDATE nano_collections SET high_water = OLD.id
           WHERE OLD.id > NEW.id AND name = \(SQLName.literal(name)) AND high_water < OLD.id;
       END;
-      CREATE TRIGGER \(SQLName.quoted(names[3])) AFTER DELETE ON \(table)
+      CREATE TRIGGER \(SQLName.quoted(highWaterName(name))) AFTER DELETE ON \(table)
         WHEN OLD.id > coalesce((SELECT max(id) FROM \(table)), 0)
       BEGIN
         UPDATE nano_collections SET high_water = OLD.id
