@@ -46,7 +46,10 @@ final class CommandRunner {
     process.executableURL = Self.binary
     process.arguments = arguments
     process.currentDirectoryURL = folder
-    process.environment = ["COLUMNS": "80", "HOME": folder.path].merging(environment) { $1 }
+    // A sanitizer's options also apply to the tool.
+    let sanitizers = ProcessInfo.processInfo.environment.filter { $0.key.hasSuffix("SAN_OPTIONS") }
+    process.environment = ["COLUMNS": "80", "HOME": folder.path].merging(sanitizers) { $1 }
+      .merging(environment) { $1 }
     let names = ["stdout", "stderr"]
     for name in names { try write(name, "") }
     process.standardInput = try FileHandle(forReadingFrom: folder.appending(path: "stdin"))

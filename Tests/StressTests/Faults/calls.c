@@ -304,14 +304,39 @@ static bool is_sqlite(const void *caller) {
 extern void *__libc_malloc(size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
 
+// Whether GRDB registers a function or a collation, which ends the process if SQLite has no memory for it.
+static _Thread_local bool is_registering;
+
 void *malloc(size_t size) {
-  if (is_sqlite(__builtin_return_address(0))) FAIL(FAULTS_ALLOCATE, NULL);
+  if (!is_registering && is_sqlite(__builtin_return_address(0))) FAIL(FAULTS_ALLOCATE, NULL);
   return __libc_malloc(size);
 }
 
 void *realloc(void *memory, size_t size) {
-  if (is_sqlite(__builtin_return_address(0))) FAIL(FAULTS_ALLOCATE, NULL);
+  if (!is_registering && is_sqlite(__builtin_return_address(0))) FAIL(FAULTS_ALLOCATE, NULL);
   return __libc_realloc(memory, size);
+}
+
+// The prefix of the names that GRDB registers.
+static bool is_grdb(const char *name) { return strncmp(name, "swift", 5) == 0; }
+
+int sqlite3_create_function_v2(
+    void *connection, const char *name, int count, int encoding, void *context, void *call, void *step,
+    void *last, void *destroy) {
+  REAL(sqlite3_create_function_v2);
+  is_registering = is_grdb(name);
+  int code = real(connection, name, count, encoding, context, call, step, last, destroy);
+  is_registering = false;
+  return code;
+}
+
+int sqlite3_create_collation_v2(
+    void *connection, const char *name, int encoding, void *context, void *compare, void *destroy) {
+  REAL(sqlite3_create_collation_v2);
+  is_registering = is_grdb(name);
+  int code = real(connection, name, encoding, context, compare, destroy);
+  is_registering = false;
+  return code;
 }
 
 #endif
