@@ -72,6 +72,20 @@ indirect enum Call: Sendable {
   case restart
   case backup(opening: Bool)
 
+  // Attachments, expiration, change feeds and live queries. Seconds are relative to the start of the program.
+  case attach(String, String, name: String, bytes: Int)
+  case renameAttachment(String, String, name: String, to: String)
+  case removeAttachment(String, String, name: String)
+  case attachments(String, String)
+  case expire(String, Target, seconds: Int?)
+  case expirationRule(String, ExpirationRule?)
+  case expiration(String, Target)
+  case advance(seconds: Int)
+  case deleteExpired
+  case track(String, ChangeTracking)
+  case feed(String)
+  case observe(String, Query)
+
   // Bags. A number is an index into the bags of the program, modulo their count.
   case newBag(name: String?)
   case bagNamed(String)

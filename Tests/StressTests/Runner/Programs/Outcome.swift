@@ -15,7 +15,15 @@ indirect enum Outcome: Sendable {
   /// Documents by rank. Documents of nearly the same rank may be in any order.
   case ranks([(document: String, rank: Double)])
   case failed(StoreError.Code)
+  /// A result that is wrong whatever the reference engine returns.
+  case broken(String)
   case several([Outcome])
+
+  init(_ problems: [VerificationProblem]) {
+    self =
+      problems.isEmpty
+      ? .done : .broken(problems.map { "\($0.subject): \($0.message)" }.joined(separator: "; "))
+  }
 
   static func count(_ number: Int) -> Outcome { .text("\(number)") }
   static func flag(_ flag: Bool) -> Outcome { .text("\(flag)") }
@@ -40,6 +48,14 @@ indirect enum Outcome: Sendable {
     case (.failed(let a), .failed(let b)):
       a == b || Self.refusals.isSuperset(of: [a, b])
     case (.several(let a), .several(let b)): a.elementsEqual(b) { $0.agrees(with: $1) }
+    default: false
+    }
+  }
+
+  var isBroken: Bool {
+    switch self {
+    case .broken: true
+    case .several(let parts): parts.contains(where: \.isBroken)
     default: false
     }
   }
@@ -76,6 +92,7 @@ extension Outcome: CustomStringConvertible {
     case .values(let rows): "\(rows.map { $0.map { $0.jsonString() } })"
     case .ranks(let rows): "\(rows.map { "\($0.document) at \($0.rank)" })"
     case .failed(let code): "error \(code.rawValue)"
+    case .broken(let problem): problem
     case .several(let parts): parts.map(\.description).joined(separator: " | ")
     }
   }

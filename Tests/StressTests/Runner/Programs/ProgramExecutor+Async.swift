@@ -9,6 +9,8 @@ extension ProgramExecutor {
       return try await awaitedOutcome(of: call)
     } catch let error as StoreError {
       return .failed(error.code)
+    } catch let error as StressTestFailure {
+      return .broken("\(error)")
     } catch {
       return .text("another error: \(error)")
     }
@@ -51,7 +53,7 @@ extension ProgramExecutor {
     case .compact:
       try await store.compact()
       return .done
-    case .verify: return .lines(try await store.verify().map { "\($0.subject): \($0.message)" })
+    case .verify: return Outcome(try await store.verify())
     case .saveBag(let number):
       guard let bag = bag(number) else { return .text("no bag") }
       try await store.save(bag)

@@ -34,7 +34,7 @@ extension ProgramExecutor {
       _ = try store.applyIndexAdvice()
       try store.finishIndexTuning()
     case .compact: try store.compact()
-    case .verify: return .lines(try store.verify().map { "\($0.subject): \($0.message)" })
+    case .verify: return Outcome(try store.verify())
     case .statistics:
       return .lines(try store.statistics().collections.map { "\($0.name) \($0.documents)" })
     case .reopen: try reopen(asAnother: false)

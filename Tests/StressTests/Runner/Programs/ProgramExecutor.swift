@@ -16,10 +16,15 @@ final class ProgramExecutor: @unchecked Sendable {
   private let folder: String
   private var files = 0
   private var path: String
-  private let reference = Reference()
+  /// The clock by which documents expire.
+  let clock = ManualClock()
+  private let reference: Reference
 
   var store: Store
   var bags: [Bag] = []
+  /// By collection.
+  var mirrors: [String: FeedMirror] = [:]
+  var observations: [LiveObservation] = []
   private let leading: ProgramExecutor?
   /// The generated keys of each call that generates some.
   private(set) var made: [[String]] = []
@@ -34,10 +39,11 @@ final class ProgramExecutor: @unchecked Sendable {
     self.leading = leading
     isReference = leading != nil
     path = folder + "/0.db"
+    let reference = Reference(clock)
+    self.reference = reference
     if leading == nil {
-      store = try mode.open(path)
+      store = try mode.open(path, clock)
     } else {
-      let reference = reference
       store = try Store(opening: { reference.opened })
     }
     store.register(Figure.self)
@@ -49,6 +55,8 @@ final class ProgramExecutor: @unchecked Sendable {
       return try outcome(of: call)
     } catch let error as StoreError {
       return .failed(error.code)
+    } catch let error as StressTestFailure {
+      return .broken("\(error)")
     } catch {
       return .text("another error: \(error)")
     }
@@ -59,6 +67,7 @@ final class ProgramExecutor: @unchecked Sendable {
     if let outcome = try performQuery(call) { return outcome }
     if let outcome = try performSchemaChange(call) { return outcome }
     if let outcome = try performBagCall(call) { return outcome }
+    if let outcome = try performFeatureCall(call) { return outcome }
     return try performStoreCall(call)
   }
 }
@@ -105,6 +114,7 @@ extension ProgramExecutor {
 extension ProgramExecutor {
   /// Closes the store and opens it again, as the same object or as a new one on the same file.
   func reopen(asAnother: Bool) throws {
+    endObservations()
     try store.close()
     if !mode.isPersistent { reference.empty() }
     if asAnother {
@@ -120,7 +130,7 @@ extension ProgramExecutor {
       let reference = reference
       store = try Store(opening: { reference.opened })
     } else {
-      store = try mode.open(path)
+      store = try mode.open(path, clock)
     }
     store.register(Figure.self)
   }
@@ -142,6 +152,7 @@ extension ProgramExecutor {
         try compare(copy)
         return
       }
+      endObservations()
       try store.close()
       if mode.isPersistent {
         path = copy
@@ -155,7 +166,8 @@ extension ProgramExecutor {
 
   /// Checks that a backup has the same contents as the store.
   private func compare(_ copy: String) throws {
-    let other = try Store(.file(copy), configuration: mode.configuration, engine: mode.engine)
+    let other = try Store(
+      .file(copy), configuration: mode.configuration, engine: mode.engine(clock))
     defer { try? other.close() }
     let problems = try other.verify()
     guard problems.isEmpty else {
@@ -169,7 +181,10 @@ extension ProgramExecutor {
     }
   }
 
-  func close() { try? store.close() }
+  func close() {
+    endObservations()
+    try? store.close()
+  }
 }
 
 extension Store {

@@ -6,8 +6,7 @@ import NanoTesting
 /// Generates programs. The same seed generates the same program.
 ///
 /// The calls include every public call of a store, its collections, queries and bags, with these exceptions:
-/// - Change notifications (`updates`, `changes`), whose timing depends on threads and which have their own
-///   comparison, and progress and cancellation, which the concurrency stress test covers.
+/// - Progress and cancellation, which the concurrency stress test covers.
 /// - Creation dates, which depend on the clock. Orderings and conditions by creation date are left out.
 /// - SQL that writes, which generates random revisions. Writes by other programs have their own comparison.
 /// - Regular expressions computed from fields. Engines may detect invalid ones at different times.
@@ -44,6 +43,7 @@ struct ProgramGenerator {
   mutating func program() -> Program {
     var calls: [Call] = []
     if random.oneIn(2) { calls.append(.create("rows", .rowID)) }
+    if mode.tracksChanges { calls += Program.collections.map { .track($0, .on) } }
     // Initial documents, so that indexes and orderings matter.
     for _ in 0..<random.number(0...2) {
       calls.append(.insertAll(name(), (0..<random.number(2...6)).map { _ in object() }))
@@ -58,7 +58,7 @@ struct ProgramGenerator {
 
   private func canWait(_ call: Call) -> Bool {
     switch call {
-    case .enqueue, .reopen, .restart, .backup, .newBag, .awaiting: false
+    case .enqueue, .reopen, .restart, .backup, .newBag, .awaiting, .feed, .observe: false
     default: true
     }
   }
@@ -92,6 +92,9 @@ struct ProgramGenerator {
         ? .flush(discarding: random.oneIn(2))
         : .interval(random.pick([1, 1, 2, 3, 10]), shown: !random.oneIn(4))
     case 15: return .statistics
+    case 16: return .advance(seconds: random.pick([1, 10, 100]))
+    case 17: return .deleteExpired
+    case 18: return .feed(name())
     default: return innerCall()
     }
   }
@@ -111,7 +114,8 @@ struct ProgramGenerator {
     case 38...66: queryCall()
     case 67...82: schemaChange()
     case 83...84: .metadata(random.pick(["m", "ключ"]), random.oneIn(3) ? nil : value())
-    default: bag()
+    case 85...92: bag()
+    default: feature()
     }
   }
 }

@@ -69,7 +69,7 @@ struct ProgramsStressTest: StressTest {
     let program = generator.program()
     if verbose { note("seed \(seed)\n\(program)") }
     guard let difference = try program.run() else { return program.calls.count }
-    note("seed \(seed) fails; shrinking its program")
+    note("seed \(seed) fails in \(difference.place): \(difference.actual); shrinking its program")
     let smallest = ProgramShrinker { (try? $0.run()).flatMap(\.self) }.shrunk(program)
     let last = (try? smallest.run()).flatMap(\.self) ?? difference
     throw StressTestFailure(

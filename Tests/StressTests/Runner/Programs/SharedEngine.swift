@@ -6,11 +6,17 @@ import Synchronization
 
 /// The counterpart of a file for the reference engine, which keeps its contents between openings.
 final class Reference: Sendable {
-  private let engine = Mutex(ReferenceEngine())
+  private let clock: ManualClock
+  private let engine: Mutex<ReferenceEngine>
+
+  init(_ clock: ManualClock) {
+    self.clock = clock
+    engine = Mutex(ReferenceEngine(clock: clock))
+  }
 
   var opened: SharedEngine { SharedEngine(engine.withLock { $0 }) }
   /// Removes the contents, as closing an in-memory store does.
-  func empty() { engine.withLock { $0 = ReferenceEngine() } }
+  func empty() { engine.withLock { $0 = ReferenceEngine(clock: clock) } }
 }
 
 /// An engine whose contents outlive the store that opened it, like a file.
@@ -21,6 +27,8 @@ final class SharedEngine: Engine {
   init(_ engine: ReferenceEngine) { self.engine = engine }
 
   var capabilities: Capabilities { engine.capabilities }
+  var clock: any StoreClock { engine.clock }
+  var hasExpirations: Bool { engine.hasExpirations }
 
   private func opened() throws -> ReferenceEngine {
     if isClosed.load(ordering: .relaxed) { throw StoreError(.closed, "The store is closed") }
@@ -39,6 +47,10 @@ final class SharedEngine: Engine {
     _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     try opened().write(isolation, interruption, work)
+  }
+
+  func keepBlob(_ digest: BlobDigest, _ interruption: Interruption?) throws -> (any KeptBlob)? {
+    try opened().keepBlob(digest, interruption)
   }
 
   func observeCommits(_ handler: @escaping @Sendable (Commit) -> Void) throws -> CommitObservation {

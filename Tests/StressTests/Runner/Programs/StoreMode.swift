@@ -17,11 +17,15 @@ struct StoreMode: Sendable {
   /// Saves are collected here but not in the reference store, which must not affect reads.
   var saveInterval = 1
   var usesFastFieldAccess = true
+  /// Whether collections have change feeds, which the reference engine does not support and which affect row IDs. The
+  /// results of such programs are compared with a copy that the feed makes.
+  var tracksChanges = false
 
   init() {}
 
   /// Half of the modes are the default.
   init(_ random: inout SplitMix) {
+    tracksChanges = random.oneIn(5)
     if random.oneIn(2) { return }
     place = random.pick([.file, .file, .memory, .temporary])
     // Not `off`, which does not support the rollbacks that programs perform.
@@ -47,8 +51,9 @@ struct StoreMode: Sendable {
     return configuration
   }
 
-  var engine: SQLiteConfiguration {
+  func engine(_ clock: ManualClock) -> SQLiteConfiguration {
     var engine = SQLiteConfiguration()
+    engine.clock = clock
     engine.durability = .fast
     engine.journalMode = journal
     engine.encoding = encoding
@@ -56,14 +61,14 @@ struct StoreMode: Sendable {
     return engine
   }
 
-  func open(_ path: String) throws -> Store {
+  func open(_ path: String, _ clock: ManualClock) throws -> Store {
     let location: Store.Location =
       switch place {
       case .file: .file(path)
       case .memory: .memory
       case .temporary: .temporary
       }
-    let store = try Store(location, configuration: configuration, engine: engine)
+    let store = try Store(location, configuration: configuration, engine: engine(clock))
     store.saveInterval = saveInterval
     return store
   }
@@ -77,6 +82,7 @@ extension StoreMode: CustomStringConvertible {
     if let cacheSize { parts.append("cache \(cacheSize)") }
     if indexTuning != .off { parts.append("tuning \(indexTuning.rawValue)") }
     if saveInterval != 1 { parts.append("save interval \(saveInterval)") }
+    if tracksChanges { parts.append("change feeds") }
     if !usesFastFieldAccess { parts.append("SQLite's json_extract") }
     return parts.joined(separator: ", ")
   }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTesting
+
+extension ProgramExecutor {
+  /// Performs a call about attachments, expiration, a change feed or a live query; returns nil for other calls.
+  func performFeatureCall(_ call: Call) throws -> Outcome? {
+    switch call {
+    case .attach(let name, let key, let attachment, let count):
+      let bytes = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ count) })
+      return .text(
+        "\(try store[name].attach(.data(bytes), named: attachment, contentType: "text/x", to: key))"
+      )
+    case .renameAttachment(let name, let key, let attachment, let new):
+      try store[name].attachments(of: key).rename(attachment, to: new)
+    case .removeAttachment(let name, let key, let attachment):
+      return .flag(try store[name].attachments(of: key).remove(attachment))
+    case .attachments(let name, let key): return try attachments(store[name].attachments(of: key))
+    case .expire(let name, let target, let seconds):
+      let date = seconds.map { Self.start.addingTimeInterval(Double($0)) }
+      switch target {
+      case .key(let key): return .flag(try store[name].setExpiration(date, of: key))
+      case .rowID(let id): return .flag(try store[name].setExpiration(date, rowID: id))
+      }
+    case .expirationRule(let name, let rule): try store[name].setExpirationRule(rule)
+    case .expiration(let name, let target):
+      let date =
+        switch target {
+        case .key(let key): try store[name].expiration(of: key)
+        case .rowID(let id): try store[name].expiration(rowID: id)
+        }
+      return .text(date.map { "\($0.timeIntervalSince(Self.start))" } ?? "never")
+    case .advance(let seconds): clock.advance(by: .seconds(seconds))
+    case .deleteExpired:
+      // The store deletes expired documents on its own, so that only the reference has a known number.
+      _ = try store.deleteExpired()
+    case .track(let name, let tracking):
+      try store[name].setChangeTracking(tracking)
+    case .feed(let name): return try replay(name)
+    case .observe(let name, let query):
+      if !isReference, !store.isInTransaction { try observe(name, query) }
+    default: return nil
+    }
+    return .done
+  }
+
+  /// When the clock of a program begins.
+  private static let start = Date(timeIntervalSince1970: Double(ManualClock().now()) / 1e6)
+
+  private func attachments(_ attachments: DocumentAttachments) throws -> Outcome {
+    .lines(
+      try attachments.all().map { named in
+        let data = try store.data(of: named.attachment)
+        return "\(named.name) \(named.attachment) \(data.count) \(data.last ?? 0)"
+      })
+  }
+}
