@@ -40,7 +40,7 @@ final class LiveObservation: Sendable {
   /// Checks that the latest results become those of a fetch.
   func requireCurrent() throws {
     // Long enough for a busy machine.
-    let end = ContinuousClock.now + .seconds(20)
+    let end = ContinuousClock.now + .seconds(60)
     while true {
       switch latest.state.withLock({ $0 }) {
       case .failed(let error):
