@@ -34,7 +34,14 @@ struct FaultWorkload {
 
   mutating func run() throws {
     try step { workload in workload.store = try workload.open(workload.path + "/a.db") }
+    try stepOnStore { store, _ in try store[RoundPlan.people].setChangeTracking(.on) }
     for _ in 0..<4 { try commitRound() }
+    try stepOnStore { store, _ in try Self.attach(store) }
+    try stepOnStore { store, _ in
+      let people = store[RoundPlan.people]
+      guard try people.changeTracking() == .on else { return }
+      _ = try people.changes(since: nil, withDocuments: true)
+    }
     try stepOnStore { store, _ in
       let people = store[RoundPlan.people]
       _ = try people.find(Field("group") >= 3).sorted(by: "-n", "name").limit(5).fetch()
@@ -64,6 +71,36 @@ struct FaultWorkload {
     }
     try stepOnStore { store, _ in try store.reopen() }
     try commitRound()
+  }
+
+  private static let files = "files"
+  /// Large enough for several chunks.
+  private static let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+
+  /// Stores an attachment of a document that will expire.
+  private static func attach(_ store: Store) throws {
+    let files = store[Self.files]
+    try files.setExpirationRule(.after(.seconds(86_400)))
+    try files.save(["n": 1], key: "one")
+    try files.attach(.data(content), named: "a", to: "one")
+    _ = try files.attachments(of: "one").data("a")
+    try store.deleteExpired()
+  }
+
+  /// Checks that an attachment is complete or absent, and that a change feed leads to the documents.
+  private func checkFeatures(_ store: Store) throws {
+    let files = store[Self.files]
+    if try files.get("one") != nil {
+      for named in try files.attachments(of: "one").all() {
+        try require(
+          try store.data(of: named.attachment) == Self.content, "an attachment differs")
+      }
+    }
+    let people = store[RoundPlan.people]
+    guard try people.changeTracking() == .on else { return }
+    var mirror = FeedMirror()
+    try mirror.follow(people)
+    try require(try mirror.agrees(with: people), "the change feed differs from its collection")
   }
 
   /// Runs a step that may fail only with an expected ``StoreError``.
@@ -138,10 +175,12 @@ struct FaultWorkload {
   }
 
   private mutating func check(_ store: Store) throws {
+    try checkFeatures(store)
     try expectedState.check(store, indexed: isPlain)
     let round = Self.plan.round(expectedState.round + 1)
     try store.commit(round, hasUniqueNames: isPlain)
     expectedState.apply(round)
+    try checkFeatures(store)
     try expectedState.check(store, indexed: isPlain)
   }
 }

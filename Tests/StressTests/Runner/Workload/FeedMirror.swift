@@ -38,24 +38,3 @@ struct FeedMirror {
     return "\(document.key ?? "-") \(document.type ?? "-") \(document.revision ?? 0) \(body)"
   }
 }
-
-extension ProgramExecutor {
-  /// Compares a collection with the copy that its change feed makes, and live queries with their results.
-  func replay(_ name: String) throws -> Outcome {
-    if store.isInTransaction { return .done }
-    try store.flush()
-    _ = try store.deleteExpired()
-    guard !isReference else { return .done }
-    let collection = store[name]
-    if try collection.changeTracking() == .on {
-      var mirror = mirrors[name] ?? FeedMirror()
-      try mirror.follow(collection)
-      mirrors[name] = mirror
-      guard try mirror.agrees(with: collection) else {
-        throw StressTestFailure("a copy by the change feed differs from \(name)")
-      }
-    }
-    for observation in observations { try observation.requireCurrent() }
-    return .done
-  }
-}
