@@ -56,6 +56,31 @@ struct FullDiskTests {
     #expect(try store.verify().isEmpty)
   }
 
+  @Test("Nothing is committed after a trigger rolled back the transaction")
+  func rolledBackByTrigger() throws {
+    let store = try Store(.memory)
+    try store["a"].save(["n": 0], key: "before")
+    try store.execute("CREATE TABLE own(n)")
+    try store.execute(
+      "CREATE TRIGGER own_insert BEFORE INSERT ON own BEGIN SELECT RAISE(ROLLBACK, 'no'); END")
+    let thrown = code {
+      try store.write { () -> Void in
+        try store["a"].save(["n": 1], key: "first")
+        _ = code { try store.execute("INSERT INTO own VALUES (1)") }
+        _ = code { try store["a"].save(["n": 2], key: "last") }
+        _ = code { try store["a"].find(Field("n") == 0).update(.set("n", 3)) }
+        _ = code { _ = try store["a"].find().count() }
+        _ = code { try store["new"].save(["n": 4]) }
+        _ = code { try store.setMetadata(5, "m") }
+      }
+    }
+    #expect(thrown != nil)
+    #expect(try store["a"].find().keys() == ["before"])
+    #expect(try store["a"].get("before")?["n"] == 0)
+    #expect(try store.collections().map(\.name) == ["a"])
+    #expect(try store.metadata("m") == nil)
+  }
+
   @Test("In a group commit, only the writes that are too large fail")
   func coalesced() async throws {
     let store = try limited(1 << 20)

@@ -208,6 +208,8 @@ final class SQLiteConnection {
   ) throws -> Result {
     assertHeld()
     try interruption?.check()
+    // Outside of the lost transaction, the statement would be committed on its own.
+    if let loss { throw loss }
     statement.isInUse = true
     defer {
       statement.clear()
@@ -249,6 +251,7 @@ final class SQLiteConnection {
   /// Runs statements without parameters and result rows, such as schema definitions.
   func execute(_ sql: String) throws(StoreError) {
     assertHeld()
+    if let loss, !isInTransaction { throw loss }
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else {
       let error = SQLiteErrors.error(of: handle, operation: "execute")

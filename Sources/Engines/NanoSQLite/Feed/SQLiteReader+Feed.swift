@@ -112,7 +112,7 @@ extension SQLiteConnection {
         _ in
         true
       } ?? false
-    } catch {
+    } catch let error as StoreError where error.code == .database {
       // The pragma fails for a view of a table that does not exist.
       return try first(
         SQLFragment(

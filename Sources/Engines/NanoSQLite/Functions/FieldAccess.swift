@@ -41,6 +41,7 @@ enum FieldAccess {
         : arguments.isPath(1)
           ? prepared(&text, "SELECT ?1 ->> ?2")
           : prepared(&refusal, "SELECT json_extract(?1, ?2, ?2)")
+      guard let statement else { return FieldAccess.fail(arguments.context) }
       defer {
         sqlite3_reset(statement)
         sqlite3_clear_bindings(statement)
@@ -48,8 +49,7 @@ enum FieldAccess {
       sqlite3_bind_value(statement, 1, arguments.values[0])
       sqlite3_bind_value(statement, 2, arguments.values[1])
       guard sqlite3_step(statement) == SQLITE_ROW else {
-        sqlite3_result_error(arguments.context, sqlite3_errmsg(connection), -1)
-        return
+        return FieldAccess.fail(arguments.context)
       }
       sqlite3_result_value(arguments.context, sqlite3_column_value(statement, 0))
       // The subtype by which SQLite's JSON functions distinguish JSON from text.
@@ -80,6 +80,15 @@ enum FieldAccess {
       connection, "json_extract", 2, SQLITE_UTF8, nil, nil, nil, nil, nil)
   }
 
+  /// Returns the error of the last statement to SQLite.
+  private static func fail(_ context: OpaquePointer?) {
+    let connection = sqlite3_context_db_handle(context)
+    let code = sqlite3_errcode(connection)
+    sqlite3_result_error(context, sqlite3_errmsg(connection), -1)
+    // Otherwise, it would be an error of the statement, as if memory or the file had not failed.
+    if code != SQLITE_ERROR { sqlite3_result_error_code(context, code) }
+  }
+
   private enum Found {
     case value(JSONReader)
     case nothing
@@ -98,8 +107,10 @@ enum FieldAccess {
     case .nothing: sqlite3_result_null(context)
     case .unsure:
       fallback._withUnsafeGuaranteedRef { fallback in
-        fallback.setResult(
-          arguments, isContainer: arguments.isPath(1) && isContainer(arguments, fallback))
+        guard let isJSON = arguments.isPath(1) ? isContainer(arguments) : false else {
+          return fail(context)
+        }
+        fallback.setResult(arguments, isContainer: isJSON)
       }
     case .value(let reader):
       if !setScalarResult(reader, context) {
@@ -112,17 +123,17 @@ enum FieldAccess {
     }
   }
 
-  /// Uses SQLite where the scanner cannot determine the result.
-  private static func isContainer(_ arguments: FunctionArguments, _ fallback: Fallback) -> Bool {
+  /// Uses SQLite where the scanner cannot determine the result; `nil` if SQLite failed.
+  private static func isContainer(_ arguments: FunctionArguments) -> Bool? {
     let connection = sqlite3_context_db_handle(arguments.context)
     var statement: OpaquePointer?
     sqlite3_prepare_v2(connection, "SELECT json_type(?1, ?2)", -1, &statement, nil)
     defer { sqlite3_finalize(statement) }
     sqlite3_bind_value(statement, 1, arguments.values[0])
     sqlite3_bind_value(statement, 2, arguments.values[1])
-    guard sqlite3_step(statement) == SQLITE_ROW, let type = sqlite3_column_text(statement, 0) else {
-      return false
-    }
+    guard sqlite3_step(statement) == SQLITE_ROW else { return nil }
+    // NULL if there is nothing at the path.
+    guard let type = sqlite3_column_text(statement, 0) else { return false }
     return type[0] == UInt8(ascii: "a") || type[0] == UInt8(ascii: "o")
   }
 
