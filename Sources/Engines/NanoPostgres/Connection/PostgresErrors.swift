@@ -38,6 +38,7 @@ struct PostgresFailure: Error {
 
   static let uniqueViolation = "23505"
   static let deadlock = "40P01"
+  static let internalError = "XX000"
 
   /// The corresponding `StoreError`.
   ///

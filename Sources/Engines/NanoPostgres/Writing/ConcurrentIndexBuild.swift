@@ -69,7 +69,8 @@ private struct ConcurrentIndexBuild {
   /// Creates an index, after it dropped an incomplete one.
   ///
   /// A build of another program whose connection was lost goes on for a while. It waits for the snapshot of this
-  /// one, which waits for the lock of the table, until the server ends one of them.
+  /// one, which waits for the lock of the table, until the server ends one of them. If both change the index at the
+  /// same time, the server reports an internal error ("tuple concurrently updated").
   private func create(_ place: Place) throws {
     var attempts = 0
     while true {
@@ -77,9 +78,11 @@ private struct ConcurrentIndexBuild {
         try drop(place.sqlName)
         return try alone(place.statement)
       } catch let error as StoreError
-        where error[.engineCode] == PostgresFailure.deadlock && attempts < Self.maximumAttempts
+        where [PostgresFailure.deadlock, PostgresFailure.internalError].contains(error[.engineCode])
+        && attempts < Self.maximumAttempts
       {
         attempts += 1
+        Thread.sleep(forTimeInterval: Self.pause)
       }
     }
   }
