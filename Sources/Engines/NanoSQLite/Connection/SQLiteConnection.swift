@@ -25,9 +25,9 @@ final class SQLiteConnection {
   /// Prepared before a transaction begins: if memory runs out, it may be impossible to prepare it when it is
   /// needed, and the lock would be held forever.
   private var rollbackStatement: SQLiteStatement?
-  /// Whether memory ran out, or a statement failed in such a way that SQLite rolled back the transaction in the
-  /// middle of it. Its full-text indexes may then cache pages that are not in the file, and an outdated snapshot
-  /// (seen with 3.40): they are told of the rollback while they are still writing.
+  /// Whether memory ran out, or SQLite rolled back a transaction because a statement failed. Its full-text indexes
+  /// may then cache pages that are not in the file, and an outdated snapshot (seen with 3.40), because the rollback
+  /// reaches them in the middle of a write.
   private var hasStaleCaches = false
   var tables: [ExactName: CollectionTable] = [:] {
     didSet { last = nil }

@@ -28,7 +28,7 @@ final class LiveObservation: Sendable {
     task = Task.detached {
       do {
         for try await documents in query.updates() {
-          let texts = try documents.map(Self.text)
+          let texts = try Self.texts(documents)
           latest.state.withLock { $0 = .results(texts) }
         }
       } catch {
@@ -49,13 +49,13 @@ final class LiveObservation: Sendable {
       case .waiting: break
       case .results(let texts):
         // Without commits that concern it, a live query does not notice that it is no longer possible.
-        guard let expected = try? query.fetch().map(Self.text) else { return }
+        guard let expected = try? Self.texts(query.fetch()) else { return }
         if expected == texts { return }
       }
       guard ContinuousClock.now < end else {
         throw StressTestFailure(
           "a live query has \(latest.state.withLock { "\($0)" }), and a fetch "
-            + "\((try? query.fetch().map(Self.text)) ?? [])")
+            + "\((try? Self.texts(query.fetch())) ?? [])")
       }
       Thread.sleep(forTimeInterval: 0.001)
     }
@@ -63,15 +63,14 @@ final class LiveObservation: Sendable {
 
   func end() { task.cancel() }
 
-  private static func text(_ document: Document) throws -> String {
-    let body = try document.withBytes { String(decoding: $0, as: UTF8.self) }
-    return "\(document.rowID ?? 0) \(document.key ?? "-") \(document.revision ?? 0) \(body)"
+  private static func texts(_ documents: [Document]) throws -> [String] {
+    try documents.map { try $0.allText() }
   }
 }
 
 extension ProgramExecutor {
   /// Observes at most two queries at a time, because each takes a while to start.
-  func observe(_ name: String, _ query: Query) throws {
+  func observe(_ name: String, _ query: Query) {
     if observations.count == 2 { observations.removeFirst().end() }
     observations.append(LiveObservation(store[name].find(query)))
   }

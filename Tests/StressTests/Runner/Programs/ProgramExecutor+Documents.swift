@@ -82,7 +82,7 @@ extension ProgramExecutor {
       let ids = try collection.insert(objects)
       let made = try ids.map { try collection.get(rowID: $0)?.key }
       guard made.contains(where: { $0 != nil }) else { return (ids, []) }
-      // Documents that expire at once get any key in the reference engine, where nobody sees them either.
+      // A document that expires at once is invisible in both stores, so that its key does not matter.
       return (ids, zip(made, ids).map { $0 ?? "expired \($1)" })
     }
     return .text("\(ids)")

@@ -40,7 +40,7 @@ extension ProgramExecutor {
       try store[name].setChangeTracking(tracking)
     case .feed(let name): return try replay(name)
     case .observe(let name, let query):
-      if !isReference, !store.isInTransaction { try observe(name, query) }
+      if !isReference, !store.isInTransaction { observe(name, query) }
     default: return nil
     }
     return .done

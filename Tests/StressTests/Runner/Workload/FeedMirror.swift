@@ -17,7 +17,7 @@ struct FeedMirror {
           if !entry.isDeleted, entry.document == nil {
             throw StressTestFailure("a change feed has an entry without its document")
           }
-          documents[entry.rowID] = try entry.document.map(Self.text)
+          documents[entry.rowID] = try entry.document?.allText()
         }
         position = next
         if !hasMore { return }
@@ -29,12 +29,15 @@ struct FeedMirror {
   /// Returns whether the copy has the documents of the collection.
   func agrees(with collection: DocumentCollection) throws -> Bool {
     var found: [Int64: String] = [:]
-    for document in try collection.fetch() { found[document.rowID ?? 0] = try Self.text(document) }
+    for document in try collection.fetch() { found[document.rowID ?? 0] = try document.allText() }
     return found == documents
   }
+}
 
-  private static func text(_ document: Document) throws -> String {
-    let body = try document.withBytes { String(decoding: $0, as: UTF8.self) }
-    return "\(document.key ?? "-") \(document.type ?? "-") \(document.revision ?? 0) \(body)"
+extension Document {
+  /// Everything that identifies the state of the document, for comparisons.
+  func allText() throws -> String {
+    let body = try withBytes { String(decoding: $0, as: UTF8.self) }
+    return "\(rowID ?? 0) \(key ?? "-") \(type ?? "-") \(revision ?? 0) \(body)"
   }
 }
