@@ -32,7 +32,10 @@ extension ProgramExecutor {
         case .rowID(let id): try store[name].expiration(rowID: id)
         }
       return .text(date.map { "\($0.timeIntervalSince(Self.start))" } ?? "never")
-    case .advance(let seconds): clock.advance(by: .seconds(seconds))
+    case .advance(let seconds):
+      // A buffered save is a write at the time when it is flushed, which the reference does at once.
+      try? store.flush()
+      clock.advance(by: .seconds(seconds))
     case .deleteExpired:
       // The store deletes expired documents on its own, so that only the reference has a known number.
       _ = try store.deleteExpired()
