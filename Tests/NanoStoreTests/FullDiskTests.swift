@@ -56,6 +56,37 @@ struct FullDiskTests {
     #expect(try store.verify().isEmpty)
   }
 
+  @Test(
+    "A block that continues after its pending index entries did not fit is not committed", .sqlite)
+  func lostEntries() throws {
+    var caught = 0
+    for count in stride(from: 40, through: 400, by: 4) {
+      let store = try limited(256 << 10)
+      try store["a"].createFullTextIndex("text", name: "words")
+      try store["b"].insert(documents(6))
+      let batch: [DocumentObject] = (0..<count).map { number in
+        let words = (0..<30).map { "w\(number * 30 + $0)" }
+        return ["text": .string(words.joined(separator: " "))]
+      }
+      let thrown = code {
+        try store.write { () -> Void in
+          try store["a"].insert(batch)
+          // The search adds the new documents to the index.
+          let error = code { _ = try store["a"].search("w1").count() }
+          guard error == .full else { return }
+          caught += 1
+          // The space suffices for the rest of the commit.
+          _ = code { try store["b"].deleteAll() }
+        }
+      }
+      #expect(thrown == nil || thrown == .full)
+      #expect(try store["a"].count() == (thrown == nil ? count : 0))
+      #expect(try store["a"].search("w\(count * 30 - 1)").count() == (thrown == nil ? 1 : 0))
+      #expect(try store.verify().isEmpty)
+    }
+    #expect(caught > 0)
+  }
+
   @Test("Nothing is committed after a trigger rolled back the transaction")
   func rolledBackByTrigger() throws {
     let store = try Store(.memory)

@@ -89,7 +89,7 @@ final class SQLiteConnection {
   /// ROLLBACK has.
   private static let progressInterval: Int32 = 20_000
   fileprivate var isTransactionOpen = false
-  /// The reason why SQLite rolled back the transaction before its block ended.
+  /// The error after which the transaction can only be rolled back, which SQLite may have done already.
   fileprivate var loss: StoreError?
 
   /// Whether the tables of attachments are known to exist.
@@ -208,7 +208,6 @@ final class SQLiteConnection {
   ) throws -> Result {
     assertHeld()
     try interruption?.check()
-    // Outside of the lost transaction, the statement would be committed on its own.
     if let loss { throw loss }
     statement.isInUse = true
     defer {
@@ -251,7 +250,7 @@ final class SQLiteConnection {
   /// Runs statements without parameters and result rows, such as schema definitions.
   func execute(_ sql: String) throws(StoreError) {
     assertHeld()
-    if let loss, !isInTransaction { throw loss }
+    if let loss { throw loss }
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else {
       let error = SQLiteErrors.error(of: handle, operation: "execute")
@@ -299,7 +298,7 @@ final class SQLiteConnection {
       rollbackStatement.reset()
     }
     // After a schema change, SQLite prepares the statement again, which can run out of memory.
-    if isInTransaction { try? execute("ROLLBACK") }
+    if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
   }
 
   func run(_ fragment: SQLFragment) throws { try with(fragment) { try $0.run() } }
@@ -390,23 +389,24 @@ extension SQLiteConnection {
     isInTransaction ? try work() : try transaction("BEGIN DEFERRED", work)
   }
 
-  /// - Throws: The error that made SQLite roll back the transaction. A block that caught that error must not
-  ///   continue to write: each statement would be committed separately.
+  /// - Throws: The error by which the transaction was lost.
   @inline(__always)
   func requireTransaction() throws(StoreError) {
+    if let loss { throw loss }
     guard !isInTransaction else { return }
-    throw loss ?? StoreError(.database, "The transaction was ended by a statement inside it")
+    throw StoreError(.database, "The transaction was ended by a statement inside it")
   }
 
-  /// Rolls back to a savepoint. If that fails, for example after a read error, rolls back the whole transaction:
-  /// a caller that catches the error must not commit what remains of the savepoint's changes.
+  /// Rolls back to a savepoint, unless the whole transaction is lost. If that fails, for example after a read
+  /// error, the transaction is lost: a caller that catches the error must not commit what remains of the
+  /// savepoint's changes.
   func undo(to savepoint: String) {
     knowsBlobTables = false
+    guard loss == nil, isInTransaction else { return }
     do {
       try execute("ROLLBACK TO \(savepoint); RELEASE \(savepoint)")
     } catch {
-      rollback()
-      noteFailure(error)
+      lose(error)
     }
   }
 
@@ -415,6 +415,7 @@ extension SQLiteConnection {
   func recordingLoss<Result>(_ work: () throws -> Result) throws -> Result {
     assertHeld()
     try interruption?.check()
+    if let loss { throw loss }
     do {
       return try work()
     } catch {
@@ -423,11 +424,28 @@ extension SQLiteConnection {
     }
   }
 
+  /// Makes every following statement and the commit throw an error, because what the transaction has written is
+  /// incomplete. Does not roll back, because statements may be running; that happens where the block ends.
+  func lose(_ error: any Error) {
+    guard isTransactionOpen, loss == nil else { return }
+    loss = error as? StoreError ?? StoreError(.database, "A statement of the transaction failed")
+  }
+
   /// Notes what the error of a statement means for the transaction and for SQLite's caches.
-  private func noteFailure(_ error: any Error) {
-    if (error as? StoreError)?.code == .outOfMemory { hasStaleCaches = true }
-    guard isTransactionOpen, !isInTransaction else { return }
-    hasStaleCaches = true
-    if loss == nil { loss = error as? StoreError }
+  ///
+  /// After most errors, SQLite undoes the statement. If memory runs out or the file cannot be written, it may be a
+  /// statement between two that belong together, so the transaction is lost, even if SQLite keeps it.
+  func noteFailure(_ error: any Error) {
+    let code = (error as? StoreError)?.code
+    if code == .outOfMemory { hasStaleCaches = true }
+    guard isTransactionOpen else { return }
+    if !isInTransaction {
+      hasStaleCaches = true
+    } else {
+      guard code == .outOfMemory || code == .inputOutput,
+        sqlite3_txn_state(handle, "main") == SQLITE_TXN_WRITE
+      else { return }
+    }
+    lose(error)
   }
 }

@@ -34,28 +34,31 @@ final class SQLiteStatement {
     _ sql: String, on connection: SQLiteConnection, persistent: Bool = true
   ) throws(StoreError) {
     let isUTF8 = connection.isUTF8
-    let statementGuard = connection.statementGuard
-    let connection = connection.handle
+    let database = connection.handle
     var handle: OpaquePointer?
     let flags = persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
     var code = SQLITE_OK
     var tail = ""
     sql.withCString { start in
       var end: UnsafePointer<CChar>?
-      code = sqlite3_prepare_v3(connection, start, -1, flags, &handle, &end)
+      code = sqlite3_prepare_v3(database, start, -1, flags, &handle, &end)
       if let end, end.pointee != 0 { tail = String(cString: end) }
     }
     guard code == SQLITE_OK, let handle else {
       guard code != SQLITE_OK else {
         throw StoreError(.database, "A statement is empty", [.operation: "prepare"])
       }
-      if code == SQLITE_AUTH, let refusal = statementGuard?.takeRefusal() { throw refusal }
-      throw SQLiteErrors.error(
-        code, String(cString: sqlite3_errmsg(connection)), operation: "prepare")
+      if code == SQLITE_AUTH, let refusal = connection.statementGuard?.takeRefusal() {
+        throw refusal
+      }
+      let error = SQLiteErrors.error(
+        code, String(cString: sqlite3_errmsg(database)), operation: "prepare")
+      connection.noteFailure(error)
+      throw error
     }
     self.handle = handle
     uuids = .allocate(capacity: 2 * max(1, Int(sqlite3_bind_parameter_count(handle))))
-    self.connection = connection
+    self.connection = database
     self.isUTF8 = isUTF8
     self.tail = tail
   }

@@ -11,8 +11,6 @@ final class WildcardIndex {
   /// The name of the table.
   let name: String
   let buffer = WildcardIndexBuffer()
-  /// The error that lost entries: the transaction must not be committed, even if a caller continues in it.
-  private var failure: (any Error)?
   private let insertMany: String
   private let insertOne: String
   private let remove: String
@@ -45,7 +43,6 @@ final class WildcardIndex {
 
   /// Writes the pending entries in the order of the table.
   func flush(_ connection: SQLiteConnection) throws {
-    if let failure { throw failure }
     guard !buffer.isEmpty else { return }
     do {
       try connection.with(insertMany) { many in
@@ -54,7 +51,8 @@ final class WildcardIndex {
         }
       }
     } catch {
-      failure = error
+      // Only some of the pending entries may have been written.
+      connection.lose(error)
       throw error
     }
   }

@@ -37,7 +37,7 @@ extension SQLiteWriter {
       try connection.execute("RELEASE \(name)")
     } catch {
       // Only rows of other programs can violate a unique index here. The next write tries again.
-      if connection.isInTransaction { connection.undo(to: name) }
+      connection.undo(to: name)
       table.note(decimalFields: before)
       table.paths.hasNewDecimals = true
       throw error

@@ -307,11 +307,8 @@ extension SQLiteWriter {
       try connection.execute("RELEASE \(name)")
       return result
     } catch {
-      // After a full disk, SQLite may already have rolled back the whole transaction.
-      if connection.isInTransaction {
-        connection.undo(to: name)
-        if let mark { connection.recorder?.undo(to: mark) }
-      }
+      connection.undo(to: name)
+      if let mark { connection.recorder?.undo(to: mark) }
       // Discards cached collections and paths that the block added.
       forgetTables()
       throw error
@@ -332,6 +329,16 @@ extension SQLiteWriter {
   func flushPaths(of table: CollectionTable) throws {
     guard !table.paths.changed.isEmpty || table.hasNewParts else { return }
     if table.paths.hasNewDecimals { try noteDecimals(table) }
+    do {
+      try writeChanges(of: table)
+    } catch {
+      // The changes that were taken are no longer pending.
+      connection.lose(error)
+      throw error
+    }
+  }
+
+  private func writeChanges(of table: CollectionTable) throws {
     let name = table.description.name
     if let parts = table.takeNewParts() {
       try connection.run(

@@ -17,6 +17,8 @@ struct FaultWorkload {
   private let open: (String) throws -> Store
   private var store: Store?
   private var expectedState = ExpectedState()
+  /// The keys that the block that continues after errors may have committed: none before it ended.
+  private var possibleKeys: Set<[String]> = [[]]
   /// The error codes of the failed steps.
   private(set) var codes: [StoreError.Code] = []
 
@@ -61,6 +63,7 @@ struct FaultWorkload {
       try stepOnStore { store, _ in try store.rotateKeys() }
     }
     try commitRound()
+    try continueAfterErrors()
     try stepOnStore { store, path in try store.backup(to: path + "/b.db") }
     try stepOnStore { store, _ in try store.compact() }
     try stepOnStore { store, _ in _ = try store.verify() }
@@ -71,6 +74,56 @@ struct FaultWorkload {
     }
     try stepOnStore { store, _ in try store.reopen() }
     try commitRound()
+  }
+
+  private static let stubborn = "stubborn"
+
+  /// Runs a write block that catches every error and continues.
+  private mutating func continueAfterErrors() throws {
+    let isPlain = isPlain
+    try step { workload in
+      guard let store = workload.store else { return }
+      let collection = store[Self.stubborn]
+      if isPlain { try collection.createFullTextIndex("text", name: "words") }
+      var saved: [String] = []
+      do {
+        try store.write { () -> Void in
+          for number in Int64(0)..<8 {
+            let key = "k\(number)"
+            do {
+              try collection.save(
+                ["f\(number)": 1, "n": .int(number), "text": .string("w\(number)")], key: key)
+              saved.append(key)
+              _ = try isPlain ? collection.search("w0").count() : collection.find("[n] < 3").count()
+            } catch is StoreError {}
+          }
+        }
+        workload.possibleKeys = [saved]
+      } catch {
+        // The commit may have failed at its last call.
+        workload.possibleKeys.insert(saved)
+        throw error
+      }
+    }
+  }
+
+  /// Checks that the block committed all that it wrote without an error, with index entries, or nothing.
+  private mutating func checkContinued(_ store: Store) throws {
+    let collection = store[Self.stubborn]
+    let keys = try collection.find().sorted(by: "n").keys()
+    try require(
+      possibleKeys.contains(keys), "a block that continued after an error is committed in part")
+    possibleKeys = [keys]
+    guard try isPlain && store.collections().contains(where: { $0.name == Self.stubborn }) else {
+      return
+    }
+    guard try !collection.fullTextIndexes().isEmpty else { return }
+    for key in keys {
+      let number = key.dropFirst()
+      try require(
+        try collection.search("w\(number)").keys() == [key]
+          && collection.find("[f\(number)] = 1").keys() == [key], "a document lacks index entries")
+    }
   }
 
   private static let files = "files"
@@ -88,7 +141,8 @@ struct FaultWorkload {
   }
 
   /// Checks that an attachment is complete or absent, and that a change feed leads to the documents.
-  private func checkFeatures(_ store: Store) throws {
+  private mutating func checkFeatures(_ store: Store) throws {
+    try checkContinued(store)
     let files = store[Self.files]
     if try files.get("one") != nil {
       for named in try files.attachments(of: "one").all() {
