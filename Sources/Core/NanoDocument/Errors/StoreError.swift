@@ -74,8 +74,8 @@ public struct StoreError: Error, Sendable, Hashable {
     case notPermitted
     /// The disk is full, or the file has reached its maximum size.
     case full
-    /// The database could not allocate memory. With SQLite, a write block is rolled back after it, even if it
-    /// catches the error.
+    /// The database could not allocate memory. If SQLite reports this in a write block, the block is rolled
+    /// back, even if it catches the error.
     case outOfMemory
     /// Another connection held the lock for longer than the busy timeout.
     case locked
@@ -90,8 +90,8 @@ public struct StoreError: Error, Sendable, Hashable {
     case outcomeUnknown
     /// The engine does not support the operation; `capability` is the missing capability.
     case unsupported
-    /// The operating system reported a read or write error. With SQLite, a write block is rolled back after it,
-    /// even if it catches the error.
+    /// The operating system reported a read or write error. If SQLite reports this in a write block, the block
+    /// is rolled back, even if it catches the error.
     case inputOutput
     /// The database rejected a statement for a reason without a code of its own.
     case database

@@ -89,7 +89,8 @@ final class SQLiteConnection {
   /// ROLLBACK has.
   private static let progressInterval: Int32 = 20_000
   fileprivate var isTransactionOpen = false
-  /// The error after which the transaction can only be rolled back, which SQLite may have done already.
+  /// The error after which the transaction can only be rolled back. SQLite may have done so already; a further
+  /// statement would then be committed on its own.
   fileprivate var loss: StoreError?
 
   /// Whether the tables of attachments are known to exist.
@@ -424,9 +425,20 @@ extension SQLiteConnection {
     }
   }
 
+  /// Runs a block that takes pending changes and writes them. If it throws, the transaction is lost, because they
+  /// are no longer pending, and only some may have been written.
+  func completely(_ work: () throws -> Void) throws {
+    do {
+      try work()
+    } catch {
+      lose(error)
+      throw error
+    }
+  }
+
   /// Makes every following statement and the commit throw an error, because what the transaction has written is
   /// incomplete. Does not roll back, because statements may be running; that happens where the block ends.
-  func lose(_ error: any Error) {
+  private func lose(_ error: any Error) {
     guard isTransactionOpen, loss == nil else { return }
     loss = error as? StoreError ?? StoreError(.database, "A statement of the transaction failed")
   }

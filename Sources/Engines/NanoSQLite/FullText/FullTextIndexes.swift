@@ -37,15 +37,11 @@ final class FullTextIndexes {
   func flush(_ connection: SQLiteConnection) throws {
     guard let range = added else { return }
     added = nil
-    do {
+    try connection.completely {
       for schema in schemas {
         try connection.run(
           SQLFragment(schema.addRange, [.int(range.lowerBound), .int(range.upperBound)]))
       }
-    } catch {
-      // Only some of the indexes may have the rows.
-      connection.lose(error)
-      throw error
     }
   }
 

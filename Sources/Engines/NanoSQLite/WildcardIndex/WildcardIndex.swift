@@ -44,16 +44,12 @@ final class WildcardIndex {
   /// Writes the pending entries in the order of the table.
   func flush(_ connection: SQLiteConnection) throws {
     guard !buffer.isEmpty else { return }
-    do {
+    try connection.completely {
       try connection.with(insertMany) { many in
         try connection.with(insertOne) { one in
           try connection.with(remove) { remove in try flush(many, one, remove) }
         }
       }
-    } catch {
-      // Only some of the pending entries may have been written.
-      connection.lose(error)
-      throw error
     }
   }
 

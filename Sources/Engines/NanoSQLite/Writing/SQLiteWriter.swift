@@ -329,13 +329,7 @@ extension SQLiteWriter {
   func flushPaths(of table: CollectionTable) throws {
     guard !table.paths.changed.isEmpty || table.hasNewParts else { return }
     if table.paths.hasNewDecimals { try noteDecimals(table) }
-    do {
-      try writeChanges(of: table)
-    } catch {
-      // The changes that were taken are no longer pending.
-      connection.lose(error)
-      throw error
-    }
+    try connection.completely { try writeChanges(of: table) }
   }
 
   private func writeChanges(of table: CollectionTable) throws {
