@@ -43,6 +43,25 @@ struct ConflictTests {
     #expect(song.title == "mine" && song.hasChanges && other.hasChanges)
   }
 
+  @Test("A stale write among many is found")
+  func many() throws {
+    mine.rollback()
+    for number in 0..<60 { try mine.insert(Song("\(number)")) }
+    try mine.save()
+    let songs = try mine.all(Song.self)
+    for song in songs { song.title += "!" }
+    let theirs = ObjectContext(store)
+    try theirs.find(\Song.title == "40").first()?.title = "theirs"
+    try theirs.save()
+
+    let error = try #require(throws: ObjectConflictError.self) { try mine.save() }
+
+    #expect(error.conflicts.map { $0.stored?["title"] } == ["theirs"])
+    mine.conflictPolicy = .keepStored
+    try mine.save()
+    #expect(try titles().count { $0.hasSuffix("!") } == songs.count - 1)
+  }
+
   @Test("After a rollback refreshes the object, it can be changed and saved again")
   func retryAfterRollback() throws {
     mine.rollback()

@@ -209,6 +209,9 @@ extension CollectionTable {
       insertBatchAt, insertAgain,
       save, replaceByKey,
       replaceByRowID, removeByKey
+    /// As the two above, for a row with a revision in a table without other triggers and indexes than the store's own
+    /// for every collection.
+    case replaceAloneByKey, replaceAloneByRowID, isAlone
     case removeByRowID, rowIDOfKey, lastRowID, bodyByKey, bodyByRowID, revision
     /// Whether several documents may be inserted by one statement.
     case mayInsertBatch
@@ -235,6 +238,11 @@ extension CollectionTable {
       let replace =
         "UPDATE \(table) SET type = ?2, version = ?3, body = ?4, \(setPosition)"
         + "revision = \(nextRevision) WHERE (?5 IS NULL OR revision = ?5) AND "
+      // A statement with a trigger that calls a function, or may be undone by a violated constraint, copies each page
+      // before changing it. This one calls none, and its row cannot violate a constraint.
+      let replaceAlone =
+        "UPDATE OR FAIL \(table) SET type = ?2, version = ?3, body = ?4, revision = revision + 1 "
+        + "WHERE revision IS NOT NULL AND (?5 IS NULL OR revision = ?5) AND "
       switch self {
       case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1\(visible)"
       // Other programs may write a key as a number, or a UUID as text.
@@ -278,6 +286,9 @@ extension CollectionTable {
           + "revision = \(nextRevision)"
       case .replaceByKey: return replace + "key = ?1"
       case .replaceByRowID: return replace + "id = ?1"
+      case .replaceAloneByKey: return replaceAlone + "key = ?1"
+      case .replaceAloneByRowID: return replaceAlone + "id = ?1"
+      case .isAlone: return Schema.hasOnlyOwnDefinitions
       case .removeByKey: return "DELETE FROM \(table) WHERE key = ?1"
       case .removeByRowID: return "DELETE FROM \(table) WHERE id = ?1"
       case .rowIDOfKey: return "SELECT id FROM \(table) WHERE key = ?1"

@@ -178,7 +178,43 @@ extension SQLiteWriter {
     _ identity: Identity, _ document: NewDocument, _ table: CollectionTable
   ) throws -> Bool {
     table.note(document)
-    let kind: CollectionTable.Statement = identity.isKey ? .replaceByKey : .replaceByRowID
+    // If it finds no row, that is also for the other statement to find out, because rows of other programs have no
+    // revision.
+    if try isAlone(table),
+      try replace(
+        identity, document, table, identity.isKey ? .replaceAloneByKey : .replaceAloneByRowID)
+    {
+      return true
+    }
+    return try replace(
+      identity, document, table, identity.isKey ? .replaceByKey : .replaceByRowID)
+  }
+
+  /// Returns whether the update of a document fires no trigger and changes no index but those that every collection
+  /// has. Determined once for each transaction, which keeps others from creating any.
+  private func isAlone(_ table: CollectionTable) throws -> Bool {
+    guard table.feed == nil, table.indexes.isEmpty, table.unfinished.isEmpty else { return false }
+    if let state = updateState, state.table === table { return state.isAlone }
+    replaced += 1
+    guard replaced > Self.replacementsBeforeCheck else { return false }
+    let name = table.description.name
+    let isAlone = try connection.with(table, .isAlone) { row in
+      for (index, name) in Schema.names(ofCollection: name).enumerated() {
+        try row.bind(name, at: Int32(index + 1))
+      }
+      return try row.step() && row.int(0) != 0
+    }
+    updateState = (table, isAlone)
+    return isAlone
+  }
+
+  /// The check reads the whole schema. Arbitrary: it costs about as much as it saves for ten documents.
+  private static let replacementsBeforeCheck = 16
+
+  private func replace(
+    _ identity: Identity, _ document: NewDocument, _ table: CollectionTable,
+    _ kind: CollectionTable.Statement
+  ) throws -> Bool {
     return try connection.with(table, kind) { statement in
       try bind(identity, statement)
       if let type = document.type {

@@ -64,6 +64,7 @@ struct FaultWorkload {
     }
     try commitRound()
     try continueAfterErrors()
+    try stepOnStore { store, _ in try Self.count(store) }
     try stepOnStore { store, path in try store.backup(to: path + "/b.db") }
     try stepOnStore { store, _ in try store.compact() }
     try stepOnStore { store, _ in _ = try store.verify() }
@@ -126,6 +127,31 @@ struct FaultWorkload {
     }
   }
 
+  private static let counters = "counters"
+  /// Large enough for the engine to choose the statement for updates that fire no other trigger.
+  private static let counterCount = 40
+
+  /// Raises counters without indexes twice; the second time, an error does not end the block.
+  private static func count(_ store: Store) throws {
+    let counters = store[counters]
+    try store.write { () -> Void in
+      if try counters.count() == 0 {
+        try counters.insert((0..<counterCount).map { _ in ["n": 0] })
+      }
+      try counters.find().update(.increment("n", by: 1))
+      do { try counters.find().update(.increment("n", by: 1)) } catch is StoreError {}
+    }
+  }
+
+  /// Checks that each update raised all counters or none.
+  private static func checkCounters(_ store: Store) throws {
+    let counters = store[counters]
+    let numbers = try counters.find().fetch().map { $0["n"] }
+    try require(
+      numbers.isEmpty || numbers.count == counterCount && numbers.allSatisfy { $0 == numbers[0] },
+      "an update is committed in part")
+  }
+
   private static let files = "files"
   /// Large enough for several chunks.
   private static let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
@@ -143,6 +169,7 @@ struct FaultWorkload {
   /// Checks that an attachment is complete or absent, and that a change feed leads to the documents.
   private mutating func checkFeatures(_ store: Store) throws {
     try checkContinued(store)
+    try Self.checkCounters(store)
     let files = store[Self.files]
     if try files.get("one") != nil {
       for named in try files.attachments(of: "one").all() {
