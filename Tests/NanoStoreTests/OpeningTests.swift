@@ -76,6 +76,22 @@ struct OpeningTests {
     #expect(code { _ = try Store(.file(file + "/below.db")) } == .cannotOpen)
   }
 
+  @Test(
+    "The path of the file is the one that Foundation standardizes",
+    arguments: [
+      "/a", "/a/b.db", "/a/.b/..c/...", "/", "//a", "/a//b", "/a/", "/a/.", "/a/..", "/a/./b",
+      "/a/../b",
+      "/..", "/.", "/private/a", "/private/tmp/a", "/var/automount/a", "a", "./a", "~/a", "/~/a",
+      "/a b",
+      "/caf\u{E9}/a", "/cafe\u{301}/a", "/a\n", "/.../a", "/a/.../b/....", "", ".", "~",
+    ])
+  func standardizedPath(path: String) {
+    let expanded = NSString(string: path).expandingTildeInPath
+    let expected = URL(fileURLWithPath: expanded).standardizedFileURL.path
+
+    #expect(Store.Location.file(path).file.map { Array($0.utf8) } == Array(expected.utf8))
+  }
+
   @Test("A tilde expands to the home folder, and missing folders are created")
   func tildeAndParents() throws {
     let deep = scratch.file("a/b/c/d.db")

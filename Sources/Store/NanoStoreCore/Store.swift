@@ -77,7 +77,8 @@ public final class Store: Sendable {
     tunesIndexes: Bool = false,
     opening open: @escaping @Sendable (QueryObserver?) throws -> any Engine
   ) throws {
-    try DispatchWarmup.ensure()
+    let warmup = try DispatchWarmup()
+    defer { warmup.wait() }
     self.file = file
     self.references = references
     sweeper = ExpirySweeper(hub, references)
