@@ -28,7 +28,8 @@ package final class PathTrie {
     var isChanged = false
   }
 
-  package private(set) var nodes: UnsafeMutablePointer<Node>
+  // Unchecked: each read of a property that other modules see is checked, and this one is read for each field.
+  @exclusivity(unchecked) package private(set) var nodes: UnsafeMutablePointer<Node>
   private(set) var count = 1
   private var capacity = 64
   private(set) var names: UnsafeMutablePointer<UInt8>

@@ -44,6 +44,8 @@ final class SQLiteConnection {
   /// Whether another connection has committed since this one did.
   private(set) var sawOtherWriter = false
   private var versionAfterCommit: UInt32?
+  /// The number of writing transactions that have begun.
+  private(set) var transactions = 0
   /// Whether the database stores text as UTF-8, so that it can be read in place.
   let isUTF8: Bool
   private var cachedEncoding: String?
@@ -345,6 +347,7 @@ final class SQLiteConnection {
 
   /// Called when a writing transaction has begun.
   func noteBegin() {
+    transactions += 1
     isUnchanged = dataVersion == versionAfterCommit
     sawOtherWriter = !isUnchanged && versionAfterCommit != nil
     // Includes tables that this transaction does not use, because the next transaction will detect no commit in

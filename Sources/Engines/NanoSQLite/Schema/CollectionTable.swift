@@ -64,6 +64,8 @@ final class CollectionTable {
   var hasExpiredRows = false
   /// Whether the bodies that documents had before their next update are kept; `nil` if it was not determined yet.
   var keepsPreviousBodies: Bool?
+  /// Whether the table has no other triggers and indexes than every collection has, as a transaction has found out.
+  var isAlone: (transaction: Int, isAlone: Bool)?
   /// The size of the bodies that were written since the log of previous bodies was moved.
   var loggedBytes = 0
 

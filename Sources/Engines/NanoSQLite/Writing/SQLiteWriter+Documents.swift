@@ -194,7 +194,9 @@ extension SQLiteWriter {
   /// has. Determined once for each transaction, which keeps others from creating any.
   private func isAlone(_ table: CollectionTable) throws -> Bool {
     guard table.feed == nil, table.indexes.isEmpty, table.unfinished.isEmpty else { return false }
-    if let state = updateState, state.table === table { return state.isAlone }
+    if let known = table.isAlone, known.transaction == connection.transactions {
+      return known.isAlone
+    }
     replaced += 1
     guard replaced > Self.replacementsBeforeCheck else { return false }
     let name = table.description.name
@@ -204,7 +206,7 @@ extension SQLiteWriter {
       }
       return try row.step() && row.int(0) != 0
     }
-    updateState = (table, isAlone)
+    table.isAlone = (connection.transactions, isAlone)
     return isAlone
   }
 

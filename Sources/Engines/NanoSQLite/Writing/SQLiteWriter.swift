@@ -14,10 +14,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   private var savepoints = 0
   /// Whether documents may be inserted several at a time into a table; the result of the last check.
   var batchInsertState: (table: CollectionTable, isAllowed: Bool)?
-  /// The number of replaced documents before ``updateState`` was determined.
+  /// The number of documents that were replaced before the definitions of their tables were checked.
   var replaced = 0
-  /// Whether updates of a table fire no other triggers and change no other indexes; the result of the last check.
-  var updateState: (table: CollectionTable, isAlone: Bool)?
   /// The unused row IDs of tables for which the transaction requested them, usually few.
   var freeRowIDs: [FreeRowIDs] = []
   /// The number of documents that the transaction has written.
@@ -277,7 +275,6 @@ extension SQLiteWriter {
     touched.removeAll()
     last = nil
     batchInsertState = nil
-    updateState = nil
     freeRowIDs.removeAll()
   }
 
