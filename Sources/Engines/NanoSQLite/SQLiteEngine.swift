@@ -49,8 +49,8 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
 
   /// Stored, because the store asks in each call: collecting them took a seventh of a small commit.
   package let capabilities: Capabilities
-  // Not an array literal as an `OptionSet`, whose generic initializer took a tenth of the time of opening the first
-  // store of a process.
+  // Not an array literal as an `OptionSet`, whose generic initializer took a fifteenth of the time of opening the
+  // first store of a process.
   private static let ofAllDatabases = Capabilities(
     rawValue: [
       Capabilities.sql, .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .backup,
