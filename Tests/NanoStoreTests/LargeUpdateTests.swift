@@ -84,7 +84,7 @@ struct LargeUpdateTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A change of another connection is noticed afterwards")
+  @Test("A change with SQL afterwards is noticed")
   func foreignWriteLater() throws {
     try raise()
     try store.execute("UPDATE people SET body = '{\"n\":5}' WHERE id = 3")

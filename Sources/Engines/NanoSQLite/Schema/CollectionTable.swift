@@ -64,7 +64,7 @@ final class CollectionTable {
   var hasExpiredRows = false
   /// Whether the bodies that documents had before their next update are kept; `nil` if it was not determined yet.
   var keepsPreviousBodies: Bool?
-  /// Whether the table has no other triggers and indexes than every collection has, as a transaction has found out.
+  /// Whether the table has only the triggers and indexes that every collection has, and when that was checked.
   var isAlone: (transaction: Int, isAlone: Bool)?
   /// The size of the bodies that were written since the log of previous bodies was moved.
   var loggedBytes = 0
@@ -208,12 +208,9 @@ extension CollectionTable {
   /// The statements for single documents.
   enum Statement: Int, CaseIterable {
     case getByKey, getForeignByKey, getByRowID, getRange, getList, insert, insertPlain, insertBatch,
-      insertBatchAt, insertAgain,
-      save, replaceByKey,
-      replaceByRowID, removeByKey
-    /// As the two above, for a row with a revision in a table without other triggers and indexes than the store's own
-    /// for every collection.
-    case replaceAloneByKey, replaceAloneByRowID, isAlone
+      insertBatchAt, insertAgain, save, replaceByKey, replaceByRowID, removeByKey
+    /// As the two of these names, for a row with a revision in a table for which `isAlone` is true.
+    case replaceAloneByKey, replaceAloneByRowID
     case removeByRowID, rowIDOfKey, lastRowID, bodyByKey, bodyByRowID, revision
     /// Whether several documents may be inserted by one statement.
     case mayInsertBatch
@@ -290,7 +287,6 @@ extension CollectionTable {
       case .replaceByRowID: return replace + "id = ?1"
       case .replaceAloneByKey: return replaceAlone + "key = ?1"
       case .replaceAloneByRowID: return replaceAlone + "id = ?1"
-      case .isAlone: return Schema.hasOnlyOwnDefinitions
       case .removeByKey: return "DELETE FROM \(table) WHERE key = ?1"
       case .removeByRowID: return "DELETE FROM \(table) WHERE id = ?1"
       case .rowIDOfKey: return "SELECT id FROM \(table) WHERE key = ?1"

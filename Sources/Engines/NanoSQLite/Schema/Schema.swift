@@ -69,13 +69,14 @@ enum Schema {
     [name, keyIndexName(name), foreignName(name), highWaterName(name)]
   }
 
-  /// A query for whether a table has no other indexes and triggers than a collection's own. The first parameter is the
-  /// table, the others are the names.
-  static let hasOnlyOwnDefinitions = """
-    SELECT NOT EXISTS (
-      SELECT 1 FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema)
-      WHERE tbl_name = ?1 COLLATE NOCASE AND type IN ('index', 'trigger') AND name NOT IN (?2, ?3, ?4))
-    """
+  /// Returns a query for the indexes and triggers of a collection's table that not every collection has.
+  static func otherDefinitions(ofCollection name: String) -> SQLFragment {
+    SQLFragment(
+      """
+      SELECT name FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema)
+      WHERE tbl_name = ?1 COLLATE NOCASE AND type IN ('index', 'trigger') AND name NOT IN (?2, ?3, ?4)
+      """, names(ofCollection: name).map { .text($0) })
+  }
 
   private static func keyIndexName(_ collection: String) -> String { "nano_key_" + collection }
   /// The name of both an index and a trigger.
