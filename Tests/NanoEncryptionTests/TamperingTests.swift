@@ -121,14 +121,18 @@ struct TamperingTests {
     let mark =
       "UPDATE nano_metadata SET value = replace(value, '\"strict\":true', '\"strict\":false')"
     try file.sql(mark)
-    #expect(code { _ = try file.open() } == .corruptFile)
+    let damage = error { _ = try file.open() }
+    #expect(damage?.code == .corruptFile)
+    #expect(damage?[.table] == "nano_metadata")
     // A wrong passphrase is still reported as such.
     #expect(code { _ = try file.open(.test("another horse")) } == .wrongKey)
     try file.sql("UPDATE nano_metadata SET value = replace(value, '\"n\":16', '\"n\":1073741824')")
     #expect(code { _ = try file.open() } == .corruptFile)
     try file.sql("DELETE FROM nano_metadata WHERE name = 'nano_encryption'")
     let before = try file.bytes()["a.db"]
-    #expect(code { _ = try file.open() } == .corruptFile)
+    let missing = error { _ = try file.open() }
+    #expect(missing?.code == .corruptFile)
+    #expect(missing?[.table] == "nano_metadata")
     #expect(try file.bytes()["a.db"] == before)
   }
 

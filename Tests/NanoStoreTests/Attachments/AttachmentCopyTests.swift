@@ -88,6 +88,25 @@ struct AttachmentCopyTests {
       code { _ = try saved["films"].attachments(of: "alien").data("a3000000") } == .notFound)
   }
 
+  @Test(
+    "An attachment with an impossible length is reported as damaged",
+    arguments: ["1e999", "1 << 40"])
+  func impossibleLength(length: String) throws {
+    let scratch = try Scratch()
+    let store = try Store.file(scratch.file("a.db")) { $0.allowsInternalWrites = true }
+    let names = try filled(store).map(\.name)
+    // The length of chunks limits the length of an attachment that consists of several.
+    try store.execute("UPDATE nano_blobs SET length = \(length) WHERE bytes IS NOT NULL")
+    try store.execute(
+      "UPDATE nano_blobs SET length = chunk_length * 1048576 WHERE bytes IS NULL")
+
+    #expect(!names.isEmpty)
+    for name in names {
+      let attachments = store["films"].attachments(of: "alien")
+      #expect(code { _ = try attachments.data(name) } == .corruptFile)
+    }
+  }
+
   @Test("Recovery saves content in the row of an attachment whose length of chunks is damaged")
   func damagedChunkLength() throws {
     let scratch = try Scratch()

@@ -127,7 +127,8 @@ struct EncryptionHeader: Sendable {
   }
 
   static let damaged = StoreError(
-    .corruptFile, "The store's keys are damaged", [.hint: "restore them from a backup"])
+    .corruptFile, "The store's keys are damaged",
+    [.table: "nano_metadata", .hint: "restore them from a backup"])
 }
 
 extension EncryptionHeader {

@@ -47,7 +47,8 @@ struct KeyLoader {
   /// be new.
   private func requireNoEncryptedDocuments(_ writer: any EngineWriter) throws {
     let missing = StoreError(
-      .corruptFile, "The store's keys are missing", [.hint: "restore them from a backup"])
+      .corruptFile, "The store's keys are missing",
+      [.table: "nano_metadata", .hint: "restore them from a backup"])
     // The first encrypted document of a collection adds an entry for its paths.
     if try writer.metadataNames().contains(where: EncryptedEntry.isHidden) { throw missing }
     for collection in try writer.collections() {

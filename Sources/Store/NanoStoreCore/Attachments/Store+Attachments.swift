@@ -162,6 +162,9 @@ extension Store {
 }
 
 extension Store {
+  /// In bytes. Arbitrary: the data of larger attachments grows while it is read.
+  private static let largestReservation = 64 << 20
+
   private func data(
     of attachment: Attachment, in range: Range<Int>, clamping: Bool
   ) throws -> Data {
@@ -173,7 +176,8 @@ extension Store {
           [.limit: "\(end) bytes", .actual: "\(range)"])
       }
       let range = range.clamped(to: 0..<end)
-      var data = Data(capacity: range.count)
+      // The length in a damaged row may exceed memory; it is compared with the chunks while they are read.
+      var data = Data(capacity: min(range.count, Self.largestReservation))
       // An empty attachment has an empty chunk, which is verified too.
       guard !range.isEmpty || clamping else { return data }
       let first = record.chunk(containing: Int64(range.lowerBound))
