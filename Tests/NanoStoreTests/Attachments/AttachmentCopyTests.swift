@@ -107,6 +107,22 @@ struct AttachmentCopyTests {
     }
   }
 
+  @Test("Recovery reports an attachment with an impossible length and saves the others")
+  func impossibleLengthInRecovery() throws {
+    let scratch = try Scratch()
+    let store = try Store.file(scratch.file("a.db")) { $0.allowsInternalWrites = true }
+    let (content, last) = (try filled(store), Int64.max)
+    try store.execute("UPDATE nano_blobs SET length = \(last) WHERE bytes IS NULL")
+    try store.close()
+
+    let report = try Store.recover(from: scratch.file("a.db"), to: scratch.file("b.db"))
+
+    #expect(!report.isComplete)
+    let saved = try Store.file(scratch.file("b.db"))["films"].attachments(of: "alien")
+    let readable = content.filter { (try? saved.data($0.name)) == $0.data }
+    #expect(readable.map(\.name) == ["a0", "a100", "a65536"])
+  }
+
   @Test("Recovery saves content in the row of an attachment whose length of chunks is damaged")
   func damagedChunkLength() throws {
     let scratch = try Scratch()

@@ -26,6 +26,12 @@ package struct BlobRecord: Sendable, Hashable {
     self.sealed = sealed
   }
 
+  /// Whether a row may have these values. Other programs and damage can write any, and sums with others overflow.
+  package static func isPossible(length: Int64, chunkLength: Int64) -> Bool {
+    length >= 0 && (0...Int64(Int32.max)).contains(chunkLength)
+      && (chunkLength == 0 || length <= chunkLength * Int64(BlobUpload.maximumChunks))
+  }
+
   /// The number of chunks. An empty blob is one empty chunk.
   package var chunkCount: Int {
     guard chunkLength > 0 else { return 1 }

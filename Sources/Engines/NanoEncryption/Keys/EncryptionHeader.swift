@@ -126,9 +126,13 @@ struct EncryptionHeader: Sendable {
     a.count == b.count && zip(a, b).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  static let damaged = StoreError(
-    .corruptFile, "The store's keys are damaged",
-    [.table: "nano_metadata", .hint: "restore them from a backup"])
+  static let damaged = lost("The store's keys are damaged")
+  static let missing = lost("The store's keys are missing")
+
+  private static func lost(_ message: String) -> StoreError {
+    StoreError(
+      .corruptFile, message, [.table: "nano_metadata", .hint: "restore them from a backup"])
+  }
 }
 
 extension EncryptionHeader {

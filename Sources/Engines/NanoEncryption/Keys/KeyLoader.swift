@@ -46,14 +46,13 @@ struct KeyLoader {
   /// Rejects a store with encrypted documents: new keys cannot decrypt them, and the store must not appear to
   /// be new.
   private func requireNoEncryptedDocuments(_ writer: any EngineWriter) throws {
-    let missing = StoreError(
-      .corruptFile, "The store's keys are missing",
-      [.table: "nano_metadata", .hint: "restore them from a backup"])
     // The first encrypted document of a collection adds an entry for its paths.
-    if try writer.metadataNames().contains(where: EncryptedEntry.isHidden) { throw missing }
+    if try writer.metadataNames().contains(where: EncryptedEntry.isHidden) {
+      throw EncryptionHeader.missing
+    }
     for collection in try writer.collections() {
       try writer.find(Query(limit: 1), in: collection.name) { stored in
-        if SealedBody.isSealed(stored.body) { throw missing }
+        if SealedBody.isSealed(stored.body) { throw EncryptionHeader.missing }
         return false
       }
     }

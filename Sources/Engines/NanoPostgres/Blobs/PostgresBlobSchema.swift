@@ -48,9 +48,8 @@ struct PostgresBlobSchema {
     let bytes = rows.isNull(row, 1) ? nil : rows.bytes(row, 1)
     let digest = bytes.flatMap { BlobDigest($0) }
     let (length, chunkLength) = (rows.int(row, 2), rows.int(row, 3))
-    guard (digest == nil) == (bytes == nil), length >= 0,
-      (0...Int64(Int32.max)).contains(chunkLength),
-      chunkLength == 0 || length <= chunkLength * Int64(BlobUpload.maximumChunks)
+    guard (digest == nil) == (bytes == nil),
+      BlobRecord.isPossible(length: length, chunkLength: chunkLength)
     else {
       throw StoreError(
         .corruptFile, "A row of the store's internal tables is damaged",

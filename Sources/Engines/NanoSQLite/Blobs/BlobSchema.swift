@@ -66,9 +66,8 @@ enum BlobSchema {
   private static func record(_ row: SQLiteStatement, _ bytes: [UInt8]?) -> BlobRecord? {
     let digest = bytes.flatMap { BlobDigest($0) }
     let (length, chunkLength) = (row.int(2), row.int(3))
-    guard (digest == nil) == (bytes == nil), length >= 0,
-      (0...Int64(Int32.max)).contains(chunkLength),
-      chunkLength == 0 || length <= chunkLength * Int64(BlobUpload.maximumChunks)
+    guard (digest == nil) == (bytes == nil),
+      BlobRecord.isPossible(length: length, chunkLength: chunkLength)
     else { return nil }
     return BlobRecord(
       rowID: row.int(0), digest: digest, length: length, chunkLength: Int(chunkLength),

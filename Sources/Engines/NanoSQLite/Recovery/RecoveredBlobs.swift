@@ -58,7 +58,7 @@ struct RecoveredBlobs {
     // Content in the row itself has no chunks, whatever their length is.
     let chunkLength = values[3].int ?? (values[7].isNull ? nil : 0)
     guard let digest = values[1].bytes.flatMap({ BlobDigest($0) }), let length = values[2].int,
-      let chunkLength, length >= 0, (0...Int64(Int32.max)).contains(chunkLength)
+      let chunkLength, BlobRecord.isPossible(length: length, chunkLength: chunkLength)
     else {
       if !values[1].isNull { writer.note(Self.subject, "the row \(row.id) is damaged") }
       return nil

@@ -301,8 +301,6 @@ private struct BytePieces<Base: AsyncSequence>: AsyncSequence where Base.Element
     /// Arbitrary.
     private static var pieceLength: Int { 64 << 10 }
 
-    init(base: Base.AsyncIterator) { self.base = base }
-
     mutating func next() async throws -> Data? { try await next(isolation: nil) }
 
     mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
