@@ -18,6 +18,7 @@ extension EncryptedWriter {
     let id = try withEncrypted(document, at: rowID, in: collection) { encrypted in
       try withDeclaredNames(in: collection) { try writer.insert(encrypted, into: collection) }
     }
+    try observe(document.body, in: collection)
     try applyRule(CollectionOfOne((id, document.body)), in: collection)
     return id
   }
@@ -43,16 +44,24 @@ extension EncryptedWriter {
       bodies += try encrypt(document, at: rowID, key: document.key, in: collection)
       ends.append(bodies.count)
     }
-    try bodies.withUnsafeBytes { bytes in
-      var start = 0
-      for (index, end) in ends.enumerated() {
-        encrypted[index].body = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-        start = end
-      }
-      try withDeclaredNames(in: collection) {
-        try writer.insert(encrypted, into: collection, &rowIDs)
+    let count = rowIDs.count
+    let result = Result {
+      try bodies.withUnsafeBytes { bytes in
+        var start = 0
+        for (index, end) in ends.enumerated() {
+          encrypted[index].body = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+          start = end
+        }
+        try withDeclaredNames(in: collection) {
+          try writer.insert(encrypted, into: collection, &rowIDs)
+        }
       }
     }
+    // Those before a rejected document are stored.
+    for document in documents.prefix(rowIDs.count - count) {
+      try observe(document.body, in: collection)
+    }
+    try result.get()
     try applyRule(
       zip(encrypted, documents).lazy.map { ($0.rowID ?? 0, $1.body) }, in: collection)
   }
@@ -106,8 +115,10 @@ extension EncryptedWriter {
         try writer.replace(.rowID(row.id), with: encrypted, in: collection)
       }
     }
-    if isReplaced { try applyRule(CollectionOfOne((row.id, document.body)), in: collection) }
-    return isReplaced
+    guard isReplaced else { return false }
+    try observe(document.body, in: collection)
+    try applyRule(CollectionOfOne((row.id, document.body)), in: collection)
+    return true
   }
 
   func delete(_ identity: Identity, from collection: String) throws -> Bool {
@@ -150,7 +161,6 @@ extension EncryptedWriter {
   private func encrypt(
     _ document: NewDocument, at rowID: Int64, key: DocumentKey?, in collection: String
   ) throws -> [UInt8] {
-    try observe(document.body, in: collection)
     let blind = try blindIndexes(written: collection)
     let name = Array(collection.foldingASCII.utf8)
     return try SealedBody.RowContext.with(document, key: key, rowID: rowID, name) {

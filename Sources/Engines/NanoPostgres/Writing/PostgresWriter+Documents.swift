@@ -11,7 +11,6 @@ extension PostgresWriter {
     if table.hasExpiredRows { try removeExpired(document.identities, table) }
     let id = try table.isWhole ? document.rowID ?? nextRowID(table) : nil
     let row = try newRow(document, id, table)
-    try table.paths.observe(document.body)
     if let id = try insertKnown(row, table) { return id }
     let columns = DocumentRow.columns(table.collection).joined(separator: ", ")
     let sql =
@@ -21,6 +20,7 @@ extension PostgresWriter {
     let locks = try lock([document.key].compactMap { $0 }, table)
     let result = try session.run(locks + [sql.statement])[locks.count]
     guard result.count == 1 else { throw try conflict(row, table) }
+    try table.paths.observe(document.body)
     if let key = document.key { table.known.forget(.key(key)) }
     noteInserted(result.int(0, 0), table)
     try noteExpirations([(result.int(0, 0), document)], table)
@@ -39,6 +39,7 @@ extension PostgresWriter {
     let sql =
       "INSERT INTO \(table.collection.table) (\(columns)) VALUES ("
       + row.values(table.collection) + ")"
+    try table.paths.observe(row.document.body)
     session.enqueue(sql.statement)
     table.known.note(
       KnownDocument(
@@ -89,11 +90,11 @@ extension PostgresWriter {
     }
     let id = try table.isWhole ? nextRowID(table) : nil
     let row = try DocumentRow(document, id: id, revision: 1, table.collection)
-    try table.paths.observe(document.body)
     let locks = try lock([key], table)
     if !locks.isEmpty { _ = try session.run(locks) }
     let upsert = row.upsert(table.collection)
     let result = try runReportingViolations(row, table, upsert.sql + " RETURNING id, revision")
+    try table.paths.observe(document.body)
     let rowID = note(result.int(0, 0), isNew: upsert.isNew(result.int(0, 1)), key, table)
     try noteExpirations([(rowID, document)], table)
     return rowID
@@ -126,7 +127,6 @@ extension PostgresWriter {
     if let revision = document.replacedRevision {
       sql += " AND revision = " + .value(.int(revision))
     }
-    try table.paths.observe(document.body)
     let result = try runReportingViolations(row, table, sql + " RETURNING id", identity)
     table.known.forget(identity)
     guard result.count > 0 else {
@@ -135,6 +135,7 @@ extension PostgresWriter {
       return document.replacedRevision == nil
         ? try replace(identity, with: document, in: collection) : false
     }
+    try table.paths.observe(document.body)
     table.note(result.int(0, 0), .updated)
     try noteExpirations([(result.int(0, 0), document)], table)
     return true

@@ -39,6 +39,16 @@ package final class PathTrie {
   package private(set) var changed: [Int32] = []
   /// Whether a decimal occurred at a path that never had one, since this was last set to `false`.
   package var hasNewDecimals = false
+  /// What ``mark(_:_:)`` has changed since the last flush.
+  private var additions: [Addition] = []
+
+  /// A node as it was before a type was added.
+  private struct Addition {
+    let node: Int32
+    let types: Int32
+    let wasChanged: Bool
+    let hadNewDecimals: Bool
+  }
 
   /// The limits on names per object and on paths per collection, beyond which no more are tracked: such objects
   /// are maps with user data as names, which are not worth indexing. Arbitrary.
@@ -75,6 +85,10 @@ package final class PathTrie {
   }
 
   private func markNew(_ node: Int32, _ types: Int32) {
+    additions.append(
+      Addition(
+        node: node, types: nodes[Int(node)].types, wasChanged: nodes[Int(node)].isChanged,
+        hadNewDecimals: hasNewDecimals))
     let decimal = Int32(ObservedTypes.decimal.rawValue)
     if types & decimal != 0, nodes[Int(node)].types & decimal == 0 { hasNewDecimals = true }
     nodes[Int(node)].types |= types
@@ -89,8 +103,36 @@ package final class PathTrie {
 
   package func takeChanged() -> [Int32] {
     for node in changed { nodes[Int(node)].isChanged = false }
+    additions.removeAll()
     defer { changed.removeAll() }
     return changed
+  }
+
+  /// Runs a block that records the paths of a document and writes it. If the block throws, what it recorded is
+  /// forgotten, unless it was flushed: the document is not stored.
+  @inline(__always)
+  package func forgettingOnError<Result>(_ write: () throws -> Result) rethrows -> Result {
+    let position = position
+    do {
+      return try write()
+    } catch {
+      forget(after: position)
+      throw error
+    }
+  }
+
+  /// The end of what has been recorded so far.
+  package var position: Int { additions.count }
+
+  /// Forgets what was recorded after a position. Nodes and attribute numbers that were assigned remain, without types.
+  package func forget(after position: Int) {
+    while additions.count > position, let addition = additions.popLast() {
+      nodes[Int(addition.node)].types = addition.types
+      hasNewDecimals = addition.hadNewDecimals
+      guard addition.node != Self.root, !addition.wasChanged else { continue }
+      nodes[Int(addition.node)].isChanged = false
+      changed.removeLast()
+    }
   }
 
   func name(_ node: Int32) -> UnsafeRawBufferPointer {
@@ -207,7 +249,11 @@ extension PathTrie {
     reached.append(node)
     depth = max(depth, arrays)
     let element = nodes[Int(node)].element
-    if element >= 0 { spread(element, arrays + 1, &reached, &depth) }
+    // The document with the array may have been rejected.
+    guard element >= 0, nodes[Int(node)].types & Int32(ObservedTypes.array.rawValue) != 0 else {
+      return
+    }
+    spread(element, arrays + 1, &reached, &depth)
   }
 
   /// Every path with its types, sorted by path.

@@ -16,17 +16,19 @@ extension SQLiteWriter {
       try removeExpired(.rowID(document.rowID ?? 0), table)
       try removeExpired(document.key.map { .key($0) }, table)
     }
-    guard let wildcardIndex = table.wildcardIndex else {
-      try table.paths.observe(document.body)
-      try prepareDecimals(table)
-      let id = try insert(document, table)
-      try noteWritten(table)
-      return id
-    }
-    return try indexing(wildcardIndex) {
-      try table.paths.observe(document.body, wildcardIndex.buffer)
-      try prepareDecimals(table)
-      return try insert(document, table)
+    return try table.paths.forgettingOnError {
+      guard let wildcardIndex = table.wildcardIndex else {
+        try table.paths.observe(document.body)
+        try prepareDecimals(table)
+        let id = try insert(document, table)
+        try noteWritten(table)
+        return id
+      }
+      return try indexing(wildcardIndex) {
+        try table.paths.observe(document.body, wildcardIndex.buffer)
+        try prepareDecimals(table)
+        return try insert(document, table)
+      }
     }
   }
 
@@ -81,20 +83,22 @@ extension SQLiteWriter {
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try removeExpired(.key(key), table)
-    try table.paths.observe(document.body)
-    try prepareDecimals(table)
-    guard let wildcardIndex = table.wildcardIndex else {
-      let id = try save(document, key, table)
+    return try table.paths.forgettingOnError {
+      try table.paths.observe(document.body)
+      try prepareDecimals(table)
+      guard let wildcardIndex = table.wildcardIndex else {
+        let id = try save(document, key, table)
+        try noteExpiration(document.body, ofRow: id, table)
+        try noteWritten(table)
+        return id
+      }
+      let id =
+        try indexing(wildcardIndex, replacing: .key(key), with: document.body, in: table) { _ in
+          try save(document, key, table)
+        } ?? 0
       try noteExpiration(document.body, ofRow: id, table)
-      try noteWritten(table)
       return id
     }
-    let id =
-      try indexing(wildcardIndex, replacing: .key(key), with: document.body, in: table) { _ in
-        try save(document, key, table)
-      } ?? 0
-    try noteExpiration(document.body, ofRow: id, table)
-    return id
   }
 
   private func save(
@@ -155,23 +159,28 @@ extension SQLiteWriter {
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try removeExpired(identity, table)
-    if let fields = document.changedFields {
-      try table.paths.observe(fields, of: document.body)
-    } else {
-      try table.paths.observe(document.body)
-    }
-    try prepareDecimals(table)
-    let isReplaced =
-      if let wildcardIndex = table.wildcardIndex {
-        try indexing(wildcardIndex, replacing: identity, with: document.body, in: table) {
-          existingID in
-          try replace(identity, document, table) ? existingID : nil
-        } != nil
+    let position = table.paths.position
+    let isReplaced = try table.paths.forgettingOnError {
+      if let fields = document.changedFields {
+        try table.paths.observe(fields, of: document.body)
       } else {
-        try replace(identity, document, table)
+        try table.paths.observe(document.body)
       }
-    if isReplaced, table.expiry != nil { try noteExpiration(document.body, of: identity, table) }
-    return isReplaced
+      try prepareDecimals(table)
+      guard let wildcardIndex = table.wildcardIndex else {
+        return try replace(identity, document, table)
+      }
+      return try indexing(wildcardIndex, replacing: identity, with: document.body, in: table) {
+        existingID in
+        try replace(identity, document, table) ? existingID : nil
+      } != nil
+    }
+    guard isReplaced else {
+      table.paths.forget(after: position)
+      return false
+    }
+    if table.expiry != nil { try noteExpiration(document.body, of: identity, table) }
+    return true
   }
 
   private func replace(
