@@ -164,12 +164,14 @@ struct LargeBatchTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A custom trigger works for a batch as it does for single documents", .sqlite)
-  func triggers() throws {
+  @Test(
+    "A custom trigger works for a batch as it does for single documents", .sqlite,
+    arguments: ["", "TEMP"])
+  func triggers(_ kind: String) throws {
     try people.insert(["n": -1])
     try store.execute(
       """
-      CREATE TRIGGER mine AFTER INSERT ON people WHEN NEW.id % 10 = 0
+      CREATE \(kind) TRIGGER mine AFTER INSERT ON people WHEN NEW.id % 10 = 0
       BEGIN INSERT INTO people(body) VALUES ('{"mine":true}'); END
       """)
 

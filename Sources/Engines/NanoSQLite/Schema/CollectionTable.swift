@@ -64,8 +64,9 @@ final class CollectionTable {
   var hasExpiredRows = false
   /// Whether the bodies that documents had before their next update are kept; `nil` if it was not determined yet.
   var keepsPreviousBodies: Bool?
-  /// Whether the table has only the triggers and indexes that every collection has, and when that was checked.
+  /// Results of checks for triggers and indexes that not every collection has, with the transaction of the check.
   var isAlone: (transaction: Int, isAlone: Bool)?
+  var takesBatches: (transaction: Int, isAllowed: Bool)?
   /// The size of the bodies that were written since the log of previous bodies was moved.
   var loggedBytes = 0
 
@@ -277,7 +278,7 @@ extension CollectionTable {
           + rows.joined(separator: ", ")
       case .mayInsertBatch:
         return "SELECT coalesce(max(id), 0) < \(Int64.max >> 1) AND NOT EXISTS (SELECT 1 FROM "
-          + "sqlite_schema WHERE type = 'trigger' AND name NOT LIKE 'nano\\_%' ESCAPE '\\') "
+          + "\(Schema.all) WHERE type = 'trigger' AND name NOT LIKE 'nano\\_%' ESCAPE '\\') "
           + "FROM \(table)"
       case .save:
         return "\(insert) ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "

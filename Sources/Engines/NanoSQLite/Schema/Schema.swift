@@ -73,10 +73,13 @@ enum Schema {
   static func otherDefinitions(ofCollection name: String) -> SQLFragment {
     SQLFragment(
       """
-      SELECT name FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema)
+      SELECT name FROM \(all)
       WHERE tbl_name = ?1 COLLATE NOCASE AND type IN ('index', 'trigger') AND name NOT IN (?2, ?3, ?4)
       """, names(ofCollection: name).map { .text($0) })
   }
+
+  /// The definitions in the file, and the temporary ones of a connection.
+  static let all = "(SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema)"
 
   private static func keyIndexName(_ collection: String) -> String { "nano_key_" + collection }
   /// The name of both an index and a trigger.

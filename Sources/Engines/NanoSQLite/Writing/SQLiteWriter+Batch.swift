@@ -47,11 +47,13 @@ extension SQLiteWriter {
       !table.hasExpiredRows, table.settings.expiration == nil,
       table.indexes.isEmpty, table.unfinished.isEmpty, connection.isUTF8
     else { return false }
-    if let state = batchInsertState, state.table === table { return state.isAllowed }
+    if let known = table.takesBatches, known.transaction == connection.transactions {
+      return known.isAllowed
+    }
     let isAllowed = try connection.with(table, .mayInsertBatch) { row in
       try row.step() && row.int(0) != 0
     }
-    batchInsertState = (table, isAllowed)
+    table.takesBatches = (connection.transactions, isAllowed)
     return isAllowed
   }
 
@@ -75,15 +77,17 @@ extension SQLiteWriter {
     _ kind: CollectionTable.Statement,
     _ bind: (NewDocument, inout Int32, SQLiteStatement) throws -> Void
   ) throws -> Int64? {
-    for document in documents {
-      try table.paths.observe(document.body)
-      table.note(document)
-    }
     do {
-      try connection.with(table, kind) { statement in
-        var index: Int32 = 1
-        for document in documents { try bind(document, &index, statement) }
-        _ = try statement.step()
+      try table.paths.forgettingOnError {
+        for document in documents {
+          try table.paths.observe(document.body)
+          table.note(document)
+        }
+        try connection.with(table, kind) { statement in
+          var index: Int32 = 1
+          for document in documents { try bind(document, &index, statement) }
+          _ = try statement.step()
+        }
       }
     } catch let error as StoreError where error.isConstraint || error.code == .documentTooLarge {
       return nil

@@ -12,8 +12,6 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   private var touched: [ExactName: CollectionTable] = [:]
   private var last: (name: String, table: CollectionTable)?
   private var savepoints = 0
-  /// Whether documents may be inserted several at a time into a table; the result of the last check.
-  var batchInsertState: (table: CollectionTable, isAllowed: Bool)?
   /// The number of documents that were replaced before the definitions of their tables were checked.
   var replaced = 0
   /// The unused row IDs of tables for which the transaction requested them, usually few.
@@ -274,7 +272,6 @@ extension SQLiteWriter {
     connection.tables.removeAll()
     touched.removeAll()
     last = nil
-    batchInsertState = nil
     freeRowIDs.removeAll()
   }
 
