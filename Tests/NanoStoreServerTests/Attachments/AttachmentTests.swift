@@ -64,6 +64,52 @@ struct AttachmentTests {
   }
 
   @Test(
+    "An attachment has its own length, whichever the document states",
+    arguments: [0, 3, 9, 1 << 38])
+  func wrongLength(_ length: Int64) async throws {
+    let server = try await server()
+    try await save("n1", length, to: server)
+
+    let whole = try await server.send("GET", "/notes/n1/a")
+    let end = try await server.send("GET", "/notes/n1/a", headers: ["Range": "bytes=-2"])
+    let head = try await server.send("HEAD", "/notes/n1/a")
+    let multipart = ["Accept": "multipart/related"]
+    let parts = try await server.send(
+      "GET", "/notes/n1?attachments=true", headers: multipart)
+    let partsHead = try await server.send(
+      "HEAD", "/notes/n1?attachments=true", headers: multipart)
+
+    #expect(whole.bytes == Array("hello".utf8))
+    #expect(head.header("Content-Length") == "5")
+    #expect(end.bytes == Array("lo".utf8))
+    #expect(partsHead.header("Content-Length") == "\(parts.bytes.count)")
+    #expect(String(decoding: parts.bytes, as: UTF8.self).contains("hello"))
+  }
+
+  @Test(
+    "A document with an impossible length is not served, and the server goes on",
+    arguments: [-1, .min, .max, 1 << 38 + 1] as [Int64])
+  func impossibleLength(_ length: Int64) async throws {
+    let server = try await server()
+    try await save("n1", length, to: server)
+    try await save("n2", 5, to: server)
+
+    for target in ["/notes/n1/a", "/notes/n1", "/notes/n1?attachments=true"] {
+      #expect(try await server.send("GET", target).status == 404)
+    }
+    #expect(try await server.send("GET", "/notes/n2/a").bytes == Array("hello".utf8))
+  }
+
+  /// Saves a document with an attachment as an application does that computes the length itself.
+  private func save(_ key: String, _ length: Int64, to server: TestServer) async throws {
+    var attachment = try await server.store.addAttachment(
+      .data(Data("hello".utf8)), contentType: "text/plain")
+    attachment.length = length
+    try await server.store["notes"].save(
+      [Attachment.field: ["a": attachment.documentValue]], key: key)
+  }
+
+  @Test(
     "A range that is beyond the end or reversed is refused, another unit ignored",
     arguments: [
       ("bytes=4-", 416), ("bytes=3-1", 416), ("bytes=-0", 416), ("items=0-1", 200),

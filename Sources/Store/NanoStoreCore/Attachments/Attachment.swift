@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import NanoDocument
+import NanoEngine
 
 /// A reference to binary content that the store keeps beside its documents.
 ///
@@ -47,6 +48,11 @@ public struct Attachment: Sendable, Hashable, Codable {
 
   /// The field of a document that holds its named attachments.
   public static let field = "_attachments"
+
+  /// Whether an attachment can have this length. Documents can contain any, and sums of impossible ones overflow.
+  package static func isPossible(length: Int64) -> Bool {
+    BlobRecord.isPossible(length: length, chunkLength: Int64(BlobWriter.chunkLength))
+  }
 }
 
 extension Attachment: DocumentValueConvertible {

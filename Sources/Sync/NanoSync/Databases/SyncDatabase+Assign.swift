@@ -255,15 +255,18 @@ extension SyncDatabase {
     guard !named.isEmpty else { return [] }
     let known = Dictionary(record.attachments.map { ($0.content?.digest ?? "", $0) }) { a, _ in a }
     return try named.map { named in
-      let (name, attachment) = (named.name, named.attachment)
+      var (name, attachment) = (named.name, named.attachment)
       let old = record.attachments.first {
         $0.name.hasSameBytes(as: name) && $0.contentType.hasSameBytes(as: attachment.contentType)
           && $0.content?.digest == attachment.digest
       }
       if let old { return old }
-      let digest =
-        try known[attachment.digest].flatMap { $0.foreignDigest == nil ? $0.digest : nil }
-        ?? digest(of: attachment)
+      let digest: String
+      if let same = known[attachment.digest], same.foreignDigest == nil {
+        (digest, attachment.length) = (same.digest, same.length)
+      } else {
+        (digest, attachment.length) = try self.digest(of: attachment)
+      }
       return SyncAttachment(
         name: name, contentType: attachment.contentType,
         generation: (parent?.id.generation ?? 0) + 1, digest: digest, length: attachment.length,
@@ -271,15 +274,19 @@ extension SyncDatabase {
     }
   }
 
-  /// Reads the content, whose digest of the other kind is not stored.
-  private func digest(of attachment: Attachment) throws -> String {
+  /// Reads the content, whose digest of the other kind is not stored, and whose length a document may state wrongly.
+  private func digest(of attachment: Attachment) throws -> (String, length: Int64) {
     var digest = AttachmentDigest()
+    var length: Int64 = 0
     do {
-      try store.each(of: attachment) { piece in piece.withUnsafeBytes { digest.update($0) } }
+      try store.each(of: attachment) { piece in
+        piece.withUnsafeBytes { digest.update($0) }
+        length += Int64(piece.count)
+      }
     } catch let error as StoreError where error.code == .notFound {
       // A reference to content that the store does not have yet; it has a digest nevertheless.
-      return attachment.digest
+      return (attachment.digest, attachment.length)
     }
-    return digest.text()
+    return (digest.text(), length)
   }
 }

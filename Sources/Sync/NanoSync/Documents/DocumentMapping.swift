@@ -32,7 +32,9 @@ enum DocumentMapping {
         throw reserved(Attachment.field, "is not an object", document)
       }
       for (name, value) in named {
-        guard let attachment = Attachment(value), !name.isEmpty, !name.hasExactPrefix("_") else {
+        guard let attachment = Attachment(value), !name.isEmpty, !name.hasExactPrefix("_"),
+          Attachment.isPossible(length: attachment.length)
+        else {
           throw reserved(Attachment.field, "has an entry that is no attachment", document)
         }
         attachments.append(NamedAttachment(name: name, attachment: attachment))

@@ -24,7 +24,8 @@ extension SyncAttachment {
   init?(recordValue value: DocumentValue) {
     guard let object = value.object, let name = object["name"]?.string,
       let type = object["type"]?.string, let generation = object["generation"]?.int64,
-      let md5 = object["md5"]?.string, let length = object["length"]?.int64
+      let md5 = object["md5"]?.string, let length = object["length"]?.int64,
+      Attachment.isPossible(length: length)
     else { return nil }
     self.init(
       name: name, contentType: type, generation: Int(generation), digest: md5,
