@@ -69,8 +69,10 @@ import Testing
       #expect(try copy.revision("w") == a.revision("w"))
       #expect(try copy.revision("y")?.hasPrefix("3-") == true)
       let status = try await replicate(copy, b)
-      // A new document, two edits, and the two revisions that resolve the conflict.
-      #expect((status.pushed, status.resolved) == (5, 1))
+      // A new document, two edits, and the two revisions that resolve the conflict. If the conflict is pulled and resolved
+      // before its edit is pushed, the edit goes along as their history.
+      #expect(status.pushed == 5 || status.pushed == 4)
+      #expect(status.resolved == 1)
       #expect(try await b.collection.get("y")?["m"] == 3)
       #expect(try await copy.collection.get("z") == nil)
       #expect(try copy.contents() == b.contents())
