@@ -108,23 +108,10 @@ package final class PathTrie {
     return changed
   }
 
-  /// Runs a block that records the paths of a document and writes it. If the block throws, what it recorded is
-  /// forgotten, unless it was flushed: the document is not stored.
-  @inline(__always)
-  package func forgettingOnError<Result>(_ write: () throws -> Result) rethrows -> Result {
-    let position = position
-    do {
-      return try write()
-    } catch {
-      forget(after: position)
-      throw error
-    }
-  }
-
-  /// The end of what has been recorded so far.
+  /// The end of what has been recorded since the last flush.
   package var position: Int { additions.count }
 
-  /// Forgets what was recorded after a position. Nodes and attribute numbers that were assigned remain, without types.
+  /// Forgets what was recorded after a position, because its document is not stored. Nodes and attribute numbers that were assigned remain, without types.
   package func forget(after position: Int) {
     while additions.count > position, let addition = additions.popLast() {
       nodes[Int(addition.node)].types = addition.types

@@ -104,7 +104,7 @@ extension SQLiteWriter {
         return false
       }
       do {
-        try prepareDecimals(table)
+        if table.paths.hasNewDecimals { try flushPaths(of: table) }
         if row.isRewritten || row.newKey != nil {
           try withoutKeepingBody(ofRow: row.id, table) { try update(row, body, table) }
         } else {

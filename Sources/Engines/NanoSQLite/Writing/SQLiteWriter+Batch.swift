@@ -78,7 +78,7 @@ extension SQLiteWriter {
     _ bind: (NewDocument, inout Int32, SQLiteStatement) throws -> Void
   ) throws -> Int64? {
     do {
-      try table.paths.forgettingOnError {
+      try recording(in: table) {
         for document in documents {
           try table.paths.observe(document.body)
           table.note(document)

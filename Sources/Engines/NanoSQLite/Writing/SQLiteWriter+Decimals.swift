@@ -6,11 +6,37 @@ import NanoSQL
 
 /// Prepares collections and indexes for their first decimals.
 extension SQLiteWriter {
+  /// Runs a block that records the paths of documents and writes them. If it throws, its paths are forgotten, since
+  /// the documents are not stored.
+  @inline(__always)
+  func recording<Result>(
+    in table: CollectionTable, _ write: () throws -> Result
+  ) throws -> Result {
+    let position = table.paths.position
+    do {
+      return try write()
+    } catch {
+      table.paths.forget(after: position)
+      guard error is NewDecimals else { throw error }
+      return try savepoint {
+        preparesDecimals = true
+        defer { preparesDecimals = false }
+        return try write()
+      }
+    }
+  }
+
+  /// A document has the first decimals of a field. It is written in a savepoint, since the collection is prepared for
+  /// them before, in the file.
+  private struct NewDecimals: Error {}
+
   /// Prepares the collection for decimals in fields that had none. Called for a document before it is written, so that
   /// an index compares its decimals with existing numbers.
   @inline(__always)
   func prepareDecimals(_ table: CollectionTable) throws {
-    if _slowPath(table.paths.hasNewDecimals) { try flushPaths(of: table) }
+    guard _slowPath(table.paths.hasNewDecimals) else { return }
+    guard preparesDecimals else { throw NewDecimals() }
+    try flushPaths(of: table)
   }
 
   /// Creates the indexes on fields with new decimals again, with the expressions by which decimals are sorted, and

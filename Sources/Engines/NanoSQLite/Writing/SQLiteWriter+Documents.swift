@@ -8,6 +8,9 @@ import NanoSQL
 
 /// Writing and deleting documents.
 extension SQLiteWriter {
+  /// There is no such document, or its revision differs.
+  private struct NotReplaced: Error {}
+
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     let table = try tableForWriting(collection)
     table.writes += 1
@@ -16,7 +19,7 @@ extension SQLiteWriter {
       try removeExpired(.rowID(document.rowID ?? 0), table)
       try removeExpired(document.key.map { .key($0) }, table)
     }
-    return try table.paths.forgettingOnError {
+    return try recording(in: table) {
       guard let wildcardIndex = table.wildcardIndex else {
         try table.paths.observe(document.body)
         try prepareDecimals(table)
@@ -83,7 +86,7 @@ extension SQLiteWriter {
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try removeExpired(.key(key), table)
-    return try table.paths.forgettingOnError {
+    return try recording(in: table) {
       try table.paths.observe(document.body)
       try prepareDecimals(table)
       guard let wildcardIndex = table.wildcardIndex else {
@@ -159,24 +162,26 @@ extension SQLiteWriter {
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try removeExpired(identity, table)
-    let position = table.paths.position
-    let isReplaced = try table.paths.forgettingOnError {
-      if let fields = document.changedFields {
-        try table.paths.observe(fields, of: document.body)
-      } else {
-        try table.paths.observe(document.body)
+    do {
+      try recording(in: table) {
+        if let fields = document.changedFields {
+          try table.paths.observe(fields, of: document.body)
+        } else {
+          try table.paths.observe(document.body)
+        }
+        try prepareDecimals(table)
+        let isReplaced =
+          if let wildcardIndex = table.wildcardIndex {
+            try indexing(wildcardIndex, replacing: identity, with: document.body, in: table) {
+              existingID in
+              try replace(identity, document, table) ? existingID : nil
+            } != nil
+          } else {
+            try replace(identity, document, table)
+          }
+        if !isReplaced { throw NotReplaced() }
       }
-      try prepareDecimals(table)
-      guard let wildcardIndex = table.wildcardIndex else {
-        return try replace(identity, document, table)
-      }
-      return try indexing(wildcardIndex, replacing: identity, with: document.body, in: table) {
-        existingID in
-        try replace(identity, document, table) ? existingID : nil
-      } != nil
-    }
-    guard isReplaced else {
-      table.paths.forget(after: position)
+    } catch is NotReplaced {
       return false
     }
     if table.expiry != nil { try noteExpiration(document.body, of: identity, table) }

@@ -12,6 +12,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   private var touched: [ExactName: CollectionTable] = [:]
   private var last: (name: String, table: CollectionTable)?
   private var savepoints = 0
+  /// Whether the first decimals of a field may be written.
+  var preparesDecimals = false
   /// The number of documents that were replaced before the definitions of their tables were checked.
   var replaced = 0
   /// The unused row IDs of tables for which the transaction requested them, usually few.

@@ -218,7 +218,7 @@ extension EngineConformance {
       for (path, types) in expected { try expectEqual(found[path], types, "types at \(path)") }
     },
     Check("The paths of a document that is not stored are not observed") { probe in
-      let new: DocumentObject = ["a": [1], "b": ["c": [2.5]]]
+      let new: DocumentObject = ["a": [1], "b": ["c": [2.5]], "d": .decimal(1.5)]
       let isUnique = probe.has(.uniqueIndexes)
       try probe.write { writer in
         let index = IndexDefinition(columns: [.init("u")], isUnique: true)
@@ -250,7 +250,7 @@ extension EngineConformance {
       try probe.insert(new)
       let later = try probe.read { try $0.observedPaths(in: "c") }
       try expectEqual(
-        later.map(\.path), ["a", "a[]", "b", "b.c", "b.c[]", "u"], "paths of a later document")
+        later.map(\.path), ["a", "a[]", "b", "b.c", "b.c[]", "d", "u"], "paths of a later document")
     },
     Check("The paths of a rejected document of a batch are not observed") { probe in
       try probe.insert(["a": 1], key: "k")
