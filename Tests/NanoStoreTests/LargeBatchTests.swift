@@ -181,4 +181,20 @@ struct LargeBatchTests {
       #expect(try people.get(rowID: id)?["n"] == .int(Int64(n)))
     }
   }
+
+  @Test("A document that a custom trigger keeps despite its error is found by its fields", .sqlite)
+  func keepingTrigger() throws {
+    try people.insert(["n": -1])
+    try store.execute(
+      "CREATE TRIGGER mine AFTER INSERT ON people BEGIN SELECT RAISE(FAIL, 'no'); END")
+
+    try store.write {
+      #expect(throws: StoreError.self) { try people.insert(["n": 1, "tags": ["kept"]]) }
+    }
+
+    #expect(try people.count() == 2)
+    #expect(try people.observedPaths().map(\.path) == ["n", "tags", "tags[]"])
+    #expect(try people.find(Field("tags").contains("kept")).count() == 1)
+    #expect(try store.verify().isEmpty)
+  }
 }

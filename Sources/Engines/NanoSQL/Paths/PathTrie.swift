@@ -111,7 +111,8 @@ package final class PathTrie {
   /// The end of what has been recorded since the last flush.
   package var position: Int { additions.count }
 
-  /// Forgets what was recorded after a position, because its document is not stored. Nodes and attribute numbers that were assigned remain, without types.
+  /// Forgets what was recorded after a position, because its document is not stored. Nodes and attribute numbers that
+  /// were assigned remain, without types.
   package func forget(after position: Int) {
     while additions.count > position, let addition = additions.popLast() {
       nodes[Int(addition.node)].types = addition.types

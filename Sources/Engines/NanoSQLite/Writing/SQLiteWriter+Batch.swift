@@ -77,19 +77,19 @@ extension SQLiteWriter {
     _ kind: CollectionTable.Statement,
     _ bind: (NewDocument, inout Int32, SQLiteStatement) throws -> Void
   ) throws -> Int64? {
+    let position = table.paths.position
+    for document in documents {
+      try table.paths.observe(document.body)
+      table.note(document)
+    }
     do {
-      try recording(in: table) {
-        for document in documents {
-          try table.paths.observe(document.body)
-          table.note(document)
-        }
-        try connection.with(table, kind) { statement in
-          var index: Int32 = 1
-          for document in documents { try bind(document, &index, statement) }
-          _ = try statement.step()
-        }
+      try connection.with(table, kind) { statement in
+        var index: Int32 = 1
+        for document in documents { try bind(document, &index, statement) }
+        _ = try statement.step()
       }
     } catch let error as StoreError where error.isConstraint || error.code == .documentTooLarge {
+      table.paths.forget(after: position)
       return nil
     }
     table.writes += documents.count

@@ -6,8 +6,9 @@ import NanoSQL
 
 /// Prepares collections and indexes for their first decimals.
 extension SQLiteWriter {
-  /// Runs a block that records the paths of documents and writes them. If it throws, its paths are forgotten, since
-  /// the documents are not stored.
+  /// Runs a block that records the paths of a document and writes it. If the document is rejected, its paths are
+  /// forgotten. After other errors they stay, since the document may be stored: a trigger of another program can raise
+  /// an error that keeps it.
   @inline(__always)
   func recording<Result>(
     in table: CollectionTable, _ write: () throws -> Result
@@ -15,16 +16,26 @@ extension SQLiteWriter {
     let position = table.paths.position
     do {
       return try write()
-    } catch {
+    } catch is NewDecimals {
       table.paths.forget(after: position)
-      guard error is NewDecimals else { throw error }
       return try savepoint {
         preparesDecimals = true
         defer { preparesDecimals = false }
         return try write()
       }
+    } catch {
+      if Self.isRejection(error) { table.paths.forget(after: position) }
+      throw error
     }
   }
+
+  private static func isRejection(_ error: any Error) -> Bool {
+    guard let error = error as? StoreError else { return error is NotReplaced }
+    return [.duplicateKey, .uniqueViolation, .documentTooLarge].contains(error.code)
+  }
+
+  /// There is no document to be replaced, or its revision differs.
+  struct NotReplaced: Error {}
 
   /// A document has the first decimals of a field. It is written in a savepoint, since the collection is prepared for
   /// them before, in the file.

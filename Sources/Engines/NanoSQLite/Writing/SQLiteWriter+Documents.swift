@@ -8,9 +8,6 @@ import NanoSQL
 
 /// Writing and deleting documents.
 extension SQLiteWriter {
-  /// There is no such document, or its revision differs.
-  private struct NotReplaced: Error {}
-
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     let table = try tableForWriting(collection)
     table.writes += 1
