@@ -160,6 +160,72 @@ struct RecoveryTests {
     }
   }
 
+  @Test("Attachments whose rows are overwritten by those of another table are reported", .sqlite)
+  func overwrittenAttachments() throws {
+    let size = 512
+    let store = try Store.file(damaged) { $0.pageSize = size }
+    try store["people"].insert(["n": 1], key: "k")
+    for (name, count) in [("small", 300), ("large", 300_000)] {
+      let content = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) })
+      try store["people"].attach(.data(content), named: name, to: "k")
+    }
+    let roots = try ["nano_blobs", "people"].map { name in
+      try #require(
+        store.sql("SELECT rootpage FROM sqlite_schema WHERE name = ?", name)
+          .first?["rootpage"]?.int)
+    }
+    try store.close()
+    var bytes = try scratch.bytes("a.db")
+    let (blobs, people) = ((Int(roots[0]) - 1) * size, (Int(roots[1]) - 1) * size)
+    bytes.replaceSubrange(blobs..<blobs + size, with: bytes[people..<people + size])
+    _ = try scratch.write(bytes, "a.db")
+
+    let report = try Store.recover(from: damaged, to: saved)
+
+    let messages = report.losses.filter { $0.subject == "attachments" }.map(\.message)
+    #expect(messages.contains { $0.contains("is damaged") })
+    #expect(messages.contains("attachments without a digest: 1"))
+    #expect(try Store.file(saved).using { try $0["people"].count() } == 1)
+  }
+
+  @Test("Rows of an exchanged page do not take the row IDs of the rows that belong there", .sqlite)
+  func exchangedPages() throws {
+    let size = 512
+    let store = try Store.file(damaged) { $0.pageSize = size }
+    for name in ["a", "b"] {
+      try store.createCollection(name, identity: .rowID)
+      let text = DocumentValue.string(String(repeating: name, count: 100))
+      try store[name].insert((0..<100).map { ["n": .int($0), "text": text] })
+    }
+    try store.close()
+    var bytes = try scratch.bytes("a.db")
+    // Leaf pages of tables, which begin with 13.
+    func leaves(_ name: Character) -> [Int] {
+      (1..<bytes.count / size).filter { page in
+        let content = bytes[page * size..<(page + 1) * size]
+        return content.first == 13
+          && content.count { $0 == name.asciiValue } > 200
+      }
+    }
+    // A page of rows with larger IDs is exchanged with one of rows with smaller ones, and comes first in its tree.
+    let (own, other) = (leaves("a")[3], leaves("b")[20])
+    for offset in 0..<size { bytes.swapAt(own * size + offset, other * size + offset) }
+    _ = try scratch.write(bytes, "a.db")
+
+    let report = try Store.recover(from: damaged, to: saved)
+
+    #expect(!report.isComplete)
+    try Store.file(saved).using { store in
+      let all = try store["a"].fetch()
+      #expect(all.count > 95)
+      let moved = all.filter { document in
+        let n = document["n"]?.int ?? 0
+        return document["text"]?.string?.first == "a" && document.rowID != Int64(n) + 1
+      }
+      #expect(moved.isEmpty)
+    }
+  }
+
   @Test(
     "Documents in the WAL are recovered, even if SQLite does not recognize the file as a database")
   func log() throws {

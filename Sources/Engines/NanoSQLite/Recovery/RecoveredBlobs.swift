@@ -29,7 +29,9 @@ struct RecoveredBlobs {
     }
     var chunked: [Int64: NewBlob] = [:]
     var lengths: [Int64: Int] = [:]
+    var known: Set<Int64> = []
     let lost = try reader.each(from: root, isIndex: false) { row in
+      known.insert(row.id)
       guard let (blob, chunkLength, bytes) = blob(row) else { return }
       if chunkLength > 0 {
         chunked[row.id] = blob
@@ -41,7 +43,7 @@ struct RecoveredBlobs {
       }
     }
     if lost > 0 { writer.note(Self.subject, "\(lost) pages of attachments cannot be read") }
-    try addChunks(&chunked, lengths, progress)
+    try addChunks(&chunked, lengths, known, progress)
     for blob in chunked.values { note(blob, "its content is damaged or incomplete") }
   }
 
@@ -54,7 +56,10 @@ struct RecoveredBlobs {
   /// Reads a row of `nano_blobs`; `nil` for one that is being written, or is not valid.
   private func blob(_ row: TreeReader.Row) -> (NewBlob, chunkLength: Int, bytes: [UInt8]?)? {
     let values = row.record.values
-    guard values.count >= 8 else { return nil }
+    guard values.count >= 8 else {
+      writer.note(Self.subject, "the row \(row.id) is damaged")
+      return nil
+    }
     // Content in the row itself has no chunks, whatever their length is.
     let chunkLength = values[3].int ?? (values[7].isNull ? nil : 0)
     guard let digest = values[1].bytes.flatMap({ BlobDigest($0) }), let length = values[2].int,
@@ -85,14 +90,19 @@ struct RecoveredBlobs {
   }
 
   /// Adds the chunks of blobs, and removes complete blobs from the dictionary.
+  ///
+  /// - Parameter known: The blobs that have a row.
   private func addChunks(
-    _ blobs: inout [Int64: NewBlob], _ lengths: [Int64: Int], _ progress: () throws -> Void
+    _ blobs: inout [Int64: NewBlob], _ lengths: [Int64: Int], _ known: Set<Int64>,
+    _ progress: () throws -> Void
   ) throws {
     guard let root = catalog.root(of: BlobSchema.chunks) else { return }
     var current: Current?
     var isBroken: Int64?
+    var withoutRow: Set<Int64> = []
     let lost = try reader.each(from: root, isIndex: false) { row in
       let (rowID, position) = BlobSchema.parts(ofChunk: row.id)
+      if !known.contains(rowID) { withoutRow.insert(rowID) }
       guard isBroken != rowID, let blob = blobs[rowID], let chunkLength = lengths[rowID],
         row.record.values.count >= 3, let bytes = row.record.values[2].bytes
       else { return }
@@ -129,6 +139,9 @@ struct RecoveredBlobs {
     }
     try current.map(abandon)
     if lost > 0 { writer.note(Self.subject, "\(lost) pages of content cannot be read") }
+    if !withoutRow.isEmpty {
+      writer.note(Self.subject, "attachments without a digest: \(withoutRow.count)")
+    }
   }
 
   private func abandon(_ current: Current) throws {

@@ -52,4 +52,34 @@ struct TreePage {
     guard let last else { return [] }
     return cells.map { bytes.number32($0) } + [last]
   }
+
+  static let allIDs = Int64.min...Int64.max
+
+  /// The child pages, in order, each with the row IDs that its rows can have: those up to the one beside the reference,
+  /// and beyond the previous one.
+  func children(within ids: ClosedRange<Int64>) -> [(number: Int, ids: ClosedRange<Int64>)] {
+    guard kind == .tableInterior, let last else { return children.map { ($0, Self.allIDs) } }
+    var first = ids.lowerBound
+    var found: [(number: Int, ids: ClosedRange<Int64>)] = []
+    for cell in cells {
+      let child = bytes.number32(cell)
+      guard let (end, _) = bytes.variableNumber(cell + 4), end >= first, end < ids.upperBound else {
+        found.append((child, ids))
+        continue
+      }
+      found.append((child, first...end))
+      first = end + 1
+    }
+    return found + [(last, first...ids.upperBound)]
+  }
+
+  /// Whether every row of a table's leaf page has one of these IDs. True for other pages.
+  func belongs(to ids: ClosedRange<Int64>) -> Bool {
+    guard kind == .tableLeaf, ids != Self.allIDs else { return true }
+    return cells.allSatisfy { cell in
+      guard let (_, next) = bytes.variableNumber(cell), let (id, _) = bytes.variableNumber(next)
+      else { return true }
+      return ids.contains(id)
+    }
+  }
 }

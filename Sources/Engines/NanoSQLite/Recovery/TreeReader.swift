@@ -48,7 +48,7 @@ final class TreeReader {
     return (free, free.count == pages.header(36) && pages.isHeaderSound)
   }
 
-  /// Passes the rows of a B-tree to a closure, in order.
+  /// Passes the rows of a B-tree to a closure, in order, those of misplaced pages last.
   ///
   /// - Returns: The number of pages that cannot be read, with all pages below them, or only in part.
   func each(
@@ -57,8 +57,11 @@ final class TreeReader {
     var damaged = 0
     // Interior pages of indexes contain rows themselves, which sort between their child pages; the order of
     // metadata rows does not matter, so they are passed first.
-    var pending = [root]
-    while let number = pending.popLast() {
+    var pending = [(number: root, ids: TreePage.allIDs)]
+    // Pages whose rows belong elsewhere, as after an exchange of pages. Their rows are passed last: where a row ID
+    // occurs twice, the first row keeps it.
+    var misplaced: [Int] = []
+    while let (number, ids) = pending.popLast() {
       guard let bytes = pages.page(number), uses[number] == .unknown,
         let page = TreePage(bytes, number: number, pageSize: pages.pageSize),
         page.kind.isIndex == isIndex
@@ -68,7 +71,17 @@ final class TreeReader {
       }
       uses[number] = .tree
       pagesRead += 1
-      pending.append(contentsOf: page.children.reversed())
+      pending.append(contentsOf: page.children(within: ids).reversed())
+      guard page.belongs(to: ids) else {
+        misplaced.append(number)
+        continue
+      }
+      if try visitRows(page, visit) || page.isDamaged { damaged += 1 }
+    }
+    for number in misplaced {
+      guard let bytes = pages.page(number),
+        let page = TreePage(bytes, number: number, pageSize: pages.pageSize)
+      else { continue }
       if try visitRows(page, visit) || page.isDamaged { damaged += 1 }
     }
     return damaged
