@@ -199,6 +199,20 @@ struct IndexTuningTests {
     #expect(try store.indexAdvice().isEmpty)
   }
 
+  @Test("Advice does not depend on buffered documents, which may be rejected")
+  func bufferedDocuments() throws {
+    let store = try Store(.memory)
+    let people = store["people"]
+    try people.createIndex("n", unique: true)
+    try people.insert(["n": 1])
+    store.saveInterval = 10
+    try people.save(["n": 1], key: "other")
+
+    #expect(try store.indexAdvice().isEmpty)
+    #expect(try store.applyIndexAdvice().isEmpty)
+    #expect(code { try store.flush() } == .uniqueViolation)
+  }
+
   @Test("Advice persists across runs, even if tuning is off")
   func keptAdvice() throws {
     let store = try filled(.manual)

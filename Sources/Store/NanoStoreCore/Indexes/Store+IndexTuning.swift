@@ -83,7 +83,8 @@ extension Store {
           // An explicit request is not interrupted for writers.
           plan.attempts = IndexTuner.maximumAttempts
           try tuner.perform(plan)
-          made += try self[plan.collection].indexes().filter { $0.hasSameEntries(as: plan.index) }
+          made += try readingStored { try $0.indexes(in: plan.collection) }
+            .filter { $0.hasSameEntries(as: plan.index) }
         }
       } catch {
         for rest in decisions[number...] { tuner.abandon(rest) }
@@ -144,8 +145,8 @@ extension Store {
     let tuner = self.tuner ?? IndexTuner(.manual, logger)
     if self.tuner == nil { tuner.start(engine) }
     if !tuner.state.withLock({ $0.isLoaded }) {
-      // On this thread, so that an error is thrown to the caller.
-      let rows = try reading(.call) { try $0.indexCostRecords() }
+      // On this thread, so that an error is thrown to the caller; without buffered documents, which may be rejected.
+      let rows = try readingStored { try $0.indexCostRecords() }
       tuner.state.withLock { state in
         guard !state.isLoaded else { return }
         var model = IndexCostModel(rows: rows)
