@@ -81,7 +81,7 @@ extension SQLiteConnection {
   func hasForeignTriggers() throws -> Bool {
     try first(
       SQLFragment(
-        "SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name NOT LIKE 'nano\\_%' ESCAPE '\\'"
+        "SELECT 1 FROM \(Schema.all) WHERE type = 'trigger' AND name NOT LIKE 'nano\\_%' ESCAPE '\\'"
       )
     ) { _ in true } ?? false
   }
