@@ -182,6 +182,23 @@ struct LargeBatchTests {
     }
   }
 
+  @Test("The fields of a rejected document do not count toward the limit of known fields")
+  func rejectedMap() throws {
+    try people.insert(["n": 1], key: "k")
+    var map = DocumentObject()
+    for number in 0..<1_100 { map["u\(number)"] = .int(1) }
+
+    try store.write {
+      #expect(code { try people.insert(map, key: "k") } == .duplicateKey)
+      try people.insert(["tags": ["a", "b"]], key: "l")
+    }
+    try people.createIndex("tags")
+
+    #expect(try people.observedPaths().map(\.path) == ["n", "tags", "tags[]"])
+    #expect(try people.find(Field("tags").contains("b")).keys() == ["l"])
+    #expect(try store.verify().isEmpty)
+  }
+
   @Test("A document that a custom trigger keeps despite its error is found by its fields", .sqlite)
   func keepingTrigger() throws {
     try people.insert(["n": -1])

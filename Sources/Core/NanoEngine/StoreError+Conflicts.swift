@@ -57,4 +57,10 @@ extension StoreError {
     StoreError(
       .invalidName, "A table with this name exists and is not a collection", [.collection: name])
   }
+
+  /// Whether the error means that a document was rejected, and nothing of it is stored. After other errors it may be: a
+  /// trigger of another program can raise one and keep it.
+  package var isRejection: Bool {
+    [.duplicateKey, .uniqueViolation, .documentTooLarge].contains(code)
+  }
 }

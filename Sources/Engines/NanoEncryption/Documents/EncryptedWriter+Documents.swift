@@ -58,9 +58,11 @@ extension EncryptedWriter {
       }
     }
     // Those before a rejected document are stored.
-    for document in documents.prefix(rowIDs.count - count) {
-      try observe(document.body, in: collection)
+    var stored = documents[...]
+    if case .failure(let error) = result, isRejection(error) {
+      stored = documents.prefix(rowIDs.count - count)
     }
+    for document in stored { try observe(document.body, in: collection) }
     try result.get()
     try applyRule(
       zip(encrypted, documents).lazy.map { ($0.rowID ?? 0, $1.body) }, in: collection)
@@ -144,23 +146,34 @@ extension EncryptedWriter {
 }
 
 extension EncryptedWriter {
-  /// Encrypts a document and passes it to a closure.
+  /// Encrypts a document and passes it to a closure that writes it.
   func withEncrypted<Result>(
     _ document: NewDocument, at rowID: Int64, in collection: String,
-    _ work: (NewDocument) throws -> Result
+    _ write: (NewDocument) throws -> Result
   ) throws -> Result {
     let body = try encrypt(document, at: rowID, key: document.key, in: collection)
-    return try body.withUnsafeBytes { bytes in
-      var encrypted = document
-      encrypted.rowID = rowID
-      encrypted.body = bytes
-      return try work(encrypted)
+    do {
+      return try body.withUnsafeBytes { bytes in
+        var encrypted = document
+        encrypted.rowID = rowID
+        encrypted.body = bytes
+        return try write(encrypted)
+      }
+    } catch {
+      if !isRejection(error) { try observe(document.body, in: collection) }
+      throw error
     }
+  }
+
+  private func isRejection(_ error: any Error) -> Bool {
+    (error as? StoreError)?.isRejection == true
   }
 
   private func encrypt(
     _ document: NewDocument, at rowID: Int64, key: DocumentKey?, in collection: String
   ) throws -> [UInt8] {
+    // A catalog that cannot be read must not be noticed after the document is written.
+    _ = try paths(written: collection)
     let blind = try blindIndexes(written: collection)
     let name = Array(collection.foldingASCII.utf8)
     return try SealedBody.RowContext.with(document, key: key, rowID: rowID, name) {

@@ -37,7 +37,7 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
     try paths(written: collection).paths.observe(body)
   }
 
-  private func paths(written collection: String) throws -> CachedPathCatalog {
+  func paths(written collection: String) throws -> CachedPathCatalog {
     let name = collection.foldingASCII
     if let found = paths[ExactName(name)] { return found }
     let encrypted = try inner.metadata(EncryptedEntry.name(.paths, name, ring.values))

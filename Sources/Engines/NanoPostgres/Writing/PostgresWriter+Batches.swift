@@ -130,12 +130,12 @@ extension PostgresWriter {
     var rows: [DocumentRow] = []
     rows.reserveCapacity(documents.count)
     for (document, key) in zip(documents, keys) {
-      try table.paths.observe(document.body)
       rows.append(
         try DocumentRow(document, id: existing[key] ?? next.next(), revision: 1, table.collection))
     }
     try upsert(rows, table)
     for (row, key) in zip(rows, keys) {
+      try table.paths.observe(row.document.body)
       guard let id = row.id else { continue }
       table.known.forget(.key(key))
       if existing[key] == nil { noteInserted(id, table) } else { table.note(id, .updated) }

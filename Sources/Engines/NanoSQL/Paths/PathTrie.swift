@@ -41,6 +41,7 @@ package final class PathTrie {
   package var hasNewDecimals = false
   /// What ``mark(_:_:)`` has changed since the last flush.
   private var additions: [Addition] = []
+  private var flushes = 0
 
   /// A node as it was before a type was added.
   private struct Addition {
@@ -104,23 +105,57 @@ package final class PathTrie {
   package func takeChanged() -> [Int32] {
     for node in changed { nodes[Int(node)].isChanged = false }
     additions.removeAll()
+    flushes += 1
     defer { changed.removeAll() }
     return changed
   }
 
-  /// The end of what has been recorded since the last flush.
-  package var position: Int { additions.count }
+  /// What has been recorded so far.
+  package struct Position {
+    fileprivate let additions: Int
+    fileprivate let nodes: Int
+    fileprivate let nameBytes: Int
+    fileprivate let flushes: Int
+  }
 
-  /// Forgets what was recorded after a position, because its document is not stored. Nodes and attribute numbers that
-  /// were assigned remain, without types.
-  package func forget(after position: Int) {
-    while additions.count > position, let addition = additions.popLast() {
+  package var position: Position {
+    Position(additions: additions.count, nodes: count, nameBytes: nameCount, flushes: flushes)
+  }
+
+  /// Forgets what was recorded after a position, because its document is not stored; nothing if it was flushed. The
+  /// numbers of attributes that were assigned are not used again.
+  package func forget(after position: Position) {
+    guard position.flushes == flushes else { return }
+    while additions.count > position.additions, let addition = additions.popLast() {
       nodes[Int(addition.node)].types = addition.types
       hasNewDecimals = addition.hadNewDecimals
       guard addition.node != Self.root, !addition.wasChanged else { continue }
       nodes[Int(addition.node)].isChanged = false
       changed.removeLast()
     }
+    while count > position.nodes { removeLast() }
+    nameCount = position.nameBytes
+  }
+
+  /// Removes the node that was appended last, which is the last child of its parent or its element.
+  private func removeLast() {
+    count -= 1
+    let node = Int32(count)
+    let parent = Int(nodes[count].parent)
+    guard nodes[parent].element != node else {
+      nodes[parent].element = -1
+      return
+    }
+    nodes[parent].childCount -= 1
+    guard nodes[parent].firstChild != node else {
+      nodes[parent].firstChild = -1
+      nodes[parent].lastChild = -1
+      return
+    }
+    var previous = nodes[parent].firstChild
+    while nodes[Int(previous)].nextSibling != node { previous = nodes[Int(previous)].nextSibling }
+    nodes[Int(previous)].nextSibling = -1
+    nodes[parent].lastChild = previous
   }
 
   func name(_ node: Int32) -> UnsafeRawBufferPointer {
@@ -237,11 +272,7 @@ extension PathTrie {
     reached.append(node)
     depth = max(depth, arrays)
     let element = nodes[Int(node)].element
-    // The document with the array may have been rejected.
-    guard element >= 0, nodes[Int(node)].types & Int32(ObservedTypes.array.rawValue) != 0 else {
-      return
-    }
-    spread(element, arrays + 1, &reached, &depth)
+    if element >= 0 { spread(element, arrays + 1, &reached, &depth) }
   }
 
   /// Every path with its types, sorted by path.

@@ -7,8 +7,7 @@ import NanoSQL
 /// Prepares collections and indexes for their first decimals.
 extension SQLiteWriter {
   /// Runs a block that records the paths of a document and writes it. If the document is rejected, its paths are
-  /// forgotten. After other errors they stay, since the document may be stored: a trigger of another program can raise
-  /// an error that keeps it.
+  /// forgotten; after other errors it may be stored.
   @inline(__always)
   func recording<Result>(
     in table: CollectionTable, _ write: () throws -> Result
@@ -24,14 +23,11 @@ extension SQLiteWriter {
         return try write()
       }
     } catch {
-      if Self.isRejection(error) { table.paths.forget(after: position) }
+      if error is NotReplaced || (error as? StoreError)?.isRejection == true {
+        table.paths.forget(after: position)
+      }
       throw error
     }
-  }
-
-  private static func isRejection(_ error: any Error) -> Bool {
-    guard let error = error as? StoreError else { return error is NotReplaced }
-    return [.duplicateKey, .uniqueViolation, .documentTooLarge].contains(error.code)
   }
 
   /// There is no document to be replaced, or its revision differs.

@@ -218,39 +218,16 @@ extension EngineConformance {
       for (path, types) in expected { try expectEqual(found[path], types, "types at \(path)") }
     },
     Check("The paths of a document that is not stored are not observed") { probe in
-      let new: DocumentObject = ["a": [1], "b": ["c": [2.5]], "d": .decimal(1.5)]
-      let isUnique = probe.has(.uniqueIndexes)
-      try probe.write { writer in
-        let index = IndexDefinition(columns: [.init("u")], isUnique: true)
-        if isUnique { try writer.createIndex(index, in: "c") }
-        let id = try writer.insert(["a": 1, "u": 1], key: "k")
-        try writer.insert(["a": 2, "u": 2], key: "l")
-        try expectError(.duplicateKey, "insert") { try writer.insert(new, key: "k") }
-        let missing = try DocumentKey("missing")
-        let isReplaced = try GeneratedDocument(new).new {
-          try writer.replace(.key(missing), with: $0, in: "c")
-        }
-        try expect(!isReplaced, "a missing document was replaced")
-        guard isUnique else { return }
-        var duplicate = new
-        duplicate["u"] = 2
-        for key in ["k", "m"] {
-          try expectError(.uniqueViolation, "save as \(key)") {
-            try writer.save(duplicate, key: key)
-          }
-        }
-        try expectError(.uniqueViolation, "replace") {
-          _ = try GeneratedDocument(duplicate).new {
-            try writer.replace(.rowID(id), with: $0, in: "c")
-          }
-        }
-      }
-      try probe.expectPaths(["a": .int, "u": .int])
-      // Those of a later document are.
-      try probe.insert(new)
-      let later = try probe.read { try $0.observedPaths(in: "c") }
-      try expectEqual(
-        later.map(\.path), ["a", "a[]", "b", "b.c", "b.c[]", "d", "u"], "paths of a later document")
+      try rejectDocuments(["a": [1], "b": ["c": [2.5]]], indexing: .declared, probe)
+    },
+    Check("The paths of a document with the first decimals that is not stored are not observed") {
+      probe in
+      try rejectDocuments(["a": [1], "b": ["c": [.decimal(2.5)]]], indexing: .declared, probe)
+    },
+    Check("The paths of a document that is not stored are not observed where all are indexed") {
+      probe in
+      guard probe.has(.everythingIndex) else { return }
+      try rejectDocuments(["a": [1], "b": ["c": [2.5]]], indexing: .everything, probe)
     },
     Check("The paths of a rejected document of a batch are not observed") { probe in
       try probe.insert(["a": 1], key: "k")
@@ -265,14 +242,58 @@ extension EngineConformance {
         }
       }
       // The documents before it are stored.
-      try probe.expectPaths(["a": .int, "z": .int])
+      try probe.read { try $0.expectPaths(["a": .int, "z": .int]) }
     },
   ]
 }
 
-extension Probe {
+extension EngineConformance {
+  /// Tries to store documents with new paths in each way in which they can be rejected, and expects that only the last
+  /// one, which is stored, has added them.
+  private static func rejectDocuments(
+    _ new: DocumentObject, indexing: IndexingPolicy, _ probe: Probe
+  ) throws {
+    let isUnique = probe.has(.uniqueIndexes)
+    try probe.write { writer in
+      let index = IndexDefinition(columns: [.init("u")], isUnique: true)
+      if isUnique { try writer.createIndex(index, in: "c") }
+      let id = try writer.insert(["a": 1, "u": 1], key: "k")
+      if probe.has(.everythingIndex) { try writer.setIndexing(indexing, in: "c", nil) }
+      try writer.insert(["a": 2, "u": 2], key: "l")
+      try expectError(.duplicateKey, "insert") { try writer.insert(new, key: "k") }
+      try writer.expectPaths(["a": .int, "u": .int])
+      let missing = try DocumentKey("missing")
+      let isReplaced = try GeneratedDocument(new).new {
+        try writer.replace(.key(missing), with: $0, in: "c")
+      }
+      try expect(!isReplaced, "a missing document was replaced")
+      try writer.expectPaths(["a": .int, "u": .int])
+      guard isUnique else { return }
+      var duplicate = new
+      duplicate["u"] = 2
+      for key in ["k", "m"] {
+        try expectError(.uniqueViolation, "save as \(key)") {
+          try writer.save(duplicate, key: key)
+        }
+        try writer.expectPaths(["a": .int, "u": .int])
+      }
+      try expectError(.uniqueViolation, "replace") {
+        _ = try GeneratedDocument(duplicate).new {
+          try writer.replace(.rowID(id), with: $0, in: "c")
+        }
+      }
+    }
+    try probe.read { try $0.expectPaths(["a": .int, "u": .int]) }
+    try probe.insert(new)
+    let later = try probe.read { try $0.observedPaths(in: "c") }
+    try expectEqual(
+      later.map(\.path), ["a", "a[]", "b", "b.c", "b.c[]", "u"], "paths of a later document")
+  }
+}
+
+extension EngineReader {
   fileprivate func expectPaths(_ expected: [String: ObservedTypes], line: UInt = #line) throws {
-    let paths = try read { try $0.observedPaths(in: "c") }
+    let paths = try observedPaths(in: "c")
     let found = Dictionary(uniqueKeysWithValues: paths.map { ($0.path, $0.types) })
     try expectEqual(found, expected, "paths", line: line)
   }
