@@ -52,14 +52,24 @@ extension SyncDatabase {
       found[key.description] = DocumentRevisions(
         record: record,
         winning: try documents[key].flatMap { document in
-          record.row == nil
-            ? nil
-            : RevisionRecord.Content(
-              body: try DocumentMapping.parts(of: document).body,
-              attachments: record.attachments)
+          record.row == nil ? nil : try content(of: document, record)
         })
     }
     return found
+  }
+
+  /// Returns the content of the winning revision; nil if the document was given fields with which it cannot be synced.
+  /// ``problems()`` reports it, and it must not keep others from being read.
+  private static func content(
+    of document: Document, _ record: RevisionRecord
+  ) throws -> RevisionRecord.Content? {
+    do throws(StoreError) {
+      return RevisionRecord.Content(
+        body: try DocumentMapping.parts(of: document).body, attachments: record.attachments)
+    } catch {
+      guard error.code == .valueNotStorable else { throw error }
+      return nil
+    }
   }
 
   /// Returns a former revision with the content of its attachments, as far as the store still has it.
