@@ -188,6 +188,31 @@ struct RecoveryTests {
     #expect(try Store.file(saved).using { try $0["people"].count() } == 1)
   }
 
+  @Test("A damaged reference between the chunks of an attachment does not lose it", .sqlite)
+  func damagedReference() throws {
+    let size = 512
+    let store = try Store.file(damaged) { $0.pageSize = size }
+    let content = Data((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 * 7) })
+    let attachment = try store.addAttachment(.data(content))
+    try store["people"].insert(["file": attachment.documentValue], key: "k")
+    let root = try #require(
+      store.sql("SELECT rootpage FROM sqlite_schema WHERE name = 'nano_chunks'")
+        .first?["rootpage"]?.int)
+    try store.close()
+    var bytes = try scratch.bytes("a.db")
+    let page = (Int(root) - 1) * size
+    // An interior page. Its cells are a page number of four bytes and the largest row ID of that page.
+    #expect(bytes[page] == 5)
+    let cell = Int(bytes[page + 12]) << 8 | Int(bytes[page + 13])
+    #expect(bytes[page + cell + 4] > 0x80)
+    bytes[page + cell + 4] = 0x80
+    _ = try scratch.write(bytes, "a.db")
+
+    try Store.recover(from: damaged, to: saved)
+
+    #expect(try Store.file(saved).using { try $0.data(of: attachment) } == content)
+  }
+
   @Test("Rows of an exchanged page do not take the row IDs of the rows that belong there", .sqlite)
   func exchangedPages() throws {
     let size = 512

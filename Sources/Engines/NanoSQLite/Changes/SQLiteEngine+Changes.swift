@@ -79,11 +79,7 @@ extension SQLiteConnection {
   /// Whether other programs have defined triggers. The update hook does not report what these replace or
   /// truncate.
   func hasForeignTriggers() throws -> Bool {
-    try first(
-      SQLFragment(
-        "SELECT 1 FROM \(Schema.all) WHERE type = 'trigger' AND name NOT LIKE 'nano\\_%' ESCAPE '\\'"
-      )
-    ) { _ in true } ?? false
+    try first(SQLFragment(Schema.otherTriggers)) { _ in true } ?? false
   }
 
   /// A number that changes with each commit of another connection but not with this connection's own commits

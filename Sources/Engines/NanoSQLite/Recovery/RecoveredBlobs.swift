@@ -100,7 +100,8 @@ struct RecoveredBlobs {
     var current: Current?
     var isBroken: Int64?
     var withoutRow: Set<Int64> = []
-    let lost = try reader.each(from: root, isIndex: false) { row in
+    // The chunks of a blob must be adjacent; a damaged reference makes pages look misplaced that are not.
+    let lost = try reader.each(from: root, isIndex: false, defersMisplaced: false) { row in
       let (rowID, position) = BlobSchema.parts(ofChunk: row.id)
       if !known.contains(rowID) { withoutRow.insert(rowID) }
       guard isBroken != rowID, let blob = blobs[rowID], let chunkLength = lengths[rowID],

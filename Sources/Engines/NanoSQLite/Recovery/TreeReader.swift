@@ -48,18 +48,18 @@ final class TreeReader {
     return (free, free.count == pages.header(36) && pages.isHeaderSound)
   }
 
-  /// Passes the rows of a B-tree to a closure, in order, those of misplaced pages last.
+  /// Passes the rows of a B-tree to a closure, in order.
   ///
+  /// - Parameter defersMisplaced: Whether the rows of pages that belong elsewhere, as after an exchange of pages, are
+  ///   passed last. Where a row ID occurs twice, the first row keeps it.
   /// - Returns: The number of pages that cannot be read, with all pages below them, or only in part.
   func each(
-    from root: Int, isIndex: Bool, _ visit: (Row) throws -> Void
+    from root: Int, isIndex: Bool, defersMisplaced: Bool = true, _ visit: (Row) throws -> Void
   ) rethrows -> Int {
     var damaged = 0
     // Interior pages of indexes contain rows themselves, which sort between their child pages; the order of
     // metadata rows does not matter, so they are passed first.
     var pending = [(number: root, ids: TreePage.allIDs)]
-    // Pages whose rows belong elsewhere, as after an exchange of pages. Their rows are passed last: where a row ID
-    // occurs twice, the first row keeps it.
     var misplaced: [Int] = []
     while let (number, ids) = pending.popLast() {
       guard let bytes = pages.page(number), uses[number] == .unknown,
@@ -72,7 +72,7 @@ final class TreeReader {
       uses[number] = .tree
       pagesRead += 1
       pending.append(contentsOf: page.children(within: ids).reversed())
-      guard page.belongs(to: ids) else {
+      guard !defersMisplaced || page.belongs(to: ids) else {
         misplaced.append(number)
         continue
       }

@@ -277,9 +277,8 @@ extension CollectionTable {
         return "INSERT INTO \(table)(id, key, version, added, revision, body) VALUES "
           + rows.joined(separator: ", ")
       case .mayInsertBatch:
-        return "SELECT coalesce(max(id), 0) < \(Int64.max >> 1) AND NOT EXISTS (SELECT 1 FROM "
-          + "\(Schema.all) WHERE type = 'trigger' AND name NOT LIKE 'nano\\_%' ESCAPE '\\') "
-          + "FROM \(table)"
+        return "SELECT coalesce(max(id), 0) < \(Int64.max >> 1) "
+          + "AND NOT EXISTS (\(Schema.otherTriggers)) FROM \(table)"
       case .save:
         return "\(insert) ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
           + "type = excluded.type, version = excluded.version, body = excluded.body, \(setPosition)"

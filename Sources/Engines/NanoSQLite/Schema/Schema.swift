@@ -79,7 +79,12 @@ enum Schema {
   }
 
   /// The definitions in the file, and the temporary ones of a connection.
-  static let all = "(SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema)"
+  private static let all =
+    "(SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema)"
+
+  /// A query for the triggers of other programs.
+  static let otherTriggers =
+    "SELECT 1 FROM \(all) WHERE type = 'trigger' AND name NOT LIKE 'nano\\_%' ESCAPE '\\'"
 
   private static func keyIndexName(_ collection: String) -> String { "nano_key_" + collection }
   /// The name of both an index and a trigger.

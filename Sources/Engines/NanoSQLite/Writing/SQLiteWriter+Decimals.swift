@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// Prepares collections and indexes for their first decimals.
+/// Records the paths of documents that are written, and prepares collections and indexes for their first decimals.
 extension SQLiteWriter {
   /// Runs a block that records the paths of a document and writes it. If the document is rejected, its paths are
   /// forgotten; after other errors it may be stored.
