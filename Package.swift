@@ -71,10 +71,13 @@ let package = Package(
     .target(
       name: "NanoSQL", dependencies: ["NanoDocument", "NanoQuery", "NanoEngine"],
       path: "Sources/Engines/NanoSQL", swiftSettings: strict),
+    .systemLibrary(
+      name: "CSQLiteSettings", path: "Sources/Engines/CSQLiteSettings",
+      providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
     .target(
       name: "NanoSQLite",
       dependencies: [
-        "NanoDocument", "NanoQuery", "NanoEngine", "NanoSQL",
+        "CSQLiteSettings", "NanoDocument", "NanoQuery", "NanoEngine", "NanoSQL",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "Logging", package: "swift-log"),

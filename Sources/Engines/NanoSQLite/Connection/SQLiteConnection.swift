@@ -91,6 +91,7 @@ final class SQLiteConnection {
   /// ROLLBACK has.
   private static let progressInterval: Int32 = 20_000
   fileprivate var isTransactionOpen = false
+  private var triggers = TriggerSwitch()
   /// The error after which the transaction can only be rolled back. SQLite may have done so already; a further
   /// statement would then be committed on its own.
   fileprivate var loss: StoreError?
@@ -205,13 +206,16 @@ final class SQLiteConnection {
     }
   }
 
+  /// - Parameter firesTriggers: Whether triggers may depend on what the statement writes.
   @inline(__always)
   func use<Result>(
-    _ statement: SQLiteStatement, _ work: (SQLiteStatement) throws -> Result
+    _ statement: SQLiteStatement, firesTriggers: @autoclosure () -> Bool = true,
+    _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
     assertHeld()
     try interruption?.check()
     if let loss { throw loss }
+    if _slowPath(!triggers.isOn), !statement.isReadOnly, firesTriggers() { fireTriggers() }
     statement.isInUse = true
     defer {
       statement.clear()
@@ -252,6 +256,14 @@ final class SQLiteConnection {
 
   /// Runs statements without parameters and result rows, such as schema definitions.
   func execute(_ sql: String) throws(StoreError) {
+    fireTriggers()
+    try runDirectly(sql)
+  }
+
+  /// Runs a statement about a savepoint. Triggers stay as they are.
+  func executeSavepoint(_ sql: String) throws(StoreError) { try runDirectly(sql) }
+
+  private func runDirectly(_ sql: String) throws(StoreError) {
     assertHeld()
     if let loss { throw loss }
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
@@ -367,6 +379,33 @@ final class SQLiteConnection {
 }
 
 extension SQLiteConnection {
+  var firesTriggers: Bool { triggers.isOn }
+
+  /// Called for each document that is replaced without firing a trigger.
+  @inline(__always)
+  func noteReplacement() throws {
+    guard triggers.isOn, triggers.paysOff() else { return }
+    try stopTriggers()
+  }
+
+  private func stopTriggers() throws {
+    // Switching makes SQLite prepare every statement again, for which memory may be missing when it is needed.
+    triggers.isOn = !TriggerSwitch.set(false, on: handle)
+    rollbackStatement = try SQLiteStatement("ROLLBACK", on: self)
+  }
+
+  /// Makes triggers fire again.
+  @inline(__always)
+  func fireTriggers() {
+    guard _slowPath(!triggers.isOn) else { return }
+    triggers.isOn = TriggerSwitch.set(true, on: handle)
+  }
+
+  private func endTriggerSwitch() {
+    fireTriggers()
+    triggers = TriggerSwitch()
+  }
+
   /// Runs a block between BEGIN and COMMIT; rolls back if it throws.
   func transaction<Result>(_ begin: String, _ work: () throws -> Result) throws -> Result {
     assertHeld()
@@ -376,6 +415,7 @@ extension SQLiteConnection {
     defer {
       isTransactionOpen = false
       loss = nil
+      endTriggerSwitch()
     }
     do {
       let result = try work()
@@ -408,7 +448,7 @@ extension SQLiteConnection {
     knowsBlobTables = false
     guard loss == nil, isInTransaction else { return }
     do {
-      try execute("ROLLBACK TO \(savepoint); RELEASE \(savepoint)")
+      try executeSavepoint("ROLLBACK TO \(savepoint); RELEASE \(savepoint)")
     } catch {
       lose(error)
     }
@@ -441,7 +481,7 @@ extension SQLiteConnection {
 
   /// Makes every following statement and the commit throw an error, because what the transaction has written is
   /// incomplete. Does not roll back, because statements may be running; that happens where the block ends.
-  private func lose(_ error: any Error) {
+  func lose(_ error: any Error) {
     guard isTransactionOpen, loss == nil else { return }
     loss = error as? StoreError ?? StoreError(.database, "A statement of the transaction failed")
   }

@@ -69,13 +69,11 @@ enum Schema {
     [name, keyIndexName(name), foreignName(name), highWaterName(name)]
   }
 
-  /// Returns a query for the indexes and triggers of a collection's table that not every collection has.
-  static func otherDefinitions(ofCollection name: String) -> SQLFragment {
+  /// Returns a query for the indexes and triggers of a collection's table.
+  static func definitions(ofCollection name: String) -> SQLFragment {
     SQLFragment(
-      """
-      SELECT name FROM \(all)
-      WHERE tbl_name = ?1 COLLATE NOCASE AND type IN ('index', 'trigger') AND name NOT IN (?2, ?3, ?4)
-      """, names(ofCollection: name).map { .text($0) })
+      "SELECT name FROM \(all) WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger')",
+      [.text(name)])
   }
 
   /// The definitions in the file, and the temporary ones of a connection.

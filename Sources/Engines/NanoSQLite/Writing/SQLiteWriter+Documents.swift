@@ -105,6 +105,7 @@ extension SQLiteWriter {
     _ document: NewDocument, _ key: DocumentKey, _ table: CollectionTable
   ) throws -> Int64 {
     table.note(document)
+    if try isAlone(table) { try connection.noteReplacement() }
     sqlite3_set_last_insert_rowid(connection.handle, 0)
     try connection.with(table, .save) { statement in
       try bind(document, table, statement)
@@ -116,7 +117,7 @@ extension SQLiteWriter {
       do {
         _ = try statement.step()
       } catch {
-        throw try violation(error, document, .key(key), table)
+        throw try failure(error, document, .key(key), table)
       }
     }
     let inserted = sqlite3_last_insert_rowid(connection.handle)
@@ -183,67 +184,6 @@ extension SQLiteWriter {
     }
     if table.expiry != nil { try noteExpiration(document.body, of: identity, table) }
     return true
-  }
-
-  private func replace(
-    _ identity: Identity, _ document: NewDocument, _ table: CollectionTable
-  ) throws -> Bool {
-    table.note(document)
-    // If it finds no row, that is also for the other statement to find out, because rows of other programs have no
-    // revision.
-    if try isAlone(table),
-      try replace(
-        identity, document, table, identity.isKey ? .replaceAloneByKey : .replaceAloneByRowID)
-    {
-      return true
-    }
-    return try replace(
-      identity, document, table, identity.isKey ? .replaceByKey : .replaceByRowID)
-  }
-
-  /// Returns whether the update of a document fires no trigger and changes no index but those that every collection
-  /// has. Determined once for each transaction, which keeps others from creating any.
-  private func isAlone(_ table: CollectionTable) throws -> Bool {
-    guard table.feed == nil, table.indexes.isEmpty, table.unfinished.isEmpty else { return false }
-    if let known = table.isAlone, known.transaction == connection.transactions {
-      return known.isAlone
-    }
-    replaced += 1
-    guard replaced > Self.replacementsBeforeCheck else { return false }
-    let others = Schema.otherDefinitions(ofCollection: table.description.name)
-    let isAlone = try connection.first(others) { _ in true } == nil
-    table.isAlone = (connection.transactions, isAlone)
-    return isAlone
-  }
-
-  /// The check reads the whole schema, which a few documents do not make up for. Arbitrary.
-  private static let replacementsBeforeCheck = 16
-
-  private func replace(
-    _ identity: Identity, _ document: NewDocument, _ table: CollectionTable,
-    _ kind: CollectionTable.Statement
-  ) throws -> Bool {
-    return try connection.with(table, kind) { statement in
-      try bind(identity, statement)
-      if let type = document.type {
-        try statement.bind(type, at: 2)
-      } else {
-        statement.bindNull(at: 2)
-      }
-      statement.bind(document.version, at: 3)
-      try statement.bind(borrowedText: document.body, at: 4)
-      statement.bind(document.replacedRevision, at: 5)
-      if table.feed != nil {
-        statement.bind(table.takeNumber(), at: 7)
-        table.loggedBytes += document.body.count
-      }
-      do {
-        _ = try statement.step()
-      } catch {
-        throw try violation(error, document, identity, table)
-      }
-      return connection.changes > 0
-    }
   }
 
   func nextRowID(in collection: String) throws -> Int64 {

@@ -35,6 +35,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   override func aroundForeignStatement<Result>(_ work: () throws -> Result) throws -> Result {
     try requireFree()
     try flush()
+    connection.fireTriggers()
     defer { forgetTables() }
     return try work()
   }
@@ -302,10 +303,10 @@ extension SQLiteWriter {
     defer { savepoints -= 1 }
     let name = "nano_\(savepoints)"
     let mark = connection.recorder?.mark
-    try connection.execute("SAVEPOINT \(name)")
+    try connection.executeSavepoint("SAVEPOINT \(name)")
     do {
       let result = try work()
-      try connection.execute("RELEASE \(name)")
+      try connection.executeSavepoint("RELEASE \(name)")
       return result
     } catch {
       connection.undo(to: name)
