@@ -36,6 +36,8 @@ extension ProgramExecutor {
         },
       ])
     case .ranked(let name, let query, let index):
+      // On SQLite, ranks count expired documents until they are deleted.
+      _ = try? store.deleteExpired()
       let results = try store[name].search(query, in: index).results()
       return .ranks(
         try results.map { (document: try text($0.document) + ($0.snippet() ?? ""), rank: $0.rank) })
