@@ -137,7 +137,9 @@ struct ConsumerCompiler {
         FileManager.default.fileExists(atPath: folder.appending(path: "module.modulemap").path)
       }
       + [
-        root.appending(path: "Sources/Engines/CLibPQ"), root.appending(path: "Sources/Sync/CZlib"),
+        root.appending(path: "Sources/Engines/CLibPQ"),
+        root.appending(path: "Sources/Engines/CSQLiteSettings"),
+        root.appending(path: "Sources/Sync/CZlib"),
         URL(filePath: "/usr/include/postgresql"),
       ]
     return ([products.appending(path: "Modules")] + includes).flatMap { ["-I", $0.path] }

@@ -112,6 +112,18 @@ struct DamagedRowTests {
     #expect(try store.verify().map(\.subject) == ["nano_metadata"])
   }
 
+  @Test("A metadata table whose definition lacks a column is named, whether it is read or written")
+  func metadataColumn() throws {
+    let store = try damagedStore("ALTER TABLE nano_metadata RENAME COLUMN value TO vclue")
+    for work in [
+      { _ = try store.metadata("m") }, { try store.setMetadata(2, "m") },
+    ] as [() throws -> Void] {
+      let thrown = try #require(error { try work() })
+      #expect(thrown.code == .database && thrown[.table] == "nano_metadata")
+    }
+    #expect(try store["a"].count() == 1)
+  }
+
   @Test("A missing internal table is named")
   func missing() throws {
     let store = try damagedStore("DROP TABLE nano_paths")

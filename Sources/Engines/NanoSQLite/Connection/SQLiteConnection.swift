@@ -206,16 +206,16 @@ final class SQLiteConnection {
     }
   }
 
-  /// - Parameter firesTriggers: Whether triggers may depend on what the statement writes.
+  /// - Parameter needsTriggers: Whether the statement may fire a trigger, or may run while others do.
   @inline(__always)
   func use<Result>(
-    _ statement: SQLiteStatement, firesTriggers: @autoclosure () -> Bool = true,
+    _ statement: SQLiteStatement, needsTriggers: @autoclosure () -> Bool = true,
     _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
     assertHeld()
     try interruption?.check()
     if let loss { throw loss }
-    if _slowPath(!triggers.isOn), !statement.isReadOnly, firesTriggers() { fireTriggers() }
+    if _slowPath(!triggers.isOn), needsTriggers() { fireTriggers() }
     statement.isInUse = true
     defer {
       statement.clear()
@@ -381,17 +381,14 @@ final class SQLiteConnection {
 extension SQLiteConnection {
   var firesTriggers: Bool { triggers.isOn }
 
-  /// Called for each document that is replaced without firing a trigger.
+  /// Called for each document that is replaced without firing a trigger, with the number of indexes on fields.
   @inline(__always)
-  func noteReplacement() throws {
-    guard triggers.isOn, triggers.paysOff() else { return }
-    try stopTriggers()
-  }
-
-  private func stopTriggers() throws {
-    // Switching makes SQLite prepare every statement again, for which memory may be missing when it is needed.
+  func noteReplacement(indexes: Int) throws {
+    guard triggers.isOn, triggers.paysOff(indexes: indexes) else { return }
+    // A running statement with a subquery would fail.
+    guard !hasRunningStatements else { return }
     triggers.isOn = !TriggerSwitch.set(false, on: handle)
-    rollbackStatement = try SQLiteStatement("ROLLBACK", on: self)
+    try prepareRollbackAgain()
   }
 
   /// Makes triggers fire again.
@@ -399,6 +396,22 @@ extension SQLiteConnection {
   func fireTriggers() {
     guard _slowPath(!triggers.isOn) else { return }
     triggers.isOn = TriggerSwitch.set(true, on: handle)
+    try? prepareRollbackAgain()
+  }
+
+  /// After switching, SQLite would prepare the statement when it is needed, possibly without memory.
+  private func prepareRollbackAgain() throws {
+    rollbackStatement = try SQLiteStatement("ROLLBACK", on: self)
+  }
+
+  /// Whether a statement has returned a row and has not ended.
+  var hasRunningStatements: Bool {
+    var statement = sqlite3_next_stmt(handle, nil)
+    while let current = statement {
+      if sqlite3_stmt_busy(current) != 0 { return true }
+      statement = sqlite3_next_stmt(handle, current)
+    }
+    return false
   }
 
   private func endTriggerSwitch() {

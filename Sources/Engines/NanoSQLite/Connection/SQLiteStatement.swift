@@ -78,9 +78,6 @@ final class SQLiteStatement {
     sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
   }
 
-  /// Whether the statement writes to no table. Also true for those that begin and end transactions.
-  var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
-
   /// Advances to the next row; returns `false` at the end.
   @inline(__always)
   func step() throws(StoreError) -> Bool {

@@ -398,20 +398,24 @@ class SQLiteReader: EngineReader {
   }
 
   func metadata(_ name: String) throws -> DocumentValue? {
-    try connection.first(
-      SQLFragment("SELECT value FROM nano_metadata WHERE name = ?", [.text(name)])
-    ) { row in
-      var reader = JSONReader(row.bytes(0))
-      guard let value = try? reader.value(), reader.isAtEnd else {
-        return try MetadataRow([.string(name), row.value(0)]).value
+    try RowDamage.naming(MetadataRow.table) {
+      try connection.first(
+        SQLFragment("SELECT value FROM nano_metadata WHERE name = ?", [.text(name)])
+      ) { row in
+        var reader = JSONReader(row.bytes(0))
+        guard let value = try? reader.value(), reader.isAtEnd else {
+          return try MetadataRow([.string(name), row.value(0)]).value
+        }
+        return value
       }
-      return value
     }
   }
 
   func metadataNames() throws -> [String] {
-    try connection.all("SELECT name FROM nano_metadata") { $0.text(0) ?? "" }
-      .sorted { $0.isBefore($1) }
+    try RowDamage.naming(MetadataRow.table) {
+      try connection.all("SELECT name FROM nano_metadata") { $0.text(0) ?? "" }
+        .sorted { $0.isBefore($1) }
+    }
   }
 }
 

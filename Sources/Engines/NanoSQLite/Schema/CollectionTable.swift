@@ -214,10 +214,13 @@ extension SQLiteConnection {
     _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
     try use(
-      try table.prepared(kind, on: self),
-      firesTriggers: kind.deletes || table.isAlone?.isAlone != true
-        || table.isAlone?.transaction != transactions,
-      work)
+      try table.prepared(kind, on: self), needsTriggers: needsTriggers(table, kind), work)
+  }
+
+  private func needsTriggers(_ table: CollectionTable, _ kind: CollectionTable.Statement) -> Bool {
+    if kind.readsOne { return false }
+    guard let known = table.isAlone, known.transaction == transactions else { return true }
+    return !known.isAlone || kind.deletes
   }
 
   /// Returns the table of a collection in the current snapshot; `nil` if there is no such collection.

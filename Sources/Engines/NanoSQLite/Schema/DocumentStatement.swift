@@ -21,6 +21,14 @@ extension CollectionTable {
     /// for updates that do not change the revision.
     var deletes: Bool { self == .removeByKey || self == .removeByRowID }
 
+    /// Whether the statement reads a single document.
+    var readsOne: Bool {
+      switch self {
+      case .getByKey, .getByRowID, .rowIDOfKey, .bodyByKey, .bodyByRowID, .revision: true
+      default: false
+      }
+    }
+
     /// A 52-bit number that, except by chance, no document has had as its revision. Counting from 0 could give a
     /// different content of a row that another program wrote the same revision.
     static let anyRevision = "(random() & 4503599627370495)"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import GRDBSQLite
 import NanoDocument
 import NanoEngine
 import NanoSQL
@@ -22,12 +21,8 @@ struct ManyDefinitions {
   /// Whether the schema may be set aside. A statement that is running, or a full-text index with pending entries,
   /// would refer to tables that SQLite forgets meanwhile.
   func arePossible(_ names: [String]) throws -> Bool {
-    var statement = sqlite3_next_stmt(connection.handle, nil)
-    while let current = statement {
-      guard sqlite3_stmt_busy(current) == 0 else { return false }
-      statement = sqlite3_next_stmt(connection.handle, current)
-    }
-    return try !hasVirtualTables && !areInUse(names) && isSchemaWritable
+    return try !connection.hasRunningStatements && !hasVirtualTables && !areInUse(names)
+      && isSchemaWritable
   }
 
   private var hasVirtualTables: Bool {

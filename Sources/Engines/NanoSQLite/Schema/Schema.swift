@@ -69,11 +69,21 @@ enum Schema {
     [name, keyIndexName(name), foreignName(name), highWaterName(name)]
   }
 
-  /// Returns a query for the indexes and triggers of a collection's table.
+  /// Returns a query for the indexes and triggers of a collection's table, each with its type and name.
   static func definitions(ofCollection name: String) -> SQLFragment {
     SQLFragment(
-      "SELECT name FROM \(all) WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger')",
-      [.text(name)])
+      "SELECT type || ' ' || name FROM \(all) "
+        + "WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger')", [.text(name)])
+  }
+
+  /// Returns the results of that query for a collection that has only these indexes.
+  static func ownDefinitions(
+    ofCollection name: String, indexes: some Sequence<String>
+  ) -> Set<ExactName> {
+    let indexes = [keyIndexName(name), foreignName(name)] + indexes
+    let triggers = [foreignName(name), highWaterName(name)]
+    return Set(
+      indexes.map { ExactName("index " + $0) } + triggers.map { ExactName("trigger " + $0) })
   }
 
   /// The definitions in the file, and the temporary ones of a connection.

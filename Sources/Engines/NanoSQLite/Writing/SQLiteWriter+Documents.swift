@@ -105,7 +105,7 @@ extension SQLiteWriter {
     _ document: NewDocument, _ key: DocumentKey, _ table: CollectionTable
   ) throws -> Int64 {
     table.note(document)
-    if try isAlone(table) { try connection.noteReplacement() }
+    if try isAlone(table) { try connection.noteReplacement(indexes: table.indexes.count) }
     sqlite3_set_last_insert_rowid(connection.handle, 0)
     try connection.with(table, .save) { statement in
       try bind(document, table, statement)

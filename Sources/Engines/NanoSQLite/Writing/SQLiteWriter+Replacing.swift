@@ -14,7 +14,7 @@ extension SQLiteWriter {
     // If it finds no row, that is also for the other statement to find out, because rows of other programs have no
     // revision.
     if try isAlone(table) {
-      try connection.noteReplacement()
+      try connection.noteReplacement(indexes: table.indexes.count)
       if try replace(
         identity, document, table, identity.isKey ? .replaceAloneByKey : .replaceAloneByRowID)
       {
@@ -35,8 +35,7 @@ extension SQLiteWriter {
     replaced += 1
     guard replaced > Self.replacementsBeforeCheck else { return false }
     let name = table.description.name
-    let own = Set(
-      (Schema.names(ofCollection: name) + table.sqlNames.values).map { ExactName($0) })
+    let own = Schema.ownDefinitions(ofCollection: name, indexes: table.sqlNames.values)
     let all = try connection.all(Schema.definitions(ofCollection: name)) {
       ExactName($0.text(0) ?? "")
     }
@@ -76,14 +75,15 @@ extension SQLiteWriter {
   }
 
   /// Returns the error for a document that was not written. Without triggers, SQLite does not undo a statement that
-  /// failed after changing an index, so the transaction is then lost unless the document was rejected before.
+  /// failed after changing an index, so the transaction is then lost, unless a constraint was violated, which SQLite
+  /// finds out before.
   func failure(
     _ error: any Error, _ document: NewDocument, _ identity: Identity, _ table: CollectionTable
   ) throws -> any Error {
-    let error = try violation(error, document, identity, table)
-    if !connection.firesTriggers, (error as? StoreError)?.isRejection != true {
+    if !connection.firesTriggers, (error as? StoreError)?.isConstraint != true {
       connection.lose(error)
+      return error
     }
-    return error
+    return try violation(error, document, identity, table)
   }
 }

@@ -281,18 +281,20 @@ extension SQLiteWriter {
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {
     try connection.requireTransaction()
     try StoredNames.validate(nil, name: name)
-    guard let value else {
-      return try connection.run(
-        SQLFragment("DELETE FROM nano_metadata WHERE name = ?", [.text(name)]))
+    try RowDamage.naming(MetadataRow.table) {
+      guard let value else {
+        return try connection.run(
+          SQLFragment("DELETE FROM nano_metadata WHERE name = ?", [.text(name)]))
+      }
+      var writer = JSONWriter()
+      writer.value(value)
+      if let failure = writer.failure { throw failure }
+      try connection.run(
+        SQLFragment(
+          "INSERT INTO nano_metadata(name, value) VALUES (?, ?) "
+            + "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+          [.text(name), .text(writer.text)]))
     }
-    var writer = JSONWriter()
-    writer.value(value)
-    if let failure = writer.failure { throw failure }
-    try connection.run(
-      SQLFragment(
-        "INSERT INTO nano_metadata(name, value) VALUES (?, ?) "
-          + "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        [.text(name), .text(writer.text)]))
   }
 
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
