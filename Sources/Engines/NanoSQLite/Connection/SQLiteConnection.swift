@@ -24,7 +24,7 @@ final class SQLiteConnection {
   ///
   /// Prepared before a transaction begins: if memory runs out, it may be impossible to prepare it when it is
   /// needed, and the lock would be held forever.
-  private var rollbackStatement: SQLiteStatement?
+  var rollbackStatement: SQLiteStatement?
   /// Whether memory ran out, or SQLite rolled back a transaction because a statement failed. Its full-text indexes
   /// may then cache pages that are not in the file, and an outdated snapshot (seen with 3.40), because the rollback
   /// reaches them in the middle of a write.
@@ -91,7 +91,7 @@ final class SQLiteConnection {
   /// ROLLBACK has.
   private static let progressInterval: Int32 = 20_000
   fileprivate var isTransactionOpen = false
-  private var triggers = TriggerSwitch()
+  var triggers = TriggerSwitch()
   /// The error after which the transaction can only be rolled back. SQLite may have done so already; a further
   /// statement would then be committed on its own.
   fileprivate var loss: StoreError?
@@ -179,13 +179,13 @@ final class SQLiteConnection {
   /// outer call runs the same query, is prepared a second time.
   @inline(__always)
   func with<Result>(
-    _ sql: String, _ work: (SQLiteStatement) throws -> Result
+    _ sql: String, needsTriggers: Bool = true, _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
     assertHeld()
     if hasStaleCaches { resetSchemaCache() }
     let text = ExactName(sql)
     if let statement = statements[text], !statement.isInUse {
-      return try use(statement, work)
+      return try use(statement, needsTriggers: needsTriggers, work)
     }
     let statement = try SQLiteStatement(sql, on: self)
     if statements[text] == nil {
@@ -194,13 +194,14 @@ final class SQLiteConnection {
       }
       statements[text] = statement
     }
-    return try use(statement, work)
+    return try use(statement, needsTriggers: needsTriggers, work)
   }
 
   func with<Result>(
-    _ fragment: SQLFragment, _ work: (SQLiteStatement) throws -> Result
+    _ fragment: SQLFragment, needsTriggers: Bool = true,
+    _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
-    try with(fragment.text) { statement in
+    try with(fragment.text, needsTriggers: needsTriggers) { statement in
       try statement.bind(fragment.bindings)
       return try work(statement)
     }
@@ -328,9 +329,10 @@ final class SQLiteConnection {
 
   /// Returns the first row of a query, or `nil` if there is none.
   func first<Result>(
-    _ fragment: SQLFragment, _ read: (SQLiteStatement) throws -> Result
+    _ fragment: SQLFragment, needsTriggers: Bool = true,
+    _ read: (SQLiteStatement) throws -> Result
   ) throws -> Result? {
-    try with(fragment) { try $0.step() ? try read($0) : nil }
+    try with(fragment, needsTriggers: needsTriggers) { try $0.step() ? try read($0) : nil }
   }
 
   func all<Result>(
@@ -379,46 +381,6 @@ final class SQLiteConnection {
 }
 
 extension SQLiteConnection {
-  var firesTriggers: Bool { triggers.isOn }
-
-  /// Called for each document that is replaced without firing a trigger, with the number of indexes on fields.
-  @inline(__always)
-  func noteReplacement(indexes: Int) throws {
-    guard triggers.isOn, triggers.paysOff(indexes: indexes) else { return }
-    // A running statement with a subquery would fail.
-    guard !hasRunningStatements else { return }
-    triggers.isOn = !TriggerSwitch.set(false, on: handle)
-    try prepareRollbackAgain()
-  }
-
-  /// Makes triggers fire again.
-  @inline(__always)
-  func fireTriggers() {
-    guard _slowPath(!triggers.isOn) else { return }
-    triggers.isOn = TriggerSwitch.set(true, on: handle)
-    try? prepareRollbackAgain()
-  }
-
-  /// After switching, SQLite would prepare the statement when it is needed, possibly without memory.
-  private func prepareRollbackAgain() throws {
-    rollbackStatement = try SQLiteStatement("ROLLBACK", on: self)
-  }
-
-  /// Whether a statement has returned a row and has not ended.
-  var hasRunningStatements: Bool {
-    var statement = sqlite3_next_stmt(handle, nil)
-    while let current = statement {
-      if sqlite3_stmt_busy(current) != 0 { return true }
-      statement = sqlite3_next_stmt(handle, current)
-    }
-    return false
-  }
-
-  private func endTriggerSwitch() {
-    fireTriggers()
-    triggers = TriggerSwitch()
-  }
-
   /// Runs a block between BEGIN and COMMIT; rolls back if it throws.
   func transaction<Result>(_ begin: String, _ work: () throws -> Result) throws -> Result {
     assertHeld()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 import CSQLiteSettings
+import GRDBSQLite
+import NanoDocument
 
 /// Decides when a transaction that replaces many documents switches off the triggers of its connection.
 ///
@@ -32,5 +34,48 @@ struct TriggerSwitch {
   /// Returns whether it succeeded.
   static func set(_ isOn: Bool, on connection: OpaquePointer) -> Bool {
     nano_enable_triggers(connection, isOn ? 1 : 0) == 0
+  }
+}
+
+extension SQLiteConnection {
+  var firesTriggers: Bool { triggers.isOn }
+
+  /// Called for each document that is replaced without firing a trigger, with the number of indexes on fields.
+  @inline(__always)
+  func noteReplacement(indexes: Int) throws {
+    guard triggers.isOn, triggers.paysOff(indexes: indexes) else { return }
+    // A running statement with a subquery would fail.
+    guard !hasRunningStatements else { return }
+    triggers.isOn = !TriggerSwitch.set(false, on: handle)
+    try prepareRollbackAgain()
+  }
+
+  /// Makes triggers fire again.
+  @inline(__always)
+  func fireTriggers() {
+    guard _slowPath(!triggers.isOn) else { return }
+    triggers.isOn = TriggerSwitch.set(true, on: handle)
+    try? prepareRollbackAgain()
+  }
+
+  /// After switching, SQLite would prepare the statement when it is needed, possibly without memory.
+  private func prepareRollbackAgain() throws {
+    rollbackStatement = try SQLiteStatement("ROLLBACK", on: self)
+  }
+
+  /// Whether a statement has returned a row and has not ended.
+  var hasRunningStatements: Bool {
+    var statement = sqlite3_next_stmt(handle, nil)
+    while let current = statement {
+      if sqlite3_stmt_busy(current) != 0 { return true }
+      statement = sqlite3_next_stmt(handle, current)
+    }
+    return false
+  }
+
+  /// Called at the end of a transaction.
+  func endTriggerSwitch() {
+    fireTriggers()
+    triggers = TriggerSwitch()
   }
 }

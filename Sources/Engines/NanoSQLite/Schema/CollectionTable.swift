@@ -229,7 +229,9 @@ extension SQLiteConnection {
     let state = try first(
       SQLFragment(
         "SELECT name, identity, generation, indexing, parts FROM nano_collections WHERE name = ?",
-        [.text(name)])
+        [.text(name)]),
+      // A get calls this for its first document after triggers were switched.
+      needsTriggers: false
     ) { row in
       guard let identity = CollectionIdentity(rawValue: row.text(1) ?? ""),
         let indexing = IndexingPolicy(rawValue: row.text(3) ?? ""),
