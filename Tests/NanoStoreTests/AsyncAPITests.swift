@@ -77,7 +77,7 @@ struct AsyncAPITests {
     }
   }
 
-  @Test("Async SQL calls take the same arguments as synchronous ones")
+  @Test("Async SQL calls take the same arguments as synchronous ones, an array as its JSON text")
   func sql() async throws {
     let store = try Store(.memory)
     let notes = store["notes"]
@@ -87,9 +87,11 @@ struct AsyncAPITests {
     let rows = try await store.sql("SELECT ? AS a, ? AS b", 5, "text")
     let found = try await notes.documents(
       sql: "SELECT id FROM notes WHERE json_extract(body, '$.n') > ?", 1)
+    let elements = try await store.sql("SELECT value FROM json_each(?)", [3, 4])
     let changed = try await store.execute("CREATE TABLE mine AS SELECT ? AS a", 7)
 
     #expect(rows.map(\.values) == [[5, "text"]])
+    #expect(elements.map(\.values) == [[3], [4]])
     #expect(found.map { $0["n"] } == [2])
     #expect(changed >= 0)
   }

@@ -25,20 +25,24 @@ struct LargeUpdateTests {
     try store.sql(sql + " AS value FROM people LIMIT 1").first?["value"]
   }
 
-  @Test("They fire the triggers of other programs, with the conflict clauses of these")
-  func triggers() throws {
-    try createTrigger()
+  @Test(
+    "They fire the triggers of other programs, with the conflict clauses of these",
+    arguments: ["", "TEMP "])
+  func triggers(kind: String) throws {
+    try createTrigger(kind)
     try raise()
 
     #expect(try value("SELECT (SELECT count(*) FROM own)") == 10)
     #expect(try people.find(Field("n") >= 1000).count() == Self.count)
   }
 
-  @Test("They fire a trigger that is created between them in the same transaction")
-  func laterTrigger() throws {
+  @Test(
+    "They fire a trigger that is created between them in the same transaction",
+    arguments: ["", "TEMP "])
+  func laterTrigger(kind: String) throws {
     try store.write {
       try raise()
-      try createTrigger()
+      try createTrigger(kind)
       try raise()
     }
 
@@ -46,10 +50,10 @@ struct LargeUpdateTests {
     #expect(try people.find(Field("n") >= 2000).count() == Self.count)
   }
 
-  private func createTrigger() throws {
+  private func createTrigger(_ kind: String) throws {
     try store.execute("CREATE TABLE own(digit INTEGER UNIQUE)")
     try store.execute(
-      "CREATE TRIGGER own_update AFTER UPDATE ON people "
+      "CREATE \(kind)TRIGGER own_update AFTER UPDATE ON people "
         + "BEGIN INSERT OR IGNORE INTO own VALUES (NEW.id % 10); END")
   }
 

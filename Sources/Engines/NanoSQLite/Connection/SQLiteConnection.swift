@@ -378,6 +378,16 @@ final class SQLiteConnection {
   @inline(__always)
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
   var changes: Int { Int(sqlite3_changes64(handle)) }
+
+  /// Whether a statement has returned a row and has not ended.
+  var hasRunningStatements: Bool {
+    var statement = sqlite3_next_stmt(handle, nil)
+    while let current = statement {
+      if sqlite3_stmt_busy(current) != 0 { return true }
+      statement = sqlite3_next_stmt(handle, current)
+    }
+    return false
+  }
 }
 
 extension SQLiteConnection {

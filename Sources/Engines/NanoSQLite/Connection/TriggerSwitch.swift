@@ -63,16 +63,6 @@ extension SQLiteConnection {
     rollbackStatement = try SQLiteStatement("ROLLBACK", on: self)
   }
 
-  /// Whether a statement has returned a row and has not ended.
-  var hasRunningStatements: Bool {
-    var statement = sqlite3_next_stmt(handle, nil)
-    while let current = statement {
-      if sqlite3_stmt_busy(current) != 0 { return true }
-      statement = sqlite3_next_stmt(handle, current)
-    }
-    return false
-  }
-
   /// Called at the end of a transaction.
   func endTriggerSwitch() {
     fireTriggers()

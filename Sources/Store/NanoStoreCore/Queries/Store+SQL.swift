@@ -12,6 +12,9 @@ extension Store {
   /// rows.columns                                               // ["n"]
   /// ```
   ///
+  /// An array is one argument, namely its JSON text, as for `json_each(?)`. Several arguments are separated by commas, or
+  /// are passed as ``SQLArguments``.
+  ///
   /// A statement that writes must be executed inside a ``write(retries:isolation:_:)-(_,_,()->Result)`` block or by
   /// ``execute(_:_:)-(String,_)``.
   ///

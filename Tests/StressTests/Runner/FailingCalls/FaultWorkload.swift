@@ -64,7 +64,8 @@ struct FaultWorkload {
     }
     try commitRound()
     try continueAfterErrors()
-    try stepOnStore { store, _ in try Self.count(store) }
+    try stepOnStore { store, _ in try Self.raise(store[Self.counters]) }
+    if isPlain { try stepOnStore { store, _ in try Self.raiseIndexed(store) } }
     try stepOnStore { store, path in try store.backup(to: path + "/b.db") }
     try stepOnStore { store, _ in try store.compact() }
     try stepOnStore { store, _ in _ = try store.verify() }
@@ -128,13 +129,14 @@ struct FaultWorkload {
   }
 
   private static let counters = "counters"
+  /// A collection of counters with so many indexes that the engine also switches triggers off.
+  private static let indexedCounters = "indexedCounters"
   /// Large enough for the engine to choose the statement for updates that fire no other trigger.
   private static let counterCount = 40
 
-  /// Raises counters without indexes twice; the second time, an error does not end the block.
-  private static func count(_ store: Store) throws {
-    let counters = store[counters]
-    try store.write { () -> Void in
+  /// Raises counters twice; the second time, an error does not end the block.
+  private static func raise(_ counters: DocumentCollection) throws {
+    try counters.store.write { () -> Void in
       if try counters.count() == 0 {
         try counters.insert((0..<counterCount).map { _ in ["n": 0] })
       }
@@ -143,12 +145,19 @@ struct FaultWorkload {
     }
   }
 
-  /// Checks that each update raised all counters or none.
-  private static func checkCounters(_ store: Store) throws {
-    let counters = store[counters]
+  private static func raiseIndexed(_ store: Store) throws {
+    let counters = store[indexedCounters]
+    for number in 0..<8 { try counters.createIndex("n", "f\(number)") }
+    try raise(counters)
+  }
+
+  /// Checks that each update raised all counters or none, in the indexes too.
+  private static func check(_ counters: DocumentCollection) throws {
     let numbers = try counters.find().fetch().map { $0["n"] }
+    guard let number = numbers.first else { return }
     try require(
-      numbers.isEmpty || numbers.count == counterCount && numbers.allSatisfy { $0 == numbers[0] },
+      try numbers.count == counterCount && numbers.allSatisfy { $0 == number }
+        && counters.find(Field("n") == number).count() == counterCount,
       "an update is committed in part")
   }
 
@@ -169,7 +178,8 @@ struct FaultWorkload {
   /// Checks that an attachment is complete or absent, and that a change feed leads to the documents.
   private mutating func checkFeatures(_ store: Store) throws {
     try checkContinued(store)
-    try Self.checkCounters(store)
+    try Self.check(store[Self.counters])
+    try Self.check(store[Self.indexedCounters])
     let files = store[Self.files]
     if try files.get("one") != nil {
       for named in try files.attachments(of: "one").all() {
