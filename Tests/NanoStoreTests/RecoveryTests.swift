@@ -251,6 +251,59 @@ struct RecoveryTests {
     }
   }
 
+  @Test("A column whose type is one that SQLite reserves is NULL, as for SQLite", .sqlite)
+  func reservedTypes() throws {
+    let store = try Store.file(damaged)
+    try store["a"].insert([["n": 1], ["n": 2], ["n": 3]])
+    try store.close()
+    var bytes = try scratch.bytes("a.db")
+    // The types of a row: a NULL, a key of 16 bytes, two NULLs, 8 bytes, the number 1 for the revision, a text of 7 bytes.
+    let types: [UInt8] = [0, 44, 0, 0, 6, 9, 27]
+    for reserved in [10, 11] as [UInt8] {
+      let row = try #require(bytes.firstRange(of: types))
+      bytes[row.lowerBound + 5] = reserved
+    }
+    _ = try scratch.write(bytes, "a.db")
+
+    let report = try Store.recover(from: damaged, to: saved)
+
+    #expect(report.isComplete)
+    let recovered = try Store.file(saved)
+    #expect(try recovered["a"].fetch().map { $0["n"] } == [1, 2, 3])
+    try recovered.close()
+  }
+
+  @Test("A root that is a page of another collection loses no document of either", .sqlite)
+  func wrongRoot() throws {
+    let size = 512
+    let store = try Store.file(damaged) { $0.pageSize = size }
+    for name in ["a", "b"] {
+      try store.createCollection(name, identity: .rowID)
+      let text = DocumentValue.string(String(repeating: name, count: 100))
+      try store[name].insert((0..<100).map { ["n": .int($0), "text": text] })
+    }
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'a'"
+    let root = try UInt8(#require(store.sql(sql).first?["rootpage"]?.int))
+    try store.close()
+    var bytes = try scratch.bytes("a.db")
+    let leaf = try #require(
+      (1..<bytes.count / size).first { page in
+        bytes[page * size] == 13
+          && bytes[page * size..<(page + 1) * size].count { $0 == UInt8(ascii: "b") } > 200
+      })
+    let record = try #require(bytes.firstRange(of: Array("tableaa".utf8) + [root]))
+    bytes[record.upperBound - 1] = UInt8(leaf + 1)
+    _ = try scratch.write(bytes, "a.db")
+
+    let report = try Store.recover(from: damaged, to: saved)
+
+    #expect(!report.isComplete)
+    let recovered = try Store.file(saved)
+    #expect(try recovered["a"].count() == 100)
+    #expect(try recovered["b"].find().rowIDs() == Array(1...100))
+    try recovered.close()
+  }
+
   @Test(
     "Documents in the WAL are recovered, even if SQLite does not recognize the file as a database")
   func log() throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import GRDB
 import NanoDocument
 
 /// A file created next to its destination, as `library.db.nanostore-<UUID>`, and renamed when it is complete.
@@ -53,13 +54,26 @@ final class UnfinishedFile {
   }
 
   /// Renames the file to its destination, replacing an existing file.
-  func moveIntoPlace() throws(StoreError) {
+  ///
+  /// - Throws: An error after which there is no file at the destination, except if the rename may not survive a power loss.
+  func moveIntoPlace() throws {
+    do { try applyLog() } catch { throw DatabaseFile.explained(error, path) }
     // The log of the replaced file must not be applied to the new one.
     for suffix in Self.suffixes.dropFirst() { unlink(path + suffix) }
     guard rename(copy, path) == 0 else {
       throw SystemError.error("The file cannot be moved into place", path: path, errno)
     }
     try syncFolder()
+  }
+
+  /// Writes what is only in a write-ahead log into the file. SQLite does that when the last connection closes, but reports no
+  /// error if it fails, for example because the disk is full.
+  private func applyLog() throws {
+    var log = stat()
+    guard stat(copy + "-wal", &log) == 0, log.st_size > 0 else { return }
+    let queue = try DatabaseQueue(path: copy)
+    try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+    try queue.close()
   }
 
   /// Syncs the folder, which makes the rename durable. File systems that do not support it return `EINVAL`, and

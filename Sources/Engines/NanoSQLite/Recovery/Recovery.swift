@@ -105,7 +105,8 @@ struct Recovery {
     var folded: ExactName { name.folded }
   }
 
-  /// Returns the collections that have a table, followed by those with only a row in `nano_collections`.
+  /// Returns the collections that have a table, those with a wrong root last, followed by those with only a row in
+  /// `nano_collections`.
   private func collections() -> [CollectionRoot] {
     var roots: [CollectionRoot] = []
     var seen: Set<ExactName> = []
@@ -117,6 +118,10 @@ struct Recovery {
       let identity = InternalCollection(named: name)?.identity ?? row?.identity ?? .key
       roots.append(CollectionRoot(name: name, identity: identity, root: root))
     }
+    // A damaged root may be a page of another collection, which is to find it first.
+    let wrong = reader.pagesBelowOthers(Set(roots.compactMap(\.root)))
+    roots =
+      roots.filter { !wrong.contains($0.root ?? 0) } + roots.filter { wrong.contains($0.root ?? 0) }
     for row in catalog.collections where seen.insert(row.name.folded).inserted {
       roots.append(CollectionRoot(name: row.name, identity: row.identity, root: nil))
     }

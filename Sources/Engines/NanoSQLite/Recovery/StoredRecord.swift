@@ -40,7 +40,7 @@ struct StoredRecord {
 
   private static func size(_ type: Int64) -> Int {
     switch type {
-    case 0, 8, 9: 0
+    case 0, 8...11: 0
     case 1...4: Int(type)
     case 5: 6
     case 6, 7: 8
@@ -52,10 +52,10 @@ struct StoredRecord {
     _ type: Int64, _ bytes: UnsafeRawBufferPointer, _ at: Int, _ size: Int
   ) -> Value? {
     switch type {
-    case 0: return .null
+    // SQLite, which reserves the types 10 and 11, reads them as NULL.
+    case 0, 10, 11: return .null
     case 8: return .int(0)
     case 9: return .int(1)
-    case 10, 11: return nil
     case 1...7:
       var word = bytes[at] & 0x80 == 0 ? UInt64(0) : UInt64.max
       for index in 0..<size { word = word << 8 | UInt64(bytes[at + index]) }

@@ -82,4 +82,12 @@ struct TreePage {
       return ids.contains(id)
     }
   }
+
+  /// Whether the row IDs beside all references to other pages are among these. True for leaf pages.
+  func refersOnly(to ids: ClosedRange<Int64>) -> Bool {
+    guard kind == .tableInterior, ids != Self.allIDs else { return true }
+    return cells.allSatisfy { cell in
+      bytes.variableNumber(cell + 4).map { ids.contains($0.0) } ?? true
+    }
+  }
 }

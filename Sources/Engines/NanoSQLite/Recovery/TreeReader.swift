@@ -112,6 +112,27 @@ final class TreeReader {
     return isDamaged
   }
 
+  /// Returns those of the pages that are not the root of a table's B-tree, since another page refers to them as the place of
+  /// the row IDs that they have. The references themselves may be damaged.
+  func pagesBelowOthers(_ candidates: Set<Int>) -> Set<Int> {
+    var found: Set<Int> = []
+    for number in uses.indices.dropFirst() where !free.contains(number) {
+      guard let bytes = pages.page(number),
+        bytes[number == 1 ? 100 : 0] == TreePage.Kind.tableInterior.rawValue,
+        let page = TreePage(bytes, number: number, pageSize: pages.pageSize)
+      else { continue }
+      for (child, ids) in page.children(within: TreePage.allIDs)
+      where candidates.contains(child) && child != number {
+        guard let bytes = pages.page(child),
+          let page = TreePage(bytes, number: child, pageSize: pages.pageSize),
+          page.belongs(to: ids) && page.refersOnly(to: ids)
+        else { continue }
+        found.insert(child)
+      }
+    }
+    return found
+  }
+
   /// The pages that are neither referenced nor free: their content was lost, not deleted.
   var lostPages: [Int] {
     uses.indices.dropFirst().filter { uses[$0] == .unknown && !free.contains($0) }
