@@ -255,6 +255,10 @@ struct LargeUpdateTests {
         seen += 1
         try people.update(rowID: Int64(order.person + 1), set: ["name": "a\(seen)"])
         if seen % 90 == 0 { try store["others"].insert(["n": 1]) }
+        if seen == 450 {
+          let statement = "INSERT INTO others VALUES (90, NULL, NULL, NULL, NULL, 1, '{}')"
+          #expect(code { try store.execute(statement) } == .notPermitted)
+        }
       }
     }
 

@@ -102,6 +102,72 @@ struct StatementGuardTests {
     #expect(try store.verify() == [])
   }
 
+  @Test(
+    "Inserting rows with a revision is rejected, however the statement says so, and changes nothing",
+    arguments: [
+      "INSERT INTO people SELECT * FROM archive", "REPLACE INTO people SELECT * FROM archive",
+      "INSERT OR IGNORE INTO main.people AS p SELECT * FROM archive",
+      "INSERT INTO people(\"Revision\", body) VALUES (7, '{}')",
+      "INSERT INTO people(body, 'revision') VALUES ('{}', 7)",
+      "INSERT INTO people /* all */ (body, [revision]) VALUES ('{}', 7) RETURNING id",
+      "WITH a AS (SELECT * FROM archive) INSERT INTO people SELECT * FROM a",
+    ])
+  func insertedRevision(statement: String) throws {
+    try store.execute("CREATE TABLE archive AS SELECT * FROM people")
+    try store.execute("DELETE FROM people WHERE id = 2")
+    try store.write {
+      #expect(code { try store.execute(statement) } == .notPermitted)
+      try store["people"].insert(["n": 3])
+    }
+    #expect(try store["people"].find().rowIDs() == [1, 3])
+  }
+
+  @Test("A trigger that a statement fires cannot insert rows with a revision either")
+  func revisionInsertedByTrigger() throws {
+    try store.execute("CREATE TABLE archive AS SELECT * FROM people")
+    try store.execute("CREATE TABLE requests(id)")
+    try store.execute(
+      "CREATE TRIGGER restore AFTER INSERT ON requests BEGIN "
+        + "INSERT INTO people SELECT * FROM archive WHERE id = NEW.id; END")
+    try store.execute("DELETE FROM people WHERE id = 2")
+    #expect(code { try store.execute("INSERT INTO requests(id) VALUES (2)") } == .notPermitted)
+    try store.execute("UPDATE archive SET revision = NULL")
+    try store.execute("INSERT INTO requests(id) VALUES (2)")
+    #expect(try store["people"].find(Field("tags") == "b").rowIDs() == [2])
+    #expect(try store.verify() == [])
+  }
+
+  @Test("A canceled or failing INSERT that may set revisions throws its own error")
+  func failingInsertion() throws {
+    try store["people"].createIndex("n", unique: true)
+    try store.execute("CREATE TABLE archive AS SELECT * FROM people")
+    try store.execute("UPDATE archive SET revision = NULL, id = id + 10")
+    for conflict in ["", "OR ROLLBACK "] {
+      let statement = "INSERT \(conflict)INTO people SELECT * FROM archive"
+      #expect(code { try store.execute(statement) } == .uniqueViolation)
+    }
+    try store["people"].insert(["n": 3])
+    #expect(try store["people"].count() == 3)
+  }
+
+  @Test(
+    "Rows of an archive without their revision are found again with every index",
+    arguments: [
+      "INSERT INTO people(id, key, type, version, added, body) "
+        + "SELECT id, key, type, version, added, body FROM archive",
+      "INSERT INTO people SELECT id, key, type, version, added, NULL, body FROM archive",
+    ])
+  func archive(statement: String) throws {
+    try store["people"].createFullTextIndex("name")
+    try store["people"].save(["name": "Ada", "tags": ["c"]], key: "k")
+    try store.execute("CREATE TABLE archive AS SELECT * FROM people")
+    try store.execute("DELETE FROM people")
+    try store.execute(statement)
+    #expect(try store["people"].search("ada").keys() == ["k"])
+    #expect(try store["people"].find(Field("tags") == "b").count() == 1)
+    #expect(try store.verify() == [])
+  }
+
   @Test("A custom trigger cannot write to internal tables, whichever write fires it")
   func triggers() throws {
     try store.execute(
@@ -129,6 +195,42 @@ struct StatementGuardTests {
     try other.reopen()
     #expect(try other["people"].count() == 1)
     #expect(try other.verify() == [])
+  }
+
+  @Test("What an attached file has under the names of a collection is not dropped with it")
+  func droppedBesideAttached() throws {
+    let other = try Store(.file(scratch.file("b.db")))
+    let films = other["films"]
+    try films.setChangeTracking(.on)
+    try films.setIndexing(.everything)
+    try films.insert([["n": 1], ["n": 2]])
+    try films.delete(rowID: 2)
+    try other.close()
+    try store["films"].insert(["n": 3])
+    try store.execute("ATTACH ? AS other", scratch.file("b.db"))
+
+    try store["films"].setChangeTracking(.on)
+    try store["films"].setChangeTracking(.off)
+    try store["films"].drop()
+    #expect(try store["films"].get(rowID: 1) == nil)
+
+    try store.close()
+    try other.reopen()
+    #expect(try films.find(Field("n") == 1).count() == 1)
+    guard case .entries(let entries, _, _) = try films.changes(since: nil) else {
+      return #expect(Bool(false), "the feed was lost")
+    }
+    #expect(entries.count == 2)
+    #expect(try other.verify() == [])
+  }
+
+  @Test("A collection cannot be created under the name of a temporary table")
+  func shadowed() throws {
+    try store.execute("CREATE TEMP TABLE staging AS SELECT * FROM people")
+    #expect(code { try store["staging"].insert(["n": 1]) } == .invalidName)
+    try store.execute("DROP TABLE staging")
+    try store["staging"].insert(["n": 1])
+    #expect(try store["staging"].count() == 1)
   }
 
   @Test(

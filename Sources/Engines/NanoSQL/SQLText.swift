@@ -7,7 +7,7 @@ package import NanoDocument
 /// Works on bytes, as SQLite does: for `String`, a combining mark after a hyphen makes it a different character.
 package struct SQLText {
   /// The text from the first significant byte on.
-  private let rest: Substring.UTF8View
+  let rest: Substring.UTF8View
 
   package init(_ text: String) {
     var rest = text[...].utf8

@@ -23,6 +23,10 @@ final class StatementGuard {
   /// The names of the collections in lowercase.
   private var collections: Set<ExactName> = []
   private var refusal: StoreError?
+  /// The collections into which the statement inserts, with columns that SQLite does not report.
+  private var inserted: Set<ExactName> = []
+  /// Whether triggers of the user are among those that insert.
+  private var triggersInsert = false
 
   init(_ handle: OpaquePointer) {
     self.handle = handle
@@ -45,9 +49,17 @@ final class StatementGuard {
     with collections: Set<ExactName>, _ prepare: () throws -> SQLiteStatement
   ) throws -> SQLiteStatement {
     self.collections = collections
+    inserted = []
+    triggersInsert = false
     isUserSupplied = true
     defer { isUserSupplied = false }
     return try prepare()
+  }
+
+  /// Returns the collections into which the last statement inserts, and whether only the statement itself does.
+  func takeInserted() -> (names: [String], isDirect: Bool) {
+    defer { inserted = [] }
+    return (inserted.map(\.text), !triggersInsert)
   }
 
   /// Returns the reason why the last statement was rejected, and clears it.
@@ -58,6 +70,11 @@ final class StatementGuard {
 }
 
 extension StatementGuard {
+  /// Returns the error for a statement that inserts rows with a revision.
+  static func refusedRevision(_ collection: String) -> StoreError {
+    Step.refusal(.revision, collection)
+  }
+
   private typealias Text = UnsafePointer<CChar>
 
   private func authorize(
@@ -70,6 +87,12 @@ extension StatementGuard {
     let step = Step(
       action: action, first: first.map { String(cString: $0) },
       second: second.map { String(cString: $0) }, database: database.map { String(cString: $0) })
+    if action == SQLITE_INSERT, step.database == "main", let name = step.first?.folded,
+      collections.contains(name)
+    {
+      inserted.insert(name)
+      if source != nil { triggersInsert = true }
+    }
     guard let refused = step.problem(collections) else { return SQLITE_OK }
     refusal = refused
     return SQLITE_DENY
@@ -92,29 +115,32 @@ extension StatementGuard {
       }
       switch action {
       case SQLITE_INSERT, SQLITE_DELETE:
-        return Self.isInternal(first) ? refusal(.write, first) : nil
+        return Self.isInternal(first) ? Self.refusal(.write, first) : nil
       case SQLITE_UPDATE:
-        if Self.isInternal(first) { return refusal(.write, first) }
-        return second == "revision" && isCollection(first) ? refusal(.revision, first) : nil
+        if Self.isInternal(first) { return Self.refusal(.write, first) }
+        return second == "revision" && isCollection(first) ? Self.refusal(.revision, first) : nil
       case SQLITE_CREATE_TABLE, SQLITE_CREATE_VIEW, SQLITE_CREATE_VTABLE, SQLITE_DROP_VIEW,
         SQLITE_DROP_VTABLE:
-        return Self.isInternal(first) ? refusal(.definition, first) : nil
+        return Self.isInternal(first) ? Self.refusal(.definition, first) : nil
       case SQLITE_CREATE_TEMP_TABLE, SQLITE_CREATE_TEMP_VIEW:
         // It would shadow the collection's table.
-        return Self.isInternal(first) || isCollection(first) ? refusal(.definition, first) : nil
+        return Self.isInternal(first) || isCollection(first)
+          ? Self.refusal(.definition, first) : nil
       case SQLITE_CREATE_INDEX, SQLITE_CREATE_TRIGGER, SQLITE_CREATE_TEMP_TRIGGER,
         SQLITE_CREATE_TEMP_INDEX, SQLITE_DROP_INDEX, SQLITE_DROP_TRIGGER:
-        if Self.isInternal(first) { return refusal(.definition, first) }
-        return Self.isInternal(second) ? refusal(.definition, second) : nil
+        if Self.isInternal(first) { return Self.refusal(.definition, first) }
+        return Self.isInternal(second) ? Self.refusal(.definition, second) : nil
       case SQLITE_DROP_TABLE:
-        return Self.isInternal(first) || isCollection(first) ? refusal(.definition, first) : nil
+        return Self.isInternal(first) || isCollection(first)
+          ? Self.refusal(.definition, first) : nil
       case SQLITE_ALTER_TABLE:
         // A temporary table can be renamed to any name, including a collection's.
         return Self.isInternal(second) || isCollection(second) || first == "temp"
-          ? refusal(.definition, second) : nil
+          ? Self.refusal(.definition, second) : nil
       case SQLITE_PRAGMA:
         let name = first?.foldingASCII ?? ""
-        return second == nil || Self.readingPragmas.contains(name) ? nil : refusal(.setting, first)
+        return second == nil || Self.readingPragmas.contains(name)
+          ? nil : Self.refusal(.setting, first)
       default: return nil
       }
     }
@@ -133,9 +159,9 @@ extension StatementGuard {
       "table_list", "table_xinfo",
     ]
 
-    private enum Kind { case write, revision, definition, setting }
+    fileprivate enum Kind { case write, revision, definition, setting }
 
-    private func refusal(_ kind: Kind, _ name: String?) -> StoreError {
+    fileprivate static func refusal(_ kind: Kind, _ name: String?) -> StoreError {
       let permit = "allowsInternalWrites in the configuration permits it"
       let (message, hint) =
         switch kind {

@@ -23,7 +23,16 @@ extension SQLiteReader: SQLReader {
     return try aroundForeignStatement {
       try connection.recordingLoss {
         let statement = try prepare(explaining ? "EXPLAIN QUERY PLAN \(text)" : text)
-        return try run(statement, explaining ? nil : arguments, visit)
+        // Inserted rows with a revision would not count as those of another program.
+        guard let writer = self as? SQLiteWriter, !explaining,
+          let inserted = connection.statementGuard?.takeInserted(), !inserted.names.isEmpty,
+          !(inserted.isDirect && SQLText(text).isInsertion(withoutColumn: "revision"))
+        else { return try run(statement, explaining ? nil : arguments, visit) }
+        return try writer.refusingRevisions(
+          in: inserted.names, isDirect: inserted.isDirect, of: statement
+        ) {
+          try run(statement, arguments, visit)
+        }
       }
     }
   }
