@@ -32,6 +32,33 @@ struct AdoptionTests {
     for body in bodies { try foreign.run("INSERT INTO c(body) VALUES (?)", body) }
   }
 
+  @Test("Statements for many documents keep no value of the documents before")
+  func batches() throws {
+    try engine.write(nil) { writer in
+      try writer.createCollection(CollectionDescription(name: "c", identity: .rowID))
+      for batch in 0..<3 {
+        let body = Array(#"{"n":1}"#.utf8)
+        try body.withUnsafeBytes { body in
+          let documents = (0..<NewDocument.batchSize).map { row in
+            NewDocument(
+              key: nil, version: batch == 0 ? 2 : nil, added: 1,
+              rowID: Int64(1_000 * batch + 10 * row + 1), body: body)
+          }
+          var rowIDs: [Int64] = []
+          try writer.insert(documents, into: "c", &rowIDs)
+        }
+      }
+    }
+    var versions: [Int64?] = []
+    try engine.read(.snapshot, nil) { reader in
+      try reader.find(Query(orderings: [Ordering(.attribute(.rowID))]), in: "c") { stored in
+        versions.append(stored.version)
+        return true
+      }
+    }
+    #expect(versions == Array(repeating: 2, count: 20) + Array(repeating: nil, count: 40))
+  }
+
   private func found(_ condition: Condition) throws -> [Int64] {
     try engine.read(.snapshot, nil) { try $0.rowIDs(Query(condition), in: "c").rowIDs }
   }

@@ -22,6 +22,42 @@ struct ForeignRowTests {
       "INSERT INTO c(key, body) VALUES (?, ?)", key.map { DocumentValue.string($0) } ?? .null, body)
   }
 
+  @Test("A row that could not be adopted is found by its fields after the store has changed it")
+  func changedForeignRow() throws {
+    let c = store["c"]
+    try c.setIndexing(.everything)
+    try store.execute("INSERT INTO c(id, body, added) VALUES (7, '{\"a\":1,\"b\":2}', 'today')")
+    #expect(try c.find(Field("a") == 1).count() == 1)
+    #expect(try c.get(rowID: 7)?.added == nil)
+
+    try c.update(rowID: 7, set: ["b": 3])
+
+    #expect(try c.find(Field("a") == 1).rowIDs() == [7])
+    #expect(try c.find(Field("b") == 3).rowIDs() == [7])
+    #expect(try c.get(rowID: 7)?.added == nil)
+    #expect(try store.verify() == [])
+  }
+
+  @Test(
+    "A decimal that equals a number of a unique index does not keep the collection from being used")
+  func equalDecimal() throws {
+    let c = store["c"]
+    try c.createIndex("price", unique: true)
+    try c.insert(["price": 12], key: "a")
+    try insertForeign(#"{"price":{"$numberDecimal":"12"}}"#, key: "b")
+    for n in 20..<30 { try insertForeign(#"{"price":{"$numberDecimal":"\#(n)"}}"#) }
+    try c.insert(["price": 13], key: "c")
+    #expect(try c.find(Field("price") == 25).count() == 1)
+    try c.update("a", set: ["n": 2])
+    #expect(try c.find(Field("price") == 12).keys().sorted() == ["a", "b"])
+
+    #expect(try c.delete("b"))
+    try c.insert(["price": .decimal(DecimalValue(Decimal(14)))], key: "d")
+    #expect(try c.find(Field("price") == 12).keys() == ["a"])
+    #expect(try c.find(Field("price") == 14).keys() == ["d"])
+    #expect(try store.verify() == [])
+  }
+
   @Test("A live query reports a row of another program once, and its adoption not at all")
   func adoption() async throws {
     let c = store["c"]

@@ -21,6 +21,19 @@ struct IndexTests {
       ["name": "Bob", "address": ["city": "Paris", "zip": 2], "tags": ["z"]], key: "bob")
   }
 
+  @Test("Documents without the field match the negation of a look-up in an index on elements")
+  func negatedElements() throws {
+    let c = try anyStore()["c"]
+    try c.insert([["tags": ["x", "y"]], ["tags": ["z"]], ["n": 1]])
+    try c.createIndex("tags", elements: true)
+    #expect(try c.find(!(Field("tags") == "x")).rowIDs() == [2, 3])
+    #expect(try c.find(!(Field("tags") == "x" && Field("n") == 1)).count() == 3)
+    try c.insert(["tags": [["x"], "w"]])
+    #expect(try c.find(!(Field("tags") == "x")).rowIDs() == [2, 3])
+    try c.setIndexing(.everything)
+    #expect(try c.find(!(Field("tags") == "x")).rowIDs() == [2, 3])
+  }
+
   @Test("An index on a numbered element contains whole values; a quoted number is a field name")
   func numberedElements() throws {
     try people.save(["tags": [["1": "x"]]], key: "deep")

@@ -113,6 +113,8 @@ package struct NewDocument {
   package var body: UnsafeRawBufferPointer
   /// The fields that may differ from those of the document that is replaced; any if `nil`.
   package var changedFields: [[StoredName]]?
+  /// Whether the document that is replaced keeps its type.
+  package var keepsType = false
 
   @inlinable
   package init(

@@ -99,17 +99,20 @@ extension EncryptedWriter {
 
   private func row(
     _ identity: Identity, in collection: String
-  ) throws -> (id: Int64, key: DocumentKey?)? {
-    var row: (id: Int64, key: DocumentKey?)?
-    try inner.get(identity, in: collection) { row = ($0.rowID, $0.key) }
+  ) throws -> (id: Int64, key: DocumentKey?, type: String?)? {
+    var row: (id: Int64, key: DocumentKey?, type: String?)?
+    try inner.get(identity, in: collection) { row = ($0.rowID, $0.key, $0.type) }
     return row
   }
 
   private func replace(
-    _ row: (id: Int64, key: DocumentKey?), with document: NewDocument, in collection: String
+    _ row: (id: Int64, key: DocumentKey?, type: String?), with document: NewDocument,
+    in collection: String
   ) throws -> Bool {
     var document = document
     document.key = row.key
+    // The type is sealed with the body.
+    if document.keepsType { (document.type, document.keepsType) = (row.type, false) }
     // The encrypted body has other fields.
     document.changedFields = nil
     let isReplaced = try withEncrypted(document, at: row.id, in: collection) { encrypted in

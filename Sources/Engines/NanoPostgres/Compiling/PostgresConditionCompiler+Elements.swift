@@ -29,12 +29,14 @@ extension PostgresConditionCompiler {
     else { return nil }
     let usesAll = metadata.collection.indexing == .everything
     let isFlat = path.components.count == 1 && summary.types.isSubset(of: Self.plain)
+    // A document without the field has no value, for which these operators return NULL.
+    let hasField: PostgresSQL = usesAll ? "" : "\(column.column) IS NOT NULL AND "
     if !usesAll, isFlat, !summary.entersNestedArray {
-      return Translation(sql: contains(column.column, value, literal), isExact: true)
+      return Translation(sql: hasField + contains(column.column, value, literal), isExact: true)
     }
     let steps = usesAll ? column.wholePath : column.path
     let sql =
-      "\(usesAll ? "body" : column.column) @? "
+      hasField + "\(usesAll ? "body" : column.column) @? "
       + .value(.text("\(steps) ? (@ == \(literal))")) + "::jsonpath"
     return Translation(sql: sql, isExact: isFlat)
   }

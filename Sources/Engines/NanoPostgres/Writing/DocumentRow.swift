@@ -126,10 +126,12 @@ struct DocumentRow {
     tokens.flatMap { [.value(.vector($0.bytes)), .value(.int(Int64($0.count)))] }
   }
 
-  /// Returns the SET list of an UPDATE: all columns except the key, the row ID and the time of insertion.
+  /// Returns the SET list of an UPDATE: all columns except the key, the row ID and the time of insertion, and
+  /// possibly the type.
   func assignments(_ collection: PostgresCollection) -> PostgresSQL {
     var parts: [PostgresSQL] = [
-      "type = " + .value(type), "version = " + .value(version), "revision = revision + 1",
+      document.keepsType ? "type = type" : "type = " + .value(type), "version = " + .value(version),
+      "revision = revision + 1",
       "body = " + .value(body), "source = " + .value(source),
     ]
     let names = collection.fullTextIndexes.flatMap { [$0.column, $0.lengthColumn] }

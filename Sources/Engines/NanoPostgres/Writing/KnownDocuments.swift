@@ -24,10 +24,14 @@ struct KnownDocument {
     body = Array(stored.body)
   }
 
-  init(_ document: NewDocument, rowID: Int64, key: DocumentKey?, added: Int64?, revision: Int64) {
+  /// - Parameter type: The type that the document had before, if it keeps that.
+  init(
+    _ document: NewDocument, rowID: Int64, key: DocumentKey?, added: Int64?, revision: Int64,
+    type: String? = nil
+  ) {
     self.rowID = rowID
     self.key = key
-    type = document.type
+    self.type = document.keepsType ? type : document.type
     version = document.version
     self.added = added
     self.revision = revision

@@ -154,7 +154,7 @@ extension PostgresWriter {
     table.known.note(
       KnownDocument(
         document, rowID: known.rowID, key: known.key, added: known.added,
-        revision: known.revision + 1))
+        revision: known.revision + 1, type: known.type))
     table.note(known.rowID, .updated)
     try noteExpirations([(known.rowID, document)], table)
   }

@@ -112,7 +112,9 @@ extension SQLiteStatement {
   }
 
   @inline(__always)
-  private func markBound(_ index: Int32) { nulls &= ~(1 << UInt64(index & 63)) }
+  private func markBound(_ index: Int32) {
+    if index <= Self.notedParameters { nulls &= ~(1 << UInt64(index)) }
+  }
 
   @inline(__always)
   func bind(_ value: Int64?, at index: Int32) {
@@ -121,11 +123,16 @@ extension SQLiteStatement {
 
   @inline(__always)
   func bindNull(at index: Int32) {
-    let bit: UInt64 = 1 << UInt64(index & 63)
-    guard index > 63 || nulls & bit == 0 else { return }
-    nulls |= bit
+    if index <= Self.notedParameters {
+      let bit: UInt64 = 1 << UInt64(index)
+      guard nulls & bit == 0 else { return }
+      nulls |= bit
+    }
     sqlite3_bind_null(handle, index)
   }
+
+  /// The number of the first parameters of which `nulls` has a bit.
+  private static var notedParameters: Int32 { 63 }
 
   func bind(_ value: Double, at index: Int32) {
     markBound(index)

@@ -63,13 +63,13 @@ struct ExpirySchema {
   }
 
   var dropTriggers: String {
-    ["insert", "update"].map { "DROP TRIGGER IF EXISTS \(trigger($0));" }.joined()
+    ["insert", "update"].map { "DROP TRIGGER IF EXISTS main.\(trigger($0));" }.joined()
   }
 
   var drop: String {
     dropTriggers
-      + ["delete", "move"].map { "DROP TRIGGER IF EXISTS \(trigger($0));" }.joined()
-      + "DROP TABLE IF EXISTS \(expirations);"
+      + ["delete", "move"].map { "DROP TRIGGER IF EXISTS main.\(trigger($0));" }.joined()
+      + "DROP TABLE IF EXISTS main.\(expirations);"
   }
 
   /// The row is deleted before it is inserted: an OR IGNORE clause of a statement also applies to its triggers.

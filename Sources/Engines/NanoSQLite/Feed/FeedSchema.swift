@@ -96,9 +96,9 @@ struct FeedSchema {
   }
 
   var drop: String {
-    ["update", "delete"].map { "DROP TRIGGER IF EXISTS \(trigger($0));" }.joined()
-      + "DROP INDEX IF EXISTS \(SQLName.quoted("nano_feed_" + collection));"
-      + "DROP TABLE IF EXISTS \(tombstones);"
+    ["update", "delete"].map { "DROP TRIGGER IF EXISTS main.\(trigger($0));" }.joined()
+      + "DROP INDEX IF EXISTS main.\(SQLName.quoted("nano_feed_" + collection));"
+      + "DROP TABLE IF EXISTS main.\(tombstones);"
   }
 
   /// Entries after the number `?1` and the row ID `?2`: documents whose number is their row ID.

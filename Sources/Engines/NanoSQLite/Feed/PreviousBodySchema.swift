@@ -79,9 +79,9 @@ struct PreviousBodySchema {
   }
 
   var drop: String {
-    "DROP TRIGGER IF EXISTS \(SQLName.quoted(triggerName));"
-      + "DROP TRIGGER IF EXISTS \(deletionTrigger);"
-      + "DROP TABLE IF EXISTS \(bodies); DROP TABLE IF EXISTS \(log);"
+    "DROP TRIGGER IF EXISTS main.\(SQLName.quoted(triggerName));"
+      + "DROP TRIGGER IF EXISTS main.\(deletionTrigger);"
+      + "DROP TABLE IF EXISTS main.\(bodies); DROP TABLE IF EXISTS main.\(log);"
   }
 }
 

@@ -78,8 +78,8 @@ struct FullTextIndexSchema {
 
   func drop() -> String {
     ["insert", "update", "delete"].map {
-      "DROP TRIGGER IF EXISTS \(SQLName.quoted("\(sqlName)_\($0)"));"
-    }.joined() + "DROP TABLE IF EXISTS \(textTable);DROP VIEW IF EXISTS \(view);"
+      "DROP TRIGGER IF EXISTS main.\(SQLName.quoted("\(sqlName)_\($0)"));"
+    }.joined() + "DROP TABLE IF EXISTS main.\(textTable);DROP VIEW IF EXISTS main.\(view);"
   }
 
   /// Adds the text of rows that are not indexed yet and whose row IDs are in a range, the first two parameters.

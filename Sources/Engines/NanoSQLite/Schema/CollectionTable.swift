@@ -52,6 +52,8 @@ final class CollectionTable {
   var hasForeignRows = false
   /// Whether some of them could not be adopted.
   var hasStuckRows = false
+  /// Fields whose first decimals violate a unique index together with rows that are there, as found by the last adoption.
+  var rejectedDecimals: [Set<FieldPath>] = []
   /// The collections that the current query joins.
   var related: [ExactName: CollectionMetadata] = [:]
   /// The row ID for the next row, if SQLite must not choose it because the last row was deleted.
@@ -98,9 +100,10 @@ final class CollectionTable {
     wildcardIndex = indexing == .everything ? WildcardIndex(collection: description.name) : nil
     let expiry = parts.contains(.expiration) ? ExpirySchema(description.name) : nil
     self.expiry = expiry
-    sqlTexts = Statement.allCases.map {
-      $0.sql(SQLName.quoted(description.name), isTracked: feed != nil, expiry)
-    }
+    // With the schema: the name could otherwise stand for a temporary table, or, once the collection is dropped, for a
+    // table of an attached file.
+    let table = "main." + SQLName.quoted(description.name)
+    sqlTexts = Statement.allCases.map { $0.sql(table, isTracked: feed != nil, expiry) }
     statements = Array(repeating: nil, count: sqlTexts.count)
     decimalFields = fieldsWithDecimals
     noteDecimalFields()

@@ -46,13 +46,18 @@ extension CollectionTable {
       let insert =
         "INSERT INTO \(table)(id, key, type, version, added, revision, body\(column)) "
         + "VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6\(position))"
+      // Another program may have written values of other types, which a row with a revision must not have.
+      let added = "added = CASE WHEN typeof(added) = 'integer' THEN added END, "
+      let type = "type = CASE WHEN ?6 THEN type ELSE ?2 END"
+      let textualType =
+        "type = CASE WHEN ?6 THEN CASE WHEN typeof(type) = 'text' THEN type END ELSE ?2 END"
       let replace =
-        "UPDATE \(table) SET type = ?2, version = ?3, body = ?4, \(setPosition)"
+        "UPDATE \(table) SET \(textualType), version = ?3, body = ?4, \(added)\(setPosition)"
         + "revision = \(nextRevision) WHERE (?5 IS NULL OR revision = ?5) AND "
       // A statement with a trigger that calls a function, or may be undone by a violated constraint, copies each page
       // before changing it. This one calls none, and its row cannot violate a constraint.
       let replaceAlone =
-        "UPDATE OR FAIL \(table) SET type = ?2, version = ?3, body = ?4, revision = revision + 1 "
+        "UPDATE OR FAIL \(table) SET \(type), version = ?3, body = ?4, revision = revision + 1 "
         + "WHERE revision IS NOT NULL AND (?5 IS NULL OR revision = ?5) AND "
       switch self {
       case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1\(visible)"
@@ -92,7 +97,8 @@ extension CollectionTable {
           + "AND NOT EXISTS (\(Schema.otherTriggers)) FROM \(table)"
       case .save:
         return "\(insert) ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
-          + "type = excluded.type, version = excluded.version, body = excluded.body, \(setPosition)"
+          + "type = excluded.type, version = excluded.version, body = excluded.body, "
+          + "\(added)\(setPosition)"
           + "revision = \(nextRevision)"
       case .replaceByKey: return replace + "key = ?1"
       case .replaceByRowID: return replace + "id = ?1"
@@ -102,8 +108,8 @@ extension CollectionTable {
       case .removeByRowID: return "DELETE FROM \(table) WHERE id = ?1"
       case .rowIDOfKey: return "SELECT id FROM \(table) WHERE key = ?1"
       case .lastRowID: return "SELECT coalesce(max(id), 0) FROM \(table)"
-      case .bodyByKey: return "SELECT id, body FROM \(table) WHERE key = ?1"
-      case .bodyByRowID: return "SELECT id, body FROM \(table) WHERE id = ?1"
+      case .bodyByKey: return "SELECT id, body, revision IS NULL FROM \(table) WHERE key = ?1"
+      case .bodyByRowID: return "SELECT id, body, revision IS NULL FROM \(table) WHERE id = ?1"
       case .revision: return "SELECT revision FROM \(table) WHERE id = ?1\(visible)"
       case .rowIDState:
         return "SELECT high_water, (SELECT coalesce(max(id), 0) FROM \(table)), "

@@ -199,11 +199,11 @@ struct IndexSchema {
 
   func drop() -> String {
     switch index.kind {
-    case .fields: return "DROP INDEX IF EXISTS \(SQLName.quoted(sqlName));"
+    case .fields: return "DROP INDEX IF EXISTS main.\(SQLName.quoted(sqlName));"
     case .elements:
       return ["insert", "update", "delete"].map {
-        "DROP TRIGGER IF EXISTS \(SQLName.quoted(sqlName + "_" + $0));"
-      }.joined() + "DROP TABLE IF EXISTS \(SQLName.quoted(sqlName));"
+        "DROP TRIGGER IF EXISTS main.\(SQLName.quoted(sqlName + "_" + $0));"
+      }.joined() + "DROP TABLE IF EXISTS main.\(SQLName.quoted(sqlName));"
     }
   }
 

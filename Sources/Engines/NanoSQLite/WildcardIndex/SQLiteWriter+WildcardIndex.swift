@@ -69,6 +69,10 @@ extension SQLiteWriter {
     return try connection.with(table, kind) { row in
       try bind(identity, row)
       guard try row.step() else { return nil }
+      let id = row.int(0)
+      // The row of another program that could not be adopted has no entries. To remove them and insert them again would
+      // be nothing to do, as for a document that is replaced by one with the same values.
+      guard row.int(2) == 0 else { return id }
       buffer.isRemoving = true
       do throws(StoreError) {
         try table.paths.observe(row.storedBytes(1), buffer)
@@ -76,7 +80,7 @@ extension SQLiteWriter {
         // A document of another program that does not decode was never indexed.
         buffer.discard()
       }
-      return row.int(0)
+      return id
     }
   }
 }

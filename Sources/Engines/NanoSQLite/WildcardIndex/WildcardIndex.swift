@@ -38,7 +38,7 @@ final class WildcardIndex {
   }
 
   static func drop(_ collection: String) -> String {
-    "DROP TABLE IF EXISTS \(SQLName.quoted(name(collection)));"
+    "DROP TABLE IF EXISTS main.\(SQLName.quoted(name(collection)));"
   }
 
   /// Writes the pending entries in the order of the table.

@@ -15,6 +15,7 @@ extension SQLiteWriter {
   func adoptForeignRows(_ table: CollectionTable) throws {
     try removeOrphans(of: table)
     table.hasStuckRows = false
+    table.rejectedDecimals = []
     try eachRow(of: table, where: "revision IS NULL") { row in
       if table.feed != nil {
         try ignoringUpdates(row, of: table) { try numberForeignRow(row.id, table) }
@@ -97,6 +98,7 @@ extension SQLiteWriter {
   private func adopt(_ row: ForeignRow, _ table: CollectionTable) throws -> Bool {
     guard row.isSound else { return false }
     return try row.body.withUnsafeBytes { body in
+      let position = table.paths.position
       do throws(StoreError) {
         try table.paths.observe(body, table.wildcardIndex?.buffer)
       } catch {
@@ -104,7 +106,21 @@ extension SQLiteWriter {
         return false
       }
       do {
-        if table.paths.hasNewDecimals { try flushPaths(of: table) }
+        if table.paths.hasNewDecimals {
+          let new = table.fieldsWithDecimals.subtracting(table.decimalFields)
+          // The indexes would be created again for each such row.
+          guard !table.rejectedDecimals.contains(where: { $0.isSubset(of: new) }) else {
+            table.paths.forget(after: position)
+            table.wildcardIndex?.buffer.discard()
+            return false
+          }
+          do { try flushPaths(of: table) } catch let error as StoreError
+            where error.code == .uniqueViolation
+          {
+            table.rejectedDecimals.append(new)
+            throw error
+          }
+        }
         if row.isRewritten || row.newKey != nil {
           try withoutKeepingBody(ofRow: row.id, table) { try update(row, body, table) }
         } else {
@@ -115,7 +131,11 @@ extension SQLiteWriter {
         }
         table.wildcardIndex?.buffer.commit(id: row.id)
         return true
-      } catch let error as StoreError where error.isConstraint && connection.isInTransaction {
+      } catch let error as StoreError
+        where (error.isConstraint || error.code == .uniqueViolation) && connection.isInTransaction
+      {
+        // Its first decimal, which equals a number, may be the violation: then no row has decimals.
+        table.paths.forget(after: position)
         table.wildcardIndex?.buffer.discard()
         return false
       } catch {

@@ -61,6 +61,7 @@ extension SQLiteWriter {
       statement.bind(document.version, at: 3)
       try statement.bind(borrowedText: document.body, at: 4)
       statement.bind(document.replacedRevision, at: 5)
+      if document.keepsType { statement.bind(1 as Int64, at: 6) } else { statement.bindNull(at: 6) }
       if table.feed != nil {
         statement.bind(table.takeNumber(), at: 7)
         table.loggedBytes += document.body.count

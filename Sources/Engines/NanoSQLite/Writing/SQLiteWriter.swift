@@ -121,7 +121,9 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     table.nextRowID = next
     try prepareNumbers(table, highestRowID: highest)
     table.isPrepared = true
-    if hasForeignRows, !table.hasStuckRows || isNew { try adoptForeignRows(table) }
+    guard hasForeignRows, !table.hasStuckRows || isNew else { return }
+    // An error in between would leave rows with a revision whose paths are not recorded.
+    try connection.completely { try adoptForeignRows(table) }
   }
 
   func existing(_ name: String) throws -> CollectionTable? {
@@ -160,7 +162,8 @@ extension SQLiteWriter {
         }
         continue
       }
-      guard try !connection.hasTableOrView(description.name) else {
+      guard try !connection.hasTableOrView(description.name), try !isShadowed(description.name)
+      else {
         throw StoreError.tableExists(description.name)
       }
       newByName[folded] = description
@@ -176,6 +179,15 @@ extension SQLiteWriter {
             .int(Self.firstGeneration()),
           ]))
     }
+  }
+
+  /// Whether the connection has a temporary table or view with this name, in which documents would be lost.
+  private func isShadowed(_ name: String) throws -> Bool {
+    try connection.first(
+      SQLFragment(
+        "SELECT 1 FROM sqlite_temp_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')",
+        [.text(name)])
+    ) { _ in true } ?? false
   }
 
   private func createTables(_ names: [String]) throws {
@@ -196,13 +208,14 @@ extension SQLiteWriter {
     let name = table.description.name
     // Flushed first, because cached metadata of other collections is discarded below.
     try flush()
+    // With the schema: SQLite would otherwise drop what an attached file has under a name that this one does not have.
     try connection.execute(WildcardIndex.drop(name))
     try connection.execute(FeedSchema(name).drop)
     try connection.execute(PreviousBodySchema(name).drop)
     if let expiry = table.expiry { try connection.execute(expiry.drop) }
     for schema in table.allSchemas { try connection.execute(schema.drop()) }
     for schema in table.text?.schemas ?? [] { try connection.execute(schema.drop()) }
-    try connection.execute("DROP TABLE \(SQLName.quoted(name))")
+    try connection.execute("DROP TABLE main.\(SQLName.quoted(name))")
     var internalTables = ["nano_indexes", "nano_index_ledger", "nano_paths"]
     if table.feed != nil { internalTables.append(FeedSchema.internalTable) }
     for internalTable in internalTables {

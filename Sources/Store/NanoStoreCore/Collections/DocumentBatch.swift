@@ -107,11 +107,11 @@ import NanoEngine
     defer { writer.removeAll() }
     try store.checkNames(writer.bytes, key: nil)
     try writer.checkStorable(limit: maximumSize)
-    return try engine.replace(
-      .rowID(rowID),
-      with: NewDocument(
-        key: nil, version: version, added: added, replacedRevision: revision, body: writer.bytes),
-      in: name)
+    var document = NewDocument(
+      key: nil, version: version, added: added, replacedRevision: revision, body: writer.bytes)
+    // An object of a context knows its class, but not under which name the document was stored.
+    document.keepsType = true
+    return try engine.replace(.rowID(rowID), with: document, in: name)
   }
 
   private func writeSingly(_ document: NewDocument) throws {

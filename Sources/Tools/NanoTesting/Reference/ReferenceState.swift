@@ -74,7 +74,7 @@ struct ReferenceDocument {
   /// Returns the document with a new body and the next revision.
   func replaced(by new: NewDocument) throws(StoreError) -> ReferenceDocument {
     var copy = self
-    copy.type = new.type
+    if !new.keepsType { copy.type = new.type }
     copy.version = new.version
     copy.revision += 1
     copy.body = Array(new.body)
