@@ -25,6 +25,16 @@ struct CodableTests {
     #expect(try DocumentValue(encoding: value).decoded(as: Value.self) == value)
   }
 
+  @Test(
+    "A Decimal is exactly the number that is stored",
+    arguments: [
+      "9007199254740993", "-9223372036854775808", "19.99", "3.133", "0.1", "1e-05", "1e+22",
+    ])
+  func decimalFromNumber(text: String) throws {
+    let expected = try #require(Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")))
+    #expect(try decode([Decimal].self, "[\(text)]") == [expected])
+  }
+
   struct All: Codable, Equatable {
     var bool = true
     var int = -1

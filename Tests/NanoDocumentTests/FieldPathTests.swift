@@ -35,6 +35,15 @@ struct FieldPathTests {
     #expect(value["list.01"] == nil)
   }
 
+  @Test("A path that no document can have is refused")
+  func longPath() {
+    var value: DocumentObject = ["a": 1]
+    let path = FieldPath(components: Array(repeating: "a", count: 200_000))
+    let error = #expect(throws: StoreError.self) { try value.set(1, at: path) }
+    #expect(error?.code == .valueNotStorable)
+    #expect(value == ["a": 1])
+  }
+
   @Test("A quoted number is a field name and never an element")
   func quotedNumbers() throws {
     var value: DocumentObject = ["list": [1, ["x": 2]], "map": ["0": "zero"]]

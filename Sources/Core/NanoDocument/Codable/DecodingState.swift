@@ -99,7 +99,15 @@ extension JSONReader {
     if next == ASCII.openBrace, case .decimal(let stored) = try value() { return stored.decimal }
     self = before
     skipWhitespace()
-    guard next == ASCII.quote else { return Decimal(try double()) }
+    guard next == ASCII.quote else {
+      switch try number() {
+      case .integer(let value): return Decimal(value)
+      // By its shortest text, as casts in queries: `Decimal(19.99)` has more digits.
+      case .double(let value):
+        return DecimalText.parse("\(value)", allowsUnstorable: true)?.decimal ?? Decimal(value)
+      case nil: return Decimal(try double())
+      }
+    }
     let text = try string()
     if text == "NaN" { return .nan }
     guard let decimal = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) else {

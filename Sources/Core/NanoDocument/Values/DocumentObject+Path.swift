@@ -17,6 +17,10 @@ extension DocumentObject {
     _ path: FieldPath, _ change: (DocumentValue?) throws(StoreError) -> DocumentValue?
   ) throws(StoreError) {
     try path.validate()
+    // No document that can be stored has a longer one.
+    guard path.components.count <= DocumentValue.maximumDepth else {
+      throw StoreError.nestedTooDeep.adding(.field, path.description)
+    }
     var whole = DocumentValue.object(self)
     self = [:]
     defer { if case .object(let changed) = whole { self = changed } }

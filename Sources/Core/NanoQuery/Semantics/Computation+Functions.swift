@@ -80,8 +80,14 @@ extension Computation {
       guard operands.count == 2 else { return .double(x.rounded()) }
       guard let digits = operands[1].int else { return .null }
       let scale = Foundation.pow(10, Double(Swift.min(Swift.max(digits, 0), 15)))
-      let scaled = (x * scale).rounded()
-      return .double(scaled.isFinite ? scaled / scale : x)
+      let scaled = x * scale
+      // A larger number is whole, and dividing it would not return the same value.
+      guard scaled.magnitude < 0x1p52 else { return .double(x) }
+      // Nothing to round, although the product may not be whole.
+      for whole in [scaled.rounded(.down), scaled.rounded(.up)] where whole / scale == x {
+        return .double(x)
+      }
+      return .double(scaled.rounded() / scale)
     case .ceil: return .double(x.rounded(.up))
     case .floor: return .double(x.rounded(.down))
     case .mod: return arithmetic(operands[0], .remainder, operands[1])
@@ -174,19 +180,17 @@ extension Computation {
     _ scalars: [Unicode.Scalar], _ operands: [DocumentValue]
   ) -> DocumentValue {
     guard let from = operands[1].int64 else { return .null }
-    var length = Int64(scalars.count) + 1
+    let count = Int64(scalars.count)
+    var start = from > 0 ? from - 1 : from < 0 ? from + count : -1
+    var end = Int64.max
     if operands.count == 3 {
-      guard let given = operands[2].int64 else { return .null }
-      length = given
+      guard let length = operands[2].int64 else { return .null }
+      let (sum, overflow) = start.addingReportingOverflow(length)
+      end = overflow ? (length < 0 ? .min : .max) : sum
+      if length < 0 { swap(&start, &end) }
     }
-    let bound = Int64(scalars.count) + 1
-    func limited(_ number: Int64) -> Int64 { Swift.min(Swift.max(number, -bound), bound) }
-    var start = limited(from) > 0 ? limited(from) - 1 : limited(from) + Int64(scalars.count)
-    if from == 0 { start = -1 }
-    var end = start + limited(length)
-    if length < 0 { swap(&start, &end) }
-    let low = Int(Swift.max(start, 0))
-    let high = Int(Swift.min(end, Int64(scalars.count)))
+    let low = Int(Swift.min(Swift.max(start, 0), count))
+    let high = Int(Swift.min(Swift.max(end, 0), count))
     return .string(low < high ? string(scalars[low..<high]) : "")
   }
 
