@@ -105,6 +105,27 @@ struct RelationshipTests {
     #expect(album.awards.isEmpty && award.album === second)
   }
 
+  @Test("A new object that takes the owner of a to-one relationship removes it from the former one")
+  func takenOwner() throws {
+    let first = try context.insert(Album("a"))
+    let award = try context.insert(Award("x", first))
+    let chain = try context.insert(Chain(1))
+    let next = try context.insert(Chain(2))
+    chain.next = next
+
+    let second = Album("b")
+    second.awards = [award]
+    try context.insert(second)
+    let new = Chain(3)
+    new.former = chain
+    try context.insert(new)
+
+    #expect(award.album === second && second.awards.map(\.name) == ["x"])
+    #expect(first.awards.isEmpty)
+    #expect(chain.next === new && new.former === chain)
+    #expect(next.former == nil)
+  }
+
   @Test("Reachable objects are saved with the objects that refer to them, also in cycles")
   func reachable() throws {
     let list = Playlist("a")

@@ -98,4 +98,33 @@ struct SavingTests {
     #expect(
       try ObjectContext(store).all(Playlist.self).map { $0.songs.map(\.title) } == [["a", "b"]])
   }
+
+  @MainActor private func saveBlocking(_ context: ObjectContext) throws { try context.save() }
+
+  @MainActor
+  @Test("A new object without a key has the generated one after a save", arguments: [false, true])
+  func generatedKey(isAsync: Bool) async throws {
+    let store = try anyStore()
+    let context = ObjectContext(store)
+    let memo = try context.insert(Memo("a"))
+    if isAsync { try await context.save() } else { try saveBlocking(context) }
+
+    let key = try #require(memo.id)
+    #expect(try await store["Memo"].get(key)?["text"] == "a")
+    memo.text = "b"
+    try saveBlocking(context)
+    try context.delete(memo)
+    try saveBlocking(context)
+    #expect(try context.undo())
+    try saveBlocking(context)
+    #expect(memo.id == key)
+    #expect(try await store["Memo"].get(key)?["text"] == "b")
+  }
+}
+
+@Model final class Memo {
+  @Key var id: String?
+  var text: String
+
+  init(_ text: String) { self.text = text }
 }

@@ -101,6 +101,42 @@ struct UndoAcrossSavesTests {
     #expect(try stored() == ["theirs"])
   }
 
+  // MARK: Deletions that are not saved
+
+  private func revertDeletion(byUndo: Bool) throws {
+    if byUndo { try context.undo() } else { try context.insert(song) }
+  }
+
+  @Test(
+    "An object whose unsaved deletion is reverted has what others have stored in the meantime",
+    arguments: [true, false])
+  func changedByOthers(byUndo: Bool) throws {
+    try context.delete(song)
+    let other = ObjectContext(store, isLive: false)
+    try other.all(Song.self)[0].title = "theirs"
+    try other.save()
+
+    try revertDeletion(byUndo: byUndo)
+
+    #expect(song.title == "theirs" && !song.hasChanges)
+    try context.save()
+    #expect(try stored() == ["theirs"])
+  }
+
+  @Test(
+    "An object whose unsaved deletion is reverted is inserted again if others have deleted it",
+    arguments: [true, false])
+  func deletedByOthers(byUndo: Bool) throws {
+    try context.delete(song)
+    try store["Song"].deleteAll()
+
+    try revertDeletion(byUndo: byUndo)
+
+    #expect(!song.isDeleted && song.hasChanges && songs == ["a"])
+    try context.save()
+    #expect(try stored() == ["a"])
+  }
+
   // MARK: Failed saves
 
   private func expectFailure() {

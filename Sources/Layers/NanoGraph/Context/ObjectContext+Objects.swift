@@ -6,7 +6,8 @@ import NanoDocument
 extension ObjectContext {
   /// Inserts a new object and the objects that it relates to. The next save stores them.
   ///
-  /// A deleted object is restored, whether or not its deletion is saved. Inserting an object that
+  /// A deleted object is restored, whether or not its deletion is saved; before the save, an
+  /// unchanged object then has what others have stored in the meantime. Inserting an object that
   /// already belongs to the context has no effect.
   ///
   /// - Returns: The object.
@@ -23,9 +24,9 @@ extension ObjectContext {
     if let current = object._$object.table {
       guard current === table else { throw Self.otherContext(Object.collectionName) }
       if object._$object.isDeleted {
+        guard object._$object.hasContent else { throw Self.noContent(Object.collectionName) }
         inverseEpoch += 1
         if object._$object.flags.contains(.removed) {
-          guard !object.isFault else { throw Self.noContent(Object.collectionName) }
           for relationship in table.relationships {
             _ = relationship.targets(of: object, in: self)
           }
@@ -33,7 +34,7 @@ extension ObjectContext {
           restoredReferenceToDeleted = true
           table.reinsert(object)
         } else {
-          table.noteRestored(object)
+          try table.restore(object)
         }
         undoLog.note(.inserted, object, in: table)
       }

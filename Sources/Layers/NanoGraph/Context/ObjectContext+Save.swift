@@ -160,11 +160,17 @@ extension ObjectTable {
   /// Discards the content of an object without unsaved changes.
   func makeFault(_ object: any GraphObject) {
     guard object._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted]) else { return }
+    discardContent(of: object)
+  }
+
+  /// Discards the content of an object, with its unsaved changes.
+  func discardContent(of object: any GraphObject) {
     if object._$object.isObserved {
       // Reloaded once the operation is finished.
       context.updating {
+        let hadContent = object._$object.hasContent
         object._$object.flags = [.fault, .watched]
-        context.updates.discarded.append(object)
+        context.updates.discarded.append((object, hadContent))
       }
     } else {
       for relationship in relationships { relationship.dissolve(object) }
@@ -192,8 +198,7 @@ extension ObjectTable {
     counts = PendingCounts()
     for object in former {
       if object._$object.isDeleted { context.updates.noteDeletion(of: object, wasDeleted: true) }
-      object._$object.flags = []
-      makeFault(object)
+      discardContent(of: object)
     }
   }
 

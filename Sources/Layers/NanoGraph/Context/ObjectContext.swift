@@ -62,6 +62,8 @@ public final class ObjectContext {
   var saveTurns = SaveTurns()
   /// The number of completed saves, for queries that are suspended while a save completes.
   var saveCount = 0
+  /// The number of asynchronous reads that have not ended. Following the store waits for them.
+  var pendingReads = 0
   var streams = ObjectEventStreams()
   /// Whether an observer or an event stream was ever added.
   @exclusivity(unchecked) var isObserved = false
@@ -245,7 +247,9 @@ extension ObjectTable {
     for relationship in relationships { relationship.dissolve(object) }
     for inverse in inverses { inverse.dissolve(object) }
     detach(object)
-    object._$object.flags.remove([.watched, .inserted, .changed])
+    object._$object.flags.remove([.inserted, .changed])
+    // Before a change in place, a fault still receives its placeholders.
+    if !object.isFault { object._$object.flags.remove(.watched) }
   }
 
   func detach(_ object: any GraphObject) {

@@ -28,7 +28,7 @@ extension ObjectQuery {
   ) async throws -> [UnsavedMatch<Object>.Content] {
     let models = models
     if try !considersUnsavedChanges() {
-      let found = try await models.collection.documents.onReader {
+      let found = try await context.read(context.table(Object.self)) {
         try models.documentQuery().fetch()
       }
       if try !considersUnsavedChanges() { return found.map { .document($0) } }
@@ -53,8 +53,8 @@ extension ObjectQuery {
   public func faults(isolation: isolated (any Actor)? = #isolation) async throws -> [Object] {
     let models = models
     if try !considersUnsavedChanges() {
-      let ids = try await models.rowIDs()
       let table = context.table(Object.self)
+      let ids = try await context.read(table) { try models.rowIDs() }
       if try !considersUnsavedChanges() {
         return ids.map { table.existingObject($0, as: Object.self) }.filter {
           !$0._$object.isDeleted
@@ -115,7 +115,9 @@ extension ObjectContext {
       return live._$object.isDeleted ? nil : ObjectTable.downcast(live)
     }
     let documents = table.documents
-    guard let document = try await documents.get(rowID: id.rowID) else { return nil }
+    guard let document = try await read(table, { try documents.get(rowID: id.rowID) }) else {
+      return nil
+    }
     guard let object = try table.materialize(document, as: Object.self) else { return nil }
     return object._$object.isDeleted ? nil : object
   }
@@ -168,7 +170,7 @@ extension ObjectContext {
     let table = table(Object.self)
     let ids = objects.filter(\.isFault).map { $0._$object.rowID }
     let documents = table.documents
-    let found = try await documents.onReader {
+    let found = try await read(table) {
       try documents.store.read { try ids.compactMap { try documents.get(rowID: $0) } }
     }
     for document in found { _ = try table.materialize(document, as: Object.self) }

@@ -43,7 +43,7 @@ extension ObjectQuery {
     _ size: Int, isolation: isolated (any Actor)? = #isolation
   ) async throws -> ObjectPage<Object> {
     let models = models
-    let page = try await models.collection.documents.onReader {
+    let page = try await context.read(context.table(Object.self)) {
       try models.documentQuery().page(size)
     }
     return ObjectPage(

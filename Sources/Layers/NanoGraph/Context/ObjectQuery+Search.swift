@@ -52,7 +52,7 @@ extension ObjectQuery {
     isolation: isolated (any Actor)? = #isolation
   ) async throws -> [ObjectSearchResult<Object>] {
     let models = models
-    let found = try await models.collection.documents.onReader {
+    let found = try await context.read(context.table(Object.self)) {
       try models.documentQuery().results()
     }
     return try found.compactMap { try result($0) }

@@ -9,16 +9,20 @@ extension ObjectQuery {
   typealias Content = UnsavedMatch<Object>.Content
 
   /// The number of reads before the query blocks the context to finish. Arbitrary: each is repeated
-  /// only if the context was saved or changed in ways that the read did not cover.
+  /// only if the context was saved, followed a commit, or was changed in ways that the read did not
+  /// cover.
   private static var attempts: Int { 3 }
 
   /// Returns the results in order. Changes of the context during the read are considered.
   func mergedContents(
     isolation: isolated (any Actor)? = #isolation
   ) async throws -> [UnsavedMatch<Object>.Content] {
+    let table = context.table(Object.self)
+    context.pendingReads += 1
+    defer { context.pendingReads -= 1 }
     for _ in 0..<Self.attempts {
       let reads = try UnsavedChanges(self).reads
-      let saves = context.saveCount
+      let (saves, commits) = (context.saveCount, table.followedCommits)
       let (inputs, stored) = try await reads.query.collection.onReader {
         try reads.query.collection.store.read {
           let inputs = try reads.inputs()
@@ -26,11 +30,11 @@ extension ObjectQuery {
         }
       }
       // Inserts the objects that new relationships reach.
-      _ = try context.affectsResults(of: context.table(Object.self))
+      _ = try context.affectsResults(of: table)
       let changes = try UnsavedChanges(self)
-      guard saves == context.saveCount, reads.covers(changes.reads, isCount: false) else {
-        continue
-      }
+      guard saves == context.saveCount, commits == table.followedCommits,
+        reads.covers(changes.reads, isCount: false)
+      else { continue }
       return try merge(changes, inputs, stored)
     }
     return try blockingContents()

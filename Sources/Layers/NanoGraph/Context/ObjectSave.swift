@@ -263,7 +263,8 @@ final class ObjectSave {
     let isUndoEnabled = context.undoLog.isEnabled
     for object in table.deleted where !kept.contains(ObjectIdentifier(object)) {
       for relationship in table.relationships { relationship.dissolve(object) }
-      object._$object.flags = [.deleted, .removed]
+      object._$object.flags =
+        object._$object.hasContent ? [.deleted, .removed] : .removedFault
       if isUndoEnabled { table.removed.insert(object._$object.rowID) }
     }
     for (object, revision) in revisions where object._$object.table === table {
@@ -271,9 +272,9 @@ final class ObjectSave {
       if isUndoEnabled { table.savedRevisions[object._$object.rowID] = revision }
     }
     table.didSave()
+    table.readGeneratedKeys()
     for object in stale where object._$object.table === table {
-      object._$object.flags = []
-      table.makeFault(object)
+      table.discardContent(of: object)
       if isUndoEnabled { table.savedRevisions[object._$object.rowID] = -1 }
       context.inverseEpoch += 1
     }

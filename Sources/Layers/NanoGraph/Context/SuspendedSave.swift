@@ -147,6 +147,7 @@ final class SuspendedSave {
       }
       part.table.changed.removeAll { !$0._$object.flags.contains(.changed) }
       completeInsertions(part)
+      part.table.readGeneratedKeys()
     }
     // Inverses that were loaded in the meantime lack what other contexts have added to new objects.
     if context.inverseEpoch != inverseEpoch { context.inverseEpoch += 1 }
@@ -169,6 +170,7 @@ final class SuspendedSave {
     } else if isUnchanged {
       object._$object.flags = .watched
       table.counts.changed -= 1
+      table.noteGeneratedKey(of: object)
     }
   }
 
@@ -192,6 +194,7 @@ final class SuspendedSave {
       table.counts.inserted -= 1
       guard changed.contains(ObjectIdentifier(object)) else {
         object._$object.flags = .watched
+        table.noteGeneratedKey(of: object)
         continue
       }
       object._$object.flags = flags.intersection([.watched, .recorded]).union(.changed)

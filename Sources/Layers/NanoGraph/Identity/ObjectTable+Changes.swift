@@ -24,7 +24,7 @@ extension ObjectTable {
   ///   its class cannot be used in this store.
   func requireInsertable(_ object: any GraphObject) throws {
     if let failure = documents.failure { throw failure }
-    guard !object.isFault else { throw ObjectContext.noContent(documents.name) }
+    guard object._$object.hasContent else { throw ObjectContext.noContent(documents.name) }
     for relationship in relationships where relationship.hasRowIDs(object) {
       throw StoreError(
         .invalidArgument, "An object has unresolved relationships from another source",
@@ -92,7 +92,7 @@ extension ObjectTable {
       counts.deleted += 1
     }
     object._$object.flags.insert(.deleted)
-    object._$object.flags.remove(.watched)
+    if !object.isFault { object._$object.flags.remove(.watched) }
     context.pendingDeletions += 1
     context.updates.noteDeletion(of: object, wasDeleted: false)
   }
@@ -103,7 +103,7 @@ extension ObjectTable {
     let wasDeleted = object._$object.isDeleted
     for relationship in relationships { relationship.dissolve(object) }
     // An object without content cannot be inserted again.
-    object._$object.flags = isLoaded ? [.deleted, .removed] : [.fault, .deleted, .removed]
+    object._$object.flags = isLoaded ? [.deleted, .removed] : .removedFault
     if context.undoLog.isEnabled {
       removed.insert(id)
       savedRevisions[id] = nil
@@ -127,6 +127,23 @@ extension ObjectTable {
     }
   }
 
+  /// Restores an object whose deletion is not saved, as it is stored by now: the context does not
+  /// follow deleted objects.
+  func restore(_ object: any GraphObject) throws {
+    guard object._$object.flags.isDisjoint(with: [.inserted, .changed]) else {
+      // A save detects what others have changed.
+      return noteRestored(object)
+    }
+    let stored = try documents.get(rowID: object._$object.rowID)
+    noteRestored(object)
+    // A document that another program has changed has no revision.
+    if stored == nil {
+      reinsert(object)
+    } else if stored?.revision != object._$object.revision {
+      makeFault(object)
+    }
+  }
+
   /// Restores an object whose deletion was saved, or a new object that was never saved, under a
   /// previous id.
   func restoreDeleted(_ id: Int64, _ snapshot: UnsafeRawBufferPointer, _ newerVersion: Int64?)
@@ -137,7 +154,7 @@ extension ObjectTable {
     func open<Object: GraphObject>(_ object: Object) throws {
       if currentID(id) > 0 {
         if live(id) == nil { add(object, currentID(id), []) }
-        if try documents.contentVersion(rowID: currentID(id)) != nil {
+        if try documents.get(rowID: currentID(id)) != nil {
           // Another context restored the document: the save detects the conflict.
           object._$object.flags = []
           object._$object.revision = -1

@@ -29,10 +29,7 @@ extension ObjectTable {
   func existingObject<Object: GraphObject>(_ id: Int64, as type: Object.Type) -> Object {
     removed.remove(id)
     let object = object(id, as: type)
-    if object._$object.flags.contains(.removed) {
-      object._$object.flags = []
-      makeFault(object)
-    }
+    if object._$object.flags.contains(.removed) { discardContent(of: object) }
     return object
   }
 

@@ -90,7 +90,10 @@ extension ObjectTable {
       }
     }
     open(self.type)
-    for object in changed where !object._$object.isDeleted { object._$object.flags = .watched }
+    for object in changed where !object._$object.isDeleted {
+      object._$object.flags = .watched
+      noteGeneratedKey(of: object)
+    }
     insertedBefore += count
     raisedRevisions = 0
     changed = []
@@ -109,13 +112,32 @@ extension ObjectTable {
     object._$object.flags = .watched
     removed.remove(object._$object.rowID)
     // The save has set the revision of an object whose deletion had been saved before.
-    guard !isInMap else { return }
-    if isKnownUniquelyReferenced(&object) {
-      // The object is deallocated now.
-      object._$object.table = nil
-    } else {
+    if !isInMap {
+      guard !isKnownUniquelyReferenced(&object) else {
+        // The object is deallocated now.
+        object._$object.table = nil
+        return
+      }
       object._$object.revision = 1
       map.insert(object._$object.rowID, object.address)
+    }
+    noteGeneratedKey(of: object)
+  }
+
+  /// Notes a saved object without a key, for whose document the store has generated one.
+  func noteGeneratedKey(of object: some GraphObject) {
+    if hasKey, (try? object.documentKey) == nil { keyless.append(object) }
+  }
+
+  /// Reads the documents of the objects without a key.
+  func readGeneratedKeys() {
+    guard !keyless.isEmpty else { return }
+    let objects = keyless
+    keyless = []
+    for object in objects { makeFault(object) }
+    // If it fails, they remain faults, and the next read of a property reports the error.
+    try? documents.store.read {
+      for object in objects where object._$object.isFault { try loadContent(of: object) }
     }
   }
 

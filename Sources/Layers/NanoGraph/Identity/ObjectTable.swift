@@ -55,6 +55,10 @@ final class ObjectTable {
   var lastRelationship: (keyPath: AnyKeyPath, relationship: StoredRelationship)?
   /// The value of ``Store/droppedDefinitions`` when the indexes were created.
   var preparedEpoch: Int?
+  /// The number of followed commits that changed documents of the class, for reads that are suspended meanwhile.
+  var followedCommits = 0
+  /// Saved objects whose generated keys are to be read.
+  var keyless: [any GraphObject] = []
   /// The amount by which the current save has raised the revisions in memory.
   var raisedRevisions: Int64 = 0
 
@@ -122,7 +126,7 @@ extension ObjectTable {
   func makeFault<Object: GraphObject>(_ id: Int64, _ type: Object.Type) -> Object {
     let object = Object(_$fault: ())
     let isRemoved = _slowPath(!removed.isEmpty) && removed.contains(id)
-    add(object, id, isRemoved ? [.fault, .deleted, .removed] : [.fault, .watched])
+    add(object, id, isRemoved ? .removedFault : [.fault, .watched])
     return object
   }
 
@@ -152,7 +156,7 @@ extension ObjectTable {
     // Deleted before it was saved. Undo may restore it.
     let object = Object(_$fault: ())
     object._$object.rowID = id
-    object._$object.flags = [.fault, .deleted, .removed]
+    object._$object.flags = .removedFault
     formerNew[id] = WeakObject(object)
     return object
   }

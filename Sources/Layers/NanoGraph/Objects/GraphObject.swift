@@ -119,5 +119,8 @@ extension GraphObject {
 
   /// Notifies the context before a change. Called by generated property accessors while the object
   /// is watched.
-  public func _$willChange() { _$object.table?.willChange(self) }
+  public func _$willChange() {
+    if let table = _$object.table { return table.willChange(self) }
+    if isFault { _$load() }
+  }
 }

@@ -28,6 +28,9 @@ public struct ObjectState: ~Copyable {
     @inlinable static var removed: Flags { Flags(rawValue: 64) }
     /// The unsaved changes are recorded; the object is watched for live results only.
     static var recorded: Flags { Flags(rawValue: 128) }
+    /// The flags of an object that is deleted and whose content was never loaded. Watched, so that a change in place
+    /// fills in the placeholders first.
+    @inlinable static var removedFault: Flags { [.fault, .watched, .deleted, .removed] }
 
     /// Requests that the next change is recorded.
     mutating func rearm() {
@@ -83,4 +86,6 @@ public struct ObjectState: ~Copyable {
   public var isObserved: Bool { observers != nil }
   @inlinable
   var isDeleted: Bool { storedFlags.contains(.deleted) }
+  /// Whether the properties have values, and not only placeholders.
+  var hasContent: Bool { storedFlags.isDisjoint(with: [.fault, .failed]) }
 }

@@ -27,8 +27,8 @@ struct ContextUpdates {
     [:]
   /// The objects that were deleted or restored, and whether they were deleted before the operation.
   private var deletions: [ObjectIdentifier: (object: any GraphObject, wasDeleted: Bool)] = [:]
-  /// The observed objects whose content was discarded.
-  var discarded: [any GraphObject] = []
+  /// The observed objects whose content was discarded, and whether they had any.
+  var discarded: [(object: any GraphObject, hadContent: Bool)] = []
 
   var isActive: Bool { depth > 0 }
 
@@ -151,10 +151,13 @@ extension ObjectContext {
 
   /// Reads the content of observed objects that was discarded, which notifies the observers of what is different.
   private func reloadDiscarded() {
-    while let object = updates.discarded.popLast() {
+    while let (object, hadContent) = updates.discarded.popLast() {
       guard object._$object.isFault, let table = object._$object.table else { continue }
       do {
-        if try !table.documentExists(object) { table.noteDeletedByOthers(object, isLoaded: true) }
+        // The content is still in memory, so that the object can be inserted again.
+        if try !table.documentExists(object) {
+          table.noteDeletedByOthers(object, isLoaded: hadContent)
+        }
       } catch {
         table.loadOrFail(object)
       }

@@ -44,8 +44,15 @@ extension ObjectContext {
   private func merge(
     _ commit: Commit, isolation: isolated (any Actor)? = #isolation
   ) async throws {
+    // What is being read may be from before the commit. Afterwards, its objects are among those to be refreshed.
+    for _ in 0..<Self.longestWait where pendingReads > 0 {
+      try await Task.sleep(for: Self.interval)
+    }
     let followed = allTables.compactMap { FollowedRows($0, commit) }
     guard !followed.isEmpty else { return }
+    for rows in followed where rows.includesOthers {
+      table(named: rows.collection)?.followedCommits += 1
+    }
     let store = store
     let found = try await store.onReader {
       try store.read { try followed.map { try $0.changedRows() } }
@@ -55,6 +62,8 @@ extension ObjectContext {
       for (rows, found) in zip(followed, found) {
         guard let table = table(named: rows.collection) else { continue }
         for row in found { table.merge(row, known: rows.revisions[row.id] ?? 0) }
+        // An object may be released before a read ends that would create it again.
+        if !found.isEmpty, !rows.includesOthers { table.followedCommits += 1 }
         if rows.includesOthers || !found.isEmpty,
           table.relationships.contains(where: { $0.inverse != nil })
         {
@@ -64,6 +73,33 @@ extension ObjectContext {
       if mayChangeInverses { inverseEpoch += 1 }
     }
   }
+
+  /// The number of intervals for which following waits for reads. Arbitrary: about a second.
+  private static var longestWait: Int { 60 }
+
+  /// Reads documents of a class outside of the actor.
+  ///
+  /// A commit that is followed meanwhile, since the read takes longer than following waits, does not refresh objects that are
+  /// not loaded yet, and the result can be older: their content would remain that of before the commit. The read is then
+  /// repeated.
+  func read<Result: Sendable>(
+    _ table: ObjectTable, isolation: isolated (any Actor)? = #isolation,
+    _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    pendingReads += 1
+    defer { pendingReads -= 1 }
+    for _ in 0..<Self.readAttempts {
+      let commits = table.followedCommits
+      let result = try await table.documents.onReader(work)
+      if commits == table.followedCommits { return result }
+    }
+    // On the actor, which follows no commit in between.
+    return try work()
+  }
+
+  /// The number of reads before one blocks the context. Arbitrary: each is repeated only if others have changed the
+  /// class meanwhile.
+  private static var readAttempts: Int { 3 }
 }
 
 /// The rows of a class that a commit may have changed.

@@ -17,9 +17,7 @@ extension ObjectContext {
       for other in inverse.cachedOwners(of: owner) {
         guard let ownerTable = adopt(other), let relationship = relationship(inverse, ownerTable)
         else { continue }
-        if !relationship.contains(owner, of: other, in: self) {
-          relationship.add(owner, to: other, in: self)
-        }
+        add(owner, to: other, by: relationship)
       }
     }
   }
@@ -189,6 +187,13 @@ extension ObjectContext {
       guard (try? owners.requireInsertable(owner)) != nil else { return }
       insertNew(owner, owners)
     }
+    add(target, to: owner, by: relationship)
+  }
+
+  /// Adds an object to a relationship of an owner. That of a to-one relationship replaces the former one.
+  private func add(
+    _ target: any GraphObject, to owner: any GraphObject, by relationship: StoredRelationship
+  ) {
     if relationship.contains(target, of: owner, in: self) { return }
     if !relationship.isToMany {
       for former in relationship.targets(of: owner, in: self) {

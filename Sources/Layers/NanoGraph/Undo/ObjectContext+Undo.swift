@@ -48,7 +48,8 @@ extension ObjectContext {
   /// Undoes the last group of changes, and returns whether there was one.
   ///
   /// Objects have their previous content, relationships and positions in lists. Deleted objects are
-  /// restored, and inserted objects are deleted. The store is unchanged until the next save.
+  /// restored, and inserted objects are deleted. The store is unchanged until the next save. An
+  /// unchanged object whose deletion is not saved has what others have stored in the meantime.
   ///
   /// - Throws: ``StoreError`` if an object that undo needs cannot be loaded. The changes undone
   ///   before the error are redone.
@@ -141,7 +142,7 @@ extension ObjectContext {
         existing._$object.isDeleted,
         !existing._$object.flags.contains(.removed)
       {
-        table.noteRestored(existing)
+        try table.restore(existing)
         object = existing
       } else {
         object = try group.withSnapshot(at: index) { try table.restoreDeleted(record.id, $0, $1) }
