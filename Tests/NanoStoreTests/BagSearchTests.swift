@@ -61,6 +61,16 @@ struct BagSearchTests {
         == [5, .double(6001.0 / 3), "e"])
   }
 
+  @Test("The largest limit can have an offset")
+  func largestLimit() throws {
+    let bag = try store.bag(named: "b")
+    for key in ["a", "b"] { try bag.add(Document(["n": 1], key: key), in: "people") }
+    try bag.save()
+
+    #expect(try bag.find().limit(.max, offset: 1).keys() == ["b"])
+    #expect(try bag.find(Field("n") == 1).sorted(by: "n").limit(.max, offset: 1).keys() == ["b"])
+  }
+
   @Test(
     "Every search strategy returns the results of the reference evaluator",
     arguments: [10, 900, 3000])

@@ -166,6 +166,27 @@ struct BagStoreTests {
     try outer.reload()
   }
 
+  @Test(
+    "A bag whose deletion is rolled back still has its unsaved removals", arguments: [true, false])
+  func rolledBackDeletion(isCleared: Bool) throws {
+    let bag = try bag("b", "x", "y")
+    if isCleared { try bag.removeAll() } else { try bag.remove(key: "x") }
+
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try store.write {
+        try bag.delete()
+        throw Stop()
+      }
+    }
+
+    let remaining = isCleared ? [] : ["y"]
+    #expect(bag.hasUnsavedChanges)
+    #expect(try bag.keys == remaining)
+    try bag.save()
+    #expect(try store.bag(named: "b").keys == remaining)
+  }
+
   @Test("Only the bags that contain a document are found by it (Q17)")
   func containing() throws {
     let one = try bag("a", "x")

@@ -90,9 +90,11 @@ extension Bag {
     guard let store else { return false }
     return try store.writing(atomic: true, callsBack: true) { writer in
       guard try BagMemberships(writer).deleteBag(documentKey) else { return false }
-      let before = snapshot
-      change { $0.detach() }
-      store.rollbackActions?.append { self.change { $0.base = before.base } }
+      let before = change { state in
+        defer { state.detach() }
+        return state
+      }
+      store.rollbackActions?.append { self.change { $0.reattach(before) } }
       return true
     }
   }

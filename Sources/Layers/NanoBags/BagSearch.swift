@@ -144,7 +144,8 @@ extension BagSearch {
   /// Iterates over the members of some collections in order, up to the end of the page.
   private func byMembers(of collections: Set<ExactName>) throws -> [Match] {
     guard !collections.isEmpty else { return [] }
-    let enough = query.orderings.isEmpty ? query.limit.map { $0 + query.offset } : nil
+    let (end, isHuge) = (query.limit ?? .max).addingReportingOverflow(query.offset)
+    let enough = query.orderings.isEmpty && !isHuge ? end : nil
     var matches: [Match] = []
     try bag.each { position, member in
       if let enough, matches.count >= enough { return false }

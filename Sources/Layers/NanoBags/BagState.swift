@@ -215,6 +215,19 @@ extension BagState {
     dangling = []
     sweptTo = 0
   }
+
+  /// Reverts ``detach()``, whose transaction was rolled back. Changes made in the meantime are kept.
+  mutating func reattach(_ old: BagState) {
+    base = old.base
+    isEmptied = old.isEmptied
+    cleared = cleared ?? old.cleared
+    inflated = old.inflated
+    sweptTo = old.sweptTo
+    dangling.formUnion(old.dangling)
+    for (member, entry) in old.removed where removed[member] == nil && unsaved[member] == nil {
+      removed[member] = entry
+    }
+  }
 }
 
 struct WeakBag {
