@@ -5,6 +5,7 @@ import NanoDocument
 import NanoStore
 import NanoStoreServer
 import NanoSync
+import NanoTestSupport
 import Testing
 
 @Suite("Attachments over HTTP")
@@ -84,6 +85,27 @@ struct AttachmentTests {
     #expect(end.bytes == Array("lo".utf8))
     #expect(partsHead.header("Content-Length") == "\(parts.bytes.count)")
     #expect(String(decoding: parts.bytes, as: UTF8.self).contains("hello"))
+  }
+
+  @Test("Content that arrives after its document is served whole, whichever length that states")
+  func lateContent() async throws {
+    let server = try await server()
+    let content = Data("hello".utf8)
+    var attachment = try await anyStore().addAttachment(.data(content), contentType: "text/plain")
+    attachment.length = 3
+    try await server.store["notes"].save(
+      [Attachment.field: ["a": attachment.documentValue]], key: "n1")
+    #expect(try await server.send("GET", "/notes/n1/a").status == 404)
+    let document = try await server.send("GET", "/notes/n1?attachments=true")
+    #expect(document.status == 200)
+
+    _ = try await server.store.addAttachment(.data(content), contentType: "text/plain")
+
+    let head = try await server.send("HEAD", "/notes/n1/a")
+    let end = try await server.send("GET", "/notes/n1/a", headers: ["Range": "bytes=-2"])
+    #expect(try await server.send("GET", "/notes/n1/a").text == "hello")
+    #expect(head.header("Content-Length") == "5")
+    #expect(end.text == "lo")
   }
 
   @Test(
@@ -331,6 +353,25 @@ struct AttachmentTests {
     let kept = try await edit(["stub": true, "revpos": 1])
     #expect(kept.status == 201, "\(kept.text)")
     #expect(try await server.send("GET", "/notes/n1/a").text == "text")
+  }
+
+  @Test("A request with one attachment that is unknown is refused as a whole")
+  func unknownInBulk() async throws {
+    let server = try await server()
+
+    let answer = try await server.send(
+      "POST", "/notes/_bulk_docs",
+      [
+        "docs": [
+          ["_id": "n1", "n": 1], ["_id": "_local/l", "n": 1],
+          ["_id": "n2", "_attachments": ["a": ["stub": true]]],
+        ]
+      ])
+
+    #expect(answer.status == 412)
+    #expect(answer.error == "missing_stub")
+    #expect(try await server.store["notes"].count() == 0)
+    #expect(try await server.send("GET", "/notes/_local/l").status == 404)
   }
 
   @Test("A replicated revision keeps the attachment with its digest, not another of its name")

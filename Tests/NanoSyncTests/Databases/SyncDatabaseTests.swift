@@ -204,6 +204,31 @@ import Testing
     #expect(try a.revision("a") == b.revision("a"))
   }
 
+  @Test(arguments: ["5", "{}", #"{"type":"A","x":1}"#, #"{"version":1.5}"#])
+  func `A field for the class that has another form is refused, and others are stored`(
+    _ form: String
+  ) throws {
+    let database = try anyDatabase()
+    let failures = try database.replicate(
+      json: #"{"_id":"x","_rev":"1-a","$nanostore":\#(form),"n":1}"#,
+      #"{"_id":"y","_rev":"1-a","$nanostore":{"type":"A","version":2},"n":1}"#)
+    #expect(failures.map(\.id) == ["x"])
+    #expect((failures.first?.error as? StoreError)?.code == .valueNotStorable)
+    #expect(try database.collection.get("x") == nil)
+    let stored = try #require(try database.collection.get("y"))
+    #expect(stored.type == "A" && stored.version == 2)
+    #expect(try stored.object() == ["n": 1])
+
+    let other = try SyncJSON.object(Array(#"{"$nanostore":\#(form)}"#.utf8))
+    let results = try database.edit([
+      DocumentEdit(id: "x", parent: nil, body: other),
+      DocumentEdit(id: "z", parent: nil, body: ["$nanostore": ["type": "B"]]),
+    ])
+    #expect(results.map { (try? $0.get()) != nil } == [false, true])
+    #expect(try database.collection.find().keys().sorted() == ["y", "z"])
+    #expect(try database.collection.get("z")?.type == "B")
+  }
+
   @Test func `JSON of other programs comes back as it was`() throws {
     let database = try anyDatabase()
     let texts = [

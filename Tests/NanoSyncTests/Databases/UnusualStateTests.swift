@@ -183,18 +183,50 @@ import Testing
   }
 
   @Test func `Generations up to the largest integer are no reason to crash`() throws {
-    let database = try anyDatabase()
     let largest = Int64.max
     for text in [
       #"{"_id":"x","_rev":"\#(largest)-a"}"#,
       #"{"_id":"x","_revisions":{"start":\#(largest),"ids":["a"]}}"#,
+      #"{"_id":"x","_rev":"\#(largest - 1)-a"}"#,
+      #"{"_id":"x","_revisions":{"start":\#(Int64(1) << 53),"ids":["a"]}}"#,
     ] {
       #expect(throws: ProtocolError.self) {
         try WireDocument(SyncJSON.object(Array(text.utf8)))
       }
     }
-    try database.replicate(json: #"{"_id":"x","_rev":"\#(largest - 1)-a","v":1}"#)
-    try database.collection.update("x", set: ["v": 2])
-    #expect(try database.leaves("x").count == 1)
+    let database = try anyDatabase()
+    try database.replicate(json: #"{"_id":"y","_rev":"\#(Int64(1) << 53 - 1)-a","v":1}"#)
+    #expect(try database.revision("y") == "\(Int64(1) << 53 - 1)-a")
+    // Earlier versions accepted larger ones.
+    let revision = RevisionID(generation: Int.max - 1, hash: RevisionHash("a"))
+    let document = SyncDocument(id: "x", revision: revision, body: ["v": 0])
+    #expect(try database.replicate([document]).isEmpty)
+    for v in 1...3 as ClosedRange<Int64> {
+      try database.collection.update("x", set: ["v": .int(v)])
+      #expect(try database.leaves("x").count == 1)
+    }
+    #expect(try database.revisions(["x"])["x"]?.winner?.body["v"] == 3)
+  }
+
+  @Test func `Problems of documents that were deleted or repaired are forgotten`() throws {
+    let scratch = try Scratch()
+    let database = try SyncDatabase(Store(.file(scratch.file("a.db")))["films"])
+    try database.enable()
+    for key in ["deleted", "repaired"] { try database.collection.save(["_n": 1], key: key) }
+    try scratch.shell(
+      "a.db", #"INSERT INTO films(id, body) VALUES (101, '{"_n":1}'), (102, '{"_n":1}')"#)
+    try database.catchUp()
+    #expect(
+      try Set(database.problems().ids) == ["deleted", "repaired", "row 101", "row 102"])
+
+    try database.collection.delete("deleted")
+    try database.collection.save(["n": 1], key: "repaired")
+    try scratch.shell(
+      "a.db",
+      #"DELETE FROM films WHERE id = 101; UPDATE films SET body = '{"n":1}' WHERE id = 102"#)
+    try database.catchUp()
+
+    #expect(try database.problems().ids == [])
+    #expect(try database.changes(since: nil, limit: 10).changes.count == 2)
   }
 }

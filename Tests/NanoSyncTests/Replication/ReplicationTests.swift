@@ -158,6 +158,87 @@ import Testing
     }
   }
 
+  @Test func `A document that is inserted again after its deletion has won stays`() async throws {
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    try await a.collection.save(["n": 1], key: "x")
+    try await replicate(a, b)
+    try await a.collection.delete("x")
+    try await b.collection.update("x", set: ["n": 2])
+    try await replicate(a, b) { $0.rules.deletions = .deletionWins }
+    #expect(try await b.collection.get("x") == nil)
+
+    try await b.collection.save(["n": 3], key: "x")
+    for (mine, theirs) in [(a, b), (a, b), (b, a)] {
+      try await replicate(mine, theirs) { $0.rules.deletions = .deletionWins }
+      #expect(try await a.collection.get("x")?["n"] == 3)
+      #expect(try await b.collection.get("x")?["n"] == 3)
+    }
+    #expect(try a.contents() == b.contents())
+  }
+
+  @Test func `A deletion that has won also deletes a further edit that did not know of it`()
+    async throws
+  {
+    let (a, b, server) = (try anyDatabase(), try anyDatabase(), try anyDatabase())
+    try await server.collection.save(["n": 1], key: "x")
+    for database in [a, b] { try await replicate(database, server) }
+    try await a.collection.delete("x")
+    try await b.collection.update("x", set: ["n": 2])
+    for database in [a, b] { try await replicate(database, server) { $0.pulls = false } }
+    try await replicate(a, server) { $0.rules.deletions = .deletionWins }
+    try await b.collection.update("x", set: ["n": 3])
+    for database in [b, a, b] {
+      try await replicate(database, server) { $0.rules.deletions = .deletionWins }
+    }
+    for database in [a, b, server] { #expect(try await database.collection.get("x") == nil) }
+
+    try await a.collection.save(["n": 9], key: "x")
+    for database in [a, b, a, b] {
+      try await replicate(database, server) { $0.rules.deletions = .deletionWins }
+    }
+    for database in [a, b, server] {
+      #expect(try await database.collection.get("x")?["n"] == 9)
+    }
+  }
+
+  @Test func `A deletion wins over an edit that arrives after the document was inserted again`()
+    async throws
+  {
+    let (a, c, new) = (try anyDatabase(), try anyDatabase(), try anyDatabase())
+    let server = try anyDatabase()
+    try await server.collection.save(["n": 1, "old": true], key: "x")
+    for database in [a, c] { try await replicate(database, server) }
+    try await a.collection.delete("x")
+    try await replicate(a, server)
+    try await a.collection.save(["n": 9], key: "x")
+    try await replicate(a, server)
+    try await c.collection.update("x", set: ["n": 3])
+    for database in [c, a, new, c, a] {
+      try await replicate(database, server) { $0.rules.deletions = .deletionWins }
+    }
+    for database in [a, c, new, server] {
+      #expect(try await database.collection.get("x")?.object() == ["n": 9])
+      #expect(try database.conflictedIDs().isEmpty)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `A deletion wins over an edit that arrives after it was applied to another one`(
+    isLate: Bool
+  ) async throws {
+    let (a, b, c) = (try anyDatabase(), try anyDatabase(), try anyDatabase())
+    let server = try anyDatabase()
+    try await server.collection.save(["n": 1], key: "x")
+    for database in [a, b, c] { try await replicate(database, server) }
+    try await a.collection.delete("x")
+    try await b.collection.update("x", set: ["n": 2])
+    try await c.collection.update("x", set: ["n": 3])
+    for database in isLate ? [a, b, a, c, a, b, c] : [a, b, c, a, b, c] {
+      try await replicate(database, server) { $0.rules.deletions = .deletionWins }
+    }
+    for database in [a, b, c, server] { #expect(try await database.collection.get("x") == nil) }
+  }
+
   @Test func `A closure decides with all three versions`() async throws {
     let (a, b) = (try anyDatabase(), try anyDatabase())
     try await a.collection.save(["n": 1], key: "x")

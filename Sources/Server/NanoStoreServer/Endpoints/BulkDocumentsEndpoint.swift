@@ -41,21 +41,15 @@ extension SyncHandler {
     let intake = intake(access)
     var rows = [DocumentValue?](repeating: nil, count: items.count)
     var edits: [(index: Int, edit: DocumentEdit)] = []
-    for (index, item) in items.enumerated() {
-      switch item {
-      case .local(let name, let body, let count):
-        let stored = try await setLocal(name, body, count, access)
-        rows[index] = ["ok": true, "id": .string("_local/\(name)"), "rev": .string("0-\(stored)")]
-      case .document(let document):
-        let attachments = try await intake.attachments(of: document, isReplicated: false)
-        edits.append(
-          (
-            index,
-            DocumentEdit(
-              id: document.id ?? RandomID.text(), parent: document.revision,
-              isDeleted: document.isDeleted, body: document.body, attachments: attachments)
-          ))
-      }
+    for case (let index, .document(let document)) in items.enumerated() {
+      let attachments = try await intake.attachments(of: document, isReplicated: false)
+      edits.append(
+        (
+          index,
+          DocumentEdit(
+            id: document.id ?? RandomID.text(), parent: document.revision,
+            isDeleted: document.isDeleted, body: document.body, attachments: attachments)
+        ))
     }
     if !edits.isEmpty {
       let results = try await edit(edits.map(\.edit), access)
@@ -69,6 +63,11 @@ extension SyncHandler {
         }
       }
     }
+    // After the documents, which may refuse the request.
+    for case (let index, .local(let name, let body, let count)) in items.enumerated() {
+      let stored = try await setLocal(name, body, count, access)
+      rows[index] = ["ok": true, "id": .string("_local/\(name)"), "rev": .string("0-\(stored)")]
+    }
     return rows.compactMap { $0 }
   }
 
@@ -76,17 +75,15 @@ extension SyncHandler {
   private func replicate(_ items: [BulkItem], _ access: Access) async throws -> [DocumentValue] {
     let intake = intake(access)
     var documents: [SyncDocument] = []
-    for item in items {
-      switch item {
-      case .local(let name, let body, let count):
-        _ = try await setLocal(name, body, count - 1, access)
-      case .document(let document):
-        let attachments = try await intake.attachments(of: document, isReplicated: true)
-        documents.append(
-          try document.document(id: document.id ?? RandomID.text(), attachments: attachments))
-      }
+    for case .document(let document) in items {
+      let attachments = try await intake.attachments(of: document, isReplicated: true)
+      documents.append(
+        try document.document(id: document.id ?? RandomID.text(), attachments: attachments))
     }
     try await requireStubs(documents, access)
+    for case .local(let name, let body, let count) in items {
+      _ = try await setLocal(name, body, count - 1, access)
+    }
     return try await replicate(documents, access).map { failure in
       let error = ProtocolError(reporting: failure.error)
       guard error.status < 500 else { throw error }

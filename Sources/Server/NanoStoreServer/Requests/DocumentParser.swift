@@ -5,8 +5,6 @@ import NanoSync
 
 /// Interprets documents that clients send, with the errors of CouchDB.
 enum DocumentParser {
-  private static let maximumGeneration = Int(Int32.max)
-
   static func object(_ bytes: [UInt8]) throws(ProtocolError) -> DocumentObject {
     try object(value(bytes))
   }
@@ -33,12 +31,7 @@ enum DocumentParser {
     if let attachments = object["_attachments"], attachments.object == nil {
       throw .invalidDocument("Bad special document member: _attachments")
     }
-    let document = try WireDocument(object)
-    // No document has so many revisions, and numbers of those that follow would not be integers any more.
-    if let revision = document.revision, revision.generation > maximumGeneration {
-      throw .badRequest("Invalid rev format")
-    }
-    return document
+    return try WireDocument(object)
   }
 
   /// Checks the length of a document, whose attachments do not count.

@@ -69,8 +69,17 @@ extension SyncDatabase {
   ) throws -> ConflictOutcome {
     var overridden: [FieldPath] = []
     var outcome = ConflictOutcome.none
+    // The versions that were deleted, so that each is only once.
+    var deleted: Set<RevisionID> = []
     while let revisions = try revisions([id])[id] {
-      if rules.deletions == .deletionWins, try applyDeletion(revisions) { return .decided }
+      if rules.deletions == .deletionWins, let rule = DeletionRule(revisions),
+        !rule.deleted.allSatisfy({ deleted.contains($0.leaf) })
+      {
+        guard try apply(rule, to: revisions) else { continue }
+        deleted.formUnion(rule.deleted.map(\.leaf))
+        outcome = .decided
+        continue
+      }
       guard let (conflict, missing) = conflict(revisions, bases, rules.merge) else { break }
       let resolution = try resolution(conflict, revisions, rules)
       var content: DocumentObject?
@@ -179,18 +188,28 @@ extension SyncDatabase {
       }
   }
 
-  /// Deletes a document that another store deleted while it was edited here.
-  private func applyDeletion(_ revisions: DocumentRevisions) throws -> Bool {
-    guard let winner = revisions.winner, !winner.isDeleted else { return false }
-    let deletion = revisions.leaves.first { leaf in
-      leaf.isDeleted && revisions[leaf.id]?.body[Self.resolvedField] == nil
-        && revisions.tree.commonAncestor(leaf.id, winner.revision) != nil
+  /// Deletes the versions of a document that were edited while another store deleted it.
+  ///
+  /// - Returns: False if the document has changed since the revisions were read.
+  private func apply(_ rule: DeletionRule, to revisions: DocumentRevisions) throws -> Bool {
+    let edits = rule.deleted.map { leaf, deletion in
+      DocumentEdit(
+        id: revisions.id, parent: leaf, isDeleted: true, body: DeletionRule.body(naming: deletion))
     }
-    guard let deletion else { return false }
-    let marker: DocumentObject = [Self.resolvedField: .string(deletion.id.description)]
-    let live = revisions.record.liveLeaves
-    _ = try edit(
-      live.map { DocumentEdit(id: revisions.id, parent: $0.id, isDeleted: true, body: marker) })
+    let settled = rule.applied.map { deletion in
+      let id = DeletionRule.successor(of: deletion, naming: deletion)
+      return SyncDocument(
+        id: revisions.id, revision: id, isDeleted: true, body: DeletionRule.body(naming: deletion),
+        history: [id] + revisions.tree.history(of: deletion))
+    }
+    do {
+      try revising { _ in
+        for result in try edit(edits) { _ = try result.get() }
+        _ = try replicate(settled)
+      }
+    } catch let error as StoreError where error.code == .revisionConflict {
+      return false
+    }
     return true
   }
 }

@@ -22,13 +22,25 @@ extension SyncDatabase {
     var changed = OrderedKeys()
     for row in rows {
       if row.isDeleted {
-        guard let key = row.key, var record = known[key], record.row?.rowID == row.rowID else {
+        guard let key = row.key, var record = known[key] else {
+          state.forgetProblem(of: row)
           continue
         }
+        // Otherwise, a problem may be that of the loser of a conflict, or of a document that has the key now.
+        guard record.row?.rowID == row.rowID else {
+          if record.row == nil, record.tree.winner?.isDeleted != false,
+            try self.documents([key], writer).isEmpty
+          {
+            state.forgetProblem(of: row)
+          }
+          continue
+        }
+        state.forgetProblem(of: row)
         try assignDeletion(&record, &state, writer)
         known[key] = record
         changed.insert(key)
       } else if let document = documents[row.rowID] {
+        state.forgetProblem(of: row)
         guard let key = document.header.key else {
           do throws(StoreError) { _ = try DocumentMapping.parts(of: document) } catch {
             state.note(error, "row \(row.rowID)")
@@ -233,6 +245,14 @@ extension SyncState {
   /// The number of documents whose problem is reported. Arbitrary.
   private static let maximumProblems = 100
 
+  /// A document that still cannot be synced is noted again.
+  mutating func forgetProblem(of row: FeedRow) {
+    guard !problems.isEmpty else { return }
+    for name in ["row \(row.rowID)", row.key?.description] {
+      if let name, problems[name] != nil { problems[name] = nil }
+    }
+  }
+
   mutating func note(_ error: StoreError, _ key: String) {
     guard problems.count < Self.maximumProblems || problems[key] != nil else { return }
     problems[key] = .string(error.message + (error[.field].map { " (\($0))" } ?? ""))
@@ -240,6 +260,9 @@ extension SyncState {
 }
 
 extension SyncAttachment {
+  /// Whether the digest is that of the protocol: the content had arrived when the revision was created.
+  fileprivate var isDigested: Bool { !digest.hasExactPrefix("sha256-") }
+
   var identity: RevisionID.AttachmentIdentity {
     RevisionID.AttachmentIdentity(
       name: name, contentType: contentType, digest: digestBytes ?? Array(digest.utf8))
@@ -260,16 +283,17 @@ extension SyncDatabase {
         $0.name.hasSameBytes(as: name) && $0.contentType.hasSameBytes(as: attachment.contentType)
           && $0.content?.digest == attachment.digest
       }
-      if let old { return old }
+      if let old, old.isDigested { return old }
       let digest: String
-      if let same = known[attachment.digest], same.foreignDigest == nil {
+      if let same = known[attachment.digest], same.foreignDigest == nil, same.isDigested {
         (digest, attachment.length) = (same.digest, same.length)
       } else {
         (digest, attachment.length) = try self.digest(of: attachment)
       }
       return SyncAttachment(
         name: name, contentType: attachment.contentType,
-        generation: (parent?.id.generation ?? 0) + 1, digest: digest, length: attachment.length,
+        generation: RevisionID.generation(after: parent?.id), digest: digest,
+        length: attachment.length,
         content: attachment)
     }
   }
@@ -284,7 +308,7 @@ extension SyncDatabase {
         length += Int64(piece.count)
       }
     } catch let error as StoreError where error.code == .notFound {
-      // A reference to content that the store does not have yet; it has a digest nevertheless.
+      // A reference to content that the store does not have yet; it has a digest nevertheless, until the next revision.
       return (attachment.digest, attachment.length)
     }
     return (digest.text(), length)

@@ -30,12 +30,16 @@ extension SyncDatabase {
   /// Changes documents, each if it still has the revision that the client knows.
   ///
   /// - Returns: For each edit the new revision, or the error: ``StoreError/Code/revisionConflict`` and others.
+  /// - Throws: ``StoreError/Code/notFound`` if one of several edits keeps an attachment that its document does not have.
+  ///   Nothing was stored.
   package func edit(
     _ edits: [DocumentEdit], validation: WriteValidation? = nil, permission: ReadPermission? = nil
   ) throws -> [Result<RevisionID, any Error>] {
     let results: [Result<RevisionID, any Error>]
     do {
       results = try revising { try edit(edits, validation, permission, &$1, $0) }
+    } catch let error as MissingStub {
+      throw error.error
     } catch let error as StoreError where error.concernsDocument && edits.count > 1 {
       results = try edits.flatMap {
         try edit([$0], validation: validation, permission: permission)
@@ -45,6 +49,10 @@ extension SyncDatabase {
     }
     changeSignal.send()
     return results
+  }
+
+  private struct MissingStub: Error {
+    let error: StoreError
   }
 
   private func edit(
@@ -67,6 +75,10 @@ extension SyncDatabase {
         return .failure(error)
       }
     }
+    for case .failure(let error as StoreError) in results
+    where edits.count > 1 && error[.operation] == Self.missingStub {
+      throw MissingStub(error: error)
+    }
     try pending.finish(self, &state, writer)
     try save(pending.changed, writer)
     if state != own.state { try setState(state, writer) }
@@ -86,7 +98,7 @@ extension SyncDatabase {
     var document = SyncDocument(
       id: edit.id, revision: RevisionID(generation: 1, hash: .digest(0, 0)),
       isDeleted: edit.isDeleted, body: edit.body, attachments: edit.attachments)
-    let generation = (parent?.generation ?? 0) + 1
+    let generation = RevisionID.generation(after: parent)
     document.attachments = try resolved(edit, from: parent, old, pending, permission).map {
       attachment in
       var attachment = attachment

@@ -122,7 +122,7 @@ extension SyncDatabase {
 
   /// Returns the names of the local documents, sorted.
   package func localIDs() throws -> [String] {
-    let prefix = "\(stateKey)/_local/"
+    let prefix = "\(stateKey)\(Self.localInfix)"
     return try store.reading(.snapshot) { reader in
       try stateKeys(prefix, reader).map {
         String(decoding: $0.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)

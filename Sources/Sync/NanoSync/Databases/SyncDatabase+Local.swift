@@ -7,7 +7,7 @@ import NanoStoreCore
 // Local documents, which are not replicated. Checkpoints are such documents.
 extension SyncDatabase {
   private func localKey(_ id: String) throws(StoreError) -> DocumentKey {
-    try DocumentKey("\(stateKey)/_local/\(id)")
+    try DocumentKey("\(stateKey)\(Self.localInfix)\(id)")
   }
 
   /// A local document and how often it was written.
@@ -58,7 +58,6 @@ extension SyncDatabase {
 
 // Conflicts, which are listed without reading all records.
 extension SyncDatabase {
-  private static let conflictInfix = "/conflict/"
 
   func noteConflict(_ record: RevisionRecord, _ writer: any EngineWriter) throws {
     let key = try? DocumentKey("\(stateKey)\(Self.conflictInfix)\(record.id)")

@@ -73,7 +73,9 @@ extension SyncDatabase {
     return page.count < Self.recordsPerTransaction ? nil : page.last?.id.description
   }
 
-  private var securityKey: DocumentKey { get throws { try DocumentKey("\(stateKey)/security") } }
+  var securityKey: DocumentKey {
+    get throws { try DocumentKey("\(stateKey)\(Self.securitySuffix)") }
+  }
 
   /// Returns who may use the database, as JSON of the protocol.
   package func security() throws -> DocumentObject {

@@ -74,17 +74,22 @@ extension SyncDatabase {
 
   /// Returns a former revision with the content of its attachments, as far as the store still has it.
   package func restoringAttachments(of document: SyncDocument) throws -> SyncDocument {
-    var document = document
-    for index in document.attachments.indices where document.attachments[index].content == nil {
-      guard let content = document.attachments[index].formerContent else { continue }
-      do {
-        _ = try store.data(of: content, in: 0..<0)
-        document.attachments[index].content = content
-      } catch let error as StoreError where error.code == .notFound {
-        // Removed when the store was compacted.
+    let missing = document.attachments.indices.filter { document.attachments[$0].content == nil }
+    guard !missing.isEmpty else { return document }
+    return try store.reading(.call) { reader in
+      var document = document
+      var lengths = BlobLengths()
+      for index in missing {
+        // It was removed if the store was compacted since.
+        guard let content = document.attachments[index].formerContent,
+          let length = try lengths.length(of: content, reader)
+        else { continue }
+        document.attachments[index].length = length
+        document.attachments[index].content = Attachment(
+          digest: content.digest, length: length, contentType: content.contentType)
       }
+      return document
     }
-    return document
   }
 
   /// How often a snapshot is read again in which a document has no revision so far. Arbitrary.
@@ -100,7 +105,7 @@ extension SyncDatabase {
       let read = try store.read {
         try store.reading(.snapshot) { reader in
           (
-            try records(keys, reader),
+            try completeRecords(keys, reader),
             try documents(keys.filter { !RevisionRecord.isHidden($0) }, reader)
           )
         }
@@ -120,11 +125,25 @@ extension SyncDatabase {
       try save(pending.changed, writer)
       try setState(state, writer)
       return (
-        try records(keys, writer),
+        try completeRecords(keys, writer),
         try documents(keys.filter { !RevisionRecord.isHidden($0) }, writer)
       )
     }
     return try work(read.0, read.1)
+  }
+
+  /// Returns records whose attachments are as the store has them, with their length and without content that it lacks: a
+  /// document may refer to content that arrives later, or never, and state any length.
+  private func completeRecords(
+    _ keys: Set<DocumentKey>, _ reader: any EngineReader
+  ) throws -> [DocumentKey: RevisionRecord] {
+    var found = try records(keys, reader)
+    var lengths = BlobLengths()
+    for (key, var record) in found {
+      try lengths.complete(&record, reader)
+      found[key] = record
+    }
+    return found
   }
 
   /// Whether all documents are those to which the newest revisions were given.

@@ -185,9 +185,10 @@ extension SyncDatabase {
     }
   }
 
+  static let missingStub = "missing_stub"
   package static func missingStub(_ id: String, _ name: String) -> StoreError {
     StoreError(
-      .notFound, "Invalid attachment stub in \(id) for \(name)", [.operation: "missing_stub"])
+      .notFound, "Invalid attachment stub in \(id) for \(name)", [.operation: missingStub])
   }
 }
 

@@ -25,6 +25,11 @@ package final class SyncDatabase: Sendable {
   /// Returns what makes the revision of an edit another one than that of an equal edit elsewhere.
   let distinction: @Sendable () -> Int64
 
+  /// What follows the name of the collection in the keys of what sync stores beside its state.
+  static let localInfix = "/_local/"
+  static let conflictInfix = "/conflict/"
+  static let securitySuffix = "/security"
+
   /// - Parameter distinction: Not random in tests that are repeated.
   /// - Throws: ``StoreError/Code/invalidName`` for an internal collection.
   package init(
@@ -50,9 +55,11 @@ package final class SyncDatabase: Sendable {
   /// Makes the collection ready for replication. Does nothing if it is.
   ///
   /// - Throws: ``StoreError/Code/valueNotStorable`` if a document has a field that the protocol reserves,
-  ///   ``StoreError/Code/unsupported`` if the engine does not track changes. Nothing has changed.
+  ///   ``StoreError/Code/invalidName`` for a name with `/security` at the end, or with `/_local` or `/conflict` there or
+  ///   before a slash, ``StoreError/Code/unsupported`` if the engine does not track changes. Nothing has changed.
   package func enable() throws {
     if try isEnabled() { return }
+    try checkName()
     try store.write(retries: Self.retries) {
       try store.writing { writer in
         if try writer.collections().allSatisfy({ $0.name.folded != name.folded }) {
@@ -91,6 +98,18 @@ package final class SyncDatabase: Sendable {
     try forget(writer)
   }
 
+  /// Refuses a name with which the key of the state could be that of something else that belongs to another database.
+  private func checkName() throws(StoreError) {
+    let folded = name.foldingASCII
+    guard !folded.hasExactSuffix(Self.securitySuffix),
+      ![Self.localInfix, Self.conflictInfix].contains(where: { "\(folded)/".contains(exactly: $0) })
+    else {
+      throw StoreError(
+        .invalidName, "The name of a synced collection has a part that sync uses",
+        [.collection: name, .hint: "use a name without that part"])
+    }
+  }
+
   private func existingState(_ reader: any EngineReader) throws -> SyncState? {
     let names = try reader.collections().map(\.name.folded)
     return names.contains(SyncState.collection.folded) ? try state(reader) : nil
@@ -100,10 +119,13 @@ package final class SyncDatabase: Sendable {
   func forget(_ writer: any EngineWriter) throws {
     _ = try writer.dropCollection(records)
     guard try existingState(writer) != nil else { return }
-    for key in try stateKeys("\(stateKey)/", writer) {
-      _ = try writer.delete(.key(try DocumentKey(key)), from: SyncState.collection)
+    // Not all keys that begin with the name and a slash: that may be the beginning of another name.
+    let keys = try [Self.localInfix, Self.conflictInfix].flatMap {
+      try stateKeys("\(stateKey)\($0)", writer)
     }
-    _ = try writer.delete(.key(stateKey), from: SyncState.collection)
+    for key in try keys.map({ try DocumentKey($0) }) + [securityKey, stateKey] {
+      _ = try writer.delete(.key(key), from: SyncState.collection)
+    }
   }
 
   /// Returns the names of the collections of a store that have revisions, sorted.

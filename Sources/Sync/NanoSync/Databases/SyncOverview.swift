@@ -68,7 +68,7 @@ extension SyncDatabase {
   }
 
   private func checkpoints(_ reader: any EngineReader) throws -> [SyncOverview.Checkpoint] {
-    let prefix = "\(stateKey)/_local/"
+    let prefix = "\(stateKey)\(Self.localInfix)"
     var bodies = IDMap<DocumentObject>()
     for key in try stateKeys(prefix, reader) {
       let id = String(decoding: key.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
+import NanoEngine
 import NanoStoreCore
 
 /// The correspondence between stored documents and the JSON that is replicated.
@@ -32,8 +33,8 @@ enum DocumentMapping {
         throw reserved(Attachment.field, "is not an object", document)
       }
       for (name, value) in named {
-        guard let attachment = Attachment(value), !name.isEmpty, !name.hasExactPrefix("_"),
-          Attachment.isPossible(length: attachment.length)
+        guard let attachment = Attachment(value), BlobDigest(text: attachment.digest) != nil,
+          !name.isEmpty, !name.hasExactPrefix("_"), Attachment.isPossible(length: attachment.length)
         else {
           throw reserved(Attachment.field, "has an entry that is no attachment", document)
         }
@@ -70,14 +71,37 @@ enum DocumentMapping {
       ])
   }
 
+  /// Interprets the field with class and version. Any other content would be lost, but the revision would stay the same.
+  private static func header(
+    _ value: DocumentValue, _ revision: SyncDocument
+  ) throws(StoreError) -> (type: String?, version: Int64?) {
+    var (type, version): (String?, Int64?)
+    for (name, value) in value.object ?? [:] {
+      switch value {
+      case .string(let text) where name.hasSameBytes(as: "type"): type = text
+      case .int(let number) where name.hasSameBytes(as: "version"): version = number
+      default: throw reservedHeader(revision)
+      }
+    }
+    guard type != nil || version != nil else { throw reservedHeader(revision) }
+    return (type, version)
+  }
+
+  private static func reservedHeader(_ revision: SyncDocument) -> StoreError {
+    StoreError(
+      .valueNotStorable, "A field is reserved for the class and version of a document",
+      [.field: header, .key: revision.id, .hint: "rename the field"])
+  }
+
   /// Returns the document to be stored for a revision.
+  ///
+  /// - Throws: ``StoreError/Code/valueNotStorable`` for a field ``header`` that has another form, and others.
   static func document(_ revision: SyncDocument) throws(StoreError) -> Document {
     var object = revision.body
     var type: String?
     var version: Int64?
-    if case .object(let header)? = object[Self.header] {
-      type = header["type"]?.string
-      version = header["version"]?.int64
+    if let header = object[Self.header] {
+      (type, version) = try self.header(header, revision)
       object[Self.header] = nil
     }
     if !revision.attachments.isEmpty {

@@ -137,8 +137,10 @@ extension SyncAttachment {
     _ content: Attachment, from source: Store, to target: Store
   ) async throws -> SyncAttachment {
     var copy = self
-    copy.content = try await target.addAttachment(
+    let stored = try await target.addAttachment(
       pieces: source.stream(of: content), contentType: contentType)
+    copy.content = stored
+    copy.length = stored.length
     return copy
   }
 }

@@ -54,6 +54,6 @@ extension RevisionID {
     let digest = Array(Insecure.MD5.hash(data: term.bytes))
     let word = { (range: Range<Int>) in digest[range].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
     self.init(
-      generation: (parent?.generation ?? 0) + 1, hash: .digest(word(0..<8), word(8..<16)))
+      generation: RevisionID.generation(after: parent), hash: .digest(word(0..<8), word(8..<16)))
   }
 }

@@ -26,6 +26,14 @@ package struct RevisionID: Sendable, Hashable, Comparable {
       generation: generation, hash: RevisionHash(String(text[text.utf8.index(after: hyphen)...])))
   }
 
+  /// Returns the generation of a revision that follows another one, or of a first one.
+  ///
+  /// Generations from other programs are limited, but stores may have one of an earlier version, which had no limit.
+  static func generation(after parent: RevisionID?) -> Int {
+    guard let parent else { return 1 }
+    return parent.generation == .max ? .max : parent.generation + 1
+  }
+
   package static func < (a: RevisionID, b: RevisionID) -> Bool {
     a.generation != b.generation ? a.generation < b.generation : a.hash < b.hash
   }

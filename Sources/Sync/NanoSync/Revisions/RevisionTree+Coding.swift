@@ -73,7 +73,8 @@ extension RevisionTree {
         let word = { (part: ArraySlice<UInt8>) in part.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
         hash = .digest(word(bytes.prefix(8)), word(bytes.suffix(8)))
       }
-      guard let generation = generation ?? parent.map({ nodes[$0].id.generation + 1 }),
+      guard
+        let generation = generation ?? parent.map({ RevisionID.generation(after: nodes[$0].id) }),
         generation > 0
       else { return nil }
       nodes.append(

@@ -57,7 +57,13 @@ package struct WireDocument: Sendable, Hashable {
     } else if let revision {
       history = [revision]
     }
+    if let revision, revision.generation > Self.maximumGeneration {
+      throw .badRequest("Invalid rev format")
+    }
   }
+
+  /// The largest that programs in JavaScript can represent, far from the end of the integers: each edit adds one.
+  private static let maximumGeneration = (1 << 53) - 1
 
   package static func check(id: String) throws(ProtocolError) {
     guard !id.isEmpty else {

@@ -127,6 +127,27 @@ import Testing
     }
   }
 
+  @Test(arguments: [SyncDirection.push, .pull])
+  func `A document whose attachment has no content does not empty the queue`(
+    _ direction: SyncDirection
+  ) async throws {
+    let (device, served, content) = (try anyStore(), try anyStore(), Data("hello".utf8))
+    let (source, target) = direction == .push ? (device, served) : (served, device)
+    let attachment = try await anyStore().addAttachment(.data(content), contentType: "text/plain")
+    let document: DocumentObject = [Attachment.field: ["a": attachment.documentValue]]
+    try await source["films"].save(document, key: "x")
+    try await source["films"].save(["n": 1], key: "y")
+    try await TrialServer.running(served) { port in
+      let server = SyncTarget.url("http://127.0.0.1:\(port)")
+      #expect(try await once(device, server, direction).failures.map(\.key) == ["x"])
+      #expect(try await target["films"].find().keys() == ["y"])
+      _ = try await source.addAttachment(.data(content), contentType: "text/plain")
+      try await source["films"].save(document, key: "x")
+      #expect(try await once(device, server, direction).failures.isEmpty)
+      #expect(try await target["films"].attachments(of: "x").data("a") == content)
+    }
+  }
+
   @Test func `Deletion and insertion of one key in one batch leave the inserted document`()
     async throws
   {
