@@ -21,7 +21,7 @@ struct CanonicalBodyTests {
       #"{"a":100.0,"b":1.5,"c":0,"d":-0.0,"e":100.0}"#
     ),
     (
-      #"{"a":{"$binary":{"subType":"02","base64":"AP8="}}}"#,
+      #"{"a":{"$binary":{"subType":"05","base64":"AP8="}}}"#,
       #"{"a":{"$binary":{"base64":"AP8=","subType":"00"}}}"#
     ),
     (

@@ -196,9 +196,7 @@ struct StoredFormTests {
     #expect(try stored(#"{ "$date" : "1970-01-01T00:00:01.5Z" }"#) == .date(date))
     #expect(try stored(#"{"$date":"1970-01-01T01:00:01.5+01:00"}"#) == .date(date))
     #expect(
-      try stored(#"{"$binary": {"subType": "02", "base64": "AQI="}}"#) == .data(Data([1, 2])))
-    let other = #"{"$binary": {"base64": "AQI=", "subType": "05"}}"#
-    #expect(try stored(other).object?["$binary"]?["subType"] == "05")
+      try stored(#"{"$binary": {"subType": "05", "base64": "AQI="}}"#) == .data(Data([1, 2])))
     #expect(
       try stored(#"{"$base":"http://a.example/","$url":"b"}"#)
         == .url(URL(string: "b", relativeTo: URL(string: "http://a.example/"))!))

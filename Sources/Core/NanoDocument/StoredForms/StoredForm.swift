@@ -17,10 +17,7 @@ enum StoredForm {
     case ("$numberDouble", 1): return first.value.string.flatMap(number).map { .double($0) }
     case ("$numberDecimal", _), ("$near", _), ("$side", _):
       return decimal(object).map { .decimal($0) }
-    case ("$binary", 1):
-      // 02 is the old form of 00. Any other would be lost when the document is written.
-      let subtype = first.value.object?["subType"]?.string.flatMap { UInt8($0, radix: 16) }
-      return subtype == 0 || subtype == 2 ? binary(first.value).map { .data($0) } : nil
+    case ("$binary", 1): return binary(first.value).map { .data($0) }
     case ("$url", 1): return first.value.string.flatMap { URL(string: $0) }.map { .url($0) }
     case ("$url", 2), ("$base", 2): return url(object).map { .url($0) }
     default: return nil
