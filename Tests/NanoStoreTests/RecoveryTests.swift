@@ -39,6 +39,17 @@ struct RecoveryTests {
     try store.close()
   }
 
+  /// Creates a store with two collections of 100 documents, each full of its name.
+  private func pair(pageSize: Int) throws -> Store {
+    let store = try Store.file(damaged) { $0.pageSize = pageSize }
+    for name in ["a", "b"] {
+      try store.createCollection(name, identity: .rowID)
+      let text = DocumentValue.string(String(repeating: name, count: 100))
+      try store[name].insert((0..<100).map { ["n": .int($0), "text": text] })
+    }
+    return store
+  }
+
   private func content(_ path: String) throws -> [[String]] {
     let problems = try Store.file(path).using { try $0.verify() }
     #expect(problems == [])
@@ -216,12 +227,7 @@ struct RecoveryTests {
   @Test("Rows of an exchanged page do not take the row IDs of the rows that belong there", .sqlite)
   func exchangedPages() throws {
     let size = 512
-    let store = try Store.file(damaged) { $0.pageSize = size }
-    for name in ["a", "b"] {
-      try store.createCollection(name, identity: .rowID)
-      let text = DocumentValue.string(String(repeating: name, count: 100))
-      try store[name].insert((0..<100).map { ["n": .int($0), "text": text] })
-    }
+    let store = try pair(pageSize: size)
     try store.close()
     var bytes = try scratch.bytes("a.db")
     // Leaf pages of tables, which begin with 13.
@@ -276,12 +282,7 @@ struct RecoveryTests {
   @Test("A root that is a page of another collection loses no document of either", .sqlite)
   func wrongRoot() throws {
     let size = 512
-    let store = try Store.file(damaged) { $0.pageSize = size }
-    for name in ["a", "b"] {
-      try store.createCollection(name, identity: .rowID)
-      let text = DocumentValue.string(String(repeating: name, count: 100))
-      try store[name].insert((0..<100).map { ["n": .int($0), "text": text] })
-    }
+    let store = try pair(pageSize: size)
     let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'a'"
     let root = try UInt8(#require(store.sql(sql).first?["rootpage"]?.int))
     try store.close()

@@ -54,8 +54,8 @@ package protocol EngineDocumentWriter: AnyObject {
   /// - Throws: ``StoreError/Code/invalidArgument``, ``StoreError/Code/invalidName``.
   func nextRowID(in collection: String) throws -> Int64
 
-  /// Replaces the body, the version and, unless ``NewDocument/keepsType``, the type of an existing document; returns `false` if it does not exist, or if its revision differs
-  /// from ``NewDocument/replacedRevision``.
+  /// Replaces the body, the version and, unless ``NewDocument/keepsType``, the type of an existing document; returns
+  /// `false` if it does not exist, or if its revision differs from ``NewDocument/replacedRevision``.
   ///
   /// - Throws: The errors of ``insert(_:into:)``. Nothing was replaced, and the transaction continues.
   func replace(

@@ -30,8 +30,8 @@ package struct ProtocolError: Error, Sendable, Hashable {
   package init(_ error: StoreError) {
     switch error.code {
     case .revisionConflict: self = .conflict
-    case .notFound where error[.operation] == "missing_stub":
-      self.init(412, "missing_stub", error.message)
+    case .notFound where error[.operation] == SyncDatabase.missingStub:
+      self.init(412, SyncDatabase.missingStub, error.message)
     case .notFound: self.init(404, "not_found", error.message)
     case .invalidJSON: self = .badRequest("invalid UTF-8 JSON")
     case .invalidKey: self.init(400, "illegal_docid", error.message)
