@@ -7,6 +7,8 @@ import NanoStore
 struct Recovered {
   /// The documents by collection.
   var documents: [String: Set<String>] = [:]
+  /// Those of bags, which a moved page can show in another collection.
+  var bagDocuments: Set<String> = []
   /// The digests of the attachments that can be read.
   var attachments: Set<String> = []
   /// The number of documents that the report lists as skipped.
@@ -69,6 +71,12 @@ extension DamageChild {
       kept += wanted.intersection(lines).count
       all += wanted.count
     }
+    if kind != .encrypted {
+      for collection in [InternalCollection.bags, .bagMembers] {
+        let text = try DamageUse.text(store.internalCollection(collection).fetch())
+        recovered.bagDocuments.formUnion(text.split(separator: "\n").map(String.init))
+      }
+    }
     recovered.skipped = report.skippedCount
     recovered.attachments = DamageAttachments.readable(store)
     outcome.count("documents", all)
@@ -130,7 +138,8 @@ extension DamageChild {
         readable.formIntersection(Self.fields(expected.documents[name] ?? []))
       }
       // A page may have moved to the B-tree of another collection.
-      let saved = Self.fields(recovered.documents.values.flatMap(\.self))
+      let saved = Self.fields(
+        recovered.documents.values.flatMap(\.self) + Array(recovered.bagDocuments))
       var missing = readable.subtracting(saved)
       if recovered.skipped > 0 { missing.subtract(Self.otherVersions(lines, saved)) }
       if !missing.isEmpty {
