@@ -40,6 +40,17 @@ struct SharedCollectionTests {
     #expect(error?[.hint]?.contains("@Model(collection:") == true, sourceLocation: location)
   }
 
+  @Test("The second type neither changes nor deletes documents of the first")
+  func changes() throws {
+    try store[AtHome.Item.self].save(AtHome.Item(name: "a"), key: "k")
+    let work = store[AtWork.Item.self]
+
+    expectConflict("AtWork.Item") { try work.delete("k") }
+    expectConflict("AtWork.Item") { try work.update("k", .set(\.name, "b")) }
+
+    #expect(try store[AtHome.Item.self].get("k")?.name == "a")
+  }
+
   @Test("The second type with the same collection name is rejected, and the first one works")
   func defaultNames() throws {
     let home = store[AtHome.Item.self]

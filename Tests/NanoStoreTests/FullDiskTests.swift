@@ -133,6 +133,31 @@ struct FullDiskTests {
     #expect(try await store["a"].count() == 35)
   }
 
+  @Test("In a group commit that fails, a sequence that is iterated once is stored completely")
+  func coalescedSequences() async throws {
+    struct Row: Codable { var n: Int }
+    let store = try limited(1 << 20)
+    let large = documents(500)
+    await withTaskGroup(of: Void.self) { group in
+      for index in 0..<40 {
+        group.addTask {
+          if index % 8 == 3 {
+            #expect(await asyncCode { try await store["a"].insert(large) } == .full)
+          } else {
+            var rest = 3
+            let rows = AnyIterator { () -> Row? in
+              rest -= 1
+              return rest < 0 ? nil : Row(n: index)
+            }
+            let ids = try? await store["a"].insert(rows)
+            #expect(ids?.count == 3)
+          }
+        }
+      }
+    }
+    #expect(try await store["a"].count() == 105)
+  }
+
   @Test("A full file stays readable, and freed space is reused")
   func file() throws {
     let scratch = try Scratch()

@@ -119,6 +119,37 @@ struct RecoveryTests {
     #expect(try store.bag(named: "some").documents().count == 20)
   }
 
+  @Test(
+    "A document with characters that a UTF-16 file does not keep is saved without them", .sqlite)
+  func unstorableCharacters() throws {
+    let store = try Store.file(damaged) { $0.encoding = .utf16 }
+    let text = "\u{FF20}q"
+    try store["people"].write(.insert, key: DocumentKey(text), type: text, version: nil) {
+      $0.object(["name": .string(text)])
+    }
+    try store.close()
+    var bytes = try scratch.bytes("a.db")
+    let units = [0xFF20, 0x71] as [UInt16]
+    let stored = units.withUnsafeBytes { Data($0) }
+    while let range = bytes.firstRange(of: stored) {
+      bytes.replaceSubrange(range.dropFirst(2), with: [0xFF, 0xFF])
+    }
+    _ = try scratch.write(bytes, "a.db")
+
+    let report = try Store.recover(from: damaged, to: saved)
+
+    #expect(report.saved == 1)
+    #expect(report.skippedCount == 0)
+    #expect(
+      Set(report.losses.map(\.message)) == [
+        "document 1 contained bytes that are not valid text", "document 1 has lost its key",
+        "document 1 has lost its class",
+      ])
+    let document = try #require(try Store.file(saved).using { try $0["people"].fetch().first })
+    #expect(document.key == nil && document.type == nil)
+    #expect(try document.object() == ["name": "\u{FF20}\u{FFFD}"])
+  }
+
   @Test("Recovery through a symbolic link reads the file's WAL")
   func symbolicLink() throws {
     let store = try Store.file(damaged)

@@ -34,6 +34,16 @@ struct SaveIntervalTests {
     try store.flush()
   }
 
+  @Test("Documents that are still buffered after the interval was set to 1 are found by every read")
+  func shorterInterval() throws {
+    store.saveInterval = 10
+    try notes.save(["n": 5], key: "b")
+    store.saveInterval = 1
+    #expect(try notes.get(keys: ["b"]).map { $0["n"]?.int } == [5])
+    #expect(try notes.get("b")?["n"] == 5)
+    #expect(try notes.count() == 1)
+  }
+
   @Test("An interval below 1 counts as 1", arguments: [0, -5, .min, 1])
   func lowIntervals(interval: Int) throws {
     store.saveInterval = interval

@@ -197,6 +197,8 @@ public final class Store: Sendable {
       guard state.engine == nil else { return }
       let engine = try open()
       state.engine = engine
+      // The database may be empty, or another one.
+      noteDroppedDefinition()
       tuner?.start(engine)
       sweeper.start(engine)
     }

@@ -120,6 +120,49 @@ struct AttachmentFileTests {
     #expect(try rows(films.store, "nano_chunks") == 0)
   }
 
+  @Test("Content that concurrent calls add is kept for its lease")
+  func concurrentLeases() async throws {
+    let store = try opened().store
+    let (started, blocked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let blocking = Task.detached {
+      try store.write {
+        started.signal()
+        blocked.wait()
+      }
+    }
+    await Task.detached { started.wait() }.value
+    let attachments = try await withThrowingTaskGroup(of: NanoStore.Attachment.self) { group in
+      for number in 0..<8 as Range<UInt8> {
+        group.addTask { try await store.addAttachment(.data(Data([number]))) }
+      }
+      try await Task.sleep(for: .milliseconds(100))
+      blocked.signal()
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    try await blocking.value
+    try await store.compact()
+    for attachment in attachments { #expect(try await store.data(of: attachment).count == 1) }
+  }
+
+  @Test(
+    "A lease of any duration is accepted", arguments: [.max, .max - 1, 9_223_372_036_854, .min, -1])
+  func extremeLeases(seconds: Int64) throws {
+    let store = try opened().store
+    let attachment = try store.addAttachment(.data(Data([1])))
+    try store.compact(attachmentLease: .seconds(seconds))
+    #expect(
+      code { _ = try store.data(of: attachment) } == (seconds < 0 ? .notFound : nil))
+  }
+
+  @Test("Content with any time of another program can be collected", arguments: [Int64.min, .max])
+  func extremeTimes(time: Int64) throws {
+    let store = try opened { $0.allowsInternalWrites = true }.store
+    let attachment = try store.addAttachment(.data(Data([1])))
+    try store.execute("UPDATE nano_blobs SET touched = \(time)")
+    try store.compact()
+    #expect(code { _ = try store.data(of: attachment) } == (time < 0 ? .notFound : nil))
+  }
+
   @Test("Content that was added is kept for its lease without a reference, and then collected")
   func leases() throws {
     let films = try opened()

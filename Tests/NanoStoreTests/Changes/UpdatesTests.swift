@@ -47,6 +47,41 @@ struct UpdatesTests {
     #expect(try await updates.next()?.isEmpty == true)
   }
 
+  @Test(
+    "A search by rank is updated when a document outside of its result changes the order", .sqlite)
+  func ranks() async throws {
+    let films = try Store(.memory)["films"]
+    try await films.createFullTextIndex("text")
+    func text(_ gins: Int, _ others: Int) -> DocumentValue {
+      .string(
+        (Array(repeating: "gin", count: gins) + Array(repeating: "x", count: others))
+          .joined(separator: " "))
+    }
+    try await films.save(["text": text(1, 0)], key: "A")
+    try await films.save(["text": text(3, 27)], key: "B")
+    try await films.save(["text": text(0, 300)], key: "C")
+    var updates = films.search("gin").updates().makeAsyncIterator()
+    #expect(try await updates.next()?.map(\.key) == ["B", "A"])
+    try await films.delete("C")
+    #expect(try await updates.next()?.map(\.key) == ["A", "B"])
+  }
+
+  @Test("Closing a store that saves at the same time ends loops without an error")
+  func closing() async throws {
+    for _ in 0..<20 {
+      let scratch = try Scratch()
+      let store = try Store(.file(scratch.file("a.db")))
+      try await store["a"].save(["n": 0], key: "a")
+      var updates = store["a"].find().updates().makeAsyncIterator()
+      #expect(try await updates.next()?.count == 1)
+      store.saveInterval = 10
+      try await store["a"].save(["n": 1], key: "b")
+      let closing = Task.detached { try store.close() }
+      while try await updates.next() != nil {}
+      try await closing.value
+    }
+  }
+
   @Test("Counts, aggregates, groups, the first document, and Codable values are observable")
   func values() async throws {
     struct Person: Codable, Sendable, Equatable {

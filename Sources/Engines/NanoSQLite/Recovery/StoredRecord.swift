@@ -92,26 +92,30 @@ enum StoredTextEncoding: Int {
     return text(bytes)
   }
 
-  /// Returns `nil` for bytes that are not valid text in this encoding.
+  /// Returns `nil` for bytes that are not valid text in this encoding, or that a store with it does not accept as text.
   func text(_ bytes: [UInt8]) -> String? {
     guard self != .utf8 else { return String(validating: bytes, as: UTF8.self) }
     guard bytes.count % 2 == 0 else { return nil }
-    let (high, low) = self == .utf16be ? (0, 1) : (1, 0)
-    let units = stride(from: 0, to: bytes.count, by: 2).map {
-      UInt16(bytes[$0 + high]) << 8 | UInt16(bytes[$0 + low])
-    }
-    return String(validating: units, as: UTF16.self)
+    let units = units(bytes)
+    return units.contains(where: Self.isLost) ? nil : String(validating: units, as: UTF16.self)
   }
 
   /// Returns the text with U+FFFD for invalid bytes, as a store reads it too.
   func repairedText(_ bytes: [UInt8]) -> String {
     guard self != .utf8 else { return String(decoding: bytes, as: UTF8.self) }
+    return String(
+      decoding: units(bytes).map { Self.isLost($0) ? 0xFFFD : $0 }, as: UTF16.self)
+  }
+
+  private func units(_ bytes: [UInt8]) -> [UInt16] {
     let (high, low) = self == .utf16be ? (0, 1) : (1, 0)
-    let units = stride(from: 0, to: bytes.count & ~1, by: 2).map {
+    return stride(from: 0, to: bytes.count & ~1, by: 2).map {
       UInt16(bytes[$0 + high]) << 8 | UInt16(bytes[$0 + low])
     }
-    return String(decoding: units, as: UTF16.self)
   }
+
+  /// Whether SQLite replaces the character when it writes it to a UTF-16 database (``TextEncoding``).
+  private static func isLost(_ unit: UInt16) -> Bool { unit & ~1 == 0xFFFE }
 
   /// Infers the encoding from the texts of a record, if possible: in UTF-16, every second byte of plain text is
   /// zero.

@@ -75,9 +75,7 @@ extension SyncHandler {
       guard found[document.id]?.tree.contains(document.revision) != true else { continue }
       for attachment in document.attachments where attachment.content == nil {
         guard attachment.kept(from: known[document.id, default: []]) != nil else {
-          throw ProtocolError(
-            412, "missing_stub",
-            "Invalid attachment stub in \(document.id) for \(attachment.name)")
+          throw ProtocolError(SyncDatabase.missingStub(document.id, attachment.name))
         }
       }
       known[document.id, default: []] += document.attachments.filter { $0.content != nil }

@@ -15,6 +15,8 @@ struct BlobCollector {
   private let lease: Int64
   private let now = Clock.microseconds()
 
+  /// The most whose microseconds have 64 bits.
+  private static let longestLease = Duration.seconds(Int64.max / 1_000_000 - 1)
   /// How long writes in progress are kept if the state of their process is unknown, in microseconds.
   private static let unknownLease: Int64 = 3_600_000_000
   /// The same for running processes. Arbitrary: longer than a slow source pauses.
@@ -25,7 +27,7 @@ struct BlobCollector {
   init(_ engine: any Engine, isLocal: Bool, lease: Duration) {
     self.engine = engine
     self.isLocal = isLocal
-    self.lease = max(0, Int64(clamping: Int64(lease / .microseconds(1))))
+    self.lease = Int64(min(max(lease, .zero), Self.longestLease) / .microseconds(1))
   }
 
   /// Deletes nothing if a document or a record cannot be read, because references are then unknown.
@@ -87,7 +89,9 @@ struct BlobCollector {
 
   private func isProtected(_ blob: BlobRecord) -> Bool {
     guard let owner = blob.lease.owner else { return false }
-    let age = now - blob.lease.touched
+    // Other programs and damage can write any time.
+    let (difference, overflow) = now.subtractingReportingOverflow(blob.lease.touched)
+    let age = overflow ? blob.lease.touched < 0 ? .max : .min : difference
     let state = BlobOwner.state(of: owner, isLocal: isLocal)
     guard blob.digest == nil else { return state != .ended && age < lease }
     switch state {

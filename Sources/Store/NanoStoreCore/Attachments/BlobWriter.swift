@@ -145,4 +145,6 @@ package final class BlobWriter: Sendable {
       _ = try writer.deleteBlobs(own)
     }
   }
+  /// The asynchronous form of `discard()`, which does not block the calling thread, and runs in a canceled task too.
+  func discard() async { try? await store.onMaintenanceThread { self.discard() } }
 }

@@ -26,14 +26,8 @@ extension Store {
   public func addAttachment(
     _ source: AttachmentSource, contentType: String = Attachment.unknownContentType
   ) throws -> Attachment {
-    let writer = BlobWriter(self)
-    do {
-      try source.fill(writer)
-      return try finish(writer, contentType)
-    } catch {
-      writer.discard()
-      throw error
-    }
+    // A block has to save the reference itself, so the content needs no lease.
+    try addAttachment(source, contentType, owner: isInTransaction ? nil : BlobOwner.ofProcess)
   }
   /// The asynchronous form of `addAttachment(_:contentType:)`, which does not block the calling
   /// thread. Canceling the task leaves nothing behind.
@@ -41,12 +35,16 @@ extension Store {
     _ source: AttachmentSource, contentType: String = Attachment.unknownContentType
   ) async throws -> Attachment {
     guard !source.isSmall else {
-      return try await onWriter { try self.addAttachment(source, contentType: contentType) }
+      return try await onWriter {
+        try self.addAttachment(source, contentType, owner: BlobOwner.ofProcess)
+      }
     }
     let writer = BlobWriter(self)
     return try await writer.discardingOnFailure {
       try await fill(writer, from: source)
-      return try await onWriter { try self.finish(writer, contentType) }
+      return try await onWriter {
+        try self.finish(writer, contentType, owner: BlobOwner.ofProcess)
+      }
     }
   }
 
@@ -59,7 +57,9 @@ extension Store {
     let writer = BlobWriter(self)
     return try await writer.discardingOnFailure {
       try await fill(writer, pieces: pieces)
-      return try await onWriter { try self.finish(writer, contentType) }
+      return try await onWriter {
+        try self.finish(writer, contentType, owner: BlobOwner.ofProcess)
+      }
     }
   }
 
@@ -72,14 +72,29 @@ extension Store {
     let writer = BlobWriter(self)
     return try await writer.discardingOnFailure {
       try await fill(writer, bytes: bytes)
-      return try await onWriter { try self.finish(writer, contentType) }
+      return try await onWriter {
+        try self.finish(writer, contentType, owner: BlobOwner.ofProcess)
+      }
     }
   }
 
-  private func finish(_ writer: BlobWriter, _ contentType: String) throws -> Attachment {
+  private func addAttachment(
+    _ source: AttachmentSource, _ contentType: String, owner: String?
+  ) throws -> Attachment {
+    let writer = BlobWriter(self)
+    do {
+      try source.fill(writer)
+      return try finish(writer, contentType, owner: owner)
+    } catch {
+      writer.discard()
+      throw error
+    }
+  }
+
+  private func finish(
+    _ writer: BlobWriter, _ contentType: String, owner: String?
+  ) throws -> Attachment {
     let attachment = writer.seal(contentType: contentType)
-    // A block has to save the reference itself, so the content needs no lease.
-    let owner = isInTransaction ? nil : BlobOwner.ofProcess
     try writing(atomic: true) { try writer.finish(in: $0, owner: owner) }
     return attachment
   }
@@ -321,7 +336,7 @@ extension BlobWriter {
     do {
       return try await work()
     } catch {
-      discard()
+      await discard()
       throw error
     }
   }

@@ -39,8 +39,9 @@ final class InvalidationSignal: Sendable {
   /// The case-folded names of all collections whose commits can change the result.
   let collections: Set<ExactName>
   private let condition: WatchedCondition
-  /// Whether other documents of the collection decide which documents are in the result.
-  private let readsItself: Bool
+  /// Whether other documents of the collection decide which documents are in the result, or their order: the number of
+  /// documents and of their words is a part of each rank.
+  private let readsOthers: Bool
   /// With an offset, a document outside of the result can shift the documents in it.
   private let hasOffset: Bool
 
@@ -52,7 +53,9 @@ final class InvalidationSignal: Sendable {
     condition = WatchedCondition(query.condition)
     hasOffset = query.offset > 0
     let own = collection.folded
-    readsItself = (query.relatedCollections.union(related)).contains { $0.text.folded == own }
+    readsOthers =
+      query.isRanked
+      || query.relatedCollections.union(related).contains { $0.text.folded == own }
   }
 
   /// Waits until the result may have changed; returns false at the end.
@@ -117,7 +120,7 @@ final class InvalidationSignal: Sendable {
       return state.withLock { $0.isEnded || $0.isInvalid ? .unaffected : .invalidated }
     }
     guard let change = commit.change(in: collection) else { return .unaffected }
-    if readsItself {
+    if readsOthers {
       return state.withLock { $0.isEnded || $0.isInvalid ? .unaffected : .invalidated }
     }
     return state.withLock { state in

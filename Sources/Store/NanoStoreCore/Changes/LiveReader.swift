@@ -11,6 +11,8 @@ final class LiveReader<Value: Sendable> {
   private let signal: InvalidationSignal
   private var last: ResultFingerprint?
   private var isStarted = false
+  /// Whether the store was open when the reader started.
+  private var isRegistered = false
   private var isOver = false
 
   init(_ evaluator: LiveQueryEvaluator<Value>) {
@@ -45,7 +47,7 @@ final class LiveReader<Value: Sendable> {
       finish()
       try Task.checkCancellation()
       return nil
-    } catch let error as StoreError where error.code == .closed && signal.hasEnded {
+    } catch let error as StoreError where error.code == .closed && isRegistered {
       finish()
       return nil
     } catch {
@@ -60,6 +62,7 @@ final class LiveReader<Value: Sendable> {
     try evaluator.query.validate()
     // Registered before the first read, so that no commit is missed.
     try evaluator.store.hub.add(signal, on: evaluator.store.engine())
+    isRegistered = true
   }
 
   private func finish() {

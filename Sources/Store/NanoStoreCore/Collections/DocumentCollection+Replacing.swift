@@ -12,6 +12,7 @@ extension DocumentCollection {
   func update(
     _ identity: Identity, _ changes: [FieldChange], upsert: Bool
   ) throws -> (before: Document?, after: Document) {
+    try checkFailure()
     try InternalCollection.refuse(name)
     let prepared = DocumentUpdate(changes)
     if case .key(let key) = identity, let changed = try updateOptimistically(key, prepared, upsert)

@@ -123,6 +123,7 @@ extension DocumentCollection {
 
   /// Deletes a document, in one round trip if the engine supports that.
   private func deleteOne(_ key: DocumentKey) throws -> Bool {
+    try checkFailure()
     try InternalCollection.refuse(name)
     if let engine = try store.engineForPutting() {
       let isDeleted = try store.retrying {

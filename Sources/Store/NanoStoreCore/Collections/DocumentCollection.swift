@@ -153,8 +153,9 @@ extension DocumentCollection {
   /// skipped.
   public func get(keys: [String]) throws -> [Document] {
     // Buffered or cached documents are looked up one by one.
-    let isCollecting = TransactionContext.current(of: store) == nil && store.isCollecting
-    guard store.cache[name] == nil, !isCollecting else {
+    let isBuffered =
+      try TransactionContext.current(of: store) == nil && store.engineAndBuffer().1
+    guard store.cache[name] == nil, !isBuffered else {
       return try store.read { try keys.compactMap { try get($0) } }
     }
     let documentKeys = try keys.map { try DocumentKey($0) }

@@ -60,8 +60,20 @@ struct FeedRequest: Sendable {
   let collection: DocumentCollection
   let limit: Int
   let condition: Condition?
-  let keys: Set<String>?
+  /// Compared by bytes, unlike strings, of which Swift considers some equal that are different keys.
+  private let keys: Set<ExactName>?
   let withDocuments: Bool
+
+  init(
+    collection: DocumentCollection, limit: Int, condition: Condition?, keys: Set<String>?,
+    withDocuments: Bool
+  ) {
+    self.collection = collection
+    self.limit = limit
+    self.condition = condition
+    self.keys = keys.map { Set($0.map { ExactName($0) }) }
+    self.withDocuments = withDocuments
+  }
 
   /// The number of entries that are read at once, which bounds the number of documents in memory. Arbitrary.
   private static let rowsPerRead = 1_000
@@ -98,7 +110,9 @@ struct FeedRequest: Sendable {
       let documents = try documents(of: rows, reader)
       for row in rows {
         cursor.advance(row)
-        guard keys.map({ keys in row.key.map { keys.contains($0.description) } ?? false }) ?? true,
+        guard
+          keys.map({ keys in row.key.map { keys.contains(ExactName($0.description)) } ?? false })
+            ?? true,
           row.isDeleted || condition == nil || documents[row.rowID] != nil
         else { continue }
         entries.append(FeedEntry(row, next, withDocuments ? documents[row.rowID] : nil))

@@ -20,11 +20,16 @@ extension DocumentCollection {
 
   /// Runs a write like ``onWriter(repeatable:_:)``, transferring a value to the block and its
   /// result back.
+  ///
+  /// A sequence that is no collection may be empty when it is iterated again, so its write is not repeated.
   package func onWriter<Value, Result>(
     sending value: sending Value,
     _ work: @escaping @Sendable (sending Value) throws -> sending Result
   ) async throws -> sending Result {
+    let isRepeatable = !(Value.self is any Sequence.Type) || Value.self is any Collection.Type
     let value = SendingBox(value)
-    return try await onWriter { SendingBox(try work(value.take())) }.take()
+    return try await onWriter(repeatable: isRepeatable) {
+      SendingBox(try work(value.take()))
+    }.take()
   }
 }

@@ -59,14 +59,15 @@ extension Store {
   func readWithBufferedSaves<Result>(
     _ scope: ReadScope, _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
-    let entries = withPending { $0.isShown ? $0.entries : [] }
-    guard !entries.isEmpty else {
+    guard withPending({ $0.isShown && !$0.isEmpty }) else {
       return try engine().read(scope, Interruption.current, work)
     }
     var result: Result?
     do {
       try engine().write(Interruption.current) { writer in
         writer.expiry.sweeps = true
+        // Those that another thread has written meanwhile may have been changed or deleted since.
+        let entries = withPending { $0.isShown ? $0.entries : [] }
         for entry in entries { try entry.write(to: writer) }
         result = try work(writer)
         throw Undone()

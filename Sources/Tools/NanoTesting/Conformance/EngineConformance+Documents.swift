@@ -104,6 +104,25 @@ extension EngineConformance {
       let other = try probe.write { try $0.save(["n": 3]) }
       try expect(other != first, "saving without a key inserts")
     },
+    Check("A document without a class of its own keeps that of the document it replaces") { probe in
+      let key = try DocumentKey("k")
+      let first = GeneratedDocument(["n": 1], key: key, type: "T")
+      let id = try probe.write { writer in try first.new { try writer.save($0, into: "c") } }
+      for (number, identity) in [(2, Identity.rowID(id)), (3, .key(key))] {
+        let new = GeneratedDocument(["n": .int(Int64(number))])
+        let isReplaced = try probe.write { writer in
+          try new.new { new in
+            var new = new
+            new.keepsType = true
+            return try writer.replace(identity, with: new, in: "c")
+          }
+        }
+        try expect(isReplaced, "an existing document")
+        let found = try probe.read { try $0.document(.key(key)) }
+        try expectEqual(found?.type, "T", "class")
+        try expectEqual(found?.body, #"{"n":\#(number)}"#, "body")
+      }
+    },
     Check("Replacing changes existing documents only") { probe in
       let id = try probe.insert(["n": 1], key: "k")
       let new = GeneratedDocument(["n": 2])
