@@ -141,6 +141,16 @@ struct RelatedConditionTests {
     #expect(try a.find(Field("refs").related(in: "nothing").isEmpty).count() == 4)
   }
 
+  @Test("Elements of an array are selected by their related documents")
+  func elements() throws {
+    let cinema = try Cinema(anyStore())
+    try cinema.films.update("aliens", set: ["crew": ["cameron", "nobody", "missing"]])
+    let british = "array_filter([crew], [@] IN (SELECT [__key__] FROM people WHERE [country] = ?))"
+
+    #expect(try cinema.titles("\(british) = json_array('nobody')", ["UK"]) == ["Aliens"])
+    #expect(try cinema.titles("\(british) IS NULL", ["UK"]).count == 3)
+  }
+
   @Test("Aggregates, counts, pages, orders and deletions accept conditions on related documents")
   func calls() throws {
     let cinema = try Cinema(anyStore())

@@ -108,6 +108,9 @@ extension QueryExpression {
         return true
       }
       return otherwise.containsRelated(test)
+    case .elements(let operand, let condition, let value):
+      return operand.containsRelated(test) || condition.containsRelated(test)
+        || value.containsRelated(test)
     default: return false
     }
   }
@@ -137,6 +140,11 @@ extension QueryExpression {
       var replaced: [QueryExpression] = []
       for operand in operands { replaced.append(try operand.replacingRelated(replacement)) }
       return .function(function, replaced)
+    case .elements(let operand, let condition, let value):
+      return .elements(
+        try operand.replacingRelated(replacement),
+        where: try condition.replacingRelated(replacement),
+        select: try value.replacingRelated(replacement))
     default: return self
     }
   }
