@@ -123,4 +123,78 @@ struct EncryptedAttachmentTests {
       #expect(try !store.verify().isEmpty)
     }
   }
+
+  @Test(
+    "Plain content is read, and missing content reported, after another connection changed the key")
+  func changedKey() throws {
+    let file = try SealedFile()
+    let data = Self.bytes(1_000)
+    let plain = try Store(.file(file.path))
+    try plain["films"].save(["title": "Alien"], key: "alien")
+    try plain["films"].attach(.data(data), named: "a", to: "alien")
+    try plain.close()
+    let (store, other) = (try file.open(), try file.open())
+
+    try store.changeKey(to: .passphrase("another horse"), cost: .small)
+
+    #expect(try other["films"].attachments(of: "alien").data("a") == data)
+    _ = try file.sql("DELETE FROM nano_blobs")
+    let failure = code { _ = try other["films"].attachments(of: "alien").data("a") }
+    #expect(failure != nil && failure != .wrongKey)
+    // `file` deletes its folder when it is deallocated.
+    withExtendedLifetime(file) {}
+  }
+
+  @Test("A key of content that was changed stops neither a rotation nor the removal of the content")
+  func changedContentKey() throws {
+    let file = try SealedFile()
+    let store = try file.open()
+    let films = store["films"]
+    for (number, key) in ["alien", "brazil"].enumerated() {
+      try films.save(["title": .string(key)], key: key)
+      let data = Self.bytes(1_000, seed: UInt64(number))
+      try films.attach(.data(data), named: "a", to: key)
+    }
+    _ = try file.sql("UPDATE nano_blobs SET sealed = zeroblob(length(sealed)) WHERE id = 1")
+    #expect(try !store.verify().isEmpty)
+
+    try store.rotateKeys()
+    try store.encryptAll()
+
+    #expect(code { _ = try films.attachments(of: "alien").data("a") } != nil)
+    #expect(try films.attachments(of: "brazil").data("a") == Self.bytes(1_000, seed: 1))
+    #expect(try !store.verify().isEmpty)
+    try films.delete("alien")
+    try store.compact()
+    #expect(try file.sql("SELECT id FROM nano_blobs").map { $0["id"]?.int } == [2])
+    #expect(try store.verify() == [])
+    withExtendedLifetime(file) {}
+  }
+
+  @Test(
+    "Content whose key was changed is kept, and missing from no copy, if a document refers to it",
+    arguments: [false, true])
+  func changedKeyOfReferencedContent(isRotated: Bool) throws {
+    let file = try SealedFile()
+    let store = try file.open()
+    let films = store["films"]
+    for (number, key) in ["alien", "brazil", "cube"].enumerated() {
+      try films.save(["title": .string(key)], key: key)
+      let data = Self.bytes(1_000, seed: UInt64(number))
+      try films.attach(.data(data), named: "a", to: key)
+    }
+    _ = try file.sql("UPDATE nano_blobs SET sealed = zeroblob(length(sealed)) WHERE id = 1")
+    if isRotated { try store.rotateKeys() }
+    try films.delete("cube")
+
+    try store.compact()
+
+    #expect(try file.sql("SELECT id FROM nano_blobs ORDER BY id").map { $0["id"]?.int } == [1, 2])
+    let target = try Store(.memory)
+    #expect(code { try store.copy(to: target) } == .corruptFile)
+    #expect(try target["films"].attachments(of: "brazil").data("a") == Self.bytes(1_000, seed: 1))
+    let report = try store.compare(with: target)
+    #expect(report.differences.map(\.subject) == ["attachments"])
+    withExtendedLifetime(file) {}
+  }
 }

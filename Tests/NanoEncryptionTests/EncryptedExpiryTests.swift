@@ -94,4 +94,77 @@ struct EncryptedExpiryTests {
     clock.advance(by: .seconds(1))
     #expect(try count() == 0)
   }
+
+  @Test(
+    "Encrypting documents and their indexes, changing settings, and rotating keys keep all expirations",
+    arguments: [ExpirationRule.field("at"), .after(.seconds(100))], [false, true])
+  func kept(rule: ExpirationRule, hasIndex: Bool) throws {
+    let scratch = try Scratch()
+    let path = scratch.file("a.db")
+    let clock = ManualClock()
+    let plain = try SQLiteEngine(.file(path), Self.configuration(clock))
+    func expirations(_ engine: any Engine) throws -> [Int64: Int64] {
+      try engine.read(.snapshot, nil) { try $0.expirations(ofRows: [1, 2, 3, 4], in: "c") }
+    }
+    try plain.write(nil) { writer in
+      try writer.setSettings(CollectionSettings(expiration: rule), of: "c")
+      for number in 1...4 as ClosedRange<Int64> {
+        let date = Date(microsecondsSince1970: clock.now() + number * 50_000_000)
+        try GeneratedDocument(["n": .int(number), "at": .date(date)])
+          .new { _ = try writer.insert($0, into: "c") }
+      }
+      try writer.setExpirations(
+        [(2, clock.now() + 20_000_000), (3, clock.now() + 30_000_000), (4, nil)], in: "c")
+      if hasIndex {
+        try writer.createIndex(IndexDefinition(columns: [.init("n")]), in: "c")
+      }
+    }
+    let expected = try expirations(plain)
+    try plain.close()
+    clock.advance(by: .seconds(1))
+
+    let engine = try EncryptedEngine(
+      SQLiteEngine(.file(path), Self.configuration(clock)), .test(indexes: .blind))
+    #expect(try expirations(engine) == expected)
+    try engine.write(nil) { writer in
+      var settings = try writer.settings(of: "c")
+      settings.aliases = ["x": "[at]"]
+      try writer.setSettings(settings, of: "c")
+    }
+    #expect(try expirations(engine) == expected)
+    try engine.encryptAll()
+    #expect(try expirations(engine) == expected)
+    try engine.rotate()
+
+    #expect(try expirations(engine) == expected)
+    #expect(expected.count == 3)
+    #expect(try engine.read(.call, nil) { try $0.settings(of: "c").expiration } == rule)
+    #expect(try engine.verify() == [])
+  }
+
+  @Test(
+    "Encrypting all documents keeps the expirations of a collection whose rule is not encrypted")
+  func keptByEncryptAll() throws {
+    let scratch = try Scratch()
+    let path = scratch.file("a.db")
+    let clock = ManualClock()
+    let plain = try SQLiteEngine(.file(path), Self.configuration(clock))
+    try plain.write(nil) { writer in
+      try writer.setSettings(CollectionSettings(expiration: .field("at")), of: "c")
+      for _ in 0..<2 {
+        try GeneratedDocument(["n": 1]).new { _ = try writer.insert($0, into: "c") }
+      }
+      try writer.setExpirations([(1, clock.now() + 5_000_000)], in: "c")
+    }
+    try plain.close()
+    let engine = try EncryptedEngine(
+      SQLiteEngine(.file(path), Self.configuration(clock)), .test())
+
+    try engine.encryptAll()
+
+    let found = try engine.read(.call, nil) { try $0.expirations(ofRows: [1, 2], in: "c") }
+    #expect(found == [1: clock.now() + 5_000_000])
+    clock.advance(by: .seconds(5))
+    #expect(try engine.read(.call, nil) { try $0.count(Query(), in: "c") } == 1)
+  }
 }

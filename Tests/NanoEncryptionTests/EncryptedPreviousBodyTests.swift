@@ -4,6 +4,7 @@ import Foundation
 import NanoDocument
 import NanoEncryption
 import NanoEngine
+import NanoQuery
 import NanoSQLite
 import NanoTestSupport
 import NanoTesting
@@ -142,5 +143,54 @@ struct EncryptedPreviousBodyTests {
       _ = try again.write(nil) { try $0.dropCollection("films") }
       try again.close()
     }
+  }
+
+  @Test(
+    "The revisions that sync keeps of an encrypted collection are encrypted like its documents",
+    arguments: [false, true])
+  func revisions(addsCollection: Bool) throws {
+    let records = InternalCollection.revisions(of: "Films")
+    func open(_ names: Set<String>) throws -> EncryptedEngine {
+      try EncryptedEngine(plain(), .test(encrypting: .only(names)))
+    }
+    func saveRecord(_ text: String, _ key: String, _ engine: any Engine) throws {
+      let document = GeneratedDocument(["text": .string(text)], key: try DocumentKey(key))
+      try engine.write(nil) { writer in
+        try writer.createCollection(records.description)
+        _ = try document.new { try writer.save($0, into: records.rawValue) }
+      }
+    }
+    func bodies(_ engine: any Engine) throws -> [String] {
+      var found: [String] = []
+      try engine.read(.snapshot, nil) { reader in
+        try reader.find(Query(), in: records.rawValue) { stored in
+          found.append(String(decoding: stored.body, as: UTF8.self))
+          return true
+        }
+      }
+      return found
+    }
+    func areEncrypted() throws -> [Bool] {
+      let engine = try plain()
+      defer { try? engine.close() }
+      return try bodies(engine).map { $0.hasPrefix("{\"$sealed\"") }
+    }
+    // As long as the collection is not encrypted, neither are its revisions.
+    let before: any Engine = addsCollection ? try open(["other"]) : try plain()
+    try saveRecord("secret a", "a", before)
+    try before.close()
+
+    let engine = try open(["films"])
+    try saveRecord("secret b", "b", engine)
+
+    #expect(try bodies(engine) == ["{\"text\":\"secret a\"}", "{\"text\":\"secret b\"}"])
+    try engine.close()
+    #expect(try areEncrypted() == [false, true])
+    let again = try open(["films"])
+    try again.encryptAll()
+    #expect(try bodies(again) == ["{\"text\":\"secret a\"}", "{\"text\":\"secret b\"}"])
+    #expect(try again.verify() == [])
+    try again.close()
+    #expect(try areEncrypted() == [true, true])
   }
 }

@@ -336,4 +336,22 @@ struct EncryptedStoreTests {
     #expect(code { try store.encryptAll() } == .unsupported)
     #expect(code { try store.changeKey(to: .passphrase("x")) } == .unsupported)
   }
+
+  @Test("A pipeline over plain documents evaluates conditions on sealed related ones")
+  func relatedPipeline() throws {
+    let store = try file.open(.test(encrypting: .only(["people"])))
+    try store["people"].save(["country": "UK"], key: "ada")
+    try store["people"].save(["country": "US"], key: "grace")
+    for director in ["ada", "ada", "grace"] {
+      try store["films"].insert(["director": .string(director)])
+    }
+    try store["series"].insert(["title": "Fargo"])
+    let british = store["films"].find(Field("director").related(in: "people")["country"] == "UK")
+
+    let groups = try british.grouped(by: [:], ["count": .count]).rows()
+    let union = try store["series"].find().union(british).grouped(by: [:], ["count": .count]).rows()
+
+    #expect(groups == [["count": 2]])
+    #expect(union == [["count": 3]])
+  }
 }

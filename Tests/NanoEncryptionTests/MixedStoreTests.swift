@@ -135,4 +135,52 @@ struct MixedStoreTests {
     try all.close()
     #expect(try file.body(3).hasPrefix(#"{"$sealed""#))
   }
+
+  @Test("A connection that began before more collections are sealed opens what others seal")
+  func moreCollectionsElsewhere() throws {
+    let some = try file.open(.test(encrypting: .only(["films"])))
+    #expect(try some["people"].get(rowID: 7)?["n"] == 6)
+    let all = try file.open()
+    try all.encryptAll()
+
+    #expect(try some["people"].get(rowID: 7)?["n"] == 6)
+    #expect(try some["people"].find(Field("n") == 6).count() == 1)
+    #expect(try some["people"].find(Field("active") == true).count() == 600)
+    #expect(try some.metadata("entry") == "SecretValue")
+    #expect(try some.bag(named: "SecretBag").count() == 1)
+  }
+
+  @Test("Documents of which another connection seals a few are read by their keys, each once")
+  func keysElsewhere() throws {
+    let some = try file.open(.test(encrypting: .only(["films"])))
+    let keys = try some["people"].find().sorted(by: "n").keys()
+    let all = try file.open()
+    try all["people"].find(Field("n") >= 300).update(set: ["name": "x"])
+    #expect(try file.body(1).hasPrefix(#"{"n""#))
+    #expect(try file.body(600).hasPrefix(#"{"$sealed""#))
+
+    let found = try some["people"].get(keys: keys)
+
+    #expect(keys.count == 600 && found.compactMap { $0["n"]?.int } == Array(0..<600))
+  }
+
+  @Test("encryptAll seals collections that another connection adds while it runs")
+  func addedMeanwhile() throws {
+    let plain = try Store.file(file.path)
+    try plain["films"].save(["title": "SecretFilm"], key: "a")
+    try plain.close()
+    let store = try file.open(.test(encrypting: .only(["people"])))
+    var other: Store?
+
+    try store.encryptAll { _ in
+      if other == nil { other = try file.open(.test(encrypting: .only(["films"]))) }
+    }
+
+    #expect(try store["films"].get("a")?["title"] == "SecretFilm")
+    #expect(try other?["films"].get("a")?["title"] == "SecretFilm")
+    try other?.close()
+    try store.close()
+    #expect(try file.body(1, in: "films").hasPrefix(#"{"$sealed""#))
+    #expect(try file.body(600).hasPrefix(#"{"$sealed""#))
+  }
 }

@@ -182,4 +182,46 @@ struct RotationTests {
     #expect(try store["people"].find(Field("n") >= 0).count() == 999)
     #expect(try store.verify() == [])
   }
+
+  @Test("A connection that only reads finds everything after another one has rotated the keys")
+  func readerAfterRotation() throws {
+    let (store, other) = (try open(), try open())
+    #expect(try other.metadata("entry") == ["x": 1])
+
+    try store.rotateKeys()
+
+    #expect(try other.metadata("entry") == ["x": 1])
+    #expect(try other.metadataNames() == ["entry"])
+    #expect(try other["accounts"].indexes().map(\.name) == ["mail_unique"])
+    #expect(try other["people"].observedPaths().map(\.path) == ["n"])
+    #expect(try other["people"].find(Field("active") == true).count() == 1_000)
+    #expect(try other.verify() == [])
+  }
+
+  @Test("A connection without the current key reads until another one rotates the keys")
+  func readerWithoutKey() throws {
+    let (store, other) = (try open(), try open())
+    try store.changeKey(to: .passphrase("another horse"), cost: .small)
+    #expect(try other.metadata("entry") == ["x": 1])
+    #expect(try other["people"].get(rowID: 7)?["n"] == 6)
+
+    try store.rotateKeys()
+
+    #expect(code { _ = try other.metadata("entry") } == .wrongKey)
+    #expect(code { _ = try other["people"].find(Field("n") == 7).count() } == .wrongKey)
+    #expect(code { _ = try other["people"].get(rowID: 7) } == .wrongKey)
+    try expectAll(in: store)
+  }
+
+  @Test("Documents are written after the last blind index is dropped and the keys are rotated")
+  func droppedIndex() throws {
+    let store = try open()
+    try store["accounts"].dropIndex("mail_unique")
+    try store.rotateKeys()
+
+    try store["accounts"].insert(["mail": "a9@b"])
+
+    #expect(try store["accounts"].find(Field("mail") == "a9@b").count() == 2)
+    #expect(try store.verify() == [])
+  }
 }

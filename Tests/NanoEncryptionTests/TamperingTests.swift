@@ -136,6 +136,22 @@ struct TamperingTests {
     #expect(try file.bytes()["a.db"] == before)
   }
 
+  @Test(
+    "A key record that is modified or removed while the store is open is one problem",
+    arguments: [
+      "UPDATE nano_metadata SET value = replace(value, '\"strict\":true', '\"strict\":false')",
+      "DELETE FROM nano_metadata WHERE name = 'nano_encryption'",
+    ])
+  func changedWhileOpen(statement: String) throws {
+    let store = try file.open()
+    try file.sql(statement)
+
+    let problems = try store.verify()
+
+    #expect(problems.count { $0.subject == "metadata" } == 1)
+    #expect(try store["people"].get("ada")?["name"] == "ada")
+  }
+
   @Test("A change of any byte of the key record's authentication code is detected")
   func authenticationCode() throws {
     let rows = try file.sql("SELECT value FROM nano_metadata WHERE name = 'nano_encryption'")

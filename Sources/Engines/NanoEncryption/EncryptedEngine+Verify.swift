@@ -5,13 +5,15 @@ package import NanoEngine
 import NanoQuery
 
 extension EncryptedEngine {
-  /// Returns the problems of the inner engine, and every encrypted document and value that does not decrypt.
+  /// Returns the problems of the inner engine, keys that are damaged or missing, and every encrypted document and value
+  /// that does not decrypt.
   package func verify() throws -> [VerificationProblem] {
     let problems = try inner.verify()
     return try problems
       + read(.snapshot, nil) { reader in
         guard let reader = reader as? EncryptedReader else { return [] }
-        return try reader.collections().flatMap { try reader.problems(of: $0.name) }
+        return try reader.headerProblems
+          + reader.collections().flatMap { try reader.problems(of: $0.name) }
           + reader.problems(of: "metadata") {
             for name in try reader.metadataNames() { _ = try reader.metadata(name) }
           }
@@ -20,6 +22,12 @@ extension EncryptedEngine {
 }
 
 extension EncryptedReader {
+  /// A wrong key is no damage: another connection has changed it.
+  fileprivate var headerProblems: [VerificationProblem] {
+    guard let failure, failure.code == .corruptFile else { return [] }
+    return [VerificationProblem(subject: "metadata", message: failure.description)]
+  }
+
   fileprivate func problems(of collection: String) throws -> [VerificationProblem] {
     guard ring.encrypts(collection) else { return [] }
     var problems = try problems(of: collection) {

@@ -17,7 +17,7 @@ import Synchronization
 package final class EncryptedEngine: Engine {
   let inner: any Engine
   let encryption: Encryption
-  private let ring: Mutex<Keyring>
+  let knownKeys: KnownKeys
   /// Decrypted metadata of collections, looked up by the encrypted bytes it was read from.
   let metadataCache = EncryptedMetadataCache()
   /// The encryption that opened the store, updated when the key is changed.
@@ -36,7 +36,7 @@ package final class EncryptedEngine: Engine {
   package init(_ inner: any Engine, _ session: EncryptionSession) throws {
     do {
       let encryption = session.encryption
-      ring = Mutex(try KeyLoader(inner, encryption).keyring())
+      knownKeys = KnownKeys(try KeyLoader(inner, encryption).keyring())
       self.inner = inner
       self.encryption = encryption
       self.session = session
@@ -58,18 +58,19 @@ package final class EncryptedEngine: Engine {
     return all
   }
 
-  /// The keys as of the last read.
-  var keyring: Keyring { ring.withLock(\.self) }
-
-  func setKeyring(_ keyring: Keyring) { ring.withLock { $0 = keyring } }
+  /// The keys as of the last read or write.
+  var keyring: Keyring { knownKeys.ring }
 
   package func read<Result>(
     _ scope: ReadScope, _ interruption: Interruption?,
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
+    // Determined before the snapshot begins, which therefore has these keys or newer ones.
+    let known = scope == .stale ? nil : keyring
     // One call here may be several calls to the inner engine, which must read one snapshot.
-    try inner.read(scope == .stale ? .stale : .snapshot, interruption) {
-      try work(EncryptedReader($0, self, keyring))
+    return try inner.read(scope == .stale ? .stale : .snapshot, interruption) { reader in
+      let (ring, failure) = try snapshotKeys(reader, after: known)
+      return try work(EncryptedReader(reader, encryption, metadataCache, ring, failure))
     }
   }
 
@@ -78,10 +79,14 @@ package final class EncryptedEngine: Engine {
     _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
     let ring = keyring
-    guard ring.encrypts(collection) else {
-      return try inner.get(identity, in: collection, interruption, show)
-    }
     do {
+      guard ring.encrypts(collection) else {
+        return try inner.get(identity, in: collection, interruption) { stored in
+          // Another connection may have begun to encrypt the collection.
+          if SealedBody.isSealed(stored.body) { throw UnknownKey() }
+          try show(stored)
+        }
+      }
       let decryptor = DocumentDecryptor(ring, collection)
       return try inner.get(identity, in: collection, interruption) {
         try decryptor.decrypt($0, show)
@@ -95,11 +100,24 @@ package final class EncryptedEngine: Engine {
     keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
     _ show: (StoredDocument) throws -> Void
   ) throws {
-    guard keyring.encrypts(collection) else {
-      return try inner.get(keys: keys, in: collection, interruption, show)
+    let ring = keyring
+    let decryptor = ring.encrypts(collection) ? DocumentDecryptor(ring, collection) : nil
+    var found = CollectedDocuments()
+    do {
+      try inner.get(keys: keys, in: collection, interruption) { stored in
+        if let decryptor {
+          try decryptor.decrypt(stored) { found.add($0) }
+        } else if SealedBody.isSealed(stored.body) {
+          throw UnknownKey()
+        } else {
+          found.add(stored)
+        }
+      }
+    } catch is UnknownKey {
+      // Another connection may have created a key, or begun to encrypt the collection.
+      return try read(.snapshot, interruption) { try $0.get(keys: keys, in: collection, show) }
     }
-    // A document may require a key that another process created, which is read from the same snapshot.
-    try read(.snapshot, interruption) { try $0.get(keys: keys, in: collection, show) }
+    try found.show(show)
   }
 
   /// Requires a transaction, which determines the current keys.
@@ -129,9 +147,10 @@ package final class EncryptedEngine: Engine {
     _ isolation: Isolation, _ interruption: Interruption?,
     _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
+    let known = keyring
     var paths: [ExactName: CachedPathCatalog] = [:]
     let result = try inner.write(isolation, interruption) { inner in
-      let writer = EncryptedWriter(inner, self, try current(inner))
+      let writer = EncryptedWriter(inner, self, try current(inner, after: known))
       let result = try work(writer)
       paths = try writer.flush()
       return result
@@ -141,15 +160,37 @@ package final class EncryptedEngine: Engine {
   }
 
   /// Returns the keys as of a transaction.
-  func current(_ reader: any EngineReader) throws -> Keyring {
-    let ring = keyring
-    guard let value = try reader.metadata(EncryptionMarker.name) else {
+  ///
+  /// - Parameter known: The newest keys before it began.
+  func current(_ writer: any EngineReader, after known: Keyring) throws -> Keyring {
+    guard let value = try writer.metadata(EncryptionMarker.name) else {
       throw EncryptionHeader.damaged
     }
-    guard value != ring.value else { return ring }
-    let changed = try Keyring(value, ring.wrapping)
-    setKeyring(changed)
-    return changed
+    return try knownKeys.keyring(value, after: known)
+  }
+
+  /// Returns the keys as of a snapshot. If its header cannot be read, returns the newest keys that are known, with the
+  /// reason: they still decrypt what was encrypted with them.
+  ///
+  /// - Parameter known: The newest keys before the snapshot began; `nil` if it may be older.
+  private func snapshotKeys(
+    _ reader: any EngineReader, after known: Keyring?
+  ) throws -> (ring: Keyring, failure: StoreError?) {
+    var value: DocumentValue?
+    do {
+      value = try reader.metadata(EncryptionMarker.name)
+      guard let value else { throw EncryptionHeader.damaged }
+      return (try knownKeys.keyring(value, after: known), nil)
+    } catch let error as StoreError where [.wrongKey, .corruptFile].contains(error.code) {
+      let newest = keyring
+      // Metadata would seem to be missing, and encrypted documents to be plain ones.
+      if error.code == .wrongKey, let header = value.flatMap({ try? EncryptionHeader($0) }),
+        !newest.reads(header)
+      {
+        throw error
+      }
+      return (newest, error)
+    }
   }
 
   /// The index of an encrypted collection requires a transaction, which encrypts the documents again.

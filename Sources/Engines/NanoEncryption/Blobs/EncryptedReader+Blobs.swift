@@ -6,10 +6,7 @@ package import NanoEngine
 /// The content of attachments is encrypted in every encrypted store, whichever collections are encrypted.
 extension EncryptedReader {
   func blob(_ digest: BlobDigest) throws -> BlobRecord? {
-    let values = ring.values.number
     if let found = try encryptedBlob(digest) { return found }
-    try readKeys()
-    if ring.values.number != values, let found = try encryptedBlob(digest) { return found }
     // Written before the store was encrypted.
     guard !ring.isStrict, let plain = try inner.blob(digest), plain.sealed == nil else {
       return nil
@@ -28,21 +25,27 @@ extension EncryptedReader {
     return found
   }
 
+  /// A record that does not decrypt has the digest that it is stored with: it can be deleted, but not read.
   func blobs(after rowID: Int64, limit: Int) throws -> [BlobRecord] {
     try inner.blobs(after: rowID, limit: limit).map { record in
-      guard record.sealed != nil, record.digest != nil else { return record }
+      guard record.sealed != nil, let header = try? BlobHeader(record, ring) else { return record }
       var record = record
-      record.digest = try BlobHeader(record, ring).digest
+      record.digest = header.digest
       return record
     }
   }
 
-  /// Returns the record of the inner engine.
-  func innerRecord(_ blob: BlobRecord) -> BlobRecord {
-    guard blob.sealed != nil, let digest = blob.digest else { return blob }
+  /// Returns the record of the inner engine, and its header; `nil` if the record is not encrypted or does not decrypt.
+  private func innerRecord(_ blob: BlobRecord) -> (record: BlobRecord, header: BlobHeader?) {
+    guard blob.sealed != nil, let digest = blob.digest else { return (blob, nil) }
     var record = blob
     record.digest = BlobHeader.identity(of: digest, ring.values)
-    return record
+    guard let header = try? BlobHeader(record, ring) else { return (blob, nil) }
+    return (record, header)
+  }
+
+  fileprivate func innerRecords(_ blobs: [BlobRecord]) -> [BlobRecord] {
+    blobs.map { innerRecord($0).record }
   }
 
   func chunk(
@@ -50,7 +53,7 @@ extension EncryptedReader {
     _ visit: (UnsafeRawBufferPointer, _ state: [UInt8]?) throws -> Void
   ) throws -> Bool {
     guard blob.sealed != nil else { return try inner.chunk(position, of: blob, visit) }
-    let header = try BlobHeader(innerRecord(blob), ring)
+    let header = try innerRecord(blob).header ?? BlobHeader(blob, ring)
     return try inner.chunk(position, of: blob) { sealed, _ in
       let plain = try header.cipher.open(sealed, position, of: blob)
       try plain.withUnsafeBytes { try visit($0, nil) }
@@ -102,11 +105,11 @@ extension EncryptedWriter {
   }
 
   func deleteBlobs(_ blobs: [BlobRecord]) throws -> Int {
-    try writer.deleteBlobs(blobs.map(innerRecord))
+    try writer.deleteBlobs(innerRecords(blobs))
   }
 
   func endLeases(of blobs: [BlobRecord]) throws {
-    try writer.endLeases(of: blobs.map(innerRecord))
+    try writer.endLeases(of: innerRecords(blobs))
   }
 }
 
@@ -114,14 +117,15 @@ extension EncryptedEngine {
   package func keepBlob(
     _ digest: BlobDigest, _ interruption: Interruption?
   ) throws -> (any KeptBlob)? {
-    // Another process may have replaced the keys.
+    // Another connection may have replaced the keys, which a read determines.
     for _ in 0..<2 {
       let ring = keyring
       let identity = BlobHeader.identity(of: digest, ring.values)
       if let kept = try inner.keepBlob(identity, interruption) {
         return try EncryptedKeptBlob(kept, digest, ring)
       }
-      try inner.read(.call, interruption) { _ = try current($0) }
+      try read(.call, interruption) { _ in }
+      if keyring.value == ring.value { break }
     }
     guard !keyring.isStrict else { return nil }
     let plain = try inner.keepBlob(digest, interruption)

@@ -4,7 +4,7 @@ import Foundation
 import NanoDocument
 import NanoEngine
 
-/// Thrown for a document that was encrypted with a key created since the keys were read.
+/// Thrown for a document that requires a key that is not among the known ones.
 struct UnknownKey: Error {}
 
 /// Decrypts the documents of one collection.

@@ -58,6 +58,33 @@ extension EncryptedWriter {
     return now
   }
 
+  /// Takes the rule from before a collection was encrypted from the inner engine, which would apply it to encrypted
+  /// documents, and stores it encrypted. The documents expire as before.
+  func sealRule(of collection: String) throws {
+    guard try inner.settings(of: collection).expiration != nil else { return }
+    let settings = try settings(of: collection)
+    let times = try allExpirations(in: collection)
+    // The inner engine forgets the expirations with the rule.
+    try storeSettings(settings, of: collection)
+    try writer.setExpirations(times, in: collection)
+  }
+
+  private func allExpirations(
+    in collection: String
+  ) throws -> [(rowID: Int64, time: Int64?)] {
+    var query = Query()
+    query.fields = []
+    let rowIDs = try inner.rowIDs(query, in: collection).rowIDs
+    var times: [(rowID: Int64, time: Int64?)] = []
+    for start in stride(from: 0, to: rowIDs.count, by: Self.batch) {
+      let part = Array(rowIDs[start..<min(start + Self.batch, rowIDs.count)])
+      for (rowID, time) in try inner.expirations(ofRows: part, in: collection) {
+        times.append((rowID, time))
+      }
+    }
+    return times
+  }
+
   /// Changes the rule of an encrypted collection, and applies it to the existing documents.
   func setExpirationRule(_ rule: ExpirationRule?, of collection: String) throws {
     rules[collection.folded] = .some(rule)

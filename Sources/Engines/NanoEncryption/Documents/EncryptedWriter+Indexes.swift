@@ -138,6 +138,7 @@ extension EncryptedWriter {
     _ collection: String, after last: Int64?, acceptsPlain: Bool,
     _ shouldReencrypt: (UInt32) -> Bool
   ) throws -> (last: Int64, count: Int)? {
+    try sealRule(of: collection)
     var query = Query(limit: Self.batch)
     if let last { query.after = PagePosition(values: [], rowID: last) }
     let blind = try blindIndexes(written: collection)

@@ -20,7 +20,7 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
   init(_ writer: any EngineWriter, _ engine: EncryptedEngine, _ ring: Keyring) {
     self.writer = writer
     clock = engine.clock
-    super.init(writer, engine, ring)
+    super.init(writer, engine.encryption, engine.metadataCache, ring)
   }
 
   init(
@@ -29,7 +29,7 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
   ) {
     self.writer = writer
     clock = SystemClock()
-    super.init(reader: writer, encryption, metadataCache, ring)
+    super.init(writer, encryption, metadataCache, ring)
   }
 
   /// Records the paths of a document that is written.
@@ -138,23 +138,26 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
       return try writer.setSettings(settings, of: collection)
     }
     try settings.validate()
+    try sealRule(of: collection)
     let before = try self.settings(of: collection)
-    // The inner engine has applied a rule from before the store was encrypted, and forgets it now.
-    let isNewRule =
-      try before.expiration != settings.expiration
-      || inner.settings(of: collection).expiration != nil
+    let isNewRule = before.expiration != settings.expiration
     defer { rules[collection.folded] = nil }
     guard !settings.isEmpty else {
       try writer.setSettings(settings, of: collection)
       if isNewRule { try setExpirationRule(nil, of: collection) }
       return
     }
-    guard settings != before || isNewRule else { return }
+    guard settings != before else { return }
+    try storeSettings(settings, of: collection)
+    if isNewRule { try setExpirationRule(settings.expiration, of: collection) }
+  }
+
+  /// Stores settings, which are not empty, encrypted.
+  func storeSettings(_ settings: CollectionSettings, of collection: String) throws {
     let encrypted = try EncryptedEntry.encrypt(
       .object(settings.object), .settings, collection.foldingASCII, ring.values)
     try writer.setSettings(
       CollectionSettings(defaults: [Self.settingsField: encrypted]), of: collection)
-    if isNewRule { try setExpirationRule(settings.expiration, of: collection) }
   }
 
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {

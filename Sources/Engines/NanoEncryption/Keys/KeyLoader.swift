@@ -84,7 +84,7 @@ struct KeyLoader {
       guard let existing = before.header.collections else { return before }
       var header = before.header
       header.collections = requested.map { $0.union(existing) }
-      let isNew = { (name: String) in !existing.contains(name.folded) }
+      let isNew = { (name: String) in !before.encrypts(name) }
       if try !isEmpty(writer, isNew) { header.isStrict = false }
       return try write(header, ring.wrapping, writer, isNew)
     }

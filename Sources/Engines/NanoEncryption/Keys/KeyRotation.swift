@@ -16,14 +16,17 @@ extension EncryptedEngine {
   package func changeKey(to key: EncryptionKey, cost: ScryptCost = ScryptCost()) throws {
     let derivation = KeyDerivation(for: key, cost)
     let wrapping = try derivation.wrappingKey(key)
-    let changed = try inner.write(nil) { writer in
-      let ring = try current(writer)
+    // Transactions read the new header as soon as it is committed.
+    knownKeys.add(wrapping, derivation)
+    let known = keyring
+    let (before, changed) = try inner.write(nil) { writer -> (Keyring, Keyring) in
+      let ring = try current(writer, after: known)
       var header = ring.header
       header.derivation = derivation
       for key in ring.keys.values { try header.wrap(key, with: wrapping) }
-      return try write(header, wrapping, writer)
+      return (ring, try write(header, wrapping, writer))
     }
-    setKeyring(changed)
+    knownKeys.replace(before, with: changed)
     session.set(key, cost)
   }
 
@@ -39,17 +42,18 @@ extension EncryptedEngine {
   /// - Throws: ``StoreError/Code/corruptDocument`` if a document does not decrypt. Remove it, or restore it
   ///   from a backup, and call this method again.
   package func rotate(progress: ((Double) throws -> Void)? = nil) throws {
-    let started = try inner.write(nil) { writer in
-      let ring = try current(writer)
+    let known = keyring
+    let (before, started) = try inner.write(nil) { writer -> (Keyring, Keyring) in
+      let ring = try current(writer, after: known)
       // Continues a rotation that did not complete.
-      guard ring.keys.count == 1 else { return ring }
+      guard ring.keys.count == 1 else { return (ring, ring) }
       var header = ring.header
       let key = DataKey(number: ring.current.number + 1)
       try header.wrap(key, with: ring.wrapping)
       header.current = key.number
-      return try write(header, ring.wrapping, writer)
+      return (ring, try write(header, ring.wrapping, writer))
     }
-    setKeyring(started)
+    knownKeys.replace(before, with: started)
     try ReencryptionRun(self, acceptsPlain: !started.isStrict, progress).run()
   }
 
@@ -75,9 +79,11 @@ extension EncryptedEngine {
 }
 
 /// Reencrypts everything with the current key, and removes the other keys.
-private struct ReencryptionRun {
+///
+/// Confined to the thread that runs it.
+private final class ReencryptionRun {
   private let engine: EncryptedEngine
-  private let acceptsPlain: Bool
+  private var acceptsPlain: Bool
   private let progress: ((Double) throws -> Void)?
 
   init(_ engine: EncryptedEngine, acceptsPlain: Bool, _ progress: ((Double) throws -> Void)?) {
@@ -87,23 +93,35 @@ private struct ReencryptionRun {
   }
 
   func run() throws {
-    let (names, total) = try engine.read(.snapshot, nil) { reader in
-      let names = try reader.collections().map(\.name).filter(engine.keyring.encrypts)
-      return (names, try names.reduce(0) { try $0 + reader.count(Query(), in: $1) })
-    }
-    var done = 0
-    for name in names {
-      try reencrypt(name) { count in
-        done += count
-        // Documents may have been added in the meantime. Completion is reported at the end.
-        try progress?(min(Double(done) / Double(max(1, total)), 0.999))
+    var (done, reported) = (0, 0.0)
+    var isComplete = false
+    while !isComplete {
+      let (ring, names, total) = try start()
+      // Another connection may have added collections that were not encrypted.
+      acceptsPlain = acceptsPlain || !ring.isStrict
+      for name in names {
+        try reencrypt(name) { count in
+          done += count
+          // Documents may have been added in the meantime. Completion is reported at the end.
+          reported = max(reported, min(Double(done) / Double(max(1, total)), 0.999))
+          try progress?(reported)
+        }
+        // After the documents, since their reencryption keeps the bodies that they had before.
+        try reencryptPreviousBodies(of: name)
       }
-      // After the documents, since their reencryption keeps the bodies that they had before.
-      try reencryptPreviousBodies(of: name)
+      if acceptsPlain { try encryptBlobs() }
+      isComplete = try finish(ring)
     }
-    if acceptsPlain { try encryptBlobs() }
-    try finish()
     try progress?(1)
+  }
+
+  /// Returns the keys, the encrypted collections, and the number of their documents.
+  private func start() throws -> (ring: Keyring, names: [String], total: Int) {
+    try engine.read(.snapshot, nil) { reader in
+      let ring = (reader as? EncryptedReader)?.ring ?? engine.keyring
+      let names = try reader.collections().map(\.name).filter(ring.encrypts)
+      return (ring, names, try names.reduce(0) { try $0 + reader.count(Query(), in: $1) })
+    }
   }
 
   private func reencrypt(_ collection: String, _ didEncrypt: (Int) throws -> Void) throws {
@@ -196,16 +214,22 @@ private struct ReencryptionRun {
   }
 
   /// Removes the other keys. Every writer reads the keys first, so nothing is encrypted with them anymore.
-  private func finish() throws {
-    let ring = try writing { writer in
+  ///
+  /// - Returns: `false` if another connection has added collections or a key since the start.
+  private func finish(_ start: Keyring) throws -> Bool {
+    let rings = try writing { writer -> (before: Keyring, after: Keyring)? in
       var header = writer.ring.header
+      guard header.collections == start.header.collections, header.current == start.header.current
+      else { return nil }
       header.keys = header.keys.filter { $0.key == header.current }
       header.values = header.current
       header.isStrict = true
       try writer.rename(to: writer.ring.current)
-      return try engine.write(header, writer.ring.wrapping, writer.writer)
+      return (writer.ring, try engine.write(header, writer.ring.wrapping, writer.writer))
     }
-    engine.setKeyring(ring)
+    guard let rings else { return false }
+    engine.knownKeys.replace(rings.before, with: rings.after)
+    return true
   }
 
   private func writing<Result>(_ work: (EncryptedWriter) throws -> Result) throws -> Result {
@@ -244,8 +268,9 @@ extension EncryptedWriter {
     while true {
       let found = try inner.blobs(after: last, limit: 100)
       guard let end = found.last?.rowID else { return }
-      for blob in found where blob.sealed != nil && blob.digest != nil {
-        let header = try BlobHeader(blob, ring)
+      for blob in found where blob.sealed != nil {
+        // Content that cannot be read is of no use, and must not prevent a change of the key.
+        guard let header = try? BlobHeader(blob, ring) else { continue }
         try writer.resealBlob(
           blob, as: BlobHeader.identity(of: header.digest, key), header.sealed(key))
       }
@@ -263,6 +288,7 @@ extension EncryptedWriter {
       try writer.setMetadata(
         try EncryptedEntry.encrypt(value, kind, name, key), EncryptedEntry.name(kind, name, key))
     }
+    try sealRule(of: collection)
     let settings = try settings(of: collection)
     guard !settings.isEmpty else { return }
     let encrypted = try EncryptedEntry.encrypt(.object(settings.object), .settings, name, key)

@@ -32,10 +32,21 @@ struct Keyring: Sendable {
     self.values = values
   }
 
-  /// Returns whether the documents of a collection are encrypted.
+  /// Returns whether the documents of a collection are encrypted. What sync knows about a collection is encrypted like
+  /// the collection, whose content it repeats.
   func encrypts(_ collection: String) -> Bool {
     guard let names = header.collections else { return true }
-    return names.contains(collection.folded)
+    if names.contains(collection.folded) { return true }
+    guard case .revisions(of: let base)? = InternalCollection(named: collection) else {
+      return false
+    }
+    return names.contains(base.folded)
+  }
+
+  /// Returns whether these keys read everything that is stored with a header, except documents that were encrypted
+  /// with newer keys.
+  func reads(_ header: EncryptionHeader) -> Bool {
+    header.values == values.number && header.collections == self.header.collections
   }
 
   /// Whether metadata is encrypted.

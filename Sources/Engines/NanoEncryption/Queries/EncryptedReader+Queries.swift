@@ -82,9 +82,13 @@ extension EncryptedReader {
   ) throws {
     var isEncrypted = try encryptedQuery(query, collection) != nil
     for source in pipeline.sources where !isEncrypted {
-      isEncrypted = try encryptedQuery(source.query, source.collection) != nil
+      isEncrypted =
+        try encryptedQuery(source.query, source.collection) != nil
+        || hasEncryptedRelated(source.query)
     }
-    guard isEncrypted else { return try inner.pipeline(pipeline, query, in: collection, visit) }
+    guard isEncrypted else {
+      return try inner.pipeline(pipeline, try plain(query), in: collection, visit)
+    }
     try run(pipeline, query, in: collection, makeSpill: nil, visit)
   }
 

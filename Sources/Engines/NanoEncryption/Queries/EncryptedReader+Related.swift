@@ -8,9 +8,12 @@ import NanoQuery
 extension EncryptedReader {
   /// Returns a query that the inner engine can execute: with the values of encrypted related documents.
   func plain(_ query: Query) throws -> Query {
-    guard query.hasRelated, query.relatedCollections.contains(where: { ring.encrypts($0.text) })
-    else { return query }
-    return try readingRelated(query)
+    hasEncryptedRelated(query) ? try readingRelated(query) : query
+  }
+
+  /// Whether a query depends on encrypted documents of other collections.
+  func hasEncryptedRelated(_ query: Query) -> Bool {
+    query.relatedCollections.contains { ring.encrypts($0.text) }
   }
 
   func plain(_ query: AggregateQuery) throws -> AggregateQuery {

@@ -9,28 +9,19 @@ class EncryptedReader: EngineReader {
   let inner: any EngineReader
   let encryption: Encryption
   let metadataCache: EncryptedMetadataCache
-  var ring: Keyring
-  private let engine: EncryptedEngine?
+  let ring: Keyring
+  /// Why `ring` may not be the keys of the snapshot; `nil` if it is.
+  let failure: StoreError?
 
-  init(_ inner: any EngineReader, _ engine: EncryptedEngine, _ ring: Keyring) {
-    self.inner = inner
-    self.engine = engine
-    self.ring = ring
-    encryption = engine.encryption
-    metadataCache = engine.metadataCache
-  }
-
-  /// Creates a reader without an engine, for keys that cannot change in the meantime.
   init(
-    reader inner: any EngineReader, _ encryption: Encryption,
-    _ metadataCache: EncryptedMetadataCache,
-    _ ring: Keyring
+    _ inner: any EngineReader, _ encryption: Encryption, _ metadataCache: EncryptedMetadataCache,
+    _ ring: Keyring, _ failure: StoreError? = nil
   ) {
     self.inner = inner
     self.encryption = encryption
     self.metadataCache = metadataCache
     self.ring = ring
-    engine = nil
+    self.failure = failure
   }
 
   /// Decrypts a document of an encrypted collection and passes it to a closure.
@@ -41,17 +32,8 @@ class EncryptedReader: EngineReader {
     do {
       return try decryptor.decrypt(stored, show)
     } catch is UnknownKey {
-      try readKeys()
-      let decryptor = DocumentDecryptor(ring, collection)
-      do { return try decryptor.decrypt(stored, show) } catch is UnknownKey {
-        throw decryptor.unknownKey(stored)
-      }
+      throw failure ?? decryptor.unknownKey(stored)
     }
-  }
-
-  /// Reads the keys again, since another process may have created a key.
-  func readKeys() throws {
-    if let engine { ring = try engine.current(inner) }
   }
 
   func paths(of collection: String) throws -> EncryptedPathCatalog? {

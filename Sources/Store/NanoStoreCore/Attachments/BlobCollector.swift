@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-import NanoEngine
+package import NanoEngine
 
 /// Deletes content that no document refers to.
 ///
@@ -30,7 +30,8 @@ struct BlobCollector {
     self.lease = Int64(min(max(lease, .zero), Self.longestLease) / .microseconds(1))
   }
 
-  /// Deletes nothing if a document or a record cannot be read, because references are then unknown.
+  /// Deletes nothing if a document or a record cannot be read, because references are then unknown. An encrypted record
+  /// that does not decrypt is deleted if all content that documents refer to exists besides it.
   func run() throws {
     guard engine.capabilities.contains(.blobs) else { return }
     do {
@@ -42,9 +43,12 @@ struct BlobCollector {
   private func hasWork(_ reader: any EngineReader) throws -> Bool {
     guard try !reader.blobs(after: 0, limit: 1).isEmpty else { return false }
     let marks = try BlobMarks(reader)
+    let keepsUnreadable = try !marks.unreadable(in: reader).isEmpty
     var isFound = false
     try eachStep(reader) { blobs in
-      isFound = isFound || blobs.contains { isGarbage($0, marks) || hasEndedLease($0, marks) }
+      isFound =
+        try isFound || blobs.contains { hasEndedLease($0, marks) }
+        || !garbage(blobs, marks, keepsUnreadable: keepsUnreadable, reader).isEmpty
     }
     return isFound
   }
@@ -58,8 +62,10 @@ struct BlobCollector {
       try writer.prepare(names.map { TransactionUse($0, keys: nil) })
       marks = try BlobMarks(writer)
     } while try writer.collections().map(\.name) != names
+    let keepsUnreadable = try !marks.unreadable(in: writer).isEmpty
     try eachStep(writer) { blobs in
-      _ = try writer.deleteBlobs(blobs.filter { isGarbage($0, marks) })
+      _ = try writer.deleteBlobs(
+        garbage(blobs, marks, keepsUnreadable: keepsUnreadable, writer))
       try writer.endLeases(of: blobs.filter { hasEndedLease($0, marks) })
     }
   }
@@ -74,6 +80,13 @@ struct BlobCollector {
       try visit(blobs)
       last = end
     }
+  }
+
+  private func garbage(
+    _ blobs: [BlobRecord], _ marks: BlobMarks, keepsUnreadable: Bool, _ reader: any EngineReader
+  ) throws -> [BlobRecord] {
+    let garbage = blobs.filter { isGarbage($0, marks) }
+    return keepsUnreadable ? try garbage.filter { try !reader.isUnreadable($0) } : garbage
   }
 
   private func isGarbage(_ blob: BlobRecord, _ marks: BlobMarks) -> Bool {
@@ -99,6 +112,34 @@ struct BlobCollector {
     case .running: return age < Self.runningLease
     case .unknown: return age < Self.unknownLease
     case .ended: return false
+    }
+  }
+}
+
+extension EngineBlobReader {
+  /// Returns whether an encrypted record does not decrypt. It has another digest than its content then, which does not
+  /// find it.
+  fileprivate func isUnreadable(_ blob: BlobRecord) throws -> Bool {
+    guard blob.sealed != nil, let digest = blob.digest else { return false }
+    return try self.blob(digest) == nil
+  }
+}
+
+extension BlobMarks {
+  /// Returns the digests of content that may be in records that do not decrypt: all that other records do not have, or
+  /// none if every record decrypts.
+  package func unreadable(in reader: any EngineReader) throws -> Set<BlobDigest> {
+    var missing = digests
+    var hasUnreadable = false
+    var last: Int64 = 0
+    while true {
+      let blobs = try reader.blobs(after: last, limit: 1_000)
+      guard let end = blobs.last?.rowID else { return hasUnreadable ? missing : [] }
+      for blob in blobs {
+        guard let digest = blob.digest, missing.remove(digest) == nil else { continue }
+        hasUnreadable = try hasUnreadable || reader.isUnreadable(blob)
+      }
+      last = end
     }
   }
 }
