@@ -51,7 +51,7 @@ extension Store {
     if options.replacing { try requireOtherDatabase(from, to) }
     defer { target.noteDroppedDefinition() }
     return try from.read(.snapshot, nil) { source in
-      try StoreCopy(source, to, options, progress).run()
+      try StoreCopy(source, to, options, progress, now: Self.clock(from, to)).run()
     }
   }
   /// The asynchronous form of `copy(to:_:progress:)`, which does not block the calling thread.
@@ -70,7 +70,8 @@ extension Store {
   /// try library.compare(with: archive).isEqual     // true
   /// ```
   ///
-  /// Each store is read from one snapshot, taken at about the same time.
+  /// Each store is read from one snapshot, taken at about the same time. Documents that expire meanwhile count as
+  /// absent from both.
   ///
   /// - Parameters:
   ///   - target: The other store.
@@ -83,7 +84,7 @@ extension Store {
     let (from, to) = try engines(with: target)
     return try from.read(.snapshot, nil) { source in
       try to.read(.snapshot, nil) { target in
-        try StoreComparison(source, target, progress).run()
+        try StoreComparison(source, target, progress, now: Self.clock(from, to)).run()
       }
     }
   }
@@ -138,6 +139,11 @@ extension Store {
     }
     let found = identity(file)
     return !found.contains(nil) && found == identity(otherFile)
+  }
+
+  /// Returns the clock that is ahead: what has expired by either of them has expired by it.
+  private static func clock(_ a: any Engine, _ b: any Engine) -> () -> Int64 {
+    return { max(a.clock.now(), b.clock.now()) }
   }
 
   /// Rejects two addresses of the same database, whose collections would be dropped before they are

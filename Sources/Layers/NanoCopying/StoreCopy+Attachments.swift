@@ -14,13 +14,15 @@ extension StoreCopy {
 
   /// Copies content that documents refer to and the target lacks. Equal content has an equal digest, so that what an
   /// earlier copy wrote is not written again.
+  ///
+  /// - Throws: ``StoreError/Code/corruptFile`` for content that is damaged, or in a record that does not decrypt.
   func copyAttachments() throws {
     guard try !source.blobs(after: 0, limit: 1).isEmpty else { return }
     let marks = try BlobMarks(source)
     var last: Int64 = 0
     while true {
       let blobs = try source.blobs(after: last, limit: 1_000)
-      guard let end = blobs.last?.rowID else { return }
+      guard let end = blobs.last?.rowID else { break }
       for blob in blobs {
         guard let digest = blob.digest, marks.digests.contains(digest),
           try target.read(.call, nil, { try $0.blob(digest) }) == nil
@@ -30,6 +32,11 @@ extension StoreCopy {
         try reportProgress()
       }
       last = end
+    }
+    for digest in try marks.unreadable(in: source)
+    where try target.read(.call, nil, { try $0.blob(digest) }) == nil {
+      guard try isSupported() else { return }
+      throw StoreError.damagedBlob(digest, "its key does not decrypt")
     }
   }
 

@@ -139,40 +139,6 @@ extension StoreCopy {
     try copyFeed(of: collection)
   }
 
-  /// Copies the change feed, so that the positions of its readers stay valid. Bodies from before updates are not copied,
-  /// nor is that they are kept: the copy is not part of a sync until it begins one.
-  private func copyFeed(of collection: String) throws {
-    let feed = try source.feed(of: collection)
-    do {
-      try target.write(nil) { writer in
-        // An earlier copy that was not completed may have begun it.
-        try writer.setTracking(nil, of: collection)
-        guard let feed else { return }
-        try writer.setTracking(feed, of: collection)
-        var cursor = FeedCursor.start
-        var rows: [FeedRow]
-        repeat {
-          rows = try source.feedRows(
-            after: cursor, limit: Self.feedRowsPerStep, settledOnly: false, in: collection
-          )
-          .rows
-          try writer.setFeedRows(rows, of: collection)
-          rows.last.map { cursor.advance($0) }
-        } while !rows.isEmpty
-      }
-    } catch let error as StoreError {
-      guard error.code == .unsupported, options.skippingUnsupported else {
-        throw error.adding(.collection, collection)
-      }
-      omitted.append(
-        CopyReport.OmittedDefinition(
-          collection: collection, definition: StoreComparison.feedName, reason: error.message))
-    }
-  }
-
-  /// Arbitrary.
-  private static let feedRowsPerStep = 1_000
-
   func copyMetadata() throws {
     let expected = Set(try source.metadataNames().map { ExactName($0) })
       .subtracting(CollectionDefinitions.ownNames)

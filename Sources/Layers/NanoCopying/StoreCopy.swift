@@ -12,6 +12,8 @@ final class StoreCopy {
   let target: any Engine
   let options: CopyOptions
   let notify: ((CopyProgress) throws -> Void)?
+  /// Returns the time by which documents have expired in both stores, in microseconds since 1970.
+  let now: () -> Int64
   var progress = CopyProgress(phase: .documents)
   var checkpoint = CopyCheckpoint(sources: [:])
   /// Whether the target already has some of the documents.
@@ -24,12 +26,13 @@ final class StoreCopy {
 
   init(
     _ source: any EngineReader, _ target: any Engine, _ options: CopyOptions,
-    _ notify: ((CopyProgress) throws -> Void)?
+    _ notify: ((CopyProgress) throws -> Void)?, now: @escaping () -> Int64
   ) {
     self.source = source
     self.target = target
     self.options = options
     self.notify = notify
+    self.now = now
   }
 
   func run() throws -> CopyReport {
@@ -77,7 +80,7 @@ final class StoreCopy {
   ///   that the next copy compares and repairs.
   private func verified() throws -> CopyReport {
     var report = try target.read(.snapshot, nil) { target in
-      let comparison = StoreComparison(source, target, notify)
+      let comparison = StoreComparison(source, target, notify, now: now)
       comparison.known = checksums
       comparison.omitted = omitted
       return try comparison.run()
