@@ -197,6 +197,44 @@ struct CancelTests {
     #expect(throws: Never.self) { try engine.read(.call, nil) { _ = try $0.collections() } }
   }
 
+  @Test("Canceling does not wait for a server that accepts no connections")
+  func unresponsive() async throws {
+    let server = try PostgresServer()
+    defer { server.remove() }
+    let file = try String(contentsOfFile: server.folder + "/data/postmaster.pid", encoding: .utf8)
+    let postmaster = try #require(file.split(separator: "\n").first.flatMap { pid_t($0) })
+    let engine = try PostgresEngine(server.url(), Faults.configuration())
+    defer { try? engine.close() }
+    let interruption = Interruption()
+    async let call = Faults.onThread {
+      Faults.code {
+        try engine.read(.call, interruption) { reader in
+          let reader = try #require(reader as? any SQLReader)
+          _ = try reader.sql("SELECT pg_sleep(900)", SQLArguments()) { _ in true }
+        }
+      }
+    }
+    try Faults.wait(for: "the statement runs") {
+      try server.psql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == "1"
+    }
+
+    let hasReturned = try await Faults.onThread { () -> Bool in
+      let returned = DispatchSemaphore(value: 0)
+      kill(postmaster, SIGSTOP)
+      defer { kill(postmaster, SIGCONT) }
+      Thread.detachNewThread {
+        interruption.trigger()
+        returned.signal()
+      }
+      // Otherwise it returns when the server continues.
+      return returned.wait(timeout: .now() + 60) == .success
+    }
+    let code = try await call
+
+    #expect(hasReturned)
+    #expect(code == .interrupted)
+  }
+
   @Test("Canceling a save does not roll back others in the same transaction")
   func shared() async throws {
     let monitored = try MonitoredStore()

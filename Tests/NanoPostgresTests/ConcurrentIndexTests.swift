@@ -220,6 +220,46 @@ struct ConcurrentIndexTests {
     #expect(try await writer.verify().isEmpty)
   }
 
+  @Test("A document that an index rejects before it is recorded violates a unique index")
+  func rejected() throws {
+    let again: DocumentObject = ["n": 3]
+    try Faults.server().psql(
+      "CREATE UNIQUE INDEX ON \(name).items (\(name).nano_number(body -> 'n'))")
+
+    #expect(Faults.code { try items.insert(again) } == .uniqueViolation)
+    #expect(Faults.code { try items.insert(again, key: "other") } == .uniqueViolation)
+    #expect(Faults.code { _ = try items.insert([["n": 50], again]) } == .uniqueViolation)
+    #expect(Faults.code { try items.apply([.insert(again, key: "other")]) } == .uniqueViolation)
+    #expect(Faults.code { try items.save(again, key: "other") } == .uniqueViolation)
+
+    #expect(try items.count() == 20)
+  }
+
+  @Test("Builds that fail when they lock the index leave no connection in use")
+  func failedLock() throws {
+    let server = try Faults.server()
+    let schema = name + "_failing"
+    try server.psql(
+      """
+      CREATE SCHEMA \(schema);
+      CREATE FUNCTION \(schema).pg_try_advisory_xact_lock(bigint) RETURNS boolean LANGUAGE plpgsql
+        AS $$ BEGIN RAISE EXCEPTION 'no lock'; END $$;
+      """)
+    let store = try Store.postgres(
+      server.url() + "?options=-csearch_path%3D\(schema),pg_catalog",
+      engine: Faults.configuration { $0.maximumConnections = 2 })
+    let items = store["items"]
+    try items.save(["n": 1], key: "a")
+
+    for _ in 0..<3 {
+      #expect(
+        Faults.code { _ = try items.createIndex("n", concurrently: true) } == .database)
+    }
+
+    #expect(try items.count() == 1)
+    try store.close()
+  }
+
   @Test("Concurrent creation is not possible in a transaction or with a single connection")
   func refused() throws {
     #expect(

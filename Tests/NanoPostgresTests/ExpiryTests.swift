@@ -104,4 +104,39 @@ struct ExpiryTests {
     #expect(swept.count == 300)
     #expect(Set(swept).count == 300)
   }
+
+  @Test("Ranks do not depend on documents that have expired and are not deleted yet")
+  func ranks() throws {
+    let clock = ManualClock()
+    let engine = try Self.engine(TestDatabase.configuration(), clock)
+    let rowIDs = try engine.write(nil) { writer -> [Int64] in
+      try writer.createFullTextIndex(FullTextIndexDefinition(fields: ["t"]), in: "c")
+      return try ["gin", "gin", "gin", "gin", "rum", "whisky"].map { text in
+        try GeneratedDocument(["t": .string(text)], key: nil).new {
+          try writer.insert($0, into: "c")
+        }
+      }
+    }
+    func found() throws -> [Double] {
+      var ranks: [Double] = []
+      let query = Query(.search("gin OR rum"), ranking: FullTextRanking())
+      try engine.read(.call, nil) { reader in
+        try reader.findRanked(query, in: "c") {
+          ranks.append($1)
+          return true
+        }
+      }
+      return ranks
+    }
+
+    try engine.write(nil) { writer in
+      try writer.setExpirations(rowIDs.prefix(3).map { ($0, clock.now()) }, in: "c")
+    }
+    let hidden = try found()
+    try engine.write(nil) { writer in _ = try writer.sweepExpired(limit: 10, from: "c") }
+
+    #expect(hidden.count == 2)
+    #expect(hidden.allSatisfy { $0 > 0 })
+    #expect(try found() == hidden)
+  }
 }

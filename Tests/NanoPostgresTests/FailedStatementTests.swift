@@ -138,6 +138,39 @@ struct FailedStatementTests {
     #expect(try store["items"].count() == 2)
   }
 
+  @Test(
+    "A connection is usable after a failed transaction that prepared as many statements as possible"
+  )
+  func preparedStatements() throws {
+    let store = try TestDatabase.store(
+      Faults.configuration {
+        $0.maximumConnections = 1
+        $0.keepsStatements = true
+      })
+    defer { try? store.close() }
+    let items = store["items"]
+    let fields = (0..<300).map { "f\($0)" }
+    try items.save(DocumentObject(fields.map { ($0, DocumentValue.int(1)) }), key: "a")
+    #expect(try items.count() == 1)
+
+    var isFull = false
+    let code = Faults.code {
+      try store.write {
+        for field in fields where !isFull {
+          _ = try items.find("[\(field)] = ?", 1).count()
+          let prepared = try store.sql("SELECT count(*) AS n FROM pg_prepared_statements")
+          // The maximum of a connection.
+          isFull = prepared.first?["n"] == 256
+        }
+        _ = try store.sql("SELECT 1/0")
+      }
+    }
+
+    #expect(isFull)
+    #expect(code == .database)
+    #expect(try items.count() == 1)
+  }
+
   @Test("Saves that share a transaction are rolled back individually")
   func shared() async throws {
     let store = try TestDatabase.store(Faults.configuration())

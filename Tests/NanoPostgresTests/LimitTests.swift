@@ -247,6 +247,24 @@ struct LimitTests {
     #expect(try store.verify().isEmpty)
   }
 
+  @Test("Durations that the server cannot represent are rejected when the store is opened")
+  func durations() throws {
+    let changes: [(inout PostgresConfiguration) -> Void] = [
+      { $0.busyTimeout = .seconds(1 << 40) }, { $0.busyTimeout = .seconds(-1) },
+      { $0.connectTimeout = .seconds(1 << 40) }, { $0.connectTimeout = .seconds(-1) },
+      { $0.changeInterval = .seconds(1 << 40) },
+    ]
+
+    for change in changes {
+      #expect(Faults.code { _ = try Self.store(change) } == .invalidArgument)
+    }
+    let store = try Self.store { $0.busyTimeout = .seconds(2_000_000) }
+    defer { try? store.close() }
+    try store["items"].save(["n": 1], key: "a")
+
+    #expect(try store["items"].count() == 1)
+  }
+
   @Test("Large documents are stored and found")
   func large() throws {
     let store = try Self.store()
@@ -260,5 +278,59 @@ struct LimitTests {
     #expect(try items.get("long")?["t"]?.string?.utf8.count == 10_000_000)
     #expect(try items.find("[t] LIKE ?", "xxxx%").keys() == ["long"])
     #expect(try store.verify().isEmpty)
+  }
+
+  @Test("A condition with more values than a statement can have is evaluated")
+  func longLists() throws {
+    let store = try Self.store()
+    defer { try? store.close() }
+    let items = store["items"]
+    let dates = (1...70_000).map { Date(timeIntervalSince1970: Double($0)) }
+    try items.save(["at": .date(dates[69_999]), "n": 1], key: "last")
+    try items.save(["at": .date(Date(timeIntervalSince1970: 0)), "n": 1], key: "before")
+
+    #expect(try items.find(Field("at").isIn(dates)).keys() == ["last"])
+    let any = Condition.any(dates.map { Field("at") == $0 })
+    #expect(try items.find(any).keys() == ["last"])
+    #expect(try items.find(.all([any, Field("n") == 1])).keys() == ["last"])
+    #expect(try items.find(.not(any)).keys() == ["before"])
+  }
+
+  @Test("A statement with too many values is rejected before it is sent, and the block continues")
+  func manyValues() throws {
+    let store = try Self.store()
+    defer { try? store.close() }
+    let values = Array(repeating: DocumentValue.int(1), count: 65_536)
+    let marks = Array(repeating: "?", count: values.count).joined(separator: ", ")
+    let statement = "SELECT 1 WHERE 1 IN (\(marks))"
+    try store.write {
+      #expect(
+        Faults.code { _ = try store.sql(statement, SQLArguments(values)) } == .invalidArgument)
+      try store["items"].save(["n": 1], key: "a")
+    }
+    #expect(try store["items"].count() == 1)
+  }
+
+  @Test("A field whose name has a NUL is not the field with a replacement character in its place")
+  func replacedNames() throws {
+    let store = try Self.store()
+    defer { try? store.close() }
+    let items = store["items"]
+    let (nul, replaced) = ("a\u{0}", "a\u{FFFD}")
+    let documents: [DocumentObject] = [
+      [nul: 1, "b": [[nul: 1]]], [replaced: 2, "b": [[replaced: 2]]],
+    ]
+    try items.save(documents[0], key: "nul")
+    try items.save(documents[1], key: "replaced")
+    for policy in [IndexingPolicy.declared, .everything] {
+      try items.setIndexing(policy)
+      #expect(try items.find(Field(replaced) == 1).keys() == [])
+      #expect(try items.find(Field(replaced) == 2).keys() == ["replaced"])
+      #expect(try items.find(Field(nul) == 1).keys() == ["nul"])
+      #expect(try items.find(Field("b." + replaced) == 1).keys() == [])
+      #expect(try items.find(Field("b." + nul) == 1).keys() == ["nul"])
+      #expect(try items.find().sorted(by: replaced).keys() == ["nul", "replaced"])
+    }
+    #expect(Faults.code { try store["others"].createIndex(replaced) } == .unsupported)
   }
 }

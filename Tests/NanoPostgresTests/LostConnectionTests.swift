@@ -259,6 +259,77 @@ struct LostConnectionTests {
     #expect(try await counts.next() == 2)
   }
 
+  @Test(
+    "Observers are notified of a commit whose outcome is unknown", arguments: [true, false])
+  func unknownOutcome(inBlock: Bool) async throws {
+    let stores = try CutStore {
+      $0.busyTimeout = .milliseconds(60)
+      // Polling would use up what is cut.
+      $0.changeInterval = .seconds(3_600)
+    }
+    defer { try? stores.close() }
+    let (items, proxy) = (stores.cut["items"], stores.proxy)
+    // The next save is then a single statement.
+    for number in 0..<3 as Range<Int64> {
+      try await items.save(["n": .int(number)], key: "a")
+    }
+    var changes = items.changes().makeAsyncIterator()
+
+    let code = try await Faults.onThread { () -> StoreError.Code? in
+      @Sendable func loseResponse() {
+        proxy.refuseNew = true
+        proxy.cut(afterBytesToClient: 0)
+      }
+      return Faults.code {
+        guard inBlock else {
+          loseResponse()
+          try items.save(["n": 4], key: "a")
+          return
+        }
+        try stores.cut.write {
+          try items.save(["n": 4], key: "a")
+          loseResponse()
+        }
+      }
+    }
+    proxy.refuseNew = false
+    try await items.save(["n": 5], key: "b")
+
+    #expect(code == .outcomeUnknown)
+    let change = try #require(try await changes.next())
+    #expect(change.rows == nil)
+  }
+
+  @Test("A session that the server ends during a transaction is a lost connection")
+  func idleInTransaction() throws {
+    let server = try Faults.server()
+    let configuration = Faults.configuration { $0.maximumConnections = 1 }
+    let observer = try Store.postgres(server.url(), engine: configuration)
+    let name = configuration.schema
+    let store = try Store.postgres(
+      server.url()
+        + "?application_name=\(name)&options=-cidle_in_transaction_session_timeout%3D100",
+      engine: configuration)
+    defer { for each in [store, observer] { try? each.close() } }
+    let items = store["items"]
+    try observer["items"].save(["n": 1], key: "a")
+
+    let code = Faults.code {
+      try store.write {
+        try items.save(["n": 2], key: "a")
+        try Faults.wait(for: "the server ends the session") {
+          try observer.sql(
+            "SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = ?", name
+          ).first?["n"]?.int == 0
+        }
+        try items.save(["n": 3], key: "a")
+      }
+    }
+
+    #expect(code == .connectionLost)
+    #expect(try items.get("a")?["n"] == 1)
+  }
+
   @Test("Lost connections are released on the server")
   func noLeak() throws {
     let stores = try CutStore { $0.maximumConnections = 4 }

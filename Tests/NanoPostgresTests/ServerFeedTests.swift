@@ -44,6 +44,25 @@ struct ServerFeedTests {
     try await Faults.onThread(test)
   }
 
+  @Test("The names of schemas and collections with a feed can contain quotes and dollar signs")
+  func quotedNames() throws {
+    let store = try TestDatabase.store(Faults.configuration { $0.schema += " o'neil \" $nano$" })
+    defer { try? store.close() }
+    let films = store["cost$nano$ 'x' \""]
+    try films.setChangeTracking(.on)
+    try films.createFullTextIndex("t")
+
+    try films.save(["n": 1], key: "a")
+    try films.save(["n": 2, "t": "gin"], key: "a")
+    #expect(try films.search("gin").count() == 1)
+    try films.setExpiration(Date(timeIntervalSince1970: 4e9), of: "a")
+    try films.save(["n": 3], key: "b")
+    try films.delete("a")
+
+    #expect(try films.count() == 1)
+    #expect(try store.verify().isEmpty)
+  }
+
   @Test("A transaction that commits late is not skipped by a reader that has seen later ones")
   func lateCommit() async throws {
     let (store, films, _) = try tracked()

@@ -257,4 +257,47 @@ struct TextStatisticsTests {
     let problems = try await Faults.onThread { [store] in try store.verify() }
     #expect(problems == [])
   }
+
+  @Test("Results in another order have the ranks that they have in the order of ranks")
+  func sortedRanks() throws {
+    try notes.createFullTextIndex("a", "b")
+    try fill(30, seed: 8)
+    func ranks(_ query: DocumentQuery) throws -> [String: Double] {
+      Dictionary(
+        uniqueKeysWithValues: try query.results().map { ($0.document.key ?? "", $0.rank) })
+    }
+    #expect(try !ranks(notes.search("gin")).isEmpty)
+    for query in ["gin", "gin tonic", "rum OR sloe", "gin -rum", "sl*", "\"gin tonic\" OR lime"] {
+      let found = notes.search(query)
+      let expected = try ranks(found)
+      #expect(expected.values.allSatisfy { $0 > 0 }, "\(query)")
+      #expect(try ranks(found.sorted(by: "a")) == expected, "\(query)")
+      let inBlock = try store.write { try ranks(found.sorted(by: "a")) }
+      #expect(inBlock == expected, "\(query)")
+      let sorted = try found.sorted(by: "a").results()
+      #expect(try sorted.compactMap(\.document.rowID) == found.sorted(by: "a").rowIDs(), "\(query)")
+    }
+  }
+
+  @Test("A phrase of more words than the server accepts in a search is found")
+  func longPhrase() throws {
+    try notes.createFullTextIndex("a")
+    let words = (0..<20_000).map { "w\($0)" }
+    let phrase = words.joined(separator: " ")
+    try notes.save(["a": .string(phrase)], key: "whole")
+    try notes.save(["a": .string(words.dropLast().joined(separator: " ") + " x")], key: "almost")
+    try notes.save(["a": .string(words.prefix(100).joined(separator: " "))], key: "beginning")
+    #expect(try notes.search(FullTextQuery.phrase(phrase)).keys() == ["whole"])
+    #expect(try notes.search(FullTextQuery.phrase(phrase)).count() == 1)
+  }
+
+  @Test("The document with the smallest row ID is indexed")
+  func smallestRowID() throws {
+    try notes.save(["a": "gin"], key: "first")
+    try notes.save(["a": "gin"], key: "second")
+    try sql("UPDATE notes SET id = -9223372036854775808 WHERE key = 'first'")
+    try notes.createFullTextIndex("a")
+    #expect(try notes.search("gin").keys() == ["first", "second"])
+    #expect(try store.verify() == [])
+  }
 }

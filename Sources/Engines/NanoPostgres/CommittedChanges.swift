@@ -9,6 +9,8 @@ import NanoEngine
 /// collection has the changed documents, also of other programs.
 struct CommittedChanges {
   let core: PostgresCore
+  /// The number of the engine, whose own commits are left out.
+  let writer: Int64
   /// The text of the server's snapshot.
   let snapshot: String
 
@@ -48,7 +50,7 @@ struct CommittedChanges {
       AND t.xid < pg_snapshot_xmax(pg_current_snapshot()) \
       AND NOT pg_visible_in_snapshot(t.xid, $1::text::pg_snapshot) AND t.writer IS DISTINCT FROM $2 \
       LEFT JOIN LATERAL unnest(t.changed) AS c(name) ON true ORDER BY t.stamp
-      """, [.text(snapshot), .int(core.writer)])
+      """, [.text(snapshot), .int(writer)])
   }
 
   /// Selects the changed documents of a tracked collection: row ID, whether it was deleted, whether it is new.
@@ -68,7 +70,7 @@ struct CommittedChanges {
       LIMIT \(Commit.maximumRows + 1)) UNION ALL (SELECT id, true, false FROM \(objects.deletions) AS d \
       WHERE \(isNew("number")) AND NOT EXISTS (SELECT FROM \(objects.table) AS t WHERE t.id = d.id) \
       LIMIT \(Commit.maximumRows + 1))
-      """, [.text(snapshot), .int(core.writer), .int(tracked.base)])
+      """, [.text(snapshot), .int(writer), .int(tracked.base)])
   }
 
   func commits(

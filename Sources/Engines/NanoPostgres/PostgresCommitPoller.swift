@@ -87,14 +87,17 @@ final class PostgresCommitPoller: Sendable {
 
   /// Returns the current snapshot, and the commits of other engines that it sees and the one before did not.
   private func commits(since snapshot: String) throws -> (snapshot: String, commits: [Commit]) {
-    let changes = CommittedChanges(core: core, snapshot: snapshot)
+    let writer = core.writer
+    let changes = CommittedChanges(core: core, writer: writer, snapshot: snapshot)
     return try core.pool.withConnection { connection in
       let tracked = try changes.tracked(connection)
       let begin = PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
       do {
         let results = try connection.run(
           [begin, changes.transactions] + tracked.map(changes.rows) + [PostgresStatement("COMMIT")])
-        return (results[1].text(0, 0), changes.commits(results[1], tracked, results[2...]))
+        // If the engine has another number by now, a commit with the former one may have been left out.
+        let next = core.writer == writer ? results[1].text(0, 0) : snapshot
+        return (next, changes.commits(results[1], tracked, results[2...]))
       } catch {
         // A tracked collection may have been dropped meanwhile.
         _ = try? connection.run(.once("ROLLBACK"))

@@ -50,7 +50,8 @@ public struct PostgresConfiguration: Sendable {
   public var isReadOnly = false
   /// The maximum number of open connections. Further calls wait for one.
   public var maximumConnections = 8
-  /// How long a call waits for a connection of the pool, and a transaction for a lock.
+  /// How long a call waits for a connection of the pool, and a transaction for a lock; at most 2,000,000 seconds, like
+  /// the other durations.
   public var busyTimeout: Duration = .seconds(5)
   /// How long opening a connection may take, in whole seconds; at least two.
   public var connectTimeout: Duration = .seconds(10)
@@ -81,6 +82,19 @@ public struct PostgresConfiguration: Sendable {
       throw StoreError(
         .invalidArgument, "The pool needs at least one connection; increase 'maximumConnections'")
     }
+    for (setting, duration) in [
+      ("busyTimeout", busyTimeout), ("connectTimeout", connectTimeout),
+      ("changeInterval", max(.zero, changeInterval)),
+    ] {
+      guard (.zero...Self.longestDuration).contains(duration) else {
+        throw StoreError(
+          .invalidArgument, "A setting of the configuration is out of range",
+          [
+            .operation: setting, .expected: "0 to \(Self.longestDuration)",
+            .actual: "\(duration)",
+          ])
+      }
+    }
     switch layout {
     case .partitions(let count), .distributed(shards: let count):
       guard (1...1_024).contains(count) else {
@@ -91,6 +105,9 @@ public struct PostgresConfiguration: Sendable {
     case .plain: break
     }
   }
+
+  /// The server stores `lock_timeout` as 32-bit milliseconds.
+  private static let longestDuration = Duration.seconds(2_000_000)
 
   /// The maximum length of a name on the server, in bytes.
   static let longestName = 63

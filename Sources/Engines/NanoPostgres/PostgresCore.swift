@@ -13,8 +13,13 @@ final class PostgresCore: Sendable {
   let tokens = TokenCleanup()
   let phraseCounts = PhraseCounts()
   let locks: PostgresLocks
+  private let writerNumber = Atomic(Int64.random(in: .min ... .max))
   /// Distinguishes the commits of this engine from those of others.
-  let writer = Int64.random(in: .min ... .max)
+  var writer: Int64 { writerNumber.load(ordering: .relaxed) }
+  /// Makes the poller report commits that have begun as those of others.
+  func renewWriter() {
+    writerNumber.store(.random(in: .min ... .max), ordering: .relaxed)
+  }
   let pool: PostgresPool
   /// Whether the tables of attachments are known to exist; they are never dropped.
   let knowsBlobTables = Atomic(false)

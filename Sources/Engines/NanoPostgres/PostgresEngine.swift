@@ -225,24 +225,36 @@ package final class PostgresEngine: Engine {
   }
 
   private func commit(_ writer: PostgresWriter) throws {
-    try reporting {
+    try reporting(ifUnknown: .everything) {
       try writer.commit()
       return (writer.stamp, writer.observedCommit)
     }
   }
 
   /// Runs a commit, and reports what it returns: its stamp and its changes.
-  func reporting(_ commit: () throws -> (stamp: Int64, changes: Commit?)?) throws {
-    guard commits.isObserved else {
-      let done = try commit()
-      // An observer may have registered before the commit.
-      if commits.isObserved, let changes = done?.changes { commits.post(changes) }
-      return
-    }
-    let number = order.begin()
+  ///
+  /// - Parameter possible: What to report of a commit whose outcome is unknown.
+  func reporting(
+    ifUnknown possible: Commit, _ commit: () throws -> (stamp: Int64, changes: Commit?)?
+  ) throws {
+    let number = commits.isObserved ? order.begin() : nil
     var done: (stamp: Int64, changes: Commit?)?
-    defer { order.end(number, done?.changes, stamp: done?.stamp ?? 0, to: commits) }
-    done = try commit()
+    defer {
+      if let number {
+        order.end(number, done?.changes, stamp: done?.stamp ?? 0, to: commits)
+      } else if commits.isObserved, let changes = done?.changes {
+        // An observer may have registered before the commit.
+        commits.post(changes)
+      }
+    }
+    do {
+      done = try commit()
+    } catch let error as StoreError where error.code == .outcomeUnknown {
+      // If the server commits it later, the poller reports it.
+      core.renewWriter()
+      done = (stamp: 0, changes: possible)
+      throw error
+    }
   }
 
   package func observeCommits(

@@ -26,14 +26,12 @@ struct PostgresVerification {
     var problems: [VerificationProblem] = []
     let paths = collection.paths.copy()
     let lengths = collection.fullTextIndexes.map { ", \($0.lengthColumn)" }.joined()
-    var last = Int64.min
+    var last: Int64?
     while true {
-      let rows = try reader.session.run(
-        PostgresStatement(
-          """
-          SELECT id, source, body::text, true\(lengths) FROM \(collection.table) \
-          WHERE id > $1 ORDER BY id LIMIT 500
-          """, [.int(last)]))
+      let page: PostgresSQL =
+        "SELECT id, source, body::text, true\(lengths) FROM \(collection.table) "
+        + .page(after: last) + " ORDER BY id LIMIT 500"
+      let rows = try reader.session.run(page.statement)
       guard rows.count > 0 else { return problems }
       for row in 0..<rows.count {
         try reader.session.interruption?.check()

@@ -2,25 +2,32 @@
 
 package import NanoDocument
 
-/// A lightweight check of a statement's text before SQLite parses it.
+/// A lightweight check of a statement's text before the database parses it.
 ///
-/// Works on bytes, as SQLite does: for `String`, a combining mark after a hyphen makes it a different character.
+/// Works on bytes, as databases do: for `String`, a combining mark after a hyphen makes it a different character.
 package struct SQLText {
+  /// The database that parses the text.
+  package enum Dialect {
+    case sqlite
+    /// Comments nest, and a carriage return ends a line.
+    case postgres
+  }
+
+  private let dialect: Dialect
   /// The text from the first significant byte on.
   let rest: Substring.UTF8View
 
-  package init(_ text: String) {
+  package init(_ text: String, _ dialect: Dialect = .sqlite) {
+    self.dialect = dialect
     var rest = text[...].utf8
     while true {
       rest = rest.drop(while: Self.isSpace)
       if rest.starts(with: Self.byteOrderMark) {
         rest = rest.dropFirst(Self.byteOrderMark.count)
       } else if rest.starts(with: "--".utf8) {
-        rest = rest.drop { $0 != UInt8(ascii: "\n") }
+        rest = rest.drop { !Self.endsLine($0, dialect) }
       } else if rest.starts(with: "/*".utf8) {
-        let comment = rest.dropFirst(2)
-        rest =
-          comment.firstRange(of: "*/".utf8).map { comment[$0.upperBound...] } ?? comment.suffix(0)
+        rest = Self.afterComment(rest, dialect)
       } else {
         break
       }
@@ -28,9 +35,32 @@ package struct SQLText {
     self.rest = rest
   }
 
-  /// Whether SQLite skips this byte before a statement, including the semicolons of empty statements.
+  /// Whether the database skips this byte before a statement, including the semicolons of empty statements.
   private static func isSpace(_ byte: UInt8) -> Bool {
     byte == 0x20 || (0x09...0x0D).contains(byte) || byte == UInt8(ascii: ";")
+  }
+
+  private static func endsLine(_ byte: UInt8, _ dialect: Dialect) -> Bool {
+    byte == UInt8(ascii: "\n") || (dialect == .postgres && byte == UInt8(ascii: "\r"))
+  }
+
+  /// Returns what follows the `/*` comment at the start of a text; nothing if the comment has no end.
+  package static func afterComment(
+    _ text: Substring.UTF8View, _ dialect: Dialect
+  ) -> Substring.UTF8View {
+    var rest = text.dropFirst(2)
+    var depth = 1
+    while depth > 0, let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "*"), rest.first == UInt8(ascii: "/") {
+        depth -= 1
+      } else if dialect == .postgres, byte == UInt8(ascii: "/"), rest.first == UInt8(ascii: "*") {
+        depth += 1
+      } else {
+        continue
+      }
+      rest = rest.dropFirst()
+    }
+    return rest
   }
 
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -43,11 +73,19 @@ package struct SQLText {
     return String(decoding: letters, as: UTF8.self).uppercased()
   }
 
+  /// The text after the first word.
+  private var afterWord: SQLText {
+    SQLText(String(decoding: rest.dropFirst(word.utf8.count), as: UTF8.self), dialect)
+  }
+
   /// Rejects transaction control statements. Transactions belong to blocks: one begun by a statement would stay
   /// open after the block, and one ended by it would leave the block half committed.
   package func refuseTransactionControl() throws(StoreError) {
     let word = word
-    guard Self.control.contains(word) else { return }
+    // Alone, PREPARE only names a statement.
+    guard
+      Self.control.contains(word) || (word == "PREPARE" && afterWord.word == "TRANSACTION")
+    else { return }
     throw StoreError(
       .invalidArgument, "A statement cannot begin or end a transaction",
       [.actual: word, .hint: "use write and read blocks, one inside another for a savepoint"])
@@ -56,6 +94,6 @@ package struct SQLText {
   package var isReading: Bool { word == "SELECT" }
 
   private static let control: Set<String> = [
-    "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE",
+    "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE",
   ]
 }

@@ -43,7 +43,7 @@ package enum DeclaredErrors {
     "read(_:_:_:)": [.invalidArgument],
     "get(_:in:_:_:)": [.corruptDocument, .invalidArgument],
     "get(keys:in:_:_:)": [.corruptDocument, .invalidArgument],
-    "write(_:_:_:)": [.invalidArgument, .outcomeUnknown],
+    "write(_:_:_:)": [.invalidArgument, .outcomeUnknown, .uniqueViolation],
     "put(_:newKey:replacing:into:_:)": write.union([.notFound, .outcomeUnknown]),
     "replace(key:with:in:_:)": [
       .corruptDocument, .invalidArgument, .invalidKey, .outcomeUnknown, .uniqueViolation,

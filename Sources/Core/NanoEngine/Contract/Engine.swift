@@ -54,7 +54,8 @@ package protocol Engine: EngineMaintenance {
   /// - Throws: ``StoreError/Code/locked`` also if the transaction conflicts with a concurrent one;
   ///   ``StoreError/Code/outcomeUnknown`` if the connection to a server was lost during the commit, which was
   ///   applied completely or not at all. After every other error, nothing was written.
-  ///   ``StoreError/Code/invalidArgument`` for a call that would wait for itself.
+  ///   ``StoreError/Code/invalidArgument`` for a call that would wait for itself;
+  ///   ``StoreError/Code/uniqueViolation`` if an index that is being created rejects a document.
   func write<Result>(
     _ isolation: Isolation, _ interruption: Interruption?,
     _ work: (any EngineWriter) throws -> Result

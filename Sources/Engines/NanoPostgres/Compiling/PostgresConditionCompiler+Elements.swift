@@ -60,7 +60,7 @@ struct ElementIndexExpression {
 
   /// Returns `nil` if the path addresses an element by number, or if jsonb cannot store one of its names.
   init?(_ path: FieldPath, _ names: PostgresNames) {
-    guard !path.addressesElement,
+    guard !path.addressesElement, PostgresFieldExpression(path, names) != nil,
       let place = PostgresFieldExpression(FieldPath(components: [path.components[0]]), names)
     else { return nil }
     column = place.value

@@ -16,6 +16,7 @@ extension PostgresConditionCompiler {
       !node.phrases.contains(where: { $0.text.utf8.contains(0) })
     else { return nil }
     let expression = TokenQuery.text(node, scope.tokens)
+    guard expression.utf8.count <= TokenQuery.maximumSize else { return nil }
     return Translation(
       sql: "\(index.column) @@ " + .value(.text(expression)) + "::tsquery",
       isExact: plan.isExact && TokenQuery.isExact(node, scope))
@@ -52,16 +53,27 @@ enum TokenQuery {
     }
   }
 
+  /// The maximum length in bytes. The server's limit is 2^20 bytes for all lexemes.
+  static let maximumSize = 1_000_000
+
+  /// The maximum number of tokens of a phrase. Arbitrary: more narrow the search hardly further, and the server accepts
+  /// about 16,000 in a sequence. The rest is checked on the documents, as the order is.
+  private static let maximumTokens = 100
+
   private static func phrase(_ phrase: FullTextPhrase, _ tokens: Tokenizer) -> String {
     let words = tokens.tokens(of: phrase.text)
-    return joined(
-      words.enumerated().map { number, word in
-        let isLast = number == words.count - 1
-        let stored = TokenVector.truncated(word.text)
-        // A truncated token is a prefix.
-        return quoted(stored)
-          + (phrase.isPrefix && isLast || stored.utf8.count < word.text.utf8.count ? ":*" : "")
-      }, "&")
+    var parts: [String] = []
+    var seen: Set<ExactName> = []
+    for (number, word) in words.enumerated() where parts.count < maximumTokens {
+      let isLast = number == words.count - 1
+      let stored = TokenVector.truncated(word.text)
+      // A truncated token is a prefix.
+      let isPrefix =
+        (phrase.isPrefix && isLast) || stored.utf8.count < word.text.utf8.count
+      let part = quoted(stored) + (isPrefix ? ":*" : "")
+      if seen.insert(ExactName(part)).inserted { parts.append(part) }
+    }
+    return joined(parts, "&")
   }
 
   private static func joined(_ parts: [String], _ sign: String) -> String {

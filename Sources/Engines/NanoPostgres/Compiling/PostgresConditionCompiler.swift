@@ -26,9 +26,30 @@ struct PostgresConditionCompiler: ConditionTranslator {
     var isExact: Bool
   }
 
+  /// The maximum number of values in the SQL of a condition: half of what a statement can have, which leaves room for
+  /// the rest of the statement.
+  private static let maximumParameters = PostgresStatement.maximumValues / 2
+
   func split(_ condition: Condition) -> Split {
-    let (translations, rest) = translateConjuncts(condition)
-    return Split(sql: PostgresSQL.all(translations.map(\.sql)), rest: rest)
+    var parts: [PostgresSQL] = []
+    var rest: [Condition] = []
+    var free = Self.maximumParameters
+    for conjunct in condition.conjuncts {
+      let (translations, left) = translateConjuncts(conjunct)
+      let sql = translations.map(\.sql)
+      let count = sql.reduce(0) { $0 + $1.parameterCount }
+      // A join is decided for each conjunct alone, and cannot be left to the client afterwards.
+      guard count <= (conjunct.hasUnreadRelated ? Self.maximumParameters : free) else {
+        rest.append(conjunct)
+        continue
+      }
+      free -= count
+      parts += sql
+      if let left { rest.append(left) }
+    }
+    return Split(
+      sql: PostgresSQL.all(parts),
+      rest: rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .all(rest))
   }
 
   func translateSimple(_ condition: Condition) -> Translation? {
@@ -164,7 +185,8 @@ extension PostgresConditionCompiler {
       switch compared.kind {
       case .ordered(.number) where !single.types.contains(.decimal):
         numbers.append(compared.number)
-      case .ordered(.text) where !compared.mayBePrefix: texts.append(compared.text)
+      case .ordered(.text) where !compared.mayBePrefix, .ordered(.date), .equality:
+        texts.append(compared.text)
       default:
         guard let equality = field(path, .equal, value), equality.isExact else { return nil }
         others.append(equality.sql)

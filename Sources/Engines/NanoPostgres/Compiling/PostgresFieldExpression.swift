@@ -13,7 +13,7 @@ struct PostgresFieldExpression {
   /// The value as jsonb; SQL NULL if there is none.
   let value: String
 
-  /// Returns `nil` if jsonb cannot store one of the names.
+  /// Returns `nil` if jsonb cannot store one of the names as it is; see ``isStorable(_:)``.
   init?(_ path: FieldPath, _ names: PostgresNames, body: String = "body") {
     guard let steps = Self.steps(path) else { return nil }
     self.names = names
@@ -48,7 +48,7 @@ struct PostgresFieldExpression {
   private static func steps(_ path: FieldPath) -> String? {
     var names: [String] = []
     for name in path.components {
-      guard !name.isEmpty, !name.utf8.contains(0) else { return nil }
+      guard !name.isEmpty, isStorable(name) else { return nil }
       var quoted = "".unicodeScalars
       for scalar in storedName(name).unicodeScalars {
         if scalar == "\"" || scalar == "\\" { quoted.append("\\") }
@@ -57,6 +57,11 @@ struct PostgresFieldExpression {
       names.append("\"" + String(quoted) + "\"")
     }
     return "{" + names.joined(separator: ",") + "}"
+  }
+
+  /// Whether no other name has the same form on the server, where ``QueryableBody`` writes NUL as U+FFFD.
+  private static func isStorable(_ name: String) -> Bool {
+    !name.unicodeScalars.contains { $0 == "\0" || $0 == "\u{FFFD}" }
   }
 
   /// Returns the stored form of a name. A leading `$` is doubled.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import CLibPQ
+import Dispatch
 import Foundation
 import NanoDocument
 import NanoEngine
@@ -14,7 +15,7 @@ import NanoEngine
 /// Confined to the caller that has taken it from the pool.
 final class PostgresConnection {
   let handle: OpaquePointer
-  private let canceller: OpaquePointer?
+  private let canceller: Canceller
   /// Whether statements stay prepared, which is not the case behind a pooler.
   private let keepsStatements: Bool
   /// The names of prepared statements, by statement text.
@@ -49,7 +50,7 @@ final class PostgresConnection {
       ("dbname", conninfo), ("client_encoding", "UTF8"),
     ]
     handle = Self.connect(options)
-    canceller = PQgetCancel(handle)
+    canceller = Canceller(PQgetCancel(handle))
     self.keepsStatements = keepsStatements ?? false
     guard PQstatus(handle) == CONNECTION_OK else {
       // The object is initialized at this point, so `deinit` closes the connection.
@@ -62,7 +63,6 @@ final class PostgresConnection {
   }
 
   deinit {
-    PQfreeCancel(canceller)
     PQfinish(handle)
   }
 
@@ -113,9 +113,12 @@ extension PostgresConnection {
     // Checked when no further cancel request can be issued.
     defer {
       self.interruption = nil
-      if interruption.isTriggered { mayReceiveLateCancel = true }
+      if interruption.isTriggered {
+        canceller.wait()
+        mayReceiveLateCancel = true
+      }
     }
-    return try interruption.whileRunning(stop: makeCancelHandler(), work)
+    return try interruption.whileRunning(stop: { [canceller] in canceller.begin() }, work)
   }
 
   /// Waits until the next result can be read without blocking.
@@ -125,7 +128,7 @@ extension PostgresConnection {
   func awaitResult() throws(PostgresFailure) {
     guard let interruption else { return }
     while PQisBusy(handle) == 1 {
-      if interruption.isTriggered { Canceller(canceller).cancel() }
+      if interruption.isTriggered { canceller.cancel() }
       var socket = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
       // A signal only ends the wait early.
       _ = poll(&socket, 1, Self.cancelInterval)
@@ -162,15 +165,11 @@ extension PostgresConnection {
   }
 
   private func runNow(_ statements: [PostgresStatement]) throws -> [PostgresResult] {
+    // Before anything is sent: what the pipeline has received cannot be taken back.
+    for statement in statements { try statement.requireSendable() }
     for statement in statements { try enqueue(statement) }
     try end()
     return try readAll()
-  }
-
-  /// Returns a closure that cancels the running statement, from any thread. It opens a separate connection.
-  private func makeCancelHandler() -> @Sendable () -> Void {
-    let canceller = Canceller(canceller)
-    return { canceller.cancel() }
   }
 
   /// Absorbs a late cancel request, which would otherwise cancel the next statement.
@@ -187,11 +186,27 @@ extension PostgresConnection {
 }
 
 // @unchecked: libpq documents PQcancel as safe from any thread; the pointer never changes.
-/// Requests cancellation of a statement. Never outlives its connection: an interruption releases it before the
-/// call that uses the connection returns.
+/// Requests cancellation of the running statement, from any thread, by a separate connection.
 private final class Canceller: @unchecked Sendable {
   private let pointer: OpaquePointer?
+  /// The requests that were begun and have not been sent.
+  private let requests = DispatchGroup()
+
   init(_ pointer: OpaquePointer?) { self.pointer = pointer }
+
+  deinit { PQfreeCancel(pointer) }
+
+  /// Sends a request on another thread, since the server may not be reachable: the calling thread must not block.
+  func begin() {
+    requests.enter()
+    Thread.detachNewThread { [self] in
+      cancel()
+      requests.leave()
+    }
+  }
+
+  /// Waits until the requests are sent.
+  func wait() { requests.wait() }
 
   func cancel() {
     guard let pointer else { return }
@@ -315,6 +330,10 @@ extension PostgresConnection {
     case PGRES_PIPELINE_ABORTED:
       drain()
       return (nil, nil)
+    case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
+      // libpq returns this result until all rows are transferred, which is not possible in a pipeline.
+      isLost = true
+      throw PostgresFailure(state: "0A000", message: "COPY is not possible in pipeline mode")
     default: failure = PostgresFailure(first)
     }
     drain()

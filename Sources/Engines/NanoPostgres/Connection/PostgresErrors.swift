@@ -30,8 +30,13 @@ struct PostgresFailure: Error {
   ///
   /// Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
   var isConnectionLoss: Bool {
-    state.isEmpty || state.hasPrefix("08") || ["57P01", "57P02", "57P03", "57P05"].contains(state)
+    state.isEmpty || state.hasPrefix("08") || Self.endsOfConnections.contains(state)
   }
+
+  /// The server was shut down or crashed, the database was dropped, or a timeout ended the session.
+  private static let endsOfConnections: Set = [
+    "57P01", "57P02", "57P03", "57P04", "57P05", "25P03", "25P04",
+  ]
 
   /// Whether a schema, table, column or function does not exist.
   var isMissingObject: Bool { ["42P01", "42703", "42883", "3F000"].contains(state) }
@@ -54,10 +59,14 @@ struct PostgresFailure: Error {
 
   private static let longestMessage = 500
 
+  /// The message if neither the violated index nor the other document is known.
+  static let equalValues = "A document has the values of another one"
+
   private var code: StoreError.Code {
     switch state {
     case "57014": .interrupted
     case "55P03", Self.deadlock, "40001": .locked
+    case Self.uniqueViolation: .uniqueViolation
     case "25006": .readOnly
     case "42501": .notPermitted
     case "53100": .full
@@ -78,6 +87,7 @@ struct PostgresFailure: Error {
       state == "55P03"
         ? "Another connection holds the lock"
         : "The transaction conflicted with another one and was rolled back"
+    case .uniqueViolation: "A unique index already has this value"
     case .readOnly: "The server or the transaction is read-only"
     case .notPermitted: "The server role lacks the permission for this operation"
     case .full: "The server's disk is full"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
 import NanoSQL
 
 /// A fragment of SQL with the values of its parameters inline.
@@ -41,6 +42,16 @@ struct PostgresSQL: SQLExpression, ExpressibleByStringInterpolation {
 
   static func constant(_ truth: Bool) -> PostgresSQL { truth ? "true" : "false" }
 
+  /// The number of its parameters.
+  var parameterCount: Int { parts.count { if case .value = $0 { true } else { false } } }
+
+  /// The condition for the rows after the last one of a page. The first page has none, since it may begin with the
+  /// smallest row ID.
+  static func page(after last: Int64?) -> PostgresSQL {
+    guard let last else { return "" }
+    return "WHERE id > " + .value(.int(last))
+  }
+
   /// The rendered statement, with `$1`, `$2` and so on, and their values.
   var statement: PostgresStatement {
     var text = ""
@@ -74,6 +85,20 @@ struct PostgresStatement {
     self.values = values
     self.isPrepared = isPrepared
     self.returnsText = returnsText
+  }
+
+  /// The maximum number of values, which the protocol counts in 16 bits.
+  static let maximumValues = 65_535
+
+  static func tooManyValues(_ actual: String) -> StoreError {
+    StoreError(
+      .invalidArgument, "A statement has more parameters than the server accepts",
+      [.limit: "\(maximumValues)", .actual: actual])
+  }
+
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the statement has too many values.
+  func requireSendable() throws(StoreError) {
+    guard values.count <= Self.maximumValues else { throw Self.tooManyValues("\(values.count)") }
   }
 
   /// Returns a statement that is sent once, such as a definition.

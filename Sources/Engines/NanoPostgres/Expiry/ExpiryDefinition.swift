@@ -31,9 +31,14 @@ struct ExpiryDefinition {
   private var functionDefinition: String {
     """
     CREATE OR REPLACE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER \
-    SET search_path = pg_catalog, pg_temp AS $nano$ BEGIN \
-    IF TG_OP = 'TRUNCATE' THEN DELETE FROM \(expirations); \
-    ELSE DELETE FROM \(expirations) WHERE id = OLD.id; END IF; RETURN NULL; END $nano$
+    SET search_path = pg_catalog, pg_temp AS \(SQLName.literal(functionBody))
+    """
+  }
+
+  private var functionBody: String {
+    """
+    BEGIN IF TG_OP = 'TRUNCATE' THEN DELETE FROM \(expirations); \
+    ELSE DELETE FROM \(expirations) WHERE id = OLD.id; END IF; RETURN NULL; END
     """
   }
 

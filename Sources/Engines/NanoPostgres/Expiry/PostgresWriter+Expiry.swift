@@ -97,14 +97,12 @@ extension PostgresWriter {
           [.int(time)]))
       return
     }
-    var last = Int64.min
+    var last: Int64?
     while true {
-      let rows = try session.run(
-        PostgresStatement(
-          """
-          SELECT \(PostgresQueryCompiler.columns) FROM \(definition.table) WHERE id > $1 ORDER BY id \
-          LIMIT \(Self.rowsPerStep)
-          """, [.int(last)]))
+      let page: PostgresSQL =
+        "SELECT \(PostgresQueryCompiler.columns) FROM \(definition.table) "
+        + .page(after: last) + " ORDER BY id LIMIT \(Self.rowsPerStep)"
+      let rows = try session.run(page.statement)
       guard rows.count > 0 else { return }
       var times: [(rowID: Int64, time: Int64?)] = []
       for row in 0..<rows.count {

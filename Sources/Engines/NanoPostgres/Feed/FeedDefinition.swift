@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import NanoSQL
+
 /// The objects on the server that keep the change feed of a collection, and its queries.
 ///
 /// The number of an entry is the ID of its transaction plus a constant. A trigger sets it in the document's own row, in
@@ -50,10 +52,17 @@ struct FeedDefinition {
   /// The trigger function. It runs with the rights of its owner, since a role that may write documents need not have
   /// rights on the table of deletions. A statement that sets the number itself keeps it.
   func functionDefinition(_ base: Int64) -> String {
+    """
+    CREATE OR REPLACE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER \
+    SET search_path = pg_catalog, pg_temp AS \(SQLName.literal(functionBody(base)))
+    """
+  }
+
+  /// Quoted as a literal, since the name of a table may contain the tag of a dollar-quoted text.
+  private func functionBody(_ base: Int64) -> String {
     let row = "OLD.id, \(Self.number(base)), OLD.key, OLD.type, \(Self.now)"
     return """
-      CREATE OR REPLACE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER \
-      SET search_path = pg_catalog, pg_temp AS $nano$ BEGIN \
+      BEGIN \
       IF TG_OP = 'TRUNCATE' THEN \
       INSERT INTO \(deletions) SELECT id, \(Self.number(base)), key, type, \(Self.now) FROM \(table) \
       \(Self.replacing); RETURN NULL; END IF; \
@@ -63,7 +72,7 @@ struct FeedDefinition {
       IF NEW.revision = OLD.revision THEN NEW.revision := OLD.revision + 1; END IF; \
       IF NEW.id <> OLD.id THEN INSERT INTO \(deletions) VALUES (\(row)) \(Self.replacing); END IF; \
       END IF; \
-      NEW.\(Self.column) := \(Self.number(base)); RETURN NEW; END $nano$
+      NEW.\(Self.column) := \(Self.number(base)); RETURN NEW; END
       """
   }
 

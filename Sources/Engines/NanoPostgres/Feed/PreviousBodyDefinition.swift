@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
+import NanoSQL
 
 /// The objects on the server that keep the body that a document had before its next update.
 ///
@@ -42,14 +43,20 @@ struct PreviousBodyDefinition {
   private var functionDefinition: String {
     """
     CREATE OR REPLACE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER \
-    SET search_path = pg_catalog, pg_temp AS $nano$ BEGIN \
+    SET search_path = pg_catalog, pg_temp AS \(SQLName.literal(functionBody))
+    """
+  }
+
+  private var functionBody: String {
+    """
+    BEGIN \
     IF TG_OP = 'TRUNCATE' THEN UPDATE \(bodies) SET deleted = true WHERE NOT deleted; RETURN NULL; END IF; \
     IF TG_OP = 'UPDATE' AND NEW.id = OLD.id THEN \
     DELETE FROM \(bodies) WHERE id = OLD.id AND deleted; \
     INSERT INTO \(bodies) (id, key, type, version, added, revision, body, source) VALUES (OLD.id, OLD.key, OLD.type, \
     OLD.version, OLD.added, OLD.revision, OLD.body, OLD.source) ON CONFLICT (id) DO NOTHING; \
     ELSE UPDATE \(bodies) SET deleted = true WHERE id = OLD.id; END IF; \
-    RETURN NULL; END $nano$
+    RETURN NULL; END
     """
   }
 

@@ -5,7 +5,8 @@ import NanoEngine
 import NanoQuery
 
 extension PostgresReader {
-  /// Finds all matches with their ranks first; then only the documents of the page are read.
+  /// Finds all matches with their ranks first; then only the documents of the page are read. In another order than that
+  /// of the ranks, each document is ranked when it is read.
   func findRanked(
     _ query: Query, in collection: String, _ visit: (StoredDocument, Double) throws -> Bool
   ) throws {
@@ -17,9 +18,11 @@ extension PostgresReader {
     }
     guard let (metadata, search, results) = executed else { return }
     guard let search else {
-      var query = query
-      query.ranking = nil
-      return try find(query, in: collection) { try visit($0, 0) }
+      return try findUnranked(query, in: collection) { try visit($0, 0) }
+    }
+    if !query.isRanked, let totals = results.first {
+      let ranker = try self.ranker(search, totals, nil, metadata, collection)
+      return try findUnranked(query, in: collection) { try visit($0, Self.rank($0, ranker)) }
     }
     var matches = RankedMatches()
     if let totals = results.first {
@@ -41,6 +44,17 @@ extension PostgresReader {
     }
     try visitDocuments(
       page.map(\.rowID), metadata, PostgresQueryCompiler.columns(query), ranked)
+  }
+
+  /// Passes the documents in the order of the query's orderings, or by row ID.
+  private func findUnranked(
+    _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
+  ) throws {
+    var query = query
+    query.ranking = nil
+    // Without fields, no texts would be read to rank by.
+    if query.fields?.isEmpty == true { query.fields = nil }
+    try find(query, in: collection, visit)
   }
 
   /// Ranks matches by the occurrences of tokens that the server has stored.
@@ -110,10 +124,12 @@ extension PostgresReader {
     try count(search, &hits, metadata, collection)
     noteCounts(search, hits, state)
     var next = hits.makeIterator()
+    let documents = Int(totals.int(0, 0))
+    // Where statements see different states, there may be more documents with a phrase than there were in total.
     return FullTextRanker(
-      search.search.query, in: search.scope, search.ranking, documents: Int(totals.int(0, 0)),
+      search.search.query, in: search.scope, search.ranking, documents: documents,
       tokens: Int(totals.int(0, 1))
-    ) { _ in (next.next() ?? 0) ?? 0 }
+    ) { _ in min((next.next() ?? 0) ?? 0, documents) }
   }
 
   /// Returns the known numbers of documents with each phrase.
@@ -142,7 +158,7 @@ extension PostgresReader {
     var statements: [(number: Int, statement: PostgresStatement)] = []
     let compiler = PostgresQueryCompiler(metadata: metadata)
     for (number, query) in queries.enumerated() where hits[number] == nil && seesOneState {
-      guard let sql = compiler.count(try metadata.resolved(query)) else { continue }
+      guard let sql = compiler.count(try resolved(query, metadata)) else { continue }
       statements.append((number, sql.statement))
     }
     if !statements.isEmpty {

@@ -81,14 +81,12 @@ extension PostgresWriter {
   }
 
   private func fillRows(_ index: PostgresTextIndex, _ table: WriterTable) throws {
-    var last = Int64.min
+    var last: Int64?
     while true {
-      let rows = try session.run(
-        PostgresStatement(
-          """
-          SELECT id, \(PostgresQueryCompiler.body) FROM \(table.collection.table) WHERE id > $1 \
-          ORDER BY id LIMIT \(Self.fillBatchSize)
-          """, [.int(last)]))
+      let page: PostgresSQL =
+        "SELECT id, \(PostgresQueryCompiler.body) FROM \(table.collection.table) "
+        + .page(after: last) + " ORDER BY id LIMIT \(Self.fillBatchSize)"
+      let rows = try session.run(page.statement)
       guard rows.count > 0 else { return }
       var ids: [Int64] = []
       var tokens: [TokenVector] = []

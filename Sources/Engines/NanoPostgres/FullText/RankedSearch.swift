@@ -23,9 +23,9 @@ struct RankedSearch {
   private static let page = 10_000
 
   /// - Parameter isStable: Whether all statements see the same documents.
-  /// - Returns: `nil` if the query is not ranked by a search.
+  /// - Returns: `nil` if no search determines ranks.
   init?(_ query: Query, _ metadata: PostgresCollectionMetadata, isStable: Bool) throws {
-    guard query.isRanked, let search = query.condition.rankingSearch, let scope = search.scope,
+    guard let search = query.condition.rankingSearch, let scope = search.scope,
       let index = metadata.collection.fullTextIndexes.first(where: { $0.definition.scope == scope })
     else { return nil }
     self.query = query
@@ -41,7 +41,7 @@ struct RankedSearch {
         TextStatistics(index, metadata.collection, metadata.names)?.totals
         ?? TextStatistics.scan(index, metadata.collection)
     }
-    guard isStable, let counts = OccurrenceCounts(phrases, scope) else { return }
+    guard isStable, query.isRanked, let counts = OccurrenceCounts(phrases, scope) else { return }
     let columns: PostgresSQL = "id, \(index.lengthColumn), " + counts.expression(index)
     let compiled = PostgresQueryCompiler(metadata: metadata).select(matching, columns: columns)
     guard compiled.rest == nil, compiled.isSorted else { return }

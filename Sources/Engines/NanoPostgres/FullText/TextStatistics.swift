@@ -74,10 +74,17 @@ struct TextStatistics {
 
   /// The trigger function. It runs with the rights of its owner, like that of a change feed.
   private var functionDefinition: String {
+    """
+    CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER \
+    SET search_path = pg_catalog, pg_temp AS \(SQLName.literal(functionBody))
+    """
+  }
+
+  /// Quoted as a literal, since the name of a table may contain the tag of a dollar-quoted text.
+  private var functionBody: String {
     let (column, length) = (index.column, index.lengthColumn)
     return """
-      CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER \
-      SET search_path = pg_catalog, pg_temp AS $nano$ DECLARE d bigint; n bigint; BEGIN \
+      DECLARE d bigint; n bigint; BEGIN \
       IF TG_OP = 'INSERT' THEN SELECT count(*), coalesce(sum(\(length)), 0) INTO d, n FROM nano_new; \
       ELSIF TG_OP = 'DELETE' THEN SELECT - count(*), - coalesce(sum(\(length)), 0) INTO d, n FROM nano_old; \
       ELSIF TG_OP = 'UPDATE' THEN \
@@ -87,7 +94,7 @@ struct TextStatistics {
       IF d <> 0 THEN INSERT INTO \(table) VALUES (0, n, \(Self.mark)); END IF; RETURN NULL; \
       ELSE DELETE FROM \(table); d := 0; n := 0; \
       INSERT INTO \(table) VALUES (0, 0, \(Self.mark)); END IF; \
-      IF d <> 0 THEN INSERT INTO \(table) VALUES (d, n, \(Self.mark)); END IF; RETURN NULL; END $nano$
+      IF d <> 0 THEN INSERT INTO \(table) VALUES (d, n, \(Self.mark)); END IF; RETURN NULL; END
       """
   }
 

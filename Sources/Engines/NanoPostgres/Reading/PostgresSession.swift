@@ -57,6 +57,8 @@ final class PostgresSession {
   func run(_ statements: [PostgresStatement]) throws -> [PostgresResult] {
     try interruption?.check()
     if let failure, mode != .none { throw failure.error() }
+    // Before BEGIN is sent, or the transaction would be in an unknown state.
+    for statement in statements { try statement.requireSendable() }
     let queued = queue
     queue = []
     return try keepingFailure {
@@ -162,7 +164,12 @@ final class PostgresSession {
     queue = []
     guard let connection else { return }
     if hasBegun, !connection.isLost {
-      connection.send([PostgresStatement(mode == .writing ? "ROLLBACK" : "COMMIT")])
+      let isWriting = mode == .writing
+      // In a failed transaction, the connection could not make room for a new prepared statement.
+      connection.send([
+        PostgresStatement(
+          isWriting ? "ROLLBACK" : "COMMIT", isPrepared: !isWriting && failure == nil)
+      ])
       connection.hasTransaction = false
     }
     release()

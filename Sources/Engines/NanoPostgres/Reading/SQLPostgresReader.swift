@@ -7,18 +7,25 @@ import NanoSQL
 
 /// A reader that runs user-supplied statements.
 class SQLPostgresReader: PostgresReader, SQLReader {
-  /// Records that a user-supplied statement has written.
-  func noteUserWrite() {}
+  /// Records that a user-supplied statement may have written.
+  ///
+  /// - Parameter changesCollections: Whether it may have changed documents of any collection.
+  func noteUserWrite(changesCollections: Bool) {}
   /// Whether user-supplied statements may write.
   var mayWrite: Bool { false }
 
   func sql(
     _ text: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
-    try SQLText(text).refuseTransactionControl()
+    try SQLText(text, .postgres).refuseTransactionControl()
     let statement = try UserStatement(text, arguments)
-    if mayWrite, !SQLText(text).isReading { try refuseInternal(statement) }
+    try statement.refuseCopying()
+    let mayChange = mayWrite && !statement.isPlainExplanation
+    if mayChange, !statement.isQuery { try refuseInternal(statement) }
     let result = try session.run([Self.searchPath(names.schema), statement.sent])[1]
+    // The command tag does not tell: `SELECT` is also that of CREATE TABLE AS, of `WITH` with a DELETE, and of a
+    // function that writes.
+    if mayChange { noteUserWrite(changesCollections: !statement.isQuery) }
     let columns = (0..<result.columns).map { result.name($0) }
     for row in 0..<result.count {
       try session.interruption?.check()
@@ -26,7 +33,6 @@ class SQLPostgresReader: PostgresReader, SQLReader {
       guard try show(SQLRow(columns: columns, values: values)) else { break }
     }
     let isReading = result.command.hasPrefix("SELECT") || result.command.hasPrefix("EXPLAIN")
-    if mayWrite, !isReading { noteUserWrite() }
     return SQLSummary(columns: columns, changes: isReading ? 0 : result.changes)
   }
 
@@ -40,27 +46,54 @@ class SQLPostgresReader: PostgresReader, SQLReader {
   ///
   /// - Throws: ``StoreError/Code/notPermitted``. Such a write would invalidate the store's metadata.
   private func refuseInternal(_ statement: UserStatement) throws {
+    guard !statement.isBlock else {
+      throw StoreError(
+        .notPermitted, "A DO block may modify the store's internal tables",
+        [.actual: "DO", .hint: "run its statements one at a time in a write block"])
+    }
     let schema = names.schema
-    let tables = try session.run(
-      PostgresStatement("SELECT table_name FROM \(names.qualified("nano_collections"))"))
-    let tableNames = Set((0..<tables.count).map { ExactName(tables.text($0, 0)) })
+    let tables = try documentTables()
     func isInternal(_ name: String) -> Bool {
-      tableNames.contains(ExactName(name)) || name.hasExactPrefix("nano_")
+      tables.contains(ExactName(name)) || name.hasExactPrefix("nano_")
+        || (statement.changesSchema && name.hasSameBytes(as: schema))
     }
     func rejection(_ name: String) -> StoreError {
       StoreError(
         .notPermitted, "A statement cannot modify the store's internal tables", [.table: name])
     }
-    guard statement.canBeExplained else {
-      // A definition, for which the server has no plan.
-      if let name = statement.words.first(where: isInternal) { throw rejection(name) }
-      return
+    // Of a definition, the server has no plan, except for the query of CREATE TABLE AS.
+    let words = statement.definingWords
+    if let name = words.map(\.text).first(where: isInternal) { throw rejection(name) }
+    if !words.isEmpty, statement.escapesNames {
+      throw StoreError(
+        .notPermitted, "A definition cannot write names with Unicode escapes",
+        [.hint: "write the characters themselves"])
     }
+    guard statement.canBeExplained else { return }
     let plan = try session.run([Self.searchPath(schema), statement.explained])[1]
     let tree = try DocumentObject(json: "{\"plan\":\(plan.text(0, 0))}", dialect: .plain)
     if let name = Self.writtenTables(.object(tree), schema).first(where: isInternal) {
       throw rejection(name)
     }
+  }
+
+  /// Returns the names of the collections' tables and of their partitions.
+  private func documentTables() throws -> Set<ExactName> {
+    let results = try session.run([
+      PostgresStatement("SELECT table_name FROM \(names.qualified("nano_collections"))"),
+      PostgresStatement(
+        """
+        SELECT p.relname::text, c.relname::text FROM pg_catalog.pg_inherits AS i \
+        JOIN pg_catalog.pg_class AS p ON p.oid = i.inhparent \
+        JOIN pg_catalog.pg_class AS c ON c.oid = i.inhrelid \
+        JOIN pg_catalog.pg_namespace AS n ON n.oid = p.relnamespace WHERE n.nspname = $1
+        """, [.text(names.schema)]),
+    ])
+    var tables = Set((0..<results[0].count).map { ExactName(results[0].text($0, 0)) })
+    for row in 0..<results[1].count where tables.contains(ExactName(results[1].text(row, 0))) {
+      tables.insert(ExactName(results[1].text(row, 1)))
+    }
+    return tables
   }
 
   private static func writtenTables(_ plan: DocumentValue, _ schema: String) -> [String] {
@@ -80,12 +113,12 @@ class SQLPostgresReader: PostgresReader, SQLReader {
   }
 
   func explain(sql text: String) throws -> Explanation {
-    try SQLText(text).refuseTransactionControl()
-    let count = UserStatement.parameters(in: text)
-    let statement = try UserStatement(
-      text, SQLArguments(Array(repeating: .null, count: count)))
+    try SQLText(text, .postgres).refuseTransactionControl()
+    let statement = try UserStatement(withoutValues: text)
+    // After the option in parentheses, the text cannot continue with ANALYZE, which would execute the statement.
     let results = try session.run([
-      Self.searchPath(names.schema), .once("EXPLAIN " + statement.sent.text, statement.sent.values),
+      Self.searchPath(names.schema),
+      .once("EXPLAIN (FORMAT TEXT) " + statement.sent.text, statement.sent.values),
     ])
     let plan = (0..<results[1].count).map { results[1].text($0, 0) }
     let indexes = try session.run(

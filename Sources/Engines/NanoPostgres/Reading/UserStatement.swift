@@ -3,18 +3,43 @@
 import Foundation
 import NanoDocument
 import NanoEngine
-import NanoSQL
 
 /// A user-supplied statement. `?` and `:name` parameters are replaced by `$1` and so on, unless the statement
 /// uses `$1` itself.
 struct UserStatement {
   private let text: String
   private let values: [PostgresValue]
-  /// The statement's identifiers and keywords, in lower case unless quoted.
-  let words: [String]
+  /// The statement's identifiers and keywords.
+  let words: [Word]
+  /// Whether a name is written with escapes, so that ``words`` do not contain it.
+  let escapesNames: Bool
 
   init(_ text: String, _ arguments: SQLArguments) throws {
+    try self.init(Scan(text), arguments.positional, arguments.named.byExactName)
+  }
+
+  /// Creates a statement whose parameters are all null, for its plan.
+  init(withoutValues text: String) throws {
     let scan = Scan(text)
+    var marks = 0
+    var highest: Int?
+    var named: [ExactName: DocumentValue] = [:]
+    for piece in scan.pieces {
+      switch piece {
+      case .text: break
+      case .mark: marks += 1
+      case .name(let name): named[ExactName(name)] = .null
+      case .number(let digits):
+        let number = try Self.number(digits)
+        highest = max(highest ?? 0, number)
+      }
+    }
+    try self.init(scan, Array(repeating: .null, count: highest ?? marks), named)
+  }
+
+  private init(
+    _ scan: Scan, _ positional: [DocumentValue], _ named: [ExactName: DocumentValue]
+  ) throws {
     guard !scan.hasMore else {
       throw StoreError(
         .invalidArgument, "The text contains more than one statement",
@@ -22,23 +47,31 @@ struct UserStatement {
     }
     var values: [PostgresValue] = []
     var rendered = ""
-    let named = arguments.named.byExactName
+    var used = 0
     var unused = Set(named.keys)
-    words = scan.words
     let usesNumbers = scan.pieces.contains { if case .number = $0 { true } else { false } }
     for piece in scan.pieces {
       switch piece {
-      case .text(let part), .number(let part): rendered += part
-      case .mark where usesNumbers || arguments.positional.isEmpty: rendered += "?"
+      case .text(let part): rendered += part
+      case .number(let digits):
+        let number = try Self.number(digits)
+        rendered += "$\(number)"
+      case .mark where usesNumbers || positional.isEmpty: rendered += "?"
       case .mark:
-        guard values.count < arguments.positional.count else {
+        guard used < positional.count else {
           throw StoreError(
             .invalidArgument, "A statement has more parameters than arguments",
-            [.actual: "\(arguments.positional.count)"])
+            [.actual: "\(positional.count)"])
         }
-        values.append(try Self.value(arguments.positional[values.count]))
+        values.append(try Self.value(positional[used]))
+        used += 1
         rendered += "$\(values.count)"
       case .name(let name):
+        guard !usesNumbers else {
+          throw StoreError(
+            .invalidArgument, "A statement has both numbered and named parameters",
+            [.actual: ":" + name, .hint: "use $1 and so on, or names, for all of them"])
+        }
         guard let value = named[ExactName(name)] else {
           throw StoreError(
             .invalidArgument, "A parameter of the statement has no argument",
@@ -49,26 +82,22 @@ struct UserStatement {
         rendered += "$\(values.count)"
       }
     }
-    if usesNumbers { values = try arguments.positional.map(Self.value) }
-    guard unused.isEmpty, usesNumbers || values.count >= arguments.positional.count else {
+    if usesNumbers { values = try positional.map(Self.value) }
+    guard unused.isEmpty, usesNumbers || used == positional.count else {
       throw StoreError(.invalidArgument, "An argument has no matching parameter in the statement")
     }
-    self.text = rendered
+    text = rendered
     self.values = values
+    words = scan.words
+    escapesNames = scan.escapesNames
   }
 
-  /// Returns the number of positional arguments of a statement.
-  static func parameters(in text: String) -> Int {
-    var marks = 0
-    var highest = 0
-    for piece in Scan(text).pieces {
-      switch piece {
-      case .mark: marks += 1
-      case .number(let number): highest = max(highest, Int(number.dropFirst()) ?? 0)
-      default: break
-      }
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the server does not accept so many parameters.
+  private static func number(_ digits: String) throws(StoreError) -> Int {
+    guard let number = Int(digits), number <= PostgresStatement.maximumValues else {
+      throw PostgresStatement.tooManyValues("$" + digits)
     }
-    return highest > 0 ? highest : marks
+    return number
   }
 
   var sent: PostgresStatement {
@@ -78,11 +107,6 @@ struct UserStatement {
   var explained: PostgresStatement {
     PostgresStatement(
       "EXPLAIN (FORMAT JSON, VERBOSE) " + text, values, isPrepared: false, returnsText: true)
-  }
-
-  /// Whether the server can plan the statement, so that the tables it writes to are known beforehand.
-  var canBeExplained: Bool {
-    ["insert", "update", "delete", "merge", "with", "values", "table"].contains(words.first ?? "")
   }
 
   private static func value(_ value: DocumentValue) throws -> PostgresValue {
@@ -103,98 +127,6 @@ struct UserStatement {
       writer.value(value)
       if let failure = writer.failure { throw failure }
       return .untyped(writer.text)
-    }
-  }
-}
-
-extension UserStatement {
-  /// A statement split at its parameters.
-  fileprivate struct Scan {
-    enum Piece {
-      case text(String)
-      /// `?`
-      case mark
-      /// `:name`
-      case name(String)
-      /// `$1`
-      case number(String)
-    }
-    var pieces: [Piece] = []
-    var words: [String] = []
-    /// Whether another statement follows after a semicolon.
-    var hasMore = false
-
-    init(_ text: String) {
-      var rest = text.unicodeScalars[...]
-      var plain = String.UnicodeScalarView()
-      func isWord(_ scalar: Unicode.Scalar) -> Bool {
-        scalar == "_" || scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
-      }
-      while let first = rest.first {
-        if let quoted = Self.quoted(rest) {
-          plain.append(contentsOf: quoted)
-          if first == "\"" { words.append(String(quoted.dropFirst().dropLast())) }
-          rest = rest.dropFirst(quoted.count)
-          continue
-        }
-        if isWord(first) {
-          let word = rest.prefix(while: isWord)
-          words.append(String(word).lowercased())
-          plain.append(contentsOf: word)
-          rest = rest.dropFirst(word.count)
-          continue
-        }
-        rest = rest.dropFirst()
-        if first == ";", !SQLText(String(rest)).isEmpty { hasMore = true }
-        let name = rest.prefix(while: isWord)
-        let piece: Piece?
-        switch first {
-        case "?": piece = .mark
-        case ":" where rest.first == ":":
-          plain.append(contentsOf: "::".unicodeScalars)
-          rest = rest.dropFirst()
-          continue
-        case ":" where !name.isEmpty: piece = .name(String(name))
-        case "$" where !name.isEmpty && name.allSatisfy({ ("0"..."9").contains($0) }):
-          piece = .number("$" + String(name))
-        default: piece = nil
-        }
-        guard let piece else {
-          plain.append(first)
-          continue
-        }
-        if first != "?" { rest = rest.dropFirst(name.count) }
-        pieces += [.text(String(plain)), piece]
-        plain = String.UnicodeScalarView()
-      }
-      pieces.append(.text(String(plain)))
-    }
-
-    /// Returns the quoted string, quoted name or comment at the start of a text.
-    private static func quoted(
-      _ text: Substring.UnicodeScalarView
-    ) -> Substring.UnicodeScalarView? {
-      guard let first = text.first else { return nil }
-      let second = text.dropFirst().first
-      func upTo(_ end: String, from start: Int) -> Substring.UnicodeScalarView {
-        let rest = String(text)
-        let from = rest.unicodeScalars.index(rest.startIndex, offsetBy: start)
-        guard let found = rest.range(of: end, options: .literal, range: from..<rest.endIndex) else {
-          return text
-        }
-        let count = rest.unicodeScalars.distance(from: rest.startIndex, to: found.upperBound)
-        return text.prefix(count)
-      }
-      switch first {
-      case "'", "\"": return upTo(String(first), from: 1)
-      case "-" where second == "-": return upTo("\n", from: 2)
-      case "/" where second == "*": return upTo("*/", from: 2)
-      case "$":
-        let tag = text.dropFirst().prefix { $0 == "_" || $0.properties.isAlphabetic }
-        guard text.dropFirst(tag.count + 1).first == "$" else { return nil }
-        return upTo("$" + String(tag) + "$", from: tag.count + 2)
-      default: return nil
-      }
     }
   }
 }

@@ -95,14 +95,19 @@ private struct ConcurrentIndexBuild {
   private func holder(of index: Int64, _ collection: Int64) throws -> PostgresSession {
     while true {
       let session = PostgresSession(core.pool, .writing, interruption)
-      let results = try session.run([
-        PostgresStatement(
-          "SELECT pg_try_advisory_xact_lock($1) AND pg_try_advisory_xact_lock($2)",
-          [.int(collection), .int(index)]),
-        // Has no snapshot, and ends the statement before, whose snapshot the build would wait for.
-        PostgresStatement("SAVEPOINT nano_build"),
-      ])
-      if results[0].bool(0, 0) { return session }
+      do {
+        let results = try session.run([
+          PostgresStatement(
+            "SELECT pg_try_advisory_xact_lock($1) AND pg_try_advisory_xact_lock($2)",
+            [.int(collection), .int(index)]),
+          // Has no snapshot, and ends the statement before, whose snapshot the build would wait for.
+          PostgresStatement("SAVEPOINT nano_build"),
+        ])
+        if results[0].bool(0, 0) { return session }
+      } catch {
+        session.end()
+        throw error
+      }
       session.end()
       // A statement that waits has a snapshot, for which the build of the other program would wait.
       Thread.sleep(forTimeInterval: Self.pause)

@@ -96,7 +96,11 @@ struct KnownDocuments {
   }
 
   mutating func note(_ document: KnownDocument) {
-    guard byRowID.count < Self.maximum || byRowID[document.rowID] != nil else { return }
+    guard byRowID.count < Self.maximum || byRowID[document.rowID] != nil else {
+      // Its key may be noted as missing.
+      if let key = document.key { forget(.key(key)) }
+      return
+    }
     byRowID[document.rowID] = document
     if let key = document.key { rowIDs[key] = document.rowID }
   }

@@ -86,9 +86,8 @@ extension PostgresWriter {
     for use in use where !use.collection.utf8.contains(0) {
       let folded = use.collection.folded
       if let collection = core.cache[folded] {
-        var first = FirstUse(use, collection, at: time(collection))
-        first.isWhole = first.isWhole && isSerializable
-        uses.append(first)
+        uses.append(
+          FirstUse(use, collection, isWhole: locksWhole(use), at: time(collection)))
       } else if use.newDocuments == 0, core.cache.isMissing(folded) {
         missing.append(folded)
       }
@@ -100,16 +99,23 @@ extension PostgresWriter {
     }
     let sorted = use.sorted { $0.collection.foldingASCII.isBefore($1.collection.foldingASCII) }
     lockFirst(
-      sorted.filter { $0.keys == nil && isSerializable && !$0.collection.utf8.contains(0) }
+      sorted.filter { locksWhole($0) && !$0.collection.utf8.contains(0) }
         .map { core.locks.collection($0.collection.folded) })
     for use in sorted {
-      let isWhole = use.keys == nil && isSerializable
-      guard let table = try table(use.collection, isWhole: isWhole) else { continue }
-      let first = FirstUse(use, table.collection, at: time(table.collection))
+      guard let table = try table(use.collection, isWhole: locksWhole(use)) else { continue }
+      let first = FirstUse(
+        use, table.collection, isWhole: table.isWhole, at: time(table.collection))
       if first.statements.isEmpty { continue }
       let locks = try lock(first.keys, table)
       note(first, Array(try session.run(locks + first.statements).dropFirst(locks.count)))
     }
+  }
+
+  /// Whether a use locks the collection as a whole, and not its keys.
+  private func locksWhole(_ use: TransactionUse) -> Bool {
+    guard let keys = use.keys else { return isSerializable }
+    let maximum = PostgresLocks.maximumKeys
+    return keys.count > maximum && Set(keys).count > maximum
   }
 
   /// Acquires locks before the transaction gets its ID, if it has not begun; otherwise the caller acquires them.
@@ -123,10 +129,13 @@ extension PostgresWriter {
   private func note(_ use: FirstUse, _ results: [PostgresResult]) {
     guard let table = tables[use.collection.folded], let found = results.first else { return }
     table.known.makeRoom(for: found.count)
-    for key in use.keys { table.known.noteMissing(key) }
+    var missing = Set(use.keys)
     for row in 0..<found.count {
-      found.withDocument(row, use.collection.incarnation) { table.known.note(KnownDocument($0)) }
+      let document = found.withDocument(row, use.collection.incarnation) { KnownDocument($0) }
+      if let key = document.key { missing.remove(key) }
+      table.known.note(document)
     }
+    for key in missing { table.known.noteMissing(key) }
     guard results.count > 1, !table.isWhole else { return }
     table.known.reserved = (0..<results[1].count).map { results[1].int($0, 0) }
   }
@@ -134,9 +143,9 @@ extension PostgresWriter {
 
 extension FirstUse {
   /// - Parameter time: When expired documents are left out; `nil` if they need not be.
-  init(_ use: TransactionUse, _ collection: PostgresCollection, at time: Int64?) {
+  init(_ use: TransactionUse, _ collection: PostgresCollection, isWhole: Bool, at time: Int64?) {
     self.collection = collection
-    isWhole = use.keys == nil
+    self.isWhole = isWhole
     keys = Array(Set(use.keys ?? []))
     let visible = collection.isVisible(at: time).map { " AND " + $0 } ?? PostgresSQL()
     let select = "SELECT \(PostgresQueryCompiler.columns) FROM \(collection.table) WHERE "
@@ -149,7 +158,8 @@ extension FirstUse {
     let texts = PostgresValue.texts(keys.map(\.description))
     let rows = PostgresSQL(select + "key = ANY(") + .value(texts) + ") AND key IS NOT NULL"
     statements = [(rows + visible + " ORDER BY key FOR UPDATE").statement]
-    guard use.newDocuments > 0 else { return }
+    // No other transaction takes row IDs of a collection that is locked as a whole.
+    guard use.newDocuments > 0, !isWhole else { return }
     statements.append(
       PostgresStatement(
         """

@@ -36,10 +36,14 @@ extension PostgresWriter {
     do {
       return try session.run(sql.statement)
     } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
-      throw StoreError(
-        .uniqueViolation, "A document has the values of another one",
-        [.collection: table.collection.description.name])
+      throw Self.equalValues(table)
     }
+  }
+
+  private static func equalValues(_ table: WriterTable) -> StoreError {
+    StoreError(
+      .uniqueViolation, PostgresFailure.equalValues,
+      [.collection: table.collection.description.name])
   }
 
   /// Returns the reason why a document was not inserted.
@@ -57,8 +61,8 @@ extension PostgresWriter {
         return StoreError.duplicateRowID(id, in: name)
       }
     }
-    return try violation(row, table, except: nil)
-      ?? StoreError(.database, "The server rejected a document", [.collection: name])
+    // What remains is a unique index that is being created concurrently.
+    return try violation(row, table, except: nil) ?? Self.equalValues(table)
   }
 
   /// Returns the unique index that a document violates, with the existing document that has its values.

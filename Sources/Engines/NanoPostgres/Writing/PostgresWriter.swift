@@ -143,9 +143,9 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
 
   override var mayWrite: Bool { true }
 
-  override func noteUserWrite() {
+  override func noteUserWrite(changesCollections: Bool) {
     hasWritten = true
-    ranUserWrite = true
+    if changesCollections { ranUserWrite = true }
   }
 
   /// Includes the paths of the transaction's own documents.

@@ -57,8 +57,8 @@ extension PostgresEngine {
     _ write: GroupedWrite, alone: (inout SingleStatement) throws -> SingleStatement.Outcome
   ) throws -> Bool? {
     var isChanged: Bool?
-    try reporting {
-      let name = write.collection.description.name
+    let name = write.collection.description.name
+    try reporting(ifUnknown: Commit([Change(name, nil)])) {
       let outcome = try groups.run(write, core) {
         var single = SingleStatement(core, write.collection)
         switch try alone(&single) {

@@ -93,22 +93,25 @@ extension PostgresEngine {
     return try withRow(document, cached) { row in
       let write = SingleStatementWrite(
         core: core, collection: cached, document: document, replacing: replacing)
-      var stored: SingleWriteResult?
-      try reporting {
+      let name = cached.description.name
+      var stored: Result<SingleWriteResult, any Error>?
+      try reporting(ifUnknown: Commit([Change(name, nil)])) {
         let kind = replacing ? GroupedWrite.Kind.save : .insert
         let grouped = document.key.map {
           GroupedWrite(kind: kind, collection: cached, key: $0, row: row)
         }
         switch try groups.run(grouped, core, alone: { try write.run(row, interruption) }) {
-        case .stored(let result): stored = result
-        case .committed(let stamp): stored = try write.stored(stamp: stamp)
+        case .stored(let result): stored = .success(result)
+        case .committed(let stamp):
+          stored = Result { try write.stored(stamp: stamp) }
+          // The commit is reported even if the document cannot be read.
+          if case .failure? = stored { return (stamp, Commit([Change(name, nil)])) }
         case .unchanged, .needsTransaction: return nil
         }
-        return stored.map {
-          ($0.stamp, Commit([Change(cached.description.name, [$0.rowID: $0.kind])]))
-        }
+        guard case .success(let result)? = stored else { return nil }
+        return (result.stamp, Commit([Change(name, [result.rowID: result.kind])]))
       }
-      return stored.map { ($0.rowID, document.key) }
+      return try stored.map { try $0.get() }.map { ($0.rowID, document.key) }
     }
   }
 

@@ -127,6 +127,7 @@ package struct FullTextGenerator {
     var query = Query(isRanked ? .search(search) : condition(search))
     if isRanked {
       query.ranking = FullTextRanking(weights: random.oneIn(2) ? [:] : ["a": 4, "b.c": 0.5])
+      if random.oneIn(4) { query.orderings = [Ordering("n", descending: true)] }
     } else {
       if random.oneIn(3) { query.orderings = [Ordering("n", descending: true)] }
       if random.oneIn(3) { query.limit = random.number(0...3) }

@@ -39,7 +39,7 @@ package struct FullTextResults {
       let (expected, actual) = (results[index], other.results[index])
       let isSame =
         expected.rows == actual.rows
-        && (!query.isRanked
+        && (query.ranking == nil
           || zip(expected.ranks, actual.ranks).allSatisfy { abs($0 - $1) < 1e-9 })
       // Ranks that differ only in their last digits may change the order.
       if isSame || (query.isRanked && query.limit == nil && isClose(expected, actual)) { continue }
