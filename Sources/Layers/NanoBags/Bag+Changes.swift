@@ -153,22 +153,41 @@ extension Bag {
   }
 
   private func remove(_ choose: (BagReader, BagState) throws -> [BagMember]) throws -> Int {
-    let (members, saved) = try reading { reader, state in
+    try changing { reader, state -> (members: [BagMember], saved: Set<BagMember>) in
       let members = try choose(reader, state)
       return (members, try reader.contained(members))
-    }
-    return change { state in
-      members.reduce(0) { count, member in
-        let isSaved = saved.contains(member) || state.isBeingSaved(member)
-        return count + (state.remove(member, isSaved: isSaved) ? 1 : 0)
+    } by: { found, state in
+      let saved = found.saved.union(state.beingSaved)
+      return found.members.reduce(0) { count, member in
+        count + (state.remove(member, isSaved: saved.contains(member)) ? 1 : 0)
       }
+    }
+  }
+
+  /// Reads the bag, and changes it by what was found. Reads again if a save or deletion of the bag
+  /// began, committed or was rolled back in between, which moves members between what a reader and
+  /// what the state contains.
+  private func changing<Found, Result: Sendable>(
+    _ find: (BagReader, BagState) throws -> Found, by apply: (Found, inout BagState) -> Result
+  ) throws -> Result {
+    while true {
+      let (found, generation) = try reading { reader, state in
+        (try find(reader, state), state.generation)
+      }
+      let result: Result? = change { state in
+        state.generation == generation ? apply(found, &state) : nil
+      }
+      if let result { return result }
     }
   }
 
   /// Removes all members from the bag. Unsaved members also count as removed.
   public func removeAll() throws {
-    let hasSaved = try reading { reader, _ in try !reader.isEmpty }
-    change { $0.removeAll(hasSaved: hasSaved) }
+    try changing { reader, _ in
+      try !reader.isEmpty
+    } by: { hasSaved, state in
+      state.removeAll(hasSaved: hasSaved)
+    }
   }
   /// The asynchronous form of `removeAll()`, which does not block the calling thread.
   public func removeAll() async throws { try await onReader { try self.removeAll() } }
@@ -196,13 +215,14 @@ extension Document {
 }
 
 extension BagState {
-  /// Returns the members that a key may denote: in one collection, or in all existing ones.
+  /// Returns the members that a key may denote: in one collection, or in all existing ones, sorted
+  /// by the bytes of their folded names.
   func members(
     _ key: DocumentKey, in collection: String?, _ reader: BagReader
   ) throws -> [BagMember] {
     if let collection { return [BagMember(collection, .key(key))] }
     let pendingMembers = pending.filter { $0.identity == .key(key) }
     let storedMembers = try reader.names().values.map { BagMember($0, .key(key)) }
-    return Array(Set(pendingMembers).union(storedMembers))
+    return Set(pendingMembers).union(storedMembers).sorted { $0.exact < $1.exact }
   }
 }

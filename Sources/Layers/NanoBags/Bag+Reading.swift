@@ -38,7 +38,8 @@ extension Bag {
     try await contents.documents(limit: limit, offset: offset)
   }
 
-  /// Returns the document with this key, or nil if it is not in the bag.
+  /// Returns the document with this key, or nil if it is not in the bag; see
+  /// ``BagPart/document(_:in:)-(String,_)``.
   public func document(_ key: String, in collection: String? = nil) throws -> Document? {
     try contents.document(key, in: collection)
   }

@@ -117,7 +117,7 @@ extension Bag {
       for entry in state.unsavedEntries {
         // If the bag contains itself, the copy contains the original.
         let isSelf = entry.member == member
-        copy.add(entry.member, isSelf ? .bag(self) : entry.content)
+        copy.add(entry.member, isSelf ? .bag(self) : entry.content, isMoved: entry.isMoved)
       }
       for entry in state.removedEntries {
         _ = copy.remove(entry.member, isSaved: inherited.contains(entry.member))

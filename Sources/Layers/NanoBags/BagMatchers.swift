@@ -12,6 +12,7 @@ final class BagMatchers {
   private struct Matchers {
     let condition: ConditionMatcher
     let orderings: [CompiledOrdering]
+    let defaults: FieldDefaults?
   }
   private let query: Query
   private let reader: (any EngineReader)?
@@ -36,13 +37,18 @@ final class BagMatchers {
     }
   }
 
+  func defaults(of collection: String) throws -> FieldDefaults? {
+    try matchers(collection).defaults
+  }
+
   private func matchers(_ collection: String) throws -> Matchers {
     if let matchers = known[ExactName(collection)] { return matchers }
     let settings = try reader?.settings(of: collection)
     let defaults = settings.flatMap { FieldDefaults($0.defaults) }
     let matchers = Matchers(
       condition: try ConditionMatcher(query.condition, defaults: defaults),
-      orderings: query.orderings.map { CompiledOrdering($0, defaults: defaults) })
+      orderings: query.orderings.map { CompiledOrdering($0, defaults: defaults) },
+      defaults: defaults)
     known[ExactName(collection)] = matchers
     return matchers
   }

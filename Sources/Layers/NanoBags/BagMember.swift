@@ -55,6 +55,8 @@ struct Membership: DocumentRepresentable {
   var bag: Int64
   var position: Int64
   var member: BagMember
+  /// The row ID of the membership itself; 0 unless it was read from the store.
+  var rowID: Int64 = 0
 
   init(bag: Int64, position: Int64, member: BagMember) {
     self.bag = bag
@@ -103,6 +105,20 @@ struct Membership: DocumentRepresentable {
     guard let identity else { throw reader.missingField("key") }
     self.init(bag: bag, position: position, member: BagMember(collection, identity))
   }
+}
+
+extension Membership {
+  /// A place in the order of a bag. Rows of other programs may have equal or negative positions.
+  struct Place: Comparable, Sendable {
+    let position: Int64
+    let rowID: Int64
+
+    static func < (a: Place, b: Place) -> Bool {
+      (a.position, a.rowID) < (b.position, b.rowID)
+    }
+  }
+
+  var place: Place { Place(position: position, rowID: rowID) }
 }
 
 extension Membership {

@@ -76,6 +76,12 @@ public struct BagPart: Sendable {
   }
 
   /// Returns the document with this key, or nil if it is not in this part.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - collection: The collection of the document; nil for all collections. Of several documents
+  ///     with the key, the one whose collection's name comes first is returned, by the bytes of the
+  ///     name in lowercase ASCII letters.
   public func document(_ key: String, in collection: String? = nil) throws -> Document? {
     let key = try DocumentKey(key)
     return try bag.reading { reader, state in

@@ -135,24 +135,32 @@ extension BagQuery {
   /// The asynchronous form of `keys()`, which does not block the calling thread.
   public func keys() async throws -> [String] { try await bag.onReader { try self.keys() } }
 
-  /// Computes aggregates over the matching documents.
+  /// Computes aggregates over the matching documents, with the defaults of their collections.
+  ///
+  /// Fields that are not selected count, too.
   ///
   /// - Returns: One value for each aggregate, in order.
   public func aggregate(_ aggregates: [Aggregate]) throws -> [DocumentValue] {
     let aggregateQuery = AggregateQuery(aggregates: aggregates)
     try aggregateQuery.validate()
-    return try searching { search in
-      var groups = GroupedAggregation(aggregateQuery)
-      for document in try search.documents(search.found()) {
-        let subject = DocumentSubject(try document.object())
-        try groups.add { (path) throws(StoreError) in subject.values(at: path) }
-      }
-      return groups.rows.first?.values ?? []
+    var groups = GroupedAggregation(aggregateQuery)
+    try eachSubject { subject in
+      try groups.add { (path) throws(StoreError) in subject.values(at: path) }
     }
+    return groups.rows.first?.values ?? []
   }
   /// The asynchronous form of `aggregate(_:)`, which does not block the calling thread.
   public func aggregate(_ aggregates: [Aggregate]) async throws -> [DocumentValue] {
     try await bag.onReader { try self.aggregate(aggregates) }
+  }
+
+  /// Passes the matching documents to a closure, as aggregates see them.
+  func eachSubject(_ visit: (DocumentSubject) throws -> Void) throws {
+    try searching { search in
+      for match in try search.found() {
+        if let subject = try search.subject(match) { try visit(subject) }
+      }
+    }
   }
 
   private func searching<Result>(_ work: (BagSearch) throws -> Result) throws -> Result {

@@ -92,36 +92,44 @@ final class BagReader {
     return found
   }
 
-  /// Returns members in order, each with its position.
+  /// Returns members in order, each with its place.
+  ///
+  /// - Parameter place: The place that they are after; nil for the beginning.
   func members(
-    after position: Int64 = 0, offset: Int = 0, limit: Int?
-  ) throws -> [(position: Int64, member: BagMember)] {
+    after place: Membership.Place? = nil, offset: Int = 0, limit: Int?
+  ) throws -> [(place: Membership.Place, member: BagMember)] {
     switch base {
     case .none: return []
     case .inherited(let inherited):
-      // Positions of a copy start at one.
-      let all = inherited.members.indices.dropFirst(Int(position)).dropFirst(offset)
-      return all.prefix(limit ?? all.count).map { (Int64($0 + 1), inherited.members[$0]) }
+      let passed = Int(place?.position ?? 0)
+      let all = inherited.members.indices.dropFirst(passed).dropFirst(offset)
+      // Positions of a copy start at one, as those of its memberships will, whatever their row IDs.
+      return all.prefix(limit ?? all.count).map { index in
+        (Membership.Place(position: Int64(index + 1), rowID: .max), inherited.members[index])
+      }
     case .stored(let bag):
       guard let reader else { return [] }
-      let condition = Membership.isIn(bag)
-      let query = Query(
-        position == 0 ? condition : condition && Field("position") > position,
-        orderings: [.forward("position")], limit: limit, offset: offset)
-      var found: [(Int64, BagMember)] = []
-      try Self.find(query, reader) { found.append(($0.position, $0.member)) }
+      var query = Query(
+        Membership.isIn(bag), orderings: [.forward("position")], limit: limit, offset: offset)
+      if let place {
+        // An index serves the condition, but not the page position.
+        query.condition = query.condition && Field("position") >= place.position
+        query.after = PagePosition(values: [.int(place.position)], rowID: place.rowID)
+      }
+      var found: [(place: Membership.Place, member: BagMember)] = []
+      try Self.find(query, reader) { found.append(($0.place, $0.member)) }
       return found
     }
   }
 
   /// Passes every member to the closure in order, until it returns false. The closure may read.
-  func each(_ show: (Int64, BagMember) throws -> Bool) throws {
-    var last: Int64 = 0
+  func each(_ show: (Membership.Place, BagMember) throws -> Bool) throws {
+    var last: Membership.Place?
     while true {
       let page = try members(after: last, limit: Membership.chunk)
-      for (position, member) in page where try !show(position, member) { return }
+      for (place, member) in page where try !show(place, member) { return }
       guard page.count == Membership.chunk else { return }
-      last = page[page.count - 1].position
+      last = page[page.count - 1].place
     }
   }
 
@@ -130,7 +138,9 @@ final class BagReader {
   ) throws {
     try reader.find(query, in: Membership.collection) { stored in
       var json = JSONReader(stored.body)
-      try show(try Membership(reading: &json))
+      var membership = try Membership(reading: &json)
+      membership.rowID = stored.rowID
+      try show(membership)
       return true
     }
   }

@@ -128,12 +128,14 @@ extension BagSaver {
       try sweep(plan)
     }
     let reader = try BagReader(writer, plan.bag.documentKey, .stored)
-    var position = try reader.lastPosition()
+    var last = try reader.lastPlace()
     var known = plan.isNew ? [] : try reader.contained(changes.unsaved.map(\.member))
     var json = JSONWriter(capacity: 256)
     func add(_ member: BagMember) throws {
       guard known.insert(member).inserted else { return }
-      position += 1
+      let (position, overflows) = (last?.position ?? 0).addingReportingOverflow(1)
+      if let last, overflows { throw Self.noPosition(after: last) }
+      last = Membership.Place(position: position, rowID: 0)
       json.removeAll()
       Membership(bag: plan.rowID, position: position, member: member).write(to: &json)
       try json.checkStorable(limit: .max)
@@ -143,6 +145,15 @@ extension BagSaver {
     }
     for member in try inherited(changes) { try add(member) }
     for entry in changes.unsaved { try add(entry.member) }
+  }
+
+  private static func noPosition(after place: Membership.Place) -> StoreError {
+    StoreError(
+      .corruptDocument, "No member can be added after the largest position in a bag",
+      [
+        .collection: Membership.collection, .rowID: "\(place.rowID)",
+        .hint: "remove the member at this position, or all members",
+      ])
   }
 
   /// Returns the members that a copy inherits from its original.
@@ -169,7 +180,7 @@ extension BagSaver {
       after: plan.changes.state.sweptTo, limit: Self.swept)
     let missing = try page.map(\.member).filter { try !exists($0) }
     try BagMemberships(writer).remove(missing, from: plan.rowID)
-    let end = page.count < Self.swept ? 0 : page[page.count - 1].position
+    let end = page.count < Self.swept ? nil : page[page.count - 1].place
     plan.bag.change { $0.sweptTo = end }
   }
 
@@ -193,12 +204,8 @@ extension BagSaver {
       state.inflated?.merge(loaded) { $1 }
     }
     guard let rollbackActions else { return }
-    rollbackActions.append {
-      bag.change { state in
-        if state.uncommitted.contains(where: { $0.owner == owner }) { state.restore(changes) }
-      }
-    }
-    rollbackActions.onEnd { bag.change { $0.uncommitted.removeAll { $0.owner == owner } } }
+    rollbackActions.append { bag.change { $0.rollBack(changes, of: owner) } }
+    rollbackActions.onEnd { bag.change { $0.end(owner) } }
   }
 
   /// Returns the documents just saved, as they are stored.
@@ -211,12 +218,13 @@ extension BagSaver {
 }
 
 extension BagReader {
-  fileprivate func lastPosition() throws -> Int64 {
-    guard let bag, let reader else { return 0 }
+  /// Returns a place with the largest position; nil if the bag is empty.
+  fileprivate func lastPlace() throws -> Membership.Place? {
+    guard let bag, let reader else { return nil }
     let last = Query(
       Membership.isIn(bag), orderings: [.reverse("position")], limit: 1)
-    var position: Int64 = 0
-    try Self.find(last, reader) { position = $0.position }
-    return position
+    var place: Membership.Place?
+    try Self.find(last, reader) { place = $0.place }
+    return place
   }
 }

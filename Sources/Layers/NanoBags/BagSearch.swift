@@ -17,7 +17,7 @@ struct BagSearch {
   private let matchers: BagMatchers
 
   struct Match {
-    let position: Int64
+    let place: Membership.Place
     let member: BagMember
     /// The values that it is sorted by.
     var values: [DocumentValue] = []
@@ -50,7 +50,7 @@ struct BagSearch {
       matches = try byMembers(of: rest)
     } else {
       for folded in rest { matches += try byMembers(of: folded.text, row, reader) }
-      matches.sort { $0.position < $1.position }
+      matches.sort { $0.place < $1.place }
     }
     if !query.orderings.isEmpty { matches.sort(by: precedes) }
     let page = matches.dropFirst(query.offset)
@@ -65,6 +65,13 @@ struct BagSearch {
     }
   }
 
+  /// Returns the document of a match, with all its fields and the defaults of its collection.
+  func subject(_ match: Match) throws -> DocumentSubject? {
+    guard let document = try bag.document(match.member) else { return nil }
+    return DocumentSubject(
+      try document.object(), defaults: try matchers.defaults(of: match.member.folded))
+  }
+
   private func isIncluded(_ folded: String) -> Bool {
     folded != InternalCollection.bags.rawValue && (only == nil || only.hasSameBytes(as: folded))
   }
@@ -74,7 +81,7 @@ struct BagSearch {
       let order = ValueOrder.compare(a.values[index], b.values[index])
       if order != 0 { return ordering.descending ? order > 0 : order < 0 }
     }
-    return a.position < b.position
+    return a.place < b.place
   }
 }
 
@@ -118,7 +125,7 @@ extension BagSearch {
     }
     guard isScanned || found.count <= count else { return .undecided }
     let matches = try bag.memberships(of: found, in: folded).map { membership in
-      var match = Match(position: membership.position, member: membership.member)
+      var match = Match(place: membership.place, member: membership.member)
       if !query.orderings.isEmpty {
         try reader.get(membership.member.identity, in: name) {
           match.values = try matchers.values($0, in: folded)
@@ -147,10 +154,10 @@ extension BagSearch {
     let (end, isHuge) = (query.limit ?? .max).addingReportingOverflow(query.offset)
     let enough = query.orderings.isEmpty && !isHuge ? end : nil
     var matches: [Match] = []
-    try bag.each { position, member in
+    try bag.each { place, member in
       if let enough, matches.count >= enough { return false }
       guard collections.contains(ExactName(member.folded)) else { return true }
-      if let match = try match(position, member) { matches.append(match) }
+      if let match = try match(place, member) { matches.append(match) }
       return true
     }
     return matches
@@ -163,16 +170,16 @@ extension BagSearch {
     var memberships: [Membership] = []
     let members = Query(Membership.isIn(row) && Membership.isOf(collection))
     try BagReader.find(members, reader) { memberships.append($0) }
-    return try memberships.compactMap { try match($0.position, $0.member) }
+    return try memberships.compactMap { try match($0.place, $0.member) }
   }
 
   /// Returns a match if the member's document exists and satisfies the condition.
-  private func match(_ position: Int64, _ member: BagMember) throws -> Match? {
+  private func match(_ place: Membership.Place, _ member: BagMember) throws -> Match? {
     var match: Match?
     try bag.reader?.get(member.identity, in: member.folded) { stored in
       guard try matchers.holds(for: stored, in: member.folded) else { return }
       match = Match(
-        position: position, member: member,
+        place: place, member: member,
         values: try matchers.values(stored, in: member.folded))
     }
     return match

@@ -23,12 +23,14 @@ struct BagState: Sendable {
   var inflated: [BagMember: Document]?
   /// Members whose documents were found to be missing.
   var dangling: Set<BagMember> = []
-  /// The position up to which the last save checked for missing documents.
-  var sweptTo: Int64 = 0
+  /// The place up to which the last save checked for missing documents; nil for the beginning.
+  var sweptTo: Membership.Place?
   /// Bags that were added and saved, while they are retained elsewhere.
   var nested: [BagMember: WeakBag] = [:]
   /// Saves whose transactions have not ended yet, in order.
   var uncommitted: [UncommittedSave] = []
+  /// Counts the saves and deletions, and their commits and rollbacks.
+  private(set) var generation = 0
   private var lastNumber = 0
 
   /// The starting point of the changes.
@@ -92,12 +94,13 @@ struct BagState: Sendable {
 }
 
 extension BagState {
-  mutating func add(_ member: BagMember, _ content: Content) {
+  /// - Parameter isMoved: Whether it was removed from the stored or inherited members before.
+  mutating func add(_ member: BagMember, _ content: Content, isMoved: Bool = false) {
     let wasRemoved = removed.removeValue(forKey: member) != nil
     let old = unsaved[member]
     unsaved[member] = Entry(
       member: member, content: content, number: nextNumber(),
-      isMoved: wasRemoved || old?.isMoved == true)
+      isMoved: isMoved || wasRemoved || old?.isMoved == true)
   }
 
   /// - Parameter isSaved: Whether it is stored as a member of the bag.
@@ -114,6 +117,8 @@ extension BagState {
   /// - Parameter hasSaved: Whether the bag has stored members.
   mutating func removeAll(hasSaved: Bool) {
     for entry in unsavedEntries { _ = remove(entry.member, isSaved: false) }
+    // Otherwise a commit or a rollback would add them again.
+    for member in beingSaved { _ = remove(member, isSaved: true) }
     if hasSaved { cleared = nextNumber() }
   }
 
@@ -150,9 +155,16 @@ extension BagState {
     return state
   }
 
-  /// Returns whether an unfinished transaction has saved this member.
-  func isBeingSaved(_ member: BagMember) -> Bool {
-    uncommitted.contains { save in save.changes.unsaved.contains { $0.member == member } }
+  /// The members that unfinished transactions have added, in order.
+  var beingSaved: [BagMember] {
+    var members: [BagMember] = []
+    for save in uncommitted {
+      let state = save.changes.state
+      if state.isCleared { members = [] }
+      members.removeAll { state.removed[$0] != nil }
+      members += save.changes.unsaved.map(\.member)
+    }
+    return members
   }
 }
 
@@ -171,6 +183,7 @@ struct BagChanges: Sendable {
 extension BagState {
   /// Removes changes that were written, except changes made in the meantime.
   mutating func finish(_ changes: BagChanges, on store: Store) {
+    generation += 1
     self.store = store
     base = .stored
     isEmptied = false
@@ -187,8 +200,21 @@ extension BagState {
     nested = nested.filter { $0.value.bag != nil && removed[$0.key] == nil }
   }
 
+  /// Restores the changes of a save that was rolled back, unless a later save includes them.
+  mutating func rollBack(_ changes: BagChanges, of owner: ObjectIdentifier?) {
+    guard uncommitted.contains(where: { $0.owner == owner }) else { return }
+    generation += 1
+    restore(changes)
+  }
+
+  /// Forgets the saves of a transaction that has ended.
+  mutating func end(_ owner: ObjectIdentifier?) {
+    generation += 1
+    uncommitted.removeAll { $0.owner == owner }
+  }
+
   /// Restores changes whose transaction was rolled back.
-  mutating func restore(_ changes: BagChanges) {
+  private mutating func restore(_ changes: BagChanges) {
     store = changes.state.store
     base = changes.state.base
     isEmptied = changes.state.isEmptied
@@ -207,17 +233,19 @@ extension BagState {
   /// Detaches the bag after it was deleted from the store: saved members are lost, unsaved ones
   /// kept.
   mutating func detach() {
+    generation += 1
     base = .none
     isEmptied = false
     removed = [:]
     cleared = nil
     inflated = nil
     dangling = []
-    sweptTo = 0
+    sweptTo = nil
   }
 
   /// Reverts ``detach()``, whose transaction was rolled back. Changes made in the meantime are kept.
   mutating func reattach(_ old: BagState) {
+    generation += 1
     base = old.base
     isEmptied = old.isEmptied
     cleared = cleared ?? old.cleared

@@ -24,7 +24,7 @@ public struct BagStream: AsyncSequence, Sendable {
   /// Iterates over the documents of a bag.
   public struct Iterator: AsyncIteratorProtocol {
     let bag: Bag
-    private var last: Int64 = 0
+    private var last: Membership.Place?
     private var batch: ArraySlice<Document> = []
     private var isOver = false
 
@@ -33,9 +33,9 @@ public struct BagStream: AsyncSequence, Sendable {
     /// Returns the next document, or nil at the end.
     public mutating func next() async throws -> Document? {
       while batch.isEmpty, !isOver {
-        let position = last
+        let place = last
         let bag = bag
-        let page = try await bag.onReader { try bag.savedDocuments(after: position) }
+        let page = try await bag.onReader { try bag.savedDocuments(after: place) }
         batch = page.documents[...]
         if let next = page.last { last = next } else { isOver = true }
       }
@@ -51,16 +51,16 @@ extension Bag {
   /// stored.
   public func stream() -> BagStream { BagStream(bag: self) }
 
-  /// - Returns: The documents, and the position of the last member; nil at the end.
+  /// - Returns: The documents, and the place of the last member; nil at the end.
   fileprivate func savedDocuments(
-    after position: Int64
-  ) throws -> (documents: [Document], last: Int64?) {
+    after place: Membership.Place?
+  ) throws -> (documents: [Document], last: Membership.Place?) {
     try reading { reader, state in
-      let page = try reader.members(after: position, limit: Membership.chunk)
+      let page = try reader.members(after: place, limit: Membership.chunk)
       let documents = try page.compactMap {
         try document(BagPart.Item(member: $0.member), reader, state)
       }
-      return (documents, page.last?.position)
+      return (documents, page.last?.place)
     }
   }
 }

@@ -46,9 +46,7 @@ extension Search {
   /// Computes aggregates over field values of the matching saved documents of a bag.
   public func aggregate(_ aggregates: [Aggregate], in bag: Bag) throws -> [DocumentValue] {
     let query = query(in: bag)
-    return try Self.readingNumbers(aggregates, query.aggregate) { visit in
-      for document in try query.fetch() { try visit(document) }
-    }
+    return try Self.readingNumbers(aggregates, query.aggregate, query.eachSubject)
   }
   /// The asynchronous form of `aggregate(_:in:)`, which does not block the calling thread.
   public func aggregate(

@@ -18,32 +18,46 @@ package final class ByteSource {
   ///
   /// - Throws: ``StoreError/Code/cannotOpen``.
   package convenience init(path: String) throws(StoreError) {
-    try self.init(path, open(path, O_RDONLY))
+    let descriptor = open(path, O_RDONLY)
+    self.init(path, descriptor, size: try Self.size(of: descriptor, path))
   }
 
   /// Opens the standard input of the process.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen``.
   package convenience init(standardInput: Void) throws(StoreError) {
-    try self.init("standard input", STDIN_FILENO)
+    let name = "standard input"
+    self.init(name, STDIN_FILENO, size: try Self.size(of: STDIN_FILENO, name))
   }
 
-  private init(_ name: String, _ descriptor: Int32) throws(StoreError) {
+  private init(_ name: String, _ descriptor: Int32, size: Int?) {
     self.name = name
     self.descriptor = descriptor
+    self.size = size
+  }
+
+  /// Returns the size of an opened file; nil if unknown. Closes the file if it throws.
+  private static func size(of descriptor: Int32, _ name: String) throws(StoreError) -> Int? {
     var about = stat()
     guard descriptor >= 0, fstat(descriptor, &about) == 0 else {
-      throw Self.failure(.cannotOpen, name)
+      let error = Self.failure(.cannotOpen, name)
+      closeFile(descriptor)
+      throw error
     }
     guard about.st_mode & S_IFMT != S_IFDIR else {
+      closeFile(descriptor)
       throw StoreError(.cannotOpen, "A folder cannot be read as a file", [.path: name])
     }
-    size = about.st_mode & S_IFMT == S_IFREG ? Int(about.st_size) : nil
+    return about.st_mode & S_IFMT == S_IFREG ? Int(about.st_size) : nil
+  }
+
+  private static func closeFile(_ descriptor: Int32) {
+    if descriptor > STDIN_FILENO { close(descriptor) }
   }
 
   deinit {
     buffer.deallocate()
-    if descriptor > STDIN_FILENO { close(descriptor) }
+    Self.closeFile(descriptor)
   }
 
   /// Returns the next bytes, valid until the next call; nil at the end.

@@ -37,6 +37,7 @@ extension IndexCostModel {
         model.accounts[candidate] = sum
       }
       for (index, count) in newer.uses { model.used(index.text, count) }
+      model.built.merge(newer.built) { $1 }
       collections[name] = model
     }
   }

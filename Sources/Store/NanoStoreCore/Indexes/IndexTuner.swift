@@ -25,6 +25,15 @@ final class IndexTuner: Sendable {
     /// zero.
     var outstanding = 0
     var waiters: [@Sendable () -> Void] = []
+
+    /// Adds the stored model, once, to what was recorded before.
+    mutating func load(_ rows: [IndexCostRecord]) {
+      guard !isLoaded else { return }
+      var stored = IndexCostModel(rows: rows)
+      stored.add(model)
+      model = stored
+      isLoaded = true
+    }
   }
 
   let mode: IndexTuning
@@ -169,10 +178,7 @@ extension IndexTuner {
         (try $0.indexCostRecords(), try $0.unfinishedIndexes())
       }
       let decisions = state.withLock { state -> [TuningDecision] in
-        var model = IndexCostModel(rows: rows)
-        model.add(state.model)
-        state.model = model
-        state.isLoaded = true
+        state.load(rows)
         guard mode == .automatic else { return [] }
         return state.model.collections.keys.sorted().flatMap { state.model.takeDue($0.text) }
       }

@@ -147,13 +147,7 @@ extension Store {
     if !tuner.state.withLock({ $0.isLoaded }) {
       // On this thread, so that an error is thrown to the caller; without buffered documents, which may be rejected.
       let rows = try readingStored { try $0.indexCostRecords() }
-      tuner.state.withLock { state in
-        guard !state.isLoaded else { return }
-        var model = IndexCostModel(rows: rows)
-        model.add(state.model)
-        state.model = model
-        state.isLoaded = true
-      }
+      tuner.state.withLock { $0.load(rows) }
     }
     return tuner
   }

@@ -163,6 +163,8 @@ extension DocumentPipeline {
   /// films.find().union(series.find(), origin: "kind").grouped(by: ["kind": "kind"], ["count": .count])
   /// ```
   ///
+  /// Executing the pipeline throws ``StoreError/Code/invalidArgument`` if the other query reads another store.
+  ///
   /// - Parameter origin: A field that receives the name of the collection that a row comes from; nil for
   ///   none.
   public func union(_ other: DocumentQuery, origin: String? = nil) -> DocumentPipeline {
@@ -170,6 +172,7 @@ extension DocumentPipeline {
   }
   /// Appends the rows of another pipeline; see ``union(_:origin:)-(DocumentQuery,_)``.
   public func union(_ other: DocumentPipeline, origin: String? = nil) -> DocumentPipeline {
+    if let failure = failure(reading: other) { return failing(with: failure) }
     func label(_ pipeline: DocumentPipeline) -> DocumentPipeline {
       guard let origin else { return pipeline }
       let name = QueryExpression.value(.string(pipeline.source.collection.name))
@@ -196,8 +199,11 @@ extension DocumentPipeline {
     _ facets: KeyValuePairs<String, (DocumentPipeline) throws -> DocumentPipeline>
   ) throws -> DocumentPipeline {
     let empty = DocumentPipeline(source)
-    return adding(
-      .facets(try facets.map { Pipeline.Facet($0.key, try $0.value(empty).pipeline.stages) }))
+    let branches = try facets.map { (name: $0.key, pipeline: try $0.value(empty)) }
+    for branch in branches {
+      if let failure = failure(reading: branch.pipeline) { return failing(with: failure) }
+    }
+    return adding(.facets(branches.map { Pipeline.Facet($0.name, $0.pipeline.pipeline.stages) }))
   }
 
   /// Adds stages written as text, with arguments for its parameters.
@@ -227,6 +233,23 @@ extension DocumentPipeline {
 }
 
 extension DocumentPipeline {
+  /// Returns why this pipeline cannot use the stages of another one; nil if it can.
+  private func failure(reading other: DocumentPipeline) -> StoreError? {
+    let collection = other.source.collection
+    if let failure = collection.failure { return failure }
+    guard collection.store !== source.collection.store else { return nil }
+    return StoreError(
+      .invalidArgument, "A pipeline cannot read another store",
+      [.collection: collection.name, .hint: "read all collections from the same store"])
+  }
+
+  /// Returns the pipeline with every call that executes it throwing this error.
+  private func failing(with error: StoreError) -> DocumentPipeline {
+    var query = DocumentQuery(source.collection.failing(with: error), source.query)
+    query.declaredNames = source.declaredNames
+    return DocumentPipeline(query, pipeline)
+  }
+
   private static func named(
     _ fields: KeyValuePairs<String, any QueryExpressionConvertible>
   ) -> [Pipeline.NamedExpression] {

@@ -25,8 +25,8 @@ extension DocumentQuery {
   /// Unlike an offset, a page position neither repeats nor skips documents when others are inserted
   /// or deleted in the meantime, and a late page costs no more than the first.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a size below 1, and for a full-text search
-  ///   sorted by rank.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a size below 1, for a query with a limit,
+  ///   which could not be counted over several pages, and for a full-text search sorted by rank.
   public func page(_ size: Int) throws -> DocumentPage {
     guard size > 0 else {
       throw StoreError(.invalidArgument, "The page size must be at least 1", [.actual: "\(size)"])
@@ -36,8 +36,13 @@ extension DocumentQuery {
         .invalidArgument, "Ranked results do not support page positions",
         [.hint: "use limit and offset, or sort by a field"])
     }
+    if let limit = query.limit {
+      throw StoreError(
+        .invalidArgument, "A query with a limit cannot be read in pages",
+        [.actual: "\(limit)", .hint: "pass the number of documents to page(_:) instead"])
+    }
     // One more document determines whether there is a next page.
-    let pageQuery = limit(size + 1)
+    let pageQuery = limit(size == .max ? nil : size + 1)
     try pageQuery.validate()
     var documents: [Document] = []
     var position: PagePosition?

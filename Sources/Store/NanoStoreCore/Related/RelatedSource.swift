@@ -62,6 +62,8 @@ extension Field {
   /// ```swift
   /// films.find(Field("directorID").related(in: people)["country"] == "UK")
   /// ```
+  ///
+  /// The condition keeps only the name of the collection, which a query looks up in its own store.
   public func related(in collection: DocumentCollection, by remote: RelationKey = .key) -> Related {
     related(in: collection.name, by: remote)
   }
@@ -73,6 +75,8 @@ extension Related {
   /// ```swift
   /// films.find(Related(.key, in: reviews, by: "filmID").count > 2)
   /// ```
+  ///
+  /// The condition keeps only the name of the collection, which a query looks up in its own store.
   public init(
     _ local: RelationKey, in collection: DocumentCollection, by remote: RelationKey = .key
   ) {

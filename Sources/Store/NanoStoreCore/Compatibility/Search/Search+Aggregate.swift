@@ -7,7 +7,7 @@ extension Search {
   /// Computes aggregates over field values of the matching documents.
   ///
   /// In sums and averages, a string that reads as a number counts as that number, just as a search
-  /// for a number finds it.
+  /// for a number finds it. Fields that are not among ``fields`` count, too.
   ///
   /// ```swift
   /// // ["m": 12], ["m": "7"], ["m": "12abc"]
@@ -18,8 +18,11 @@ extension Search {
   public func aggregate(
     _ aggregates: [Aggregate], in collection: DocumentCollection
   ) throws -> [DocumentValue] {
-    let query = query(in: collection)
-    return try Self.readingNumbers(aggregates, query.aggregate, query.each)
+    let query = query(in: collection).changed { $0.fields = nil }
+    return try Self.readingNumbers(aggregates, query.aggregate) { visit in
+      let defaults = FieldDefaults(try collection.defaults())
+      try query.each { try visit(DocumentSubject(try $0.object(), defaults: defaults)) }
+    }
   }
   /// The asynchronous form of `aggregate(_:in:)`, which does not block the calling thread.
   public func aggregate(
@@ -32,7 +35,7 @@ extension Search {
   /// documents are read.
   package static func readingNumbers(
     _ aggregates: [Aggregate], _ answers: ([Aggregate]) throws -> [DocumentValue],
-    _ each: ((Document) throws -> Void) throws -> Void
+    _ each: ((DocumentSubject) throws -> Void) throws -> Void
   ) throws -> [DocumentValue] {
     let summed = Set(aggregates.filter(\.sums).compactMap(\.field)).map { Aggregate.max($0) }
     let answer = try answers(aggregates + summed)
@@ -42,12 +45,11 @@ extension Search {
     }
     guard hasTexts else { return Array(answer.prefix(aggregates.count)) }
     var all = aggregates.map { Aggregation($0) }
-    try each { document in
-      let root = DocumentValue.object(try document.object())
+    try each { subject in
       for index in all.indices {
         all[index].addDocument()
         guard let field = aggregates[index].field else { continue }
-        for value in PathValues.values(in: root, at: field) where Aggregation.counts(value) {
+        for value in subject.values(at: field) where Aggregation.counts(value) {
           guard aggregates[index].sums, case .string(let text) = value else {
             all[index].add(value)
             continue

@@ -24,7 +24,8 @@ extension Search {
 
   /// Returns the matching documents, sorted and limited.
   ///
-  /// - Throws: ``StoreError``, among others ``StoreError/Code/closed``.
+  /// - Throws: ``StoreError``, among others ``StoreError/Code/closed``, and
+  ///   ``StoreError/Code/invalidArgument`` for a negative offset.
   public func documents(in collection: DocumentCollection) throws -> [Document] {
     guard groupsValues else { return try query(in: collection).fetch() }
     return try grouped(query(in: collection).each)
@@ -58,6 +59,8 @@ extension Search {
   package func grouped(
     _ each: ((Document) throws -> Void) throws -> Void
   ) throws -> [Document] {
+    // The query has no offset, since it does not group.
+    try Query(offset: offset).validate()
     var seen: Set<[UInt8]> = []
     var kept: [Document] = []
     try each { document in

@@ -238,9 +238,16 @@ public struct AddedDateMatch: Sendable, Hashable, Codable {
 
   /// The day or the millisecond that contains the date.
   private var span: (start: Date, end: Date) {
-    let length = dayOffset == nil ? 0.001 : 86_400
-    let shift = Double(dayOffset ?? 0)
-    let start = ((date.timeIntervalSince1970 + shift) / length).rounded(.down) * length - shift
+    let seconds = date.timeIntervalSince1970
+    guard let dayOffset else {
+      // In microseconds, like the stored time: binary fractions of a second are not exact.
+      let start = ((seconds * 1e6).rounded() / 1_000).rounded(.down) * 1_000
+      return (
+        Date(timeIntervalSince1970: start / 1e6), Date(timeIntervalSince1970: (start + 1_000) / 1e6)
+      )
+    }
+    let (shift, length) = (Double(dayOffset), 86_400.0)
+    let start = ((seconds + shift) / length).rounded(.down) * length - shift
     return (Date(timeIntervalSince1970: start), Date(timeIntervalSince1970: start + length))
   }
 }

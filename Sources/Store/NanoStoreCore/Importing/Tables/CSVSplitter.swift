@@ -57,7 +57,8 @@ package struct CSVSplitter {
     maximumLength: Int = ImportOptions.defaultMaximumRecordLength
   ) {
     self.separator = separator
-    self.maximumLength = maximumLength
+    // The splitter reads up to two bytes more.
+    self.maximumLength = min(maximumLength, Int.max - 2)
   }
 
   package mutating func append(_ piece: UnsafeRawBufferPointer) {
