@@ -6,13 +6,13 @@ import Testing
 
 @Suite("Codable")
 struct CodableTests {
-  private func text(_ value: some Encodable) throws -> String {
+  func text(_ value: some Encodable) throws -> String {
     var writer = JSONWriter()
     try DocumentEncoder().encodeValue(value, into: &writer)
     return writer.text
   }
 
-  private func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+  func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
     try Array(text.utf8).withUnsafeBytes { try DocumentDecoder().decode(type, from: $0) }
   }
 
@@ -449,19 +449,25 @@ struct CodableTests {
     #expect(try JSONDecoder().decode(DocumentObject.self, from: data)["b"] == ["c": [:]])
   }
 
-  @Test("A document that nests without end is an error")
-  func depth() throws {
-    struct Chain: Codable { var next: [Chain]? }
-    var chain = Chain()
-    for _ in 0..<100 { chain = Chain(next: [chain]) }
-    _ = try decode(Chain.self, try text(chain))
-    for _ in 0..<200 { chain = Chain(next: [chain]) }
-    #expect(throws: StoreError.self) { try text(chain) }
-    #expect(throws: StoreError.self) {
-      try decode(
-        Chain.self,
-        String(repeating: #"{"next":["#, count: 300) + String(repeating: "]}", count: 300))
-    }
+  struct Pair: Codable, Equatable {
+    var a: Int?
+    var b: Int?
+    var c: Int?
+  }
+
+  @Test(
+    "The first of two fields with the same name is decoded, in whichever order fields are requested",
+    arguments: [
+      #"{"b":1,"a":2,"b":3}"#, #"{"b":1,"a":2,"c":3,"b":4}"#, #"{"c":3,"b":1,"a":2,"b":4,"c":5}"#,
+      #"{"a":2,"b":1,"b":3}"#, #"{"x":0,"b":1,"a":2,"b":3,"c":4}"#, #"{"b":1 , "a":2 , "b":3 }"#,
+      #"{"\u0062":1,"a":2,"b":3}"#, #"{"c":1,"x":0,"b":1,"y":0,"a":2,"c":9,"b":3,"a":9}"#,
+    ])
+  func firstOfDuplicates(text: String) throws {
+    let object = try #require(try stored(text).object)
+    let expected = Pair(a: object["a"]?.int, b: object["b"]?.int, c: object["c"]?.int)
+
+    #expect(try decode(Pair.self, text) == expected)
+    #expect(expected.a == 2 && expected.b == 1)
   }
 
   @Test("Random values round-trip through Codable")

@@ -44,7 +44,8 @@ struct ExpansionTests {
             }
             let _$f1: String = try _$reader.string()
             let _$f2: Swift.Optional<Int> = _$reader.match(",\"age\":") ? _$reader.consumeNull() ? Swift.Optional<Int>.none : try _$reader.integer(as: Swift.Int.self) : Swift.Optional<Int>.none
-            let _$f3: Kind = _$reader.match(",\"kind\":") && !_$reader.consumeNull() ? try NanoStoreModels.ModelCoding.read(Kind.self, &_$reader) : .good
+            let _$f3AcceptsNull = NanoStoreModels.ModelCoding.missing(Kind.self) != nil
+            let _$f3: Kind = _$reader.match(",\"kind\":") && (_$f3AcceptsNull || !_$reader.consumeNull()) ? try NanoStoreModels.ModelCoding.read(Kind.self, &_$reader) : .good
             guard _$reader.match("}") else {
               break inOrder
             }
@@ -70,7 +71,8 @@ struct ExpansionTests {
           }
           let _$f1: String = try _$reader.string()
           let _$f2: Swift.Optional<Int> = try _$fields.find("age", reader: &_$reader) ? _$reader.consumeNull() ? Swift.Optional<Int>.none : try _$reader.integer(as: Swift.Int.self) : Swift.Optional<Int>.none
-          let _$f3: Kind = try _$fields.findValue("kind", reader: &_$reader) ? try NanoStoreModels.ModelCoding.read(Kind.self, &_$reader) : .good
+          let _$f3AcceptsNull = NanoStoreModels.ModelCoding.missing(Kind.self) != nil
+          let _$f3: Kind = try (_$f3AcceptsNull ? _$fields.find("kind", reader: &_$reader) : _$fields.findValue("kind", reader: &_$reader)) ? try NanoStoreModels.ModelCoding.read(Kind.self, &_$reader) : .good
           let _$unknown = try _$fields.finish(&_$reader)
           _$reader.leave()
           var _$value = Self(id: _$f0, name: _$f1, age: _$f2, kind: _$f3)
@@ -91,6 +93,17 @@ struct ExpansionTests {
             #sourceLocation()
           }
         }
+
+        nonisolated public static var modelFields: [NanoStoreModels.ModelField<Self>] {
+          return [
+            NanoStoreModels.ModelField("id", \Self.id, \Self?.?.id, traits: [.key]),
+            NanoStoreModels.ModelField("Name", \Self.name, \Self?.?.name, formerNames: ["n"]),
+            NanoStoreModels.ModelField("age", \Self.age, \Self?.?.age, traits: [.indexed]),
+            NanoStoreModels.ModelField("kind", \Self.kind, \Self?.?.kind, constant: {
+                .good
+              })
+          ]
+        }
       }
 
       nonisolated extension Person: NanoStoreModels.Model, NanoStoreModels.KeyedModel, Swift.CustomReflectable {
@@ -100,17 +113,6 @@ struct ExpansionTests {
 
         public static var modelVersion: Swift.Int {
           2
-        }
-
-        public static var modelFields: [NanoStoreModels.ModelField<Self>] {
-          return [
-            NanoStoreModels.ModelField("id", \Self.id, \Self?.?.id, traits: [.key]),
-            NanoStoreModels.ModelField("Name", \Self.name, \Self?.?.name, formerNames: ["n"]),
-            NanoStoreModels.ModelField("age", \Self.age, \Self?.?.age, traits: [.indexed]),
-            NanoStoreModels.ModelField("kind", \Self.kind, \Self?.?.kind, constant: {
-                .good
-              })
-          ]
         }
 
         public static var _$namesCollection: Swift.Bool {
@@ -255,6 +257,15 @@ struct ExpansionTests {
           _$reader.leave()
           return (_$f0, _$unknown)
         }
+
+        nonisolated static var modelFields: [NanoStoreModels.ModelField<Person>] {
+          typealias _$Model = Person
+          return [
+            NanoStoreModels.ModelField("name", \_$Model.name, \_$Model?.?.name, constant: {
+                "nobody"
+              })
+          ]
+        }
       }
 
       @available(macOS 26, *)
@@ -265,15 +276,6 @@ struct ExpansionTests {
 
         static var modelVersion: Swift.Int {
           1
-        }
-
-        static var modelFields: [NanoStoreModels.ModelField<Person>] {
-          typealias _$Model = Person
-          return [
-            NanoStoreModels.ModelField("name", \_$Model.name, \_$Model?.?.name, constant: {
-                "nobody"
-              })
-          ]
         }
 
         func write(to writer: inout NanoStoreModels.JSONWriter) {
@@ -314,6 +316,69 @@ struct ExpansionTests {
       expanded.contains(
         #"children: ["a": self.a as Any, "b": self.b as Any, "c": self.c as Any]"#))
     #expect(!Diagnosis("@Model final class P { var a = 1 }").expanded.contains("customMirror"))
+  }
+
+  @Test(
+    "A constant initial value is also the default in queries",
+    arguments: [
+      ("T", ".good"), ("Role", "Role.guest"), ("Role?", "Role.guest"),
+      ("Optional<Shop.Role>", "Shop.Role.guest"), ("T", "[\"a\": 1, \"b\": 2]"), ("T", "[:]"),
+      ("T", "[String]()"), ("T", "[String: Int]()"), ("T", "Set<Int>()"), ("T", "Money(0)"),
+    ])
+  func constants(type: String, value: String) {
+    let expanded = Diagnosis("@Model struct P { var a: \(type) = \(value) }").expanded
+    #expect(expanded.contains("constant: { \(value) }"))
+    #expect(!expanded.contains(".computedDefault"))
+  }
+
+  @Test(
+    "An initial value that can differ between documents is no default in queries",
+    arguments: [
+      ("T", ".now"), ("T", "T.now"), ("T", "Date()"), ("T", "config.level"), ("T", "Config.level"),
+      ("T", "Config.shared.level"), ("UUID", "Session.currentID"), ("Date", "Date.today"),
+      ("UUID?", "UUID.random"), ("Foundation.Date", "Foundation.Date.today"),
+      ("Locale", "Locale.current"), ("T", "make()"), ("T", "[\"a\": Date()]"), ("T", "[key: 1]"),
+    ])
+  func computed(type: String, value: String) {
+    let expanded = Diagnosis("@Model struct P { var a: \(type) = \(value) }").expanded
+    #expect(!expanded.contains("constant: {"))
+    #expect(expanded.contains(".computedDefault"))
+  }
+
+  @Test("The rule of expiration is a member of the type, where its names are in scope")
+  func expiration() {
+    let expanded = Diagnosis(
+      "enum Shop { @Model(expires: .after(day)) struct P { var a: Int } }"
+    ).expanded
+    let parts = expanded.split(separator: "nonisolated extension")
+    #expect(parts.count == 2)
+    #expect(
+      parts.first?.contains("expirationRule: NanoStoreModels.ExpirationRule? { .after(day) }")
+        == true)
+  }
+
+  @Test("A class with only convenience initializers keeps its default initializer")
+  func convenience() {
+    let convenience = "convenience init(b: Int) { self.init() }"
+    #expect(
+      Diagnosis("@Model final class P { var a = 1; \(convenience) }").expanded.contains("init() {}")
+    )
+    #expect(
+      !Diagnosis("@Model final class P { var a = 1; \(convenience); init() { a = 2 } }").expanded
+        .contains("init() {}"))
+  }
+
+  @Test("Generated code quotes names that are no identifiers")
+  func rawIdentifiers() {
+    let structure = Diagnosis("@Model struct P { var `first name`: String; var `2024` = 1 }")
+    #expect(structure.messages == [])
+    #expect(structure.expanded.contains("Self(`first name`: _$f0, `2024`: _$f1)"))
+    #expect(structure.expanded.contains(#"ModelField("first name", \Self.`first name`,"#))
+    let object = Diagnosis(
+      "@Model final class P { var `first name` = \"\"; var `2024` = 1 }"
+    ).expanded
+    #expect(object.contains("self.`_$f_first name` = _$read.0"))
+    #expect(object.contains("self._$f_2024 = _$read.1"))
   }
 
   @Test("Properties with built-in types get no compile-time check")

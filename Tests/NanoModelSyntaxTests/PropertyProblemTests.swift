@@ -29,7 +29,9 @@ struct PropertyProblemTests {
     "A property whose type cannot be inferred requires an annotation",
     arguments: [
       "Date.now", "[]", "[:]", "nil", "f()", "Array(repeating: 0, count: 3)", "1 + 2", "[1, \"a\"]",
-      ".good", "-x",
+      ".good", "-x", "URL(string: \"a\")", "UUID(uuidString: \"a\")", "Kind(rawValue: 1)",
+      "Int(\"5\")",
+      "Int(exactly: 5.5)", "Double(\"1.5\")",
     ])
   func annotation(value: String) {
     expectProblem(

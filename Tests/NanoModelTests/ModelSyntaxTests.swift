@@ -47,6 +47,7 @@ struct ModelSyntaxTests {
     try expectSame(SyntaxOuter.Inner(kind: .large, other: .small, inmost: .init(kind: .large)))
     try expectSame(SyntaxOuter.Inner.Inmost())
     try expectSame(SyntaxOuter.WithInit(kind: .small))
+    try expectSame(SyntaxShop.Order())
     try expectSame(SyntaxSpace.InExtension(name: "a"))
     try expectSame(SyntaxSpace.InPublicExtension(name: "b"))
     try expectSame(SyntaxBox(value: 1, others: [2, 3], none: nil))
@@ -78,6 +79,7 @@ struct ModelSyntaxTests {
   func plainInitializer() throws {
     let read = try stored(SyntaxDefaults())
     #expect(read.name == "nobody" && read.next == nil)
+    #expect(try stored(SyntaxDefaults(name: "somebody")).name == "somebody")
   }
 
   @Test("Models with one field, only optional fields and forty fields round-trip")
@@ -134,6 +136,41 @@ struct ModelSyntaxTests {
       byName: ["m": SyntaxOne(only: 3)], matrix: [[1], [], [2, 3]], holes: [1, nil])
     #expect(try stored(full) == full)
     #expect(try reversed(full).holes == [1, nil])
+  }
+
+  @Test("A null in a property with a default is its value if the type accepts null")
+  func nulls() throws {
+    try expectSame(SyntaxNullable(maybe: nil, maybePayload: nil, free: .null))
+    try expectSame(SyntaxNullable())
+    let values = store[SyntaxNullable.self]
+    // Each value is stored twice.
+    #expect(try values.find(\.maybe == nil).count() == 2)
+    #expect(try values.find(\.maybe == 5).count() == 2)
+    #expect(try values.find(\.free == DocumentValue.null).count() == 2)
+    let null = DocumentValue.null
+    let isNull = #Predicate<SyntaxNullable> { $0.free == null }
+    #expect(try values.find(isNull).count() == 2)
+
+    let nulls = try store["nulls"].models(SyntaxNullable.self).insertAndRead([
+      "suit": nil, "maybe": nil,
+    ])
+
+    #expect(nulls.suit == .clubs && nulls.maybe == nil)
+    #expect(nulls.maybePayload == .empty && nulls.free == [:])
+  }
+
+  @Test("Queries apply a constant default in every spelling to documents without the field")
+  func constants() throws {
+    let values = store[SyntaxConstants.self]
+
+    try values.documents.insert(DocumentObject())
+
+    #expect(try values.fetch() == [SyntaxConstants()])
+    #expect(try values.find(\.suit == .hearts).count() == 1)
+    #expect(try values.find { $0.limits["a"] == 1 }.count() == 1)
+    #expect(try values.find { $0.list.isEmpty && $0.texts.isEmpty }.count() == 1)
+    #expect(try values.find { $0.counts.isEmpty }.count() == 1)
+    #expect(try values.find { $0.limits.isEmpty }.count() == 0)
   }
 
   @Test("An optional is recognized in every spelling")

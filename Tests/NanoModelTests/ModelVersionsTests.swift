@@ -231,6 +231,19 @@ struct ModelVersionsTests {
         == ["Bob", "Ada"])
   }
 
+  @Test("A document with a former name is found although the query also names that field")
+  func namedFormerName() throws {
+    let store = try anyStore()
+    try store[V1.Person.self].insert(V1.Person(id: "a", name: "Ada", age: 1))
+    let people = store[V3.Person.self]
+    let byProperty: ModelCondition<V3.Person> = \.fullName == "Ada"
+    let byField = ModelCondition<V3.Person>(Field("name") == "Ada")
+
+    #expect(try people.find(byProperty && byField).count() == 1)
+    #expect(try people.find(byField && byProperty).count() == 1)
+    #expect(try people.find(!byProperty || !byField).count() == 0)
+  }
+
   @Test("After a collection is upgraded, an index finds all documents by the new name")
   func upgradeAll() throws {
     let store = try anyStore()
@@ -282,6 +295,11 @@ struct ModelVersionsTests {
     #expect(error?[.key] == "ada")
     #expect(error?[.actual] == "a document of version 1, read as 2")
     #expect(throws: StoreError.self) { _ = try store[Refusing.self].upgrade() }
+    let changing = #expect(throws: StoreError.self) {
+      try store[Refusing.self].update("ada", .set(\.name, "Eve"))
+    }
+    #expect(changing?.code == .typeMismatch && changing?[.key] == "ada")
+    #expect(changing?[.actual] == "a document of version 1, read as 2")
     #expect(try store[V1.Person.self].get("ada")?.name == "Ada Lovelace")
   }
 

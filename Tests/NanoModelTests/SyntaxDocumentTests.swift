@@ -125,6 +125,71 @@ struct SyntaxDocumentTests {
     #expect(try store[Person.self].get(id) == person)
   }
 
+  @Test(
+    "Unknown fields that another program wrote are saved in stored form, so that queries find them",
+    .sqlite)
+  func foreignUnknown() throws {
+    let points = store[DescribedPoint.self]
+    try points.insert(DescribedPoint(id: "a", x: 1))
+    try store.execute(
+      #"INSERT INTO "DescribedPoint" (key, body) VALUES ('b', ?)"#,
+      #"{"X":1, "born":{"$date":"2026-11-20T21:17:00Z"},"\u0063ity":"Rome"}"#)
+
+    var point = try #require(try points.get("b"))
+    for x in [3, 2] {
+      point.x = x
+      try points.save(point)
+    }
+
+    #expect(try points.documents.find("[city] = 'Rome'").keys() == ["b"])
+    let saved = try #require(try points.documents.get("b"))
+    #expect(saved["X"] == 2 && saved["born"]?.date != nil && saved.revision != nil)
+    let text = try saved.withBytes { String(decoding: $0, as: UTF8.self) }
+    #expect(
+      text == #"{"X":2,"born":{"$date":"2026-11-20T21:17:00.000000000Z"},"city":"Rome"}"#)
+  }
+
+  @Test(
+    "Unknown fields without a stored form are not saved, and the properties can still be read",
+    .sqlite)
+  func unstorableUnknown() throws {
+    let points = store[DescribedPoint.self]
+    try points.insert(DescribedPoint(id: "a", x: 1))
+    let text = #"{"X":1,"y":1,"y":2}"#
+    try store.execute(#"INSERT INTO "DescribedPoint" (key, body) VALUES ('b', ?)"#, text)
+    let point = try #require(try points.getStored("b"))
+
+    for save in [
+      { _ = try points.save(point) }, { _ = try points.save(point.value) },
+      { _ = try points.save([point.value]) },
+      { _ = try points.save(point, ifRevision: point.revision) },
+    ] as [() throws -> Void] {
+      let error = #expect(throws: StoreError.self) { try save() }
+      #expect(error?.code == .valueNotStorable)
+    }
+
+    #expect(try points.find().select(\.x) == [1, 1])
+    let document = try #require(try points.documents.get("b"))
+    #expect(try document.withBytes { String(decoding: $0, as: UTF8.self) } == text)
+  }
+
+  @Test(
+    "Properties with a default can be read although a nested model has unknown fields without a stored form",
+    .sqlite)
+  func unstorableNested() throws {
+    let people = store[Person.self]
+    try people.insert(Person(firstName: "A", lastName: "B", tags: ["t"]))
+    let id = UUID()
+    try store.execute(
+      #"INSERT INTO "people" (key, body) VALUES (?, ?)"#, id.uuidString.lowercased(),
+      #"{"FirstName":"C","lastName":"D","home":{"street":"s","y":1,"y":2}}"#)
+
+    #expect(try people.find().select(\.tags) == [["t"], []])
+    let person = try #require(try people.get(id))
+    let error = #expect(throws: StoreError.self) { try people.save(person) }
+    #expect(error?.code == .valueNotStorable)
+  }
+
   @Test("Unknown fields affect neither equality nor Codable output")
   func unknownFieldsAreIgnored() throws {
     let plain = try read(SyntaxBoth.self, #"{"text":"a","part":{"name":"n","list":[]}}"#)

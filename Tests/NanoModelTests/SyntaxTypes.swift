@@ -69,6 +69,18 @@ enum SyntaxOuter {
   }
 }
 
+/// A default names a type beside the model.
+enum SyntaxShop {
+  struct Money: Codable, Equatable {
+    var cents: Int
+    init(_ cents: Int) { self.cents = cents }
+  }
+
+  @Model struct Order: Equatable {
+    var total: Money = Money(0)
+  }
+}
+
 public enum SyntaxSpace {}
 extension SyntaxSpace {
   @Model public struct InExtension: Equatable {
@@ -105,6 +117,11 @@ where A: FieldCodable & Equatable, B: FieldCodable & Equatable {
 @Model final class SyntaxDefaults {
   var name = "nobody"
   @Relationship var next: SyntaxDefaults?
+
+  convenience init(name: String) {
+    self.init()
+    self.name = name
+  }
 }
 
 /// Tests the private types in the file where they are visible.

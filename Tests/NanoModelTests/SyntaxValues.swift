@@ -91,6 +91,23 @@ typealias SyntaxMaybePayload = SyntaxPayload?
   var holes: [Int?] = []
 }
 
+/// Defaults of types that accept null, and of one that does not.
+@Model struct SyntaxNullable: Equatable {
+  var maybe: SyntaxMaybe = 5
+  var maybePayload: SyntaxMaybePayload = .empty
+  var free: DocumentValue = [:]
+  var suit: SyntaxSuit = .clubs
+}
+
+/// Constant defaults in several spellings.
+@Model struct SyntaxConstants: Equatable {
+  var suit: SyntaxSuit = SyntaxSuit.hearts
+  var limits: [String: Int] = ["a": 1, "b": 2]
+  var list = [String]()
+  var texts = Set<String>()
+  var counts = [String: Int]()
+}
+
 @Model struct SyntaxSpellings: Equatable {
   var a: Optional<Int>
   var b: Swift.Optional<String>

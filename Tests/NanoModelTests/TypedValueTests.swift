@@ -31,6 +31,16 @@ private enum CardRank: Int, Codable {
   var costs: [Decimal]? = nil
 }
 
+private enum CardKind: String, Codable { case plain, rare }
+
+@Model private struct CardBox {
+  @Key var id: String
+  var picture = Data()
+  /// Stored as an array, since its keys are neither strings nor integers.
+  var counts: [CardKind: Int] = [:]
+  var names: [String: Int] = [:]
+}
+
 @Suite("Properties of any type in queries")
 struct TypedValueTests {
   private let store: Store
@@ -124,6 +134,28 @@ struct TypedValueTests {
     let (least, sum, count) = try all.aggregate(
       .min(\.place?.spot?.steps), .sum(\.place?.spot?.steps), .count)
     #expect(least == 3 && sum == 3 && count == 3)
+  }
+
+  @Test("isEmpty holds for empty data, and for an empty dictionary however it is stored")
+  func emptiness() throws {
+    let boxes = store[CardBox.self]
+    try boxes.insert([
+      CardBox(id: "empty"),
+      CardBox(id: "full", picture: Data([1]), counts: [.rare: 2], names: ["a": 1]),
+    ])
+    #expect(try boxes.documents.get("empty")?["counts"] == [])
+
+    #expect(try boxes.find { $0.picture.isEmpty }.keys() == ["empty"])
+    #expect(try boxes.find { !$0.picture.isEmpty }.keys() == ["full"])
+
+    try boxes.documents.insert(DocumentObject(), key: "missing")
+    for condition in [
+      boxes.find { $0.counts.isEmpty }, boxes.find { $0.names.isEmpty },
+      boxes.find(#Predicate<CardBox> { $0.counts.isEmpty }),
+      boxes.find(#Predicate<CardBox> { $0.names.isEmpty }),
+    ] {
+      #expect(try condition.keys() == ["empty", "missing"])
+    }
   }
 
   @Test("Conditions on dictionary values, nil and ranges are correct")

@@ -32,8 +32,10 @@ extension ModelMacroImplementation {
     let object =
       model.isClass ? reader.initializers + ObjectRenderer(model, model.name).members : []
     let check = CheckRenderer(model, context).function
-    return ([unknown] + object + reader.members + (check.map { [$0] } ?? []))
-      .map(DeclSyntax.init(unparsed:))
+    var members: [String] = [unknown] + object + reader.members
+    if let check { members.append(check) }
+    members += DescriptionRenderer(model).fields
+    return members.map(DeclSyntax.init(unparsed:))
   }
 
   /// Returns whether the extension expansion emits the diagnostics.
@@ -69,7 +71,7 @@ extension ModelMacroImplementation {
       protocols.contains { $0.trimmedDescription.hasSuffix("CustomReflectable") }
       ? MirrorRenderer(model).member : nil
     let members =
-      DescriptionRenderer(model, type).members + WriterRenderer(model).members
+      DescriptionRenderer(model).members + WriterRenderer(model).members
       + (mirror.map { [$0] } ?? [])
       + (model.isClass
         ? ObjectRenderer(model, type.trimmedDescription).relationships

@@ -35,13 +35,12 @@ public import NanoStore
   named(_$read), named(_$readByName), named(_$object), named(init(_$fault:)), named(_$fill),
   named(_$fillWithFirstValues), named(_$check), named(_$load), named(_$willChange),
   named(_$replace), named(_$willReplace), named(_$willRead), named(_$willReadUnstored),
-  named(_$notify)
+  named(_$notify), named(modelFields), named(expirationRule)
 )
 @attached(memberAttribute)
 @attached(
   extension, conformances: Model, KeyedModel, GraphObject, CustomReflectable,
-  names: named(collectionName), named(modelVersion), named(modelFields),
-  named(expirationRule), named(init(reading:)),
+  names: named(collectionName), named(modelVersion), named(init(reading:)),
   named(init(reading:key:)), named(write(to:)), named(writeDocument(to:)), named(documentKey),
   named(_$write), named(_$writeSnapshot), named(_$relationships), named(_$inverses),
   named(_$namesCollection), named(customMirror)

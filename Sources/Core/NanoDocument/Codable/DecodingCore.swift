@@ -17,6 +17,18 @@ struct DecodingCore: ~Copyable {
     var value: Position?
     /// The end of that value, if it is known.
     var after: Position?
+    /// A part of the object that contains all fields which were passed without being read; nil if none was. If one of
+    /// them has the same name as a later field, which only another program can write, it counts, and the later one does
+    /// not.
+    var skipped: Range<Position>?
+    /// A filter of the names of these fields; see ``FieldCollector/trace(_:)``.
+    var skippedNames: UInt64 = 0
+
+    /// Whether a field that was passed can have the name.
+    @inline(never)
+    func mayHaveSkipped(_ name: UnsafeRawBufferPointer) -> Bool {
+      FieldCollector.trace(name) & ~skippedNames == 0
+    }
   }
 
   /// One hint per nesting depth; deeper objects share hints. The number is arbitrary.
@@ -146,9 +158,21 @@ struct DecodingCore: ~Copyable {
     }
     if next < end {
       if _slowPath(next.pointee <= ASCII.space) { next = skippingWhitespace(next) }
-      if next.pointee == ASCII.comma { next += 1 }
+      if next.pointee == ASCII.comma {
+        next += 1
+        if next < end, _slowPath(next.pointee <= ASCII.space) { next = skippingWhitespace(next) }
+      }
     }
     if isName(name, at: next) {
+      if let skipped = hint.pointee.skipped {
+        let bytes = UnsafeRawBufferPointer(name)
+        if hint.pointee.mayHaveSkipped(bytes),
+          let earlier = try scan(
+            bytes, from: skipped.lowerBound, to: min(skipped.upperBound, next), hint)
+        {
+          return earlier
+        }
+      }
       hint.pointee.name = next
       hint.pointee.value = next + (name.count + 3)
       hint.pointee.after = nil
@@ -157,7 +181,7 @@ struct DecodingCore: ~Copyable {
     return try search(name, in: object, from: next, hint)
   }
 
-  /// Skips whitespace, which other programs may write, even before a comma.
+  /// Skips whitespace, which other programs may write, even before a comma, and most of them after one.
   @inline(never)
   private func skippingWhitespace(_ position: Position) -> Position {
     var reader = reader(at: position)
@@ -177,34 +201,69 @@ struct DecodingCore: ~Copyable {
     return equalBytes(position + 1, base, count)
   }
 
-  /// Searches from the predicted position to the end of the object, then from its start.
+  /// Searches the fields that were skipped, from the predicted position to the end of the object, then from its
+  /// start.
   @inline(never)
   private func search(
     _ name: UnsafeBufferPointer<UInt8>, in object: Position, from predicted: Position,
     _ hint: UnsafeMutablePointer<Hint>
   ) throws(StoreError) -> Position? {
     let name = UnsafeRawBufferPointer(name)
-    for (first, stop) in [(predicted, end), (object, predicted)] {
-      var reader = reader(at: first)
-      reader.skipWhitespace()
-      if reader.next == ASCII.closeBrace { continue }
-      while reader.cursor < stop {
-        reader.skipWhitespace()
-        let position = reader.cursor
-        let found = try reader.rawName()
-        reader.skipWhitespace()
-        let value = reader.cursor
-        if found.matches(name) {
-          hint.pointee.name = position
-          hint.pointee.value = value
-          hint.pointee.after = nil
-          return value
-        }
-        try reader.skipValue()
-        if reader.peekConsume(ASCII.comma) { continue }
-        try reader.expect(ASCII.closeBrace)
-        break
+    if let skipped = hint.pointee.skipped, hint.pointee.mayHaveSkipped(name),
+      let value = try scan(name, from: skipped.lowerBound, to: skipped.upperBound, hint)
+    {
+      return value
+    }
+    var passed: UInt64 = 0
+    if let value = try scan(name, from: predicted, to: end, hint, &passed) {
+      if let found = hint.pointee.name, passed != 0 {
+        hint.pointee.skippedNames |= passed
+        let skipped = hint.pointee.skipped ?? predicted..<found
+        hint.pointee.skipped =
+          min(skipped.lowerBound, predicted)..<max(skipped.upperBound, found)
       }
+      return value
+    }
+    return try scan(name, from: object, to: predicted, hint)
+  }
+
+  private func scan(
+    _ name: UnsafeRawBufferPointer, from first: Position, to stop: Position,
+    _ hint: UnsafeMutablePointer<Hint>
+  ) throws(StoreError) -> Position? {
+    var passed: UInt64 = 0
+    return try scan(name, from: first, to: stop, hint, &passed)
+  }
+
+  /// Returns the position of the value of the first field with a name between two positions.
+  ///
+  /// - Parameter passed: Receives a filter of the names of the fields before it.
+  @inline(never)
+  private func scan(
+    _ name: UnsafeRawBufferPointer, from first: Position, to stop: Position,
+    _ hint: UnsafeMutablePointer<Hint>, _ passed: inout UInt64
+  ) throws(StoreError) -> Position? {
+    var reader = reader(at: first)
+    reader.skipWhitespace()
+    if reader.next == ASCII.closeBrace { return nil }
+    while reader.cursor < stop {
+      reader.skipWhitespace()
+      let position = reader.cursor
+      let found = try reader.rawName()
+      reader.skipWhitespace()
+      let value = reader.cursor
+      if found.matches(name) {
+        hint.pointee.name = position
+        hint.pointee.value = value
+        hint.pointee.after = nil
+        return value
+      }
+      // Escapes can spell any name.
+      passed |= found.isEscaped ? .max : FieldCollector.trace(found.bytes)
+      try reader.skipValue()
+      if reader.peekConsume(ASCII.comma) { continue }
+      try reader.expect(ASCII.closeBrace)
+      return nil
     }
     return nil
   }

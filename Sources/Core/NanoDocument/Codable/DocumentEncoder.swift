@@ -2,7 +2,7 @@
 
 /// Encodes any `Encodable` value in its stored form.
 ///
-/// Dates, data and URLs have their own stored forms, `Decimal` and `UUID` are stored as strings, and a
+/// Dates, data, URLs and `Decimal` have their own stored forms, a `UUID` is stored as a string, and a
 /// ``DocumentValue`` is stored as the value it represents. An encoder reuses its buffers. Create one
 /// per task; do not share it between concurrent tasks.
 ///

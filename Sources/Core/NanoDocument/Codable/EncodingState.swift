@@ -34,23 +34,28 @@ final class EncodingState {
     if Value.self == String.self {
       core.pointee.writer.string(same(value))
     } else if Value.self == [String].self {
+      try checkRoom(1)
       core.pointee.writer.array(same(value, as: [String].self)) { $0.string($1) }
     } else if Value.self == Int.self {
       core.pointee.writer.integer(same(value, as: Int.self))
     } else if Value.self == Double.self {
-      core.pointee.writer.double(same(value))
+      try double(same(value))
     } else if Value.self == Bool.self {
       core.pointee.writer.bool(same(value))
     } else if Value.self == Date.self {
+      try checkRoom(1)
       core.pointee.writer.date(same(value))
       return try checked()
     } else if Value.self == Data.self {
+      try checkRoom(2)
       core.pointee.writer.data(same(value))
     } else if Value.self == URL.self {
+      try checkRoom(1)
       core.pointee.writer.url(same(value))
     } else if Value.self == UUID.self {
       core.pointee.writer.string(same(value, as: UUID.self).uuidString)
     } else if Value.self == Decimal.self {
+      try checkRoom(1)
       core.pointee.writer.decimal(DecimalValue(same(value, as: Decimal.self)))
       return try checked()
     } else if Value.self == DocumentValue.self {
@@ -63,6 +68,21 @@ final class EncodingState {
       return false
     }
     return true
+  }
+
+  /// Writes a number at the current position. A number that is not finite is stored as an object.
+  @inline(__always)
+  func double(_ value: Double) throws(StoreError) {
+    if _slowPath(!value.isFinite) { try checkRoom(1) }
+    core.pointee.writer.double(value)
+  }
+
+  /// Checks that a value can have a number of levels of objects and arrays at the current position.
+  @inline(__always)
+  private func checkRoom(_ levels: Int) throws(StoreError) {
+    if _slowPath(core.pointee.nesting + levels > DocumentValue.maximumDepth) {
+      throw .nestedTooDeep
+    }
   }
 
   private func checked() throws -> Bool {

@@ -37,11 +37,19 @@ struct StreamArray: UnkeyedEncodingContainer {
   }
 
   mutating func encode(_ value: Double) throws {
-    if element() != nil { core.pointee.writer.double(value) }
+    try double(value)
   }
 
   mutating func encode(_ value: Float) throws {
-    if element() != nil { core.pointee.writer.double(Double(value)) }
+    try double(Double(value))
+  }
+
+  @inline(__always)
+  private mutating func double(_ value: Double) throws {
+    let mark = element()
+    count -= 1
+    try state.write(mark) { try state.double(value) }
+    count += 1
   }
 
   mutating func encode(_ value: Int) throws { try integer(value) }

@@ -27,11 +27,16 @@ struct StreamObject<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   mutating func encode(_ value: Double, forKey key: Key) throws {
-    if name(key) != nil { core.pointee.writer.double(value) }
+    try double(value, key)
   }
 
   mutating func encode(_ value: Float, forKey key: Key) throws {
-    if name(key) != nil { core.pointee.writer.double(Double(value)) }
+    try double(Double(value), key)
+  }
+
+  @inline(__always)
+  private func double(_ value: Double, _ key: Key) throws {
+    try state.write(name(key)) { try state.double(value) }
   }
 
   mutating func encode(_ value: Int, forKey key: Key) throws { try integer(value, key) }

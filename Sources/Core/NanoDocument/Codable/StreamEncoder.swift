@@ -22,7 +22,7 @@ struct StreamEncoder: Encoder {
 
 extension StreamEncoder: SingleValueEncodingContainer {
   mutating func encode(_ value: Float) throws {
-    if try state.core.pointee.scalar(in: frame) { state.core.pointee.writer.double(Double(value)) }
+    if try state.core.pointee.scalar(in: frame) { try state.double(Double(value)) }
   }
 
   mutating func encode(_ value: Bool) throws {
@@ -34,7 +34,7 @@ extension StreamEncoder: SingleValueEncodingContainer {
   }
 
   mutating func encode(_ value: Double) throws {
-    if try state.core.pointee.scalar(in: frame) { state.core.pointee.writer.double(value) }
+    if try state.core.pointee.scalar(in: frame) { try state.double(value) }
   }
 
   mutating func encode(_ value: Int) throws { try integer(value) }

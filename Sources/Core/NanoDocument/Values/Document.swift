@@ -250,9 +250,12 @@ extension Document {
     writer.object(edits.object)
   }
 
-  /// Calls the closure with the stored form of the fields, which is valid only during the call.
+  /// Calls the closure with the fields as JSON, which is valid only during the call.
   ///
-  /// - Throws: The errors of ``write(to:)``, ``StoreError/Code/valueNotStorable``, or the closure's
+  /// It is in stored form, unless the document is unmodified and another program wrote it: then it is what that
+  /// program wrote. ``write(to:)`` converts it.
+  ///
+  /// - Throws: The error of a field that could not be set, ``StoreError/Code/valueNotStorable``, or the closure's
   ///   error.
   package func withBytes<Result>(
     _ read: (UnsafeRawBufferPointer) throws -> Result

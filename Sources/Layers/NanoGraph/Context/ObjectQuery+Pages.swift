@@ -30,8 +30,8 @@ extension ObjectQuery {
   /// objects are omitted, and changed ones are evaluated by their stored values. Objects with an
   /// unsaved deletion are omitted too, so that a page can have fewer objects.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` if the size is below 1, or for a full-text
-  ///   search without a sort order.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a size below 1, for a query with a limit,
+  ///   and for a full-text search without a sort order.
   public func page(_ size: Int) throws -> ObjectPage<Object> {
     let page = try models.documentQuery().page(size)
     return ObjectPage(

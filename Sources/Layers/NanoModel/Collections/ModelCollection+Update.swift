@@ -155,7 +155,12 @@ extension ModelCollection {
     var object = try document.object()
     let version = Int(header.version ?? 1)
     if version < M.modelVersion {
-      try M.upgrade(&object, from: version)
+      do throws(StoreError) {
+        try M.upgrade(&object, from: version)
+      } catch {
+        throw decoder.located(
+          error, UnsafeRawBufferPointer(start: nil, count: 0), header.key, header.rowID ?? 0)
+      }
       header.version = M.storedVersion
     }
     // A nested value that is missing or has a former name is first written as the model encodes it:

@@ -73,7 +73,7 @@ package struct ModelDecoder<M: Model>: Sendable {
       var reader = JSONReader(content.body)
       return try read(&reader, content.key)
     }
-    do {
+    do throws(StoreError) {
       var reader = JSONReader(content.body)
       var object = try reader.object()
       try M.upgrade(&object, from: Int(written))
@@ -88,15 +88,8 @@ package struct ModelDecoder<M: Model>: Sendable {
       } catch {
         throw error.withField(in: writer.bytes)
       }
-    } catch let error as StoreError {
-      throw error.adding(.actual, "a document of version \(written), read as \(version)")
     } catch {
-      throw StoreError(
-        .typeMismatch, "A document cannot be upgraded",
-        [
-          .actual: "a document of version \(written), read as \(version)",
-          .value: "\(error)",
-        ])
+      throw error.adding(.actual, "a document of version \(written), read as \(version)")
     }
   }
 

@@ -39,6 +39,7 @@ public struct ModelField<Root>: Sendable {
   let isAttachment: Bool
   /// Whether the property holds a list, whose elements are matched individually.
   let isList: Bool
+  /// Whether a stored null is a value of the property.
   let isOptional: Bool
   let isInteger: Bool
   let isText: Bool
@@ -90,8 +91,10 @@ extension Array: ModelHolder {
   static var heldModel: (any Model.Type)? { Optional<Element>.heldModel }
 }
 
+/// A type with a value that is stored as null.
 private protocol OptionalHolder {}
 extension Optional: OptionalHolder {}
+extension DocumentValue: OptionalHolder {}
 
 /// An integer or an optional integer.
 private protocol IntegerHolder {}

@@ -51,8 +51,8 @@ struct FieldStep: Sendable {
 
   /// Returns the condition that a document has the field.
   ///
-  /// A null counts as a value in a list and in an optional property whose default is not nil, and
-  /// as a missing field otherwise.
+  /// A null counts as a value in a list, and in a property that accepts null and whose default is another
+  /// value. It counts as a missing field otherwise.
   func isPresent(_ path: FieldPath) -> Condition {
     isList || (isOptional && missing != nil) ? .exists(path) : .not(.isNull(.field(path)))
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import NanoDocument
+import Synchronization
 
 /// The fields of a stored document that its type does not declare, preserved when the value is
 /// saved.
@@ -9,18 +10,47 @@ public import NanoDocument
 /// skips them.
 @frozen
 public struct UnknownFields: Sendable {
-  /// Immutable.
+  /// Immutable, except that it keeps the stored form once it is known.
   @usableFromInline
   final class Storage: Sendable {
     /// The fields with their names, each preceded by a comma, as stored in the document.
     @usableFromInline let bytes: [UInt8]
     /// The version that wrote the document, if it is newer than the type's version.
     @usableFromInline let newerVersion: Int64?
+    /// The fields in stored form, or why they have none. Nil until the first write: most values that are read are
+    /// never saved.
+    private let stored = Mutex<Result<[UInt8], StoreError>?>(nil)
 
     @usableFromInline
     init(_ bytes: [UInt8], _ newerVersion: Int64?) {
       self.bytes = bytes
       self.newerVersion = newerVersion
+    }
+
+    /// The fields as an object.
+    var text: [UInt8] { [UInt8(ascii: "{")] + bytes.dropFirst() + [UInt8(ascii: "}")] }
+
+    /// Returns the fields in stored form, which those of a document of another program need not have.
+    func storedBytes() throws(StoreError) -> [UInt8] {
+      let result: Result<[UInt8], StoreError> = stored.withLock { known in
+        if let known { return known }
+        let converted = self.converted
+        known = converted
+        return converted
+      }
+      return try result.get()
+    }
+
+    private var converted: Result<[UInt8], StoreError> {
+      let rewritten = text.withUnsafeBytes { bytes in
+        Result { () throws(StoreError) in try CanonicalBody.rewritten(bytes) }
+      }
+      return rewritten.map { object in
+        guard var fields = object else { return bytes }
+        fields[0] = UInt8(ascii: ",")
+        fields.removeLast()
+        return fields
+      }
     }
   }
 
@@ -39,7 +69,9 @@ public struct UnknownFields: Sendable {
   @inlinable
   public var isEmpty: Bool { storage?.bytes.isEmpty ?? true }
 
-  /// Writes the fields after the declared ones.
+  /// Writes the fields after the declared ones, in stored form.
+  ///
+  /// Fields of another program that have no stored form are recorded as a failure, and written as they are.
   @inlinable @inline(__always)
   public func write(to writer: inout JSONWriter) {
     if let storage { Self.write(storage, to: &writer) }
@@ -47,8 +79,17 @@ public struct UnknownFields: Sendable {
 
   @usableFromInline @inline(never)
   static func write(_ storage: Storage, to writer: inout JSONWriter) {
+    guard !storage.bytes.isEmpty else { return }
     let isFirst = writer.bytes.last == UInt8(ascii: "{")
-    storage.bytes.withUnsafeBytes { bytes in
+    var stored = storage.bytes
+    do throws(StoreError) {
+      stored = try storage.storedBytes()
+    } catch {
+      let position = writer.count
+      writer.fail(.unknownFieldsNotStorable(error))
+      writer.truncate(to: position)
+    }
+    stored.withUnsafeBytes { bytes in
       writer.raw(isFirst ? UnsafeRawBufferPointer(rebasing: bytes.dropFirst()) : bytes)
     }
   }
@@ -70,8 +111,7 @@ public struct UnknownFields: Sendable {
 
   func object() throws(StoreError) -> DocumentObject {
     guard let storage, !storage.bytes.isEmpty else { return [:] }
-    let text = [UInt8(ascii: "{")] + storage.bytes.dropFirst() + [UInt8(ascii: "}")]
-    let object = text.withUnsafeBytes { bytes in
+    let object = storage.text.withUnsafeBytes { bytes in
       Result { () throws(StoreError) in
         var reader = JSONReader(bytes)
         return try reader.object()
@@ -79,6 +119,19 @@ public struct UnknownFields: Sendable {
     }
     return try object.get()
   }
+}
+
+extension StoreError {
+  private static let unknownFieldsMessage = "Fields that another program wrote have no stored form"
+
+  fileprivate static func unknownFieldsNotStorable(_ reason: StoreError) -> StoreError {
+    StoreError(
+      .valueNotStorable, unknownFieldsMessage,
+      [.actual: reason.message, .hint: "change the document with SQL, or delete the fields"])
+  }
+
+  /// Whether ``UnknownFields/write(to:)`` recorded the error. The declared fields are written completely.
+  var isOfUnknownFields: Bool { message == Self.unknownFieldsMessage }
 }
 
 extension UnknownFields: Hashable {

@@ -75,7 +75,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     }
     guard location.depth == translator.depth else { return nil }
     switch (kind, StoredType(Root.Output.self).kind) {
-    case (_, .dictionary) where isEmptyOfDictionary: return location.equals(.object([:]))
+    case (_, .dictionary) where isEmptyOfDictionary: return location.isEmptyDictionary
     case (.collectionIsEmpty, .text): return location.equals("")
     case (.collectionIsEmpty, .list(let element)) where !element.kind.isList:
       return location.equals(.array([]))
@@ -100,21 +100,22 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
   /// Returns the cases of a field as the type decodes it: under its current name, under a former
   /// name, or the default.
   ///
-  /// A null is a value in an optional property, and a missing field in a property with a default.
+  /// A null is a value in a property that accepts null, and a missing field in another one with a default.
   private func fields(
     _ field: PropertyLocation, in outer: DocumentLocation, includesFormerNames: Bool
   ) -> Term {
     let type = StoredType(Output.self)
+    let acceptsNull = type.isOptional || Output.self == DocumentValue.self
     var open = Condition.constant(true)
     var cases: [Term.Case] = []
     for path in [field.path] + (includesFormerNames ? field.formerPaths : []) {
       let location = outer.appending(path.components[0], type)
       let isMissing: Condition =
-        type.isOptional ? .not(.exists(location.path ?? path)) : location.isNull
+        acceptsNull ? .not(.exists(location.path ?? path)) : location.isNull
       cases.append(
         Term.Case(
           when: open.and(isMissing.opposite), content: .location(location),
-          mayBeNull: type.isOptional))
+          mayBeNull: acceptsNull))
       // Without a default, a missing field reads as null.
       if field.missing?.isNull ?? true,
         cases.count == field.formerPaths.count + 1 || !includesFormerNames
@@ -149,6 +150,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     switch (kind, value) {
     case (.collectionIsEmpty, .string(let text)): return Term(.constant(text.isEmpty))
     case (_, .object(let object)) where isEmptyOfDictionary: return Term(.constant(object.isEmpty))
+    case (_, .array(let list)) where isEmptyOfDictionary: return Term(.constant(list.isEmpty))
     case (.collectionIsEmpty, .array(let list)): return Term(.constant(list.isEmpty))
     case (.collectionCount, .array(let list)): return Term(.constant(list.count))
     case (.collectionFirst, .array(let list)): return Term(.stored(list.first ?? .null))
@@ -160,6 +162,12 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 extension DocumentLocation {
   fileprivate func equals(_ value: DocumentValue) -> Term {
     Term(.truth(.comparison(expression, .equal, .value(value))))
+  }
+
+  /// `Codable` encodes a dictionary as an array unless its keys are strings or integers.
+  fileprivate var isEmptyDictionary: Term {
+    let isObject = Condition.comparison(expression, .equal, .value(.object([:])))
+    return Term(.truth(isObject.or(.comparison(expression, .equal, .value(.array([]))))))
   }
 
   /// The number of elements of a list. A list can be stored as its only element if the property was

@@ -83,22 +83,22 @@ extension ModelChange {
   }
 }
 
-// The smaller and the greater of two values.
+// The smaller and the greater of two values, as the store orders them.
 extension ModelChange {
   /// Sets a property to a value if that is less than the present one.
-  public static func min<Value: Comparable>(
+  public static func min<Value: Comparable & OrderedQueryValue>(
     _ keyPath: any WritableKeyPath<M, Value> & Sendable, _ value: Value
   ) -> ModelChange { number(keyPath, value) { .minimum($0) } }
   /// Sets an optional property to a value if that is less than the present one, or if there is none.
-  public static func min<Value: Comparable>(
+  public static func min<Value: Comparable & OrderedQueryValue>(
     _ keyPath: any WritableKeyPath<M, Value?> & Sendable, _ value: Value
   ) -> ModelChange { number(keyPath, value) { .minimum($0) } }
   /// Sets a property to a value if that is greater than the present one.
-  public static func max<Value: Comparable>(
+  public static func max<Value: Comparable & OrderedQueryValue>(
     _ keyPath: any WritableKeyPath<M, Value> & Sendable, _ value: Value
   ) -> ModelChange { number(keyPath, value) { .maximum($0) } }
   /// Sets an optional property to a value if that is greater than the present one, or if there is none.
-  public static func max<Value: Comparable>(
+  public static func max<Value: Comparable & OrderedQueryValue>(
     _ keyPath: any WritableKeyPath<M, Value?> & Sendable, _ value: Value
   ) -> ModelChange { number(keyPath, value) { .maximum($0) } }
 }

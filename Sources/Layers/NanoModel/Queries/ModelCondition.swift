@@ -22,22 +22,35 @@ public struct ModelCondition<Root: Model>: Sendable {
   let condition: Condition
   /// The condition for documents without former names, which can use indexes better.
   let current: Condition
+  /// The paths with former names that only the condition for all versions contains.
+  let formerPaths: Set<FieldPath>
   /// The reason that the condition is invalid, thrown when a query with it is executed.
   let failure: StoreError?
 
   /// Creates a condition on the fields of documents, with their stored names.
   public init(_ condition: Condition) {
-    self.init(condition, current: condition)
+    self.init(condition, current: condition, formerPaths: [])
   }
 
-  init(_ condition: Condition, current: Condition, failure: StoreError? = nil) {
+  /// Creates a condition on properties.
+  init(_ condition: Condition, current: Condition) {
+    self.init(
+      condition, current: current,
+      formerPaths: Set(condition.fields).subtracting(current.fields))
+  }
+
+  init(
+    _ condition: Condition, current: Condition, formerPaths: Set<FieldPath>,
+    failure: StoreError? = nil
+  ) {
     self.condition = condition
     self.current = current
+    self.formerPaths = formerPaths
     self.failure = failure
   }
 
   init(failure: StoreError) {
-    self.init(.constant(false), current: .constant(false), failure: failure)
+    self.init(.constant(false), current: .constant(false), formerPaths: [], failure: failure)
   }
 
   /// A condition that all values satisfy.
@@ -50,14 +63,17 @@ public struct ModelCondition<Root: Model>: Sendable {
 /// Returns a condition that holds if both conditions hold.
 public func && <Root>(a: ModelCondition<Root>, b: ModelCondition<Root>) -> ModelCondition<Root> {
   ModelCondition(
-    a.condition && b.condition, current: a.current && b.current, failure: a.failure ?? b.failure)
+    a.condition && b.condition, current: a.current && b.current,
+    formerPaths: a.formerPaths.union(b.formerPaths), failure: a.failure ?? b.failure)
 }
 /// Returns a condition that holds if at least one of the conditions holds.
 public func || <Root>(a: ModelCondition<Root>, b: ModelCondition<Root>) -> ModelCondition<Root> {
   ModelCondition(
-    a.condition || b.condition, current: a.current || b.current, failure: a.failure ?? b.failure)
+    a.condition || b.condition, current: a.current || b.current,
+    formerPaths: a.formerPaths.union(b.formerPaths), failure: a.failure ?? b.failure)
 }
 /// Returns the negation of a condition.
 public prefix func ! <Root>(a: ModelCondition<Root>) -> ModelCondition<Root> {
-  ModelCondition(.not(a.condition), current: .not(a.current), failure: a.failure)
+  ModelCondition(
+    .not(a.condition), current: .not(a.current), formerPaths: a.formerPaths, failure: a.failure)
 }

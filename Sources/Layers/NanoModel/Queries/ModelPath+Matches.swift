@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoDocument
 public import NanoQuery
 
@@ -91,16 +92,19 @@ extension ModelPath {
 }
 
 extension ModelPath where Value: Collection {
-  /// The condition that a list, set, dictionary or string is empty.
+  /// The condition that a list, set, dictionary, string or data is empty.
   public var isEmpty: ModelCondition<Root> {
-    let empty: DocumentValue =
+    let empty: [DocumentValue] =
       switch Value.self {
-      case is any ListQueryValue.Type: .array([])
-      case is String.Type: .string("")
-      default: .object([:])
+      case is any ListQueryValue.Type: [.array([])]
+      case is String.Type: [.string("")]
+      case is Data.Type: [.data(Data())]
+      // `Codable` encodes a dictionary as an array unless its keys are strings or integers.
+      default: [.object([:]), .array([])]
       }
     return condition { (expression, _) throws(StoreError) in
-      .comparison(expression, .equal, .value(empty))
+      let parts = empty.map { Condition.comparison(expression, .equal, .value($0)) }
+      return parts.count == 1 ? parts[0] : .any(parts)
     }
   }
 }

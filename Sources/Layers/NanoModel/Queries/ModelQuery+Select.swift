@@ -126,8 +126,12 @@ struct ReadFields<M: Model>: ~Copyable {
   /// Returns the fields upgraded, with current names and defaults.
   mutating func normalizedBytes() throws(StoreError) -> UnsafeRawBufferPointer {
     if !isNormalized {
-      try decoder.value(stored).writeDocument(to: &writer)
-      if let failure = writer.failure { throw failure }
+      var value = try decoder.value(stored)
+      // No property needs them.
+      value._$unknownFields = UnknownFields()
+      value.writeDocument(to: &writer)
+      // The bytes are only read, so that unknown fields of nested values need no stored form.
+      if let failure = writer.failure, !failure.isOfUnknownFields { throw failure }
       isNormalized = true
     }
     return writer.bytes

@@ -175,8 +175,7 @@ extension ModelQuery {
 
   /// Returns whether documents can contain former names of the properties in the query.
   private func hasFormerNames() throws -> Bool {
-    let current = Set(condition.current.fields)
-    var former = Set(condition.condition.fields).subtracting(current)
+    var former = condition.formerPaths
     for ordering in orderings { former.formUnion(try ordering.location.get().formerPaths) }
     guard !former.isEmpty else { return false }
     return try collection.documents.observedPaths().contains { observed in

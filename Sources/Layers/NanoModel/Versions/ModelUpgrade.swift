@@ -29,8 +29,9 @@ public struct ModelUpgrade: Sendable {
 
   /// Creates an upgrade.
   ///
-  /// - Parameter change: Receives the stored fields. If it throws, the call that reads the document
-  ///   throws that error, and the stored document is unchanged.
+  /// - Parameter change: Receives the stored fields. If it throws, the call that reads or changes the document
+  ///   throws a ``StoreError`` with the document: that error with details added, or for an error of another type
+  ///   ``StoreError/Code/typeMismatch`` with its description. The stored document is unchanged.
   public init(
     from version: Int, _ change: @escaping @Sendable (inout DocumentObject) throws -> Void
   ) {
@@ -41,7 +42,20 @@ public struct ModelUpgrade: Sendable {
 
 extension Model {
   /// Converts the fields of an older version to the current version.
-  static func upgrade(_ object: inout DocumentObject, from version: Int) throws {
+  ///
+  /// - Throws: The error of an upgrade; ``StoreError/Code/typeMismatch`` if it is not a ``StoreError``.
+  static func upgrade(_ object: inout DocumentObject, from version: Int) throws(StoreError) {
+    do {
+      try applyUpgrades(&object, from: version)
+    } catch {
+      let reason =
+        error as? StoreError
+        ?? StoreError(.typeMismatch, "A document cannot be upgraded", [.value: "\(error)"])
+      throw reason.adding(.actual, "a document of version \(version), read as \(modelVersion)")
+    }
+  }
+
+  private static func applyUpgrades(_ object: inout DocumentObject, from version: Int) throws {
     let steps = upgrades.filter { $0.version >= version && $0.version < modelVersion }
     // Upgrades of the same version run in the order in which they are listed.
     for step in steps.enumerated().sorted(by: { ($0.1.version, $0.0) < ($1.1.version, $1.0) }) {

@@ -117,6 +117,7 @@ private struct ModelMembers {
   var properties: [StoredProperty] = []
   var inverses: [RelationshipDeclaration] = []
   var mirroredNames: [String] = []
+  /// Whether an initializer is declared that suppresses the one that the compiler would synthesize.
   var hasInitializer = false
   /// Whether a property has an attribute that may change how it is stored, such as a property wrapper.
   var hasOtherAttributes = false
@@ -127,7 +128,11 @@ private struct ModelMembers {
     _ declaration: some DeclGroupSyntax, _ isClass: Bool, _ problems: inout Problems
   ) {
     for member in declaration.memberBlock.members {
-      if member.decl.is(InitializerDeclSyntax.self) { hasInitializer = true }
+      if let initializer = member.decl.as(InitializerDeclSyntax.self),
+        !(isClass && initializer.delegates)
+      {
+        hasInitializer = true
+      }
       MemberNameChecks(member.decl).run(&problems)
       if let conditional = member.decl.as(IfConfigDeclSyntax.self) {
         ConditionalMembers(conditional).check(&problems)
@@ -141,5 +146,14 @@ private struct ModelMembers {
       hasOtherAttributes = hasOtherAttributes || parsed.hasOtherAttributes
     }
     haveInitialValues = properties.allSatisfy(\.hasInitialValue)
+  }
+}
+
+extension InitializerDeclSyntax {
+  /// Whether it is a convenience initializer of a class, which calls another initializer. One without parameters could
+  /// not exist beside the default initializer.
+  fileprivate var delegates: Bool {
+    modifiers.contains { $0.name.tokenKind == .keyword(.convenience) }
+      && !signature.parameterClause.parameters.isEmpty
   }
 }

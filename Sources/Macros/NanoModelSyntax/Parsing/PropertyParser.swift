@@ -336,6 +336,17 @@ extension PatternBindingSyntax {
 extension String {
   /// The name without backticks: `` `default` `` becomes `default`.
   var trimmingBackticks: String { hasPrefix("`") ? String(dropFirst().dropLast()) : self }
+
+  /// Whether the name is an identifier or a keyword; a name in backticks can also be `2024` or `first name`.
+  var isWord: Bool {
+    first?.isNumber == false && allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+  }
+
+  /// The name of the storage of the property with this name.
+  var storageName: String {
+    let plain = trimmingBackticks
+    return "_\(plain)".isWord ? "_$f_\(plain)" : "`_$f_\(plain)`"
+  }
 }
 
 /// The arguments of `@Field(…)`.

@@ -23,6 +23,20 @@ struct PropertyType {
     "UInt16", "UInt32", "UInt64",
   ]
 
+  /// Whether the type, or the wrapped type of an optional, may be an enum, judging by its name.
+  var mayBeEnum: Bool {
+    let text = wrapped ?? self.text
+    let name = text.split(separator: ".").last.map(String.init) ?? text
+    return !text.hasPrefix("[") && PlainCoding(name) == nil && !Self.known.contains(name)
+      && !Self.structures.contains(name)
+  }
+
+  /// Other types of Foundation that documents store, and whose static members can be computed, such as
+  /// `Locale.current`.
+  private static let structures: Set<String> = [
+    "Calendar", "DateComponents", "DateInterval", "Locale", "TimeZone", "URLComponents",
+  ]
+
   init(_ type: TypeSyntax) {
     if let optional = type.as(OptionalTypeSyntax.self) {
       self.init(wrapping: optional.wrappedType)
@@ -74,8 +88,10 @@ struct PropertyType {
       self.init(of: value.cast(PrefixOperatorExprSyntax.self).expression)
     case .functionCallExpr:
       // `Date()`, `[String]()`, `Set<Int>()`: a capitalized name is a type.
-      let called = value.cast(FunctionCallExprSyntax.self).calledExpression
-      guard let type = Self.typeName(called) else { return nil }
+      let call = value.cast(FunctionCallExprSyntax.self)
+      guard let type = Self.typeName(call.calledExpression), !call.mayFail(of: type) else {
+        return nil
+      }
       self.init(text: type)
     case .sequenceExpr:
       // `x as Int`, before operator folding.
@@ -107,6 +123,23 @@ struct PropertyType {
     case .arrayExpr, .dictionaryExpr: return expression.trimmedDescription
     default: return nil
     }
+  }
+}
+
+extension FunctionCallExprSyntax {
+  private static let labelsOfFailable: Set<String> = [
+    "base64Encoded", "exactly", "rawValue", "string", "uuidString",
+  ]
+  private static let typesFromText: Set<String> = [
+    "Bool", "Double", "Float", "Int", "Int8", "Int16", "Int32", "Int64", "Int128", "UInt", "UInt8",
+    "UInt16", "UInt32", "UInt64", "UInt128",
+  ]
+
+  /// Whether the call may be one of a failable initializer, such as `URL(string: "…")` and `Int("5")`.
+  fileprivate func mayFail(of type: String) -> Bool {
+    guard let first = arguments.first else { return false }
+    if let label = first.label?.text { return Self.labelsOfFailable.contains(label) }
+    return Self.typesFromText.contains(type) && first.expression.is(StringLiteralExprSyntax.self)
   }
 }
 

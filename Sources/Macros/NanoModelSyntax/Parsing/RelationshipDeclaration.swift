@@ -20,7 +20,7 @@ struct RelationshipDeclaration {
   let rule: String?
 
   /// The name of the storage property.
-  var storageName: String { "_$f_\(name.trimmingBackticks)" }
+  var storageName: String { name.storageName }
 
   /// The type of the storage property.
   var storage: String {

@@ -27,9 +27,7 @@ struct StoredProperty {
   var relationship: RelationshipDeclaration?
 
   /// The name of the property that contains the value.
-  var storageName: String {
-    isTracked || relationship != nil ? "_$f_\(name.trimmingBackticks)" : name
-  }
+  var storageName: String { isTracked || relationship != nil ? name.storageName : name }
   /// An expression for the value, assuming that the object is loaded.
   var value: String {
     isTracked && !type.isOptional ? "self.\(storageName)!" : "self.\(storageName)"
@@ -52,8 +50,7 @@ struct StoredProperty {
   /// The name as an argument label, where most keywords need no backticks.
   var label: String {
     let plain = name.trimmingBackticks
-    let isWord = plain.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
-    return isWord && !["inout", "let", "var"].contains(plain) ? plain : name
+    return plain.isWord && !["inout", "let", "var"].contains(plain) ? plain : name
   }
 
   /// Whether a document without the field may be an error.
@@ -81,7 +78,7 @@ struct StoredProperty {
     }
     if let initialValue, !isNilInitially {
       let text = initialValue.trimmedDescription
-      return .value(initialValue.isConstant ? text : "(\(text))")
+      return .value(isConstant ? text : "(\(text))")
     }
     if type.isOptional { return .null }
     return type.isPlain ? .error : .dependsOnType
@@ -111,8 +108,14 @@ struct StoredProperty {
 
   /// The initial value if it is constant, or nil.
   var constant: String? {
-    guard let initialValue, initialValue.isConstant, !isNilInitially else { return nil }
-    return initialValue.trimmedDescription
+    guard isConstant, !isNilInitially else { return nil }
+    return initialValue?.trimmedDescription
+  }
+
+  /// Whether the initial value is the same for all documents.
+  private var isConstant: Bool {
+    guard let initialValue else { return false }
+    return initialValue.isConstant || initialValue.isCase(of: type)
   }
 }
 
@@ -124,7 +127,7 @@ extension ExprSyntax {
     case .integerLiteralExpr, .floatLiteralExpr, .booleanLiteralExpr: true
     case .prefixOperatorExpr: cast(PrefixOperatorExprSyntax.self).expression.isConstant
     case .arrayExpr: cast(ArrayExprSyntax.self).elements.allSatisfy { $0.expression.isConstant }
-    case .dictionaryExpr: trimmedDescription == "[:]"
+    case .dictionaryExpr: cast(DictionaryExprSyntax.self).hasConstants
     // An initializer with constant arguments is constant; `Date()` is not.
     case .functionCallExpr:
       cast(FunctionCallExprSyntax.self).isOfTypeWithConstants
@@ -134,14 +137,40 @@ extension ExprSyntax {
     default: false
     }
   }
+
+  /// Whether the expression is a case after the name of its enum, such as `Role.guest`, judging by its spelling.
+  ///
+  /// A static member of another type, such as `Session.currentID`, may be computed.
+  fileprivate func isCase(of type: PropertyType) -> Bool {
+    guard type.mayBeEnum, let member = self.as(MemberAccessExprSyntax.self) else { return false }
+    return member.base?.trimmedDescription == type.wrapped ?? type.text
+      && member.declName.baseName.text != "now"
+  }
+}
+
+extension DictionaryExprSyntax {
+  /// Whether all keys and values are constant.
+  fileprivate var hasConstants: Bool {
+    guard case .elements(let elements) = content else { return true }
+    return elements.allSatisfy { $0.key.isConstant && $0.value.isConstant }
+  }
 }
 
 extension FunctionCallExprSyntax {
   /// Whether the call is an initializer whose arguments are all constant.
   fileprivate var isOfTypeWithConstants: Bool {
-    guard trailingClosure == nil, !arguments.isEmpty,
-      let name = calledExpression.as(DeclReferenceExprSyntax.self)?.baseName.text
-    else { return false }
-    return name.first?.isUppercase == true && arguments.allSatisfy { $0.expression.isConstant }
+    guard trailingClosure == nil, arguments.allSatisfy({ $0.expression.isConstant }) else {
+      return false
+    }
+    if isOfCollection { return true }
+    let name = calledExpression.as(DeclReferenceExprSyntax.self)?.baseName.text
+    return !arguments.isEmpty && name?.first?.isUppercase == true
+  }
+
+  /// Whether the call is an initializer of a collection, such as `[String]()` and `Set<Int>()`.
+  private var isOfCollection: Bool {
+    if [.arrayExpr, .dictionaryExpr].contains(calledExpression.kind) { return true }
+    let generic = calledExpression.as(GenericSpecializationExprSyntax.self)?.expression
+    return ["Array", "Dictionary", "Set"].contains(generic?.trimmedDescription)
   }
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import SwiftSyntax
-
 /// Renders the metadata of a model: its collection, version and fields.
 struct DescriptionRenderer {
   private let model: ModelDeclaration
@@ -11,29 +9,38 @@ struct DescriptionRenderer {
   /// The type as a single identifier, with which a key path can begin whatever the text of the type is.
   private var root: String { model.isClass ? "_$Model" : "Self" }
 
-  init(_ model: ModelDeclaration, _ type: some TypeSyntaxProtocol) {
+  init(_ model: ModelDeclaration) {
     self.model = model
-    self.type = model.isClass ? type.trimmedDescription : "Self"
+    type = model.isClass ? model.name : "Self"
   }
 
-  var members: [String] {
-    let access = model.access
+  /// The members in the type itself, which repeat its initial values and arguments.
+  var fields: [String] {
     let fields = model.properties.map(field).joined(separator: ",\n")
     var members: [String] = [
-      "\(access)static var collectionName: Swift.String { \(FieldText.literal(model.collectionName)) }",
-      "\(access)static var modelVersion: Swift.Int { \(model.version) }",
       """
-      \(access)static var modelFields: [NanoStoreModels.ModelField<\(type)>] {
+      nonisolated \(model.access)static var modelFields: [NanoStoreModels.ModelField<\(type)>] {
       \(model.isClass ? "typealias _$Model = \(type)\n" : "")return [
       \(fields)
       ]
       }
-      """,
+      """
     ]
     if let rule = model.expires {
       members.append(
-        "\(access)static var expirationRule: NanoStoreModels.ExpirationRule? { \(rule) }")
+        "nonisolated \(model.access)static var expirationRule: NanoStoreModels.ExpirationRule? { \(rule) }"
+      )
     }
+    return members
+  }
+
+  /// The members in the extension.
+  var members: [String] {
+    let access = model.access
+    var members: [String] = [
+      "\(access)static var collectionName: Swift.String { \(FieldText.literal(model.collectionName)) }",
+      "\(access)static var modelVersion: Swift.Int { \(model.version) }",
+    ]
     if model.namesCollection {
       members.append("\(access)static var _$namesCollection: Swift.Bool { true }")
     }

@@ -141,7 +141,9 @@ struct ReaderRenderer {
 
   private func atPosition(_ match: String) -> Lookup {
     Lookup(
-      find: match, findValue: "\(match) && !_$reader.consumeNull()", failure: "break inOrder")
+      find: match, findValue: "\(match) && !_$reader.consumeNull()",
+      findAccepted: { "\(match) && (\($0) || !_$reader.consumeNull())" },
+      failure: "break inOrder")
   }
 
   // MARK: By name
@@ -169,6 +171,9 @@ struct ReaderRenderer {
     let arguments = "(\(names.joined(separator: ", ")), reader: &_$reader)"
     return Lookup(
       find: "try _$fields.find\(arguments)", findValue: "try _$fields.findValue\(arguments)",
+      findAccepted: {
+        "try (\($0) ? _$fields.find\(arguments) : _$fields.findValue\(arguments))"
+      },
       failure: "throw _$fields.missingField(\(FieldText.literal(property.storedName)))",
       ignore: "_$fields.ignore(\(names[0]))")
   }
@@ -181,6 +186,8 @@ struct ReaderRenderer {
     let find: String
     /// Also false if the value is null.
     let findValue: String
+    /// Also false if the value is null, unless the constant of this name is true.
+    let findAccepted: (_ acceptsNull: String) -> String
     /// Leaves the code if a required field is missing.
     let failure: String
     /// Skips a field whose value is known from elsewhere.
@@ -212,8 +219,18 @@ struct ReaderRenderer {
     case .null: return "let \(name): \(type) = \(field.find) ? \(read) : \(type).none"
     case .value(let value):
       // For an optional, a stored null means nil, even if the initial value is not nil.
-      let condition = property.type.isOptional ? field.find : field.findValue
-      return "let \(name): \(type) = \(condition) ? \(read) : \(value)"
+      if property.type.isOptional {
+        return "let \(name): \(type) = \(field.find) ? \(read) : \(value)"
+      }
+      if property.type.isPlain || property.relationship != nil {
+        return "let \(name): \(type) = \(field.findValue) ? \(read) : \(value)"
+      }
+      // Only the compiler knows whether the type accepts null, as `DocumentValue` and aliases of optionals do.
+      let acceptsNull = "\(name)AcceptsNull"
+      return """
+        let \(acceptsNull) = NanoStoreModels.ModelCoding.missing(\(FieldText.metatype(type))) != nil
+        let \(name): \(type) = \(field.findAccepted(acceptsNull)) ? \(read) : \(value)
+        """
     case .dependsOnType:
       return """
         let \(name): \(type)
