@@ -66,4 +66,32 @@ struct LegacyCommandTests {
     #expect(
       try command.run("import-legacy", "text", "new.db", "--time-zone", "Mars").status == 64)
   }
+
+  @Test(
+    "A folder of BNRPersistence without read permission is reported as such",
+    .enabled(if: LegacyCommandTests.canRunAsOtherUser()))
+  func permission() throws {
+    let reader = "\(Self.asOtherUser) inspect-legacy old"
+    let library = Self.fixture("bnr/library.bnrtc")
+    try command.shell("\(Self.copyTool); cp -r '\(library)' old; chmod 755 old")
+
+    let files = try command.shell("chmod 600 old/*; \(reader)")
+    let folder = try command.shell("chmod 700 old; \(reader)")
+
+    #expect(files.status == 1)
+    #expect(files.diagnostics.contains("The file cannot be opened"))
+    #expect(folder.status == 1)
+    #expect(folder.diagnostics.contains("The folder cannot be read"))
+  }
+
+  /// Permissions do not apply to root.
+  private static let asOtherUser =
+    "setpriv --reuid=65534 --regid=65534 --clear-groups ./nanostore"
+  /// The other user may not access the folder of the build.
+  private static let copyTool = "cp $N nanostore; chmod 755 . nanostore"
+
+  private static func canRunAsOtherUser() -> Bool {
+    guard getuid() == 0, let command = try? CommandRunner() else { return false }
+    return (try? command.shell("\(copyTool); \(asOtherUser) --version"))?.status == 0
+  }
 }

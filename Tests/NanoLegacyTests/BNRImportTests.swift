@@ -213,4 +213,87 @@ struct BNRImportTests {
     try anyStore().importLegacy(from: library)
     #expect(try FileManager.default.subpathsOfDirectory(atPath: library.path).sorted() == before)
   }
+
+  /// Writes a folder with a file for each class.
+  private func write(_ name: String, _ files: [String: HashDatabaseWriter]) throws -> URL {
+    let store = folder.file(name)
+    try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+    for (file, writer) in files {
+      try Data(writer.bytes).write(to: URL(filePath: store + "/" + file))
+    }
+    return URL(filePath: store)
+  }
+
+  /// Returns a file of a class with its metadata, and records from row 2.
+  private func classFile(_ classID: UInt8, _ records: [[UInt8]]) -> HashDatabaseWriter {
+    var writer = HashDatabaseWriter()
+    writer.put([1, 0, 0, 0], [9, 0, 0, 0, 1, classID, 1, 2, 3, 4, 5, 6, 7, 8])
+    for (index, record) in records.enumerated() {
+      writer.put([UInt8(index + 2), 0, 0, 0], record)
+    }
+    return writer
+  }
+
+  @Test("A damaged record of a small class is listed; a store with nothing else appears encrypted")
+  func damagedSmallClass() throws {
+    let song: [UInt8] = [0, 1, 0, 0, 0, 0x61, 7, 0, 0, 0]
+    let damaged = Array(repeating: UInt8(0xFF), count: 16)
+    let options = LegacyImportOptions(schema: try Self.schema())
+    let url = try write(
+      "small", ["Song": classFile(0, [song, song]), "Playlist": classFile(1, [damaged])])
+    let only = try write("only", ["Playlist": classFile(1, [damaged])])
+
+    let store = try anyStore()
+    let report = try store.importLegacy(from: url, options: options)
+    let failure = try #require(throws: StoreError.self) {
+      try anyStore().importLegacy(from: only, options: options)
+    }
+
+    #expect(report["Song"]?.imported == 2)
+    #expect(report["Playlist"]?.skippedRecords.map(\.position) == ["row 2"])
+    #expect(failure.code == .wrongKey)
+  }
+
+  @Test("A reference with the ID of several classes is stored with its numbers, and noted")
+  func ambiguousClassID() throws {
+    let schema = try BNRSchema(
+      classes: [.init("Edge", [.init("to", .anyReference)], versionByte: .no)])
+    let url = try write(
+      "ambiguous",
+      ["A": classFile(0, []), "B": classFile(0, []), "Edge": classFile(5, [[0, 2, 0, 0, 0]])])
+
+    let store = try anyStore()
+    let report = try store.importLegacy(from: url, options: LegacyImportOptions(schema: schema))
+
+    #expect(try store["Edge"].get(rowID: 2)?["to"] == ["classID": 0, "rowID": 2])
+    #expect(
+      report.notes == [
+        "A and B have the same class ID 0, so references with it are stored as numbers"
+      ])
+  }
+
+  @Test("A named buffer that metadata cannot hold is listed, and the rest imported")
+  func namesOfBuffers() throws {
+    let deep =
+      "<plist>" + String(repeating: "<array>", count: 512)
+      + String(repeating: "</array>", count: 512) + "</plist>"
+    var archive = BNRBufferWriter()
+    archive.text(deep)
+    var writer = HashDatabaseWriter()
+    writer.put(Array(repeating: 0x6B, count: 600), [1])
+    writer.put([], [2])
+    writer.put([0x61, 0, 0x62], [3])
+    writer.put(Array("deep".utf8), archive.bytes)
+    writer.put(Array("good".utf8), [5])
+    let schema = try BNRSchema(
+      classes: [], namedBuffers: [.init("deep", [.init("a", .archive)])])
+    let url = try write("buffers", ["NamedBuffers": writer])
+
+    let store = try anyStore()
+    let report = try store.importLegacy(from: url, options: LegacyImportOptions(schema: schema))
+
+    #expect(try store.metadataNames() == ["good"])
+    #expect(report["NamedBuffers"]?.skipped == 4)
+    #expect(report["NamedBuffers"]?.skippedRecords.contains { $0.key == "deep" } == true)
+  }
 }

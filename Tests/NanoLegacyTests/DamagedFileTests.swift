@@ -116,4 +116,110 @@ struct DamagedFileTests {
       #expect(try store["c"].find(Field("n") > 0).count() == report.imported)
     }
   }
+
+  @Test("Rows of several damaged collections are all imported, under new row IDs")
+  func severalCollections() throws {
+    let pageSize = 1_024
+    let url = URL(filePath: folder.file("nt.db"))
+    let columns = "([__rowid__] INTEGER PRIMARY KEY AUTOINCREMENT, [__json__] BLOB)"
+    let old = try LegacyDatabase(url, setup: "PRAGMA page_size = \(pageSize)")
+    for name in ["a", "b", "Recovered"] {
+      try old.run("CREATE TABLE [\(name)] \(columns)")
+      try old.run(
+        """
+        WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < \(name.count == 1 ? 300 : 1))
+        INSERT INTO \(name)(__json__) SELECT '{"n":' || i || ',"text":"some more characters"}' FROM r
+        """)
+    }
+    old.close()
+    var bytes = Array(try Data(contentsOf: url))
+    // The root pages of the large tables.
+    let roots = (1..<bytes.count / pageSize).filter { bytes[$0 * pageSize] == 0x05 }
+    for root in roots {
+      for offset in root * pageSize..<(root + 1) * pageSize { bytes[offset] = 0xEE }
+    }
+    let damaged = URL(filePath: try folder.write(bytes, "damaged.db"))
+
+    let store = try Store(.memory)
+    try store.createCollection("recovered_2", identity: .rowID)
+    try store["recovered_2"].insert(["mine": true])
+    let report = try store.importLegacy(from: damaged)
+
+    #expect(roots.count == 2)
+    #expect(report["recovered_2"]?.imported == 600)
+    #expect(report.skipped == 0)
+    #expect(try store["recovered_2"].count() == 601)
+    #expect(try store["recovered_2"].find(Field("n") == 7).count() == 2)
+    #expect(try store["Recovered"].count() == 1)
+  }
+
+  @Test("A row on an unused page does not replace the current version of its document or bag")
+  func unusedPages() throws {
+    let url = URL(filePath: folder.file("unused.db"))
+    let old = try LegacyDatabase.nanoStore(
+      url, pragmas: "PRAGMA page_size = 1024; PRAGMA secure_delete = OFF")
+    for number in 0..<100 {
+      try old.add("k\(number % 10)", .dictionary([("n", .int(-1))]))
+      if number % 20 == 0 { try old.addBag("bag", named: "old", ["k9"]) }
+    }
+    try old.run("DELETE FROM NSFKeys")
+    for number in 0..<10 { try old.add("k\(number)", .dictionary([("n", .int(Int64(number)))])) }
+    try old.addBag("bag", named: "new", ["k1", "k0"])
+    // A table without a page makes the importer search the others.
+    try old.run(
+      """
+      CREATE TABLE other(a); PRAGMA writable_schema = ON;
+      UPDATE sqlite_master SET rootpage = 100000 WHERE name = 'other'
+      """)
+    old.close()
+    var bytes = Array(try Data(contentsOf: url))
+    // Without the list of free pages, they are like pages below a damaged one.
+    for offset in 32..<40 { bytes[offset] = 0 }
+
+    let (report, store) = try #require(try imported(bytes))
+
+    let documents = try store["objects"].find().fetch()
+    #expect(documents.count == 10)
+    for document in documents { #expect(document.key == document["n"]?.int64.map { "k\($0)" }) }
+    #expect(try store.bags().count == 1)
+    #expect(try store.bag(named: "new").saved.keys() == ["k1", "k0"])
+    #expect(report["NSFNanoObject"]?.conversions[.duplicateKey] ?? 0 > 0)
+    #expect(report.imported == 11)
+  }
+
+  @Test("Of several rows with one key on pages without a table, the one added last is imported")
+  func lastOfLostRows() throws {
+    let damaged = try lostRows((0..<60).map { "k\($0 % 30)" })
+
+    let (report, store) = try #require(try imported(damaged))
+
+    #expect(try store["objects"].find(Field("n") >= 30).count() == 30)
+    #expect(report["NSFNanoObject"]?.imported == 30)
+    #expect(report["NSFNanoObject"]?.conversions[.duplicateKey] == 30)
+  }
+
+  @Test("Rows with an empty key on pages without a table are all imported, with generated keys")
+  func lostRowsWithoutValidKey() throws {
+    let damaged = try lostRows(Array(repeating: "", count: 60))
+
+    let (report, store) = try #require(try imported(damaged))
+
+    #expect(try store["objects"].count() == 60)
+    #expect(report["NSFNanoObject"]?.conversions[.generatedKey] == 60)
+    #expect(report["NSFNanoObject"]?.conversions[.duplicateKey] == nil)
+  }
+
+  /// A file whose rows, with the keys and their positions, are on pages without a table, the last ones first.
+  private func lostRows(_ keys: [String]) throws -> [UInt8] {
+    let pageSize = 1_024
+    let url = URL(filePath: folder.file("lost.db"))
+    let old = try LegacyDatabase.nanoStore(url, pragmas: "PRAGMA page_size = \(pageSize)")
+    for (number, key) in keys.enumerated() {
+      try old.add(key, .dictionary([("n", .int(Int64(number)))]))
+    }
+    old.close()
+    let bytes = Array(try Data(contentsOf: url))
+    let pages = stride(from: pageSize, to: bytes.count, by: pageSize).reversed()
+    return Array(repeating: 0, count: pageSize) + pages.flatMap { bytes[$0..<$0 + pageSize] }
+  }
 }

@@ -167,4 +167,40 @@ struct NTJsonImportTests {
         == (TestEngine.isServer ? ["row \(Int64.max)"] : []))
     #expect(try store.verify().isEmpty)
   }
+
+  @Test("A collection with a reserved name is renamed to a name that no table has")
+  func generatedName() throws {
+    let old = try LegacyDatabase(url, setup: collection("nano_x") + collection("Collection_1"))
+    try old.run("INSERT INTO nano_x(__json__) VALUES ('{\"a\":1}')")
+    try old.run("INSERT INTO Collection_1(__json__) VALUES ('{\"b\":1}')")
+    old.close()
+
+    let store = try anyStore()
+    let report = try store.importLegacy(from: url)
+
+    #expect(report["nano_x"]?.collection == "collection_2")
+    #expect(try store["collection_2"].find().fetch().map { $0["a"]?.int } == [1])
+    #expect(try store["Collection_1"].find().fetch().map { $0["b"]?.int } == [1])
+  }
+
+  @Test("A metadata entry with a name that is not permitted is listed, and the rest imported")
+  func metadataNames() throws {
+    let old = try LegacyDatabase(
+      url,
+      setup: collection("c")
+        + "CREATE TABLE [NTJsonStore_metadata] ([key] TEXT, [value] BLOB);")
+    for key in ["", "app", String(repeating: "k", count: 600)] {
+      try old.run("INSERT INTO NTJsonStore_metadata VALUES (?, '{\"v\":1}')", [.text(key)])
+    }
+    old.close()
+
+    let store = try anyStore()
+    let report = try store.importLegacy(from: url)
+
+    #expect(try store.metadata("app") == ["v": 1])
+    #expect(
+      report["NTJsonStore_metadata"]?.skippedRecords.map(\.reason) == [
+        "a name cannot be empty", "a name can have at most 500 bytes",
+      ])
+  }
 }

@@ -308,4 +308,46 @@ struct NanoStoreImportTests {
     #expect(try store["objects"].get("ключ 499")?.object() == ["n": 499])
     #expect(try store["objects"].types() == ["Élan"])
   }
+
+  @Test("An unreadable bag is rebuilt with its members, also a single one, by a resumed import too")
+  func rebuildingBags() throws {
+    let old = try LegacyDatabase.nanoStore(url)
+    for key in ["a", "b"] { try old.add(key, .dictionary([])) }
+    for (key, members) in [("one", ["a"]), ("two", ["b", "a"])] {
+      try old.add(key, content: .blob([1, 2, 3]), class: "NSFNanoBag")
+      let fields =
+        [("NSFKey", key), ("Name", "bag \(key)")] + members.map { ("NSFObjectKeys", $0) }
+      for (name, value) in fields {
+        try old.run(
+          "INSERT INTO NSFValues VALUES (NULL, ?, ?, ?, 'TEXT')",
+          [.text(key), .text("NSF_Private_NSFNanoBag_\(name)"), .text(value)])
+      }
+    }
+    old.close()
+
+    struct Stop: Error {}
+    let store = try anyStore()
+    let options = LegacyImportOptions(rebuildsFromIndex: true, isResumable: true)
+    #expect(throws: Stop.self) {
+      // The members are read in the second half.
+      try store.importLegacy(from: url, options: options) { if $0.fraction == 0.5 { throw Stop() } }
+    }
+    let report = try store.importLegacy(from: url, options: options)
+
+    #expect(report.isResumed)
+    #expect(try store.bag(named: "bag one").saved.keys() == ["a"])
+    #expect(try store.bag(named: "bag two").saved.keys() == ["b", "a"])
+    #expect(report["NSFNanoBag"]?.conversions == [.rebuiltFromIndex: 2])
+  }
+
+  @Test("The report names the collection of a class whose first row has a later version")
+  func collectionOfDuplicates() throws {
+    let old = try LegacyDatabase.nanoStore(url)
+    for _ in 1...2 { try old.add("same", .dictionary([("n", .int(1))]), class: "Car") }
+    old.close()
+
+    let report = try anyStore().importLegacy(from: url)
+
+    #expect(report["Car"]?.collection == "objects")
+  }
 }

@@ -90,6 +90,30 @@ struct PropertyListTests {
         == "the value is too large when its shared objects are expanded")
   }
 
+  @Test("A small archive that refers to an object with many fields too often is rejected")
+  func repeatedFields() {
+    func list(of uid: Int) -> ListValue {
+      let elements = Array(repeating: ListValue.uid(uid), count: 32)
+      return .dictionary([("$class", .uid(5)), ("NS.objects", .array(elements))])
+    }
+    let text: [(String, ListValue)] = [("$class", .uid(6)), ("NS.string", .text("a"))]
+    let more = (0..<50).map { ("f\($0)", ListValue.bool(true)) }
+    let objects: [ListValue] = [
+      .text("$null"), list(of: 2), list(of: 3), list(of: 4),
+      .dictionary(text + more),
+      .dictionary([("$classname", .text("NSArray"))]),
+      .dictionary([("$classname", .text("NSString"))]),
+    ]
+    let archive = ListValue.dictionary([
+      ("$archiver", .text("NSKeyedArchiver")), ("$top", .dictionary([("root", .uid(1))])),
+      ("$objects", .array(objects)),
+    ])
+
+    #expect(
+      reason(PropertyListWriter.binary(archive))
+        == "the value is too large when its shared objects are expanded")
+  }
+
   @Test("Values nested as deeply as a document may be are read, deeper ones rejected")
   func depth() {
     func nested(_ levels: Int) -> [UInt8] {
@@ -124,6 +148,22 @@ struct PropertyListTests {
     ])
   func dates(text: String, seconds: Double) {
     #expect(CivilDate.seconds(ofPropertyList: text) == seconds)
+  }
+
+  @Test(
+    "A year of the Japanese calendar is of the latest era in which it is not in the future",
+    arguments: [
+      ("0024-05-28 17:24:33:512", 1_338_225_873_512_000),
+      ("0002-05-28 00:00:00:000", 1_590_624_000_000_000),
+      ("0031-04-01 00:00:00:000", 1_554_076_800_000_000), ("2012-05-28 17:24:33:512", nil),
+    ] as [(String, Int64?)])
+  func japaneseEras(text: String, microseconds: Int64?) {
+    var calendar = Calendar(identifier: .japanese)
+    calendar.timeZone = TimeZone(secondsFromGMT: 0)!
+    // 2026-01-01, year 8 of Reiwa.
+    let now = Date(timeIntervalSince1970: 1_767_225_600)
+
+    #expect(CivilDate.microseconds(ofSave: text, calendar, now: now) == microseconds)
   }
 
   @Test(

@@ -44,7 +44,9 @@ enum CivilDate {
   /// Parses the time of the last save in a row of NanoStore for Objective-C: `2012-05-28
   /// 17:24:33:512`, in the time zone, the calendar and the digits of the device. Returns
   /// microseconds since 1970.
-  static func microseconds(ofSave text: String, _ calendar: Calendar) -> Int64? {
+  ///
+  /// - Parameter now: The current time, which decides about the era of the Japanese calendar.
+  static func microseconds(ofSave text: String, _ calendar: Calendar, now: Date) -> Int64? {
     var numbers: [Int] = []
     var isInNumber = false
     for character in text {
@@ -66,9 +68,26 @@ enum CivilDate {
     let components = DateComponents(
       year: numbers[0], month: numbers[1], day: numbers[2], hour: numbers[3], minute: numbers[4],
       second: numbers[5])
-    guard let date = calendar.date(from: components) else { return nil }
+    guard let date = savedDate(components, calendar, now) else { return nil }
     let seconds = date.timeIntervalSince1970.rounded()
     guard seconds.magnitude < 1e12 else { return nil }
     return Int64(seconds) * 1_000_000 + Int64(milliseconds) * 1_000
   }
+
+  private static func savedDate(
+    _ components: DateComponents, _ calendar: Calendar, _ now: Date
+  ) -> Date? {
+    guard calendar.identifier == .japanese else { return calendar.date(from: components) }
+    // The text has no era, and years begin again with each one: year 24 is 2012 in Heisei, 2042 in Reiwa.
+    var components = components
+    let current = calendar.component(.era, from: now)
+    for era in [current, current - 1, current - 2] {
+      components.era = era
+      if let date = calendar.date(from: components), date <= now + dayInSeconds { return date }
+    }
+    return nil
+  }
+
+  /// The time zone and the clock of the device may differ from the importer's.
+  private static let dayInSeconds = 86_400.0
 }

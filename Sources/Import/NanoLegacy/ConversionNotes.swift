@@ -25,7 +25,8 @@ public enum LegacyConversion: String, Sendable, Hashable, CaseIterable, Codable,
   case nameWithPeriod
   /// A document whose key is missing or not valid, stored under a generated key.
   case generatedKey
-  /// A document of which the old store has several versions under one key; the last one is stored.
+  /// A document of which the old store has several versions under one key; the last one is stored. A
+  /// version on a page that no table references is earlier than those of the table.
   case duplicateKey
   /// A document without a valid date of its last save, stored with the time of the import.
   case unknownDate

@@ -24,9 +24,10 @@ public struct LegacyImportOptions: Sendable, Hashable {
   /// The time zone of the device that wrote a NanoStore file, whose dates of saves are local times.
   /// Default: the current one.
   public var timeZone: TimeZone
-  /// The calendar of the device that wrote a NanoStore file. Default: Gregorian.
+  /// The calendar of the device that wrote a NanoStore file. Default: Gregorian. A year of the
+  /// Japanese calendar is of the latest era in which it is not in the future.
   public var calendar: Calendar.Identifier
-  /// Whether documents of a NanoStore file with unreadable content are rebuilt from its table of
+  /// Whether documents and bags of a NanoStore file with unreadable content are rebuilt from its table of
   /// values, in which dates are text and the order of arrays is lost. Default: false; they are
   /// skipped.
   public var rebuildsFromIndex: Bool

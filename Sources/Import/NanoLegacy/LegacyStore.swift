@@ -32,7 +32,8 @@ public enum LegacyStore {
   ///   - options: The schema and the passphrase of BNRPersistence, which determine how many of its
   ///     records can be read.
   /// - Throws: ``StoreError/Code/notADatabase`` if no library that can be imported wrote it,
-  ///   ``StoreError/Code/cannotOpen`` if there is nothing, ``StoreError/Code/inputOutput``.
+  ///   ``StoreError/Code/cannotOpen`` if there is nothing or no permission to read it,
+  ///   ``StoreError/Code/inputOutput``.
   public static func inspect(
     _ url: URL, options: LegacyImportOptions = LegacyImportOptions()
   ) throws -> LegacySummary {
@@ -56,7 +57,7 @@ public enum LegacyStore {
       throw StoreError(.cannotOpen, "The old store does not exist", [.path: url.path])
     }
     if isFolder.boolValue {
-      guard BNRSource.isLikely(url) else { throw unknown(url) }
+      guard try BNRSource.isLikely(url) else { throw unknown(url) }
       return try BNRSource(url, options)
     }
     let tables = try SQLiteSource(url.path)

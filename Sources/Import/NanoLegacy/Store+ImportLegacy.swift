@@ -22,7 +22,8 @@ extension Store {
   /// The old store is only read, and nothing is created next to it. If it has a write-ahead log or
   /// a journal, a copy in the temporary folder is read. Close the programs that use it. If it is
   /// damaged, every readable record is imported, and each unreadable one is listed with the reason.
-  /// Memory use does not depend on the number of records.
+  /// Memory use does not depend on the number of records, except for the keys of those that are found
+  /// on pages without a table.
   ///
   /// By default, the import is one transaction. With ``LegacyImportOptions/isResumable``, it is
   /// committed in parts, and an import that ended early is resumed by the same call.
@@ -34,6 +35,7 @@ extension Store {
   ///     ends.
   /// - Returns: What was imported, converted and skipped.
   /// - Throws: ``StoreError/Code/notADatabase`` if no library that can be imported wrote the file,
+  ///   ``StoreError/Code/cannotOpen`` if there is nothing or no permission to read it,
   ///   ``StoreError/Code/wrongKey`` if the passphrase is wrong or missing,
   ///   ``StoreError/Code/duplicateKey`` or ``StoreError/Code/alreadyExists`` if the target has a
   ///   document, bag, setting or metadata value that would be replaced,

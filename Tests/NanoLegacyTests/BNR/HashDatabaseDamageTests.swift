@@ -147,4 +147,54 @@ struct HashDatabaseDamageTests {
 
     #expect(try HashDatabaseTests.read(folder.write(writer.bytes)).contents == expected)
   }
+
+  @Test("A small file that claims 2^48 buckets is read without visiting them")
+  func claimedBuckets() throws {
+    let folder = try TemporaryFolder()
+    var writer = HashDatabaseWriter()
+    let buckets = UInt64(1) << 48
+    writer.overwrite(40, writer.number(buckets))
+    // After the header, the buckets and the pool of free blocks, at the next multiple of 16.
+    writer.overwrite(64, writer.number((256 + buckets * 4 + 64 + 4 + 15) & ~15))
+
+    let (contents, report) = try HashDatabaseTests.read(
+      folder.write(Array(writer.bytes.prefix(300))))
+
+    #expect(contents.isEmpty)
+    #expect(report.recordCount == 0)
+  }
+
+  @Test(
+    "Records that overlap are returned up to a multiple of the file's size, the others reported")
+  func overlap() throws {
+    let folder = try TemporaryFolder()
+    let writer = HashDatabaseWriter(.init(bucketCount: 53))
+    var bytes = writer.bytes + Array(repeating: 0, count: 1 << 16)
+    let records = 50
+    for bucket in 0..<records {
+      let offset = writer.firstBlock + 32 * bucket
+      let key = try #require(
+        (UInt32(2)...100_000).lazy.map { HashDatabaseTests.key($0) }.first { key in
+          let index = key.reduce(UInt64(19_780_211)) { $0 &* 37 &+ UInt64($1) }
+          return index % 53 == UInt64(bucket)
+        })
+      // Each record extends to the end of the file.
+      let header: [UInt8] = [0xC8, HashDatabaseWriter.hash(key)] + Array(repeating: 0, count: 10)
+      let record =
+        header + HashDatabaseWriter.variableNumber(4)
+        + HashDatabaseWriter.variableNumber(bytes.count - offset - 20) + key
+      bytes.replaceSubrange(offset..<offset + 20, with: record)
+      bytes.replaceSubrange(
+        256 + 4 * bucket..<260 + 4 * bucket, with: writer.number(UInt32(offset / 16)))
+    }
+    bytes.replaceSubrange(48..<56, with: writer.number(UInt64(records)))
+    bytes.replaceSubrange(56..<64, with: writer.number(UInt64(bytes.count)))
+    let url = try folder.write(bytes)
+    var returned = 0
+
+    let report = try HashDatabase(url).forEach { returned += $0.value.count }
+
+    #expect((1...4 * bytes.count).contains(returned))
+    #expect(report.damages.contains { $0.reason == .overlapping })
+  }
 }

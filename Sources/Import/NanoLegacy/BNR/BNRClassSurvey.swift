@@ -104,6 +104,10 @@ struct BNRClassSurvey: Equatable {
     decryptedCount == 0 && lockedCount > 0 && lockedCount == recordCount
   }
 
+  /// Whether damage is an improbable reason for ``isLocked``: four records of fitting lengths are hardly a
+  /// coincidence.
+  var isSurelyLocked: Bool { isLocked && lockedCount >= 4 }
+
   /// - Throws: ``StoreError/Code/wrongKey`` if ``isLocked``.
   func checkPassphrase(className: String, hasPassphrase: Bool) throws(StoreError) {
     guard isLocked else { return }

@@ -151,6 +151,12 @@ extension HashBlockReader {
     return Int64(index % UInt64(header.bucketCount))
   }
 
+  /// The number of buckets that the file contains completely. The header of a small file can claim 2^48.
+  var presentBucketCount: Int64 {
+    let size = max(0, file.count - Int64(HashDatabaseHeader.size))
+    return min(header.bucketCount, size / Int64(header.offsetSize))
+  }
+
   /// Returns the offset of the root of a bucket's tree, 0 for an empty bucket, -1 for an invalid offset.
   func root(_ bucket: Int64) throws(StoreError) -> Int64 {
     let size = header.offsetSize

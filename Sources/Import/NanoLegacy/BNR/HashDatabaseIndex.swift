@@ -64,9 +64,10 @@ struct HashDatabaseIndex {
 
   /// Passes each record that the bucket array leads to.
   func forEach(_ body: (HashRecord) throws(StoreError) -> Void) throws(StoreError) {
+    let count = reader.presentBucketCount
     var first: Int64 = 0
-    while first < reader.header.bucketCount {
-      let end = min(first + Self.chunk, reader.header.bucketCount)
+    while first < count {
+      let end = min(first + Self.chunk, count)
       var roots: [(bucket: Int64, offset: Int64)] = []
       for bucket in first..<end {
         let root = try reader.root(bucket)

@@ -9,6 +9,7 @@ struct HashDatabaseDamage: Equatable {
     case keyMismatch = "the key of the record does not have the record's hash"
     case suspectSize = "the block is followed by an unreadable one, so its size may be damaged"
     case valueTooLarge = "the value of the record is too large to be imported"
+    case overlapping = "the record overlaps others that were read"
   }
 
   let offset: Int64

@@ -23,20 +23,24 @@ struct HashDatabaseSalvage {
   private var damage: HashDatabaseDamage?
   /// The end of a record that was accepted, but whose content is scanned because its size is suspect.
   private var acceptedEnd: Int64 = 0
+  /// The bytes of the records that may still be returned.
+  private var allowance: Int64
+
+  /// Records of an undamaged file do not overlap, so together they are smaller than the file. Arbitrary; leaves room
+  /// for records inside others whose sizes are damaged.
+  private static let maximumExpansion: Int64 = 4
 
   init(reader: HashBlockReader) {
     self.reader = reader
     index = HashDatabaseIndex(reader: reader)
     offset = reader.header.firstBlock
+    allowance = reader.file.count * Self.maximumExpansion
   }
 
   /// Passes each readable record to a closure. Two unindexed records can have the same key.
   mutating func run(_ body: Body) throws(StoreError) -> HashDatabaseReport {
-    var report = report
-    try index.forEach { (record) throws(StoreError) in
-      try reader.emit(record, &report, body)
-    }
-    self.report = report
+    let index = index
+    try index.forEach { (record) throws(StoreError) in _ = try emit(record, body) }
     while offset < reader.file.count { try step(body) }
     endDamage()
     let missing = reader.header.missingSize
@@ -128,8 +132,20 @@ struct HashDatabaseSalvage {
   private static let minimumConvincingBucketCount: Int64 = 1 << 16
 
   private mutating func emitUnindexed(_ record: HashRecord, _ body: Body) throws(StoreError) {
-    report.unindexedCount += 1
+    if try emit(record, body) { report.unindexedCount += 1 }
+  }
+
+  /// Returns whether the record is within the allowance. Otherwise, a small file of overlapping records could
+  /// return any number of bytes.
+  private mutating func emit(_ record: HashRecord, _ body: Body) throws(StoreError) -> Bool {
+    let size = record.end - record.offset
+    guard size <= allowance else {
+      report.add(HashDatabaseDamage(offset: record.offset, length: size, reason: .overlapping))
+      return false
+    }
+    allowance -= size
     try reader.emit(record, &report, body)
+    return true
   }
 
   private mutating func advance(past record: HashRecord) throws(StoreError) {

@@ -6,13 +6,16 @@ import NanoEngine
 
 /// The names of the classes of a store, and the collections that their objects go to.
 struct BNRClassNames {
-  /// The collections by class ID.
+  /// The collections by class ID, without IDs of several classes.
   private(set) var byID: [UInt8: String] = [:]
+  /// The names of classes by class ID, of IDs of several classes.
+  private(set) var ambiguous: [(id: UInt8, classes: [String])] = []
   private var byName: [ExactName: String] = [:]
 
   init(_ files: [BNRClassFile]) {
     // Names of collections ignore the case of ASCII letters.
     var taken: Set<ExactName> = []
+    var classes: [UInt8: [String]] = [:]
     for file in files {
       var name = Self.isPermitted(file.name) ? file.name : "class_" + file.name
       var number = 1
@@ -21,7 +24,14 @@ struct BNRClassNames {
         name = "\(file.name)_\(number)"
       }
       byName[ExactName(file.name)] = name
-      if case .success(let metadata) = file.metadata { byID[metadata.classID] = name }
+      if case .success(let metadata) = file.metadata {
+        byID[metadata.classID] = name
+        classes[metadata.classID, default: []].append(file.name)
+      }
+    }
+    for (id, classes) in classes.sorted(by: { $0.key < $1.key }) where classes.count > 1 {
+      byID[id] = nil
+      ambiguous.append((id, classes))
     }
   }
 
@@ -45,9 +55,8 @@ struct BNRClass {
 
   var name: String { file.name }
 
-  /// Whether every record of a class without a description could be encrypted. Four records of
-  /// fitting lengths are hardly a coincidence.
-  var mayBeEncrypted: Bool { description == nil && survey.isLocked && survey.recordCount >= 4 }
+  /// Whether every record of a class without a description could be encrypted.
+  var mayBeEncrypted: Bool { description == nil && survey.isSurelyLocked }
 
   static func survey(
     _ files: [BNRClassFile], _ names: BNRClassNames, _ options: LegacyImportOptions

@@ -75,13 +75,12 @@ struct BNRNamedValues {
       var notes = ConversionNotes()
       do throws(LegacyFailure) {
         guard let name else { throw LegacyFailure("the name is not valid UTF-8") }
-        guard !name.hasExactPrefix("nano_") else {
-          throw LegacyFailure("the name is reserved for the store", key: name)
-        }
+        let value = try Self.value(name, content, names, schema, &notes)
+        try LegacyFailure.checkMetadata(name, value)
         guard seen.insert(ExactName(name)).inserted else {
           throw LegacyFailure("another value has the same name", key: name)
         }
-        next.values.append((name, try Self.value(name, content, names, schema, &notes)))
+        next.values.append((name, value))
       } catch {
         next.records.append(Self.record(offset, .failure(error)))
         return

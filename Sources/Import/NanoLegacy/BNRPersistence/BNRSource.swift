@@ -20,18 +20,35 @@ final class BNRSource: LegacySource {
   var metadata: [(name: String, value: DocumentValue)] { buffers?.values ?? [] }
   var notes: [String] { found }
 
-  static func isLikely(_ folder: URL) -> Bool {
-    files(of: folder).contains { (try? HashDatabase.isDatabase($0)) == true }
+  /// - Throws: The error of reading the folder, or of reading a file if no other file is a database.
+  static func isLikely(_ folder: URL) throws(StoreError) -> Bool {
+    var failure: StoreError?
+    for url in try files(of: folder) {
+      do throws(StoreError) {
+        if try HashDatabase.isDatabase(url) { return true }
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    return false
   }
 
   /// The regular files of a folder, sorted by name.
-  private static func files(of folder: URL) -> [URL] {
-    let all = try? FileManager.default.contentsOfDirectory(
-      at: folder, includingPropertiesForKeys: [.isRegularFileKey])
-    return (all ?? []).filter { url in
-      (try? url.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true
-        && url.pathExtension != "wal"
-    }.sorted { $0.lastPathComponent.isBefore($1.lastPathComponent) }
+  private static func files(of folder: URL) throws(StoreError) -> [URL] {
+    do {
+      return try FileManager.default.contentsOfDirectory(
+        at: folder, includingPropertiesForKeys: nil
+      ).filter { url in
+        guard url.pathExtension != "wal" else { return false }
+        let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+        return attributes[.type] as? FileAttributeType == .typeRegular
+      }.sorted { $0.lastPathComponent.isBefore($1.lastPathComponent) }
+    } catch {
+      throw StoreError(
+        .cannotOpen, "The folder cannot be read",
+        [.path: folder.path, .engineMessage: error.localizedDescription])
+    }
   }
 
   init(_ folder: URL, _ options: LegacyImportOptions) throws {
@@ -39,7 +56,7 @@ final class BNRSource: LegacySource {
     self.options = options
     var files: [BNRClassFile] = []
     var named: BNRNamedBuffers?
-    for url in Self.files(of: folder) where try HashDatabase.isDatabase(url) {
+    for url in try Self.files(of: folder) where try HashDatabase.isDatabase(url) {
       do throws(StoreError) {
         if url.lastPathComponent.hasSameBytes(as: BNRNamedBuffers.fileName) {
           named = try BNRNamedBuffers(url)
@@ -66,6 +83,11 @@ final class BNRSource: LegacySource {
       }
       if one.mayBeEncrypted { found.append("\(one.name): the records may be encrypted") }
     }
+    for (id, classes) in names.ambiguous {
+      found.append(
+        "\(classes.joined(separator: " and ")) have the same class ID \(id), so references with it "
+          + "are stored as numbers")
+    }
     for description in options.schema?.classes ?? []
     where !classes.contains(where: { $0.name.hasSameBytes(as: description.name) }) {
       found.append("\(description.name): the schema describes it, but the store has no such class")
@@ -73,7 +95,7 @@ final class BNRSource: LegacySource {
   }
 
   var fingerprint: String {
-    let files = Self.files(of: folder) + [folder]
+    let files = ((try? Self.files(of: folder)) ?? []) + [folder]
     return files.map { url in
       let attributes = try? FileManager.default.attributesOfItem(atPath: url.path)
       let date = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
@@ -84,8 +106,11 @@ final class BNRSource: LegacySource {
   func check() throws {
     let hasPassphrase = options.passphrase?.isEmpty == false
     let isAnyDecrypted = classes.contains { $0.survey.decryptedCount > 0 }
+    let described = classes.filter { $0.description != nil && $0.survey.recordCount > 0 }
+    let areAllLocked = described.allSatisfy(\.survey.isLocked)
     for one in classes {
-      if one.description != nil {
+      // A few locked records beside readable classes are more likely damaged.
+      if one.description != nil, areAllLocked || one.survey.isSurelyLocked {
         try one.survey.checkPassphrase(className: one.name, hasPassphrase: hasPassphrase)
       }
       guard hasPassphrase, !isAnyDecrypted else { continue }

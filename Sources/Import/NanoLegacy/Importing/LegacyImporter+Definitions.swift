@@ -65,9 +65,8 @@ extension LegacyImporter {
     let state = checkpoint.collections[position(of: definition.name)]
     guard state.wasEmpty else { return }
     var stored = ContentChecksum()
-    let isByRowID = definition.identity == .rowID
     try store[definition.name].find().visitStored { document in
-      stored.add(ContentChecksum.digest(of: document, isByRowID: isByRowID))
+      stored.add(ContentChecksum.digest(of: document, isByRowID: definition.isByRowID))
       return true
     }
     guard stored != state.checksum else { return }

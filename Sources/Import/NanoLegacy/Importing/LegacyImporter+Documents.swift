@@ -42,7 +42,7 @@ extension LegacyImporter {
     for (index, entry) in pending.entries.enumerated() {
       guard let key = entry.key else { continue }
       if last.updateValue(index, forKey: key) != nil {
-        change(entry.origin.className, nil) { $0.add(.duplicateKey) }
+        change(entry.origin.className, pending.collection) { $0.add(.duplicateKey) }
       }
     }
     guard last.count < pending.entries.count else { return pending.entries }
@@ -90,8 +90,8 @@ extension LegacyImporter {
     if let key = entry.key, found.rowID > state.last {
       // An earlier row of the old store with the same key.
       checkpoint.collections[position].checksum.remove(found.digest)
-      change(found.type ?? NanoStoreSource.plainClass, nil) { $0.imported -= 1 }
-      change(entry.origin.className, nil) { $0.add(.duplicateKey) }
+      change(found.type ?? NanoStoreSource.plainClass, collection.name) { $0.imported -= 1 }
+      change(entry.origin.className, collection.name) { $0.add(.duplicateKey) }
       try collection.delete(key.description)
       return true
     }
@@ -107,7 +107,7 @@ extension LegacyImporter {
     return false
   }
 
-  private static let sameRow = "another record has the same row ID"
+  static let sameRow = "another record has the same row ID"
 
   private static func exists(_ entry: PendingRecords.Entry, _ collection: String) -> StoreError {
     let error = StoreError(
@@ -131,7 +131,7 @@ extension LegacyImporter {
             version: entry.version, added: entry.added), copying: body)
       }
       try collection.replace(document)
-      change(entry.origin.className, nil) { $0.imported += 1 }
+      change(entry.origin.className, collection.name) { $0.imported += 1 }
     } catch let error as StoreError where error.isOfRecord {
       skip(entry, error.reason)
     }
@@ -154,8 +154,10 @@ extension LegacyImporter {
     _ entries: [PendingRecords.Entry], into collection: DocumentCollection, _ position: Int
   ) throws {
     var entries = entries
-    for index in entries.indices where entries[index].key == nil && entries[index].rowID == nil {
-      entries[index].key = try DocumentKey(UUID().uuidString.lowercased())
+    if identity(of: collection) == .key {
+      for index in entries.indices where entries[index].key == nil {
+        entries[index].key = try DocumentKey(UUID().uuidString.lowercased())
+      }
     }
     _ = try collection.writeBatch(.insert, capacity: entries.count) { batch, writer in
       for entry in entries {
@@ -169,6 +171,10 @@ extension LegacyImporter {
       checkpoint.collections[position].checksum.add(pending.digest(of: entry))
       change(entry.origin.className, collection.name) { $0.imported += 1 }
     }
+  }
+
+  private func identity(of collection: DocumentCollection) -> CollectionIdentity? {
+    source.collections.first { $0.name.hasSameBytes(as: collection.name) }?.identity
   }
 
   private func reject(

@@ -52,6 +52,23 @@ struct LegacyFailure: Error {
   }
 }
 
+extension LegacyFailure {
+  /// Checks that the store accepts a metadata value under a name.
+  static func checkMetadata(_ name: String, _ value: DocumentValue) throws(LegacyFailure) {
+    guard !name.hasExactPrefix("nano_") else {
+      throw LegacyFailure("the name is reserved for the store", key: name)
+    }
+    do throws(StoreError) {
+      try StoredNames.validate(nil, name: name)
+    } catch {
+      throw LegacyFailure(error[.hint] ?? error.reason, key: name)
+    }
+    var writer = JSONWriter()
+    writer.value(value)
+    if let failure = writer.failure { throw LegacyFailure(failure.reason, key: name) }
+  }
+}
+
 /// What a record becomes; nothing if another section contains it.
 struct LegacyContent {
   var document: LegacyDocument?
@@ -60,8 +77,9 @@ struct LegacyContent {
 }
 
 struct LegacyDocument {
-  /// The key; nil if a key must be generated, or the document has a row ID.
+  /// The key; nil if the store must generate one, or documents of the collection have none.
   var key: DocumentKey?
+  /// The row ID; nil if the store must assign one.
   var rowID: Int64?
   var type: String?
   var version: Int64?
@@ -85,6 +103,8 @@ struct LegacyCollection {
   }
   var name: String
   var identity: CollectionIdentity
+  /// Whether documents without a key have the same row IDs as in the old store.
+  var keepsRowIDs = true
   /// The name in the old store, for the report.
   var className: String
   var indexes: [Index] = []
@@ -94,4 +114,7 @@ struct LegacyCollection {
   /// The highest row ID ever used; nil if unknown.
   var highestRowID: Int64?
   var notes = ConversionNotes()
+
+  /// Whether a row ID is part of the identity of a document.
+  var isByRowID: Bool { identity == .rowID && keepsRowIDs }
 }

@@ -70,9 +70,7 @@ struct NTJsonDefinitions {
       }
       return
     }
-    guard !name.hasExactPrefix("nano_") else {
-      throw LegacyFailure("the name is reserved for the store")
-    }
+    try LegacyFailure.checkMetadata(name, value)
     metadata.append((name, value))
   }
 }
@@ -80,15 +78,19 @@ struct NTJsonDefinitions {
 extension NTJsonDefinitions {
   /// Returns the collection for a table.
   ///
-  /// - Parameter number: Distinguishes collections whose names are not permitted.
-  func collection(_ table: SQLiteTables.Table, number: Int) -> LegacyCollection {
+  /// - Parameters:
+  ///   - number: Distinguishes collections whose names are not permitted.
+  ///   - names: Provides names for them.
+  func collection(
+    _ table: SQLiteTables.Table, number: Int, _ names: inout UnusedNames
+  ) -> LegacyCollection {
     var collection = LegacyCollection(
       name: table.name, identity: .rowID, className: table.name)
     let name = table.name.folded
     if name.text.hasExactPrefix("nano_") || table.name.isEmpty || table.name.utf8.contains(0)
       || table.name.utf8.count > Self.maximumNameLength
     {
-      collection.name = "collection_\(number)"
+      collection.name = names.next("collection", number: number)
       collection.notes.add(.renamedCollection)
     }
     collection.settings.defaults = defaults[name] ?? [:]
@@ -157,5 +159,24 @@ extension NTJsonDefinitions {
       }
     }
     return (columns, isUnique)
+  }
+}
+
+/// Names of collections that no table of a file has.
+struct UnusedNames {
+  // Names of collections ignore the case of ASCII letters.
+  private var taken: Set<ExactName>
+
+  init(_ tables: [SQLiteTables.Table]) { taken = Set(tables.map(\.name.folded)) }
+
+  /// Returns the first unused name of `base`, `base_2`, `base_3` and so on. With a number, the names begin with
+  /// `base_number`.
+  mutating func next(_ base: String, number: Int? = nil) -> String {
+    var number = number
+    while true {
+      let name = number.map { "\(base)_\($0)" } ?? base
+      if taken.insert(name.folded).inserted { return name }
+      number = (number ?? 1) + 1
+    }
   }
 }

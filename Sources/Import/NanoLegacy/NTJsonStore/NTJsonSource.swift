@@ -17,6 +17,8 @@ final class NTJsonSource: LegacySource {
   /// The collection of rows on unreferenced pages; nil if there are none.
   private var lostCollection: LegacyCollection?
   private var lostRows = 0
+  /// The row IDs of readable rows of the lost collection's table that unreferenced pages have too.
+  private var knownRowIDs: Set<Int64> = []
   private(set) var fraction = 0.0
 
   let kind = LegacyStore.Kind.ntJsonStore
@@ -51,6 +53,7 @@ final class NTJsonSource: LegacySource {
     self.definitions = definitions
     var found: [NTJsonTable] = []
     var damaged: [NTJsonTable] = []
+    var names = UnusedNames(file.tables.tables)
     for table in file.tables.tables where !Self.isInternal(table) {
       guard Self.isCollection(table) else {
         file.note("the table \(table.name) is not a collection and is not imported")
@@ -59,19 +62,31 @@ final class NTJsonSource: LegacySource {
       var rows = 0
       let isDamaged = file.each(in: table) { _ in rows += 1 }
       let next = NTJsonTable(
-        table, definitions.collection(table, number: found.count + 1), rows: rows)
+        table, definitions.collection(table, number: found.count + 1, &names), rows: rows)
       found.append(next)
       if isDamaged { damaged.append(next) }
     }
     tables = found.sorted { $0.collection.name.isBefore($1.collection.name) }
     guard !damaged.isEmpty || file.tables.isSchemaDamaged else { return }
-    file.tables.eachLost { if Self.isLikely($0) { lostRows += 1 } }
+    var lostRowIDs: Set<Int64> = []
+    file.tables.eachLost { row in
+      guard Self.isLikely(row) else { return }
+      lostRows += 1
+      lostRowIDs.insert(row.id)
+    }
     guard lostRows > 0 else { return }
-    // If several tables are damaged, the rows could be of any of them.
-    lostCollection =
-      damaged.count == 1 && !file.tables.isSchemaDamaged
-      ? damaged[0].collection
-      : LegacyCollection(name: "recovered", identity: .rowID, className: "recovered")
+    guard damaged.count == 1, !file.tables.isSchemaDamaged else {
+      // The rows could be of any table, and each table counts from 1.
+      let name = names.next("recovered")
+      lostCollection = LegacyCollection(
+        name: name, identity: .rowID, keepsRowIDs: false, className: name)
+      return
+    }
+    lostCollection = damaged[0].collection
+    file.each(in: damaged[0].table) { row in
+      guard lostRowIDs.contains(row.id), Self.isReadable(row, damaged[0].json) else { return }
+      knownRowIDs.insert(row.id)
+    }
   }
 
   private static func isInternal(_ table: SQLiteTables.Table) -> Bool {
@@ -82,6 +97,11 @@ final class NTJsonSource: LegacySource {
   private static func isLikely(_ row: SQLiteTables.Row) -> Bool {
     row.values.count >= 2 && row.values[0] == .null
       && row.values[1].bytes?.first == UInt8(ascii: "{")
+  }
+
+  private static func isReadable(_ row: SQLiteTables.Row, _ column: Int) -> Bool {
+    var notes = ConversionNotes()
+    return row.values[column].bytes.flatMap { try? LegacyJSON.object($0, &notes) } != nil
   }
 
   func check() throws {}
@@ -103,10 +123,14 @@ final class NTJsonSource: LegacySource {
         try visit(Self.record(row, table.collection, table.json, isLost: false))
       }
     } else if section == tables.count, let lostCollection {
+      var known = knownRowIDs
       try file.tables.eachLost { row in
         guard Self.isLikely(row) else { return }
         advance()
-        try visit(Self.record(row, lostCollection, 1, isLost: true))
+        // An unused page may hold an earlier version of a row.
+        let isKnown =
+          lostCollection.keepsRowIDs && Self.isReadable(row, 1) && !known.insert(row.id).inserted
+        try visit(Self.record(row, lostCollection, 1, isLost: true, isKnown: isKnown))
       }
     } else if section > tables.count {
       fraction = 1
@@ -120,11 +144,13 @@ final class NTJsonSource: LegacySource {
   }
 
   private static func record(
-    _ row: SQLiteTables.Row, _ collection: LegacyCollection, _ column: Int, isLost: Bool
+    _ row: SQLiteTables.Row, _ collection: LegacyCollection, _ column: Int, isLost: Bool,
+    isKnown: Bool = false
   ) -> LegacyRecord {
     LegacyRecord(
       className: collection.className, collection: collection.name, position: "row \(row.id)"
     ) { () throws(LegacyFailure) in
+      if isKnown { throw LegacyFailure(LegacyImporter.sameRow) }
       var content = LegacyContent()
       if isLost { content.notes.add(.recoveredRecord) }
       guard let bytes = row.values[column].bytes else {
@@ -133,10 +159,11 @@ final class NTJsonSource: LegacySource {
       var object = try LegacyJSON.object(bytes, &content.notes)
       // The column counts: the library overwrites the field when it reads the row.
       if let field = object[rowIDColumn] {
-        if field != .int(row.id) { content.notes.add(.wrongRowID) }
+        if collection.keepsRowIDs, field != .int(row.id) { content.notes.add(.wrongRowID) }
         object[rowIDColumn] = nil
       }
-      content.document = LegacyDocument(rowID: row.id, object: object)
+      content.document = LegacyDocument(
+        rowID: collection.keepsRowIDs ? row.id : nil, object: object)
       return content
     }
   }

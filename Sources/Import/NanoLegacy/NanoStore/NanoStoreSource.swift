@@ -15,7 +15,11 @@ final class NanoStoreSource: LegacySource {
   private let options: LegacyImportOptions
   private let rows: NanoStoreRows
   private let calendar: Calendar
+  private let now = Date()
   private var rebuilder: NanoStoreRebuilder?
+  private var hasCollectedValues = false
+  /// The row IDs of the current versions on unreferenced pages, by key; nil until a row is found there.
+  private var currentLostRows: [ExactName: Int64]?
   private(set) var fraction = 0.0
 
   let kind = LegacyStore.Kind.nanoStore
@@ -47,7 +51,7 @@ final class NanoStoreSource: LegacySource {
   let sectionCount = 2
 
   func read(_ section: Int, _ visit: (LegacyRecord) throws -> Void) throws {
-    if section == 0, let rebuilder { rebuilder.collect(unreadableKeys()) }
+    collectValues()
     let total = Double(max(1, rows.count))
     var done = 0.0
     try rows.each { [self] row in
@@ -82,8 +86,13 @@ extension NanoStoreSource {
 
   private func content(_ row: NanoStoreRow) throws(LegacyFailure) -> LegacyContent {
     var content = LegacyContent()
-    if row.isLost { content.notes.add(.recoveredRecord) }
     let decoded = try decoded(row, &content.notes)
+    guard !isEarlierVersion(row) else {
+      content = LegacyContent()
+      content.notes.add(.duplicateKey)
+      return content
+    }
+    if row.isLost { content.notes.add(.recoveredRecord) }
     if let bag = StoredBag(row, decoded.object) {
       content.bag = .bag(key: bag.key, name: bag.name)
       guard bag.isCustom else { return content }
@@ -91,7 +100,7 @@ extension NanoStoreSource {
     }
     content.notes.merge(decoded.notes)
     let key = key(of: row, &content.notes)
-    let added = row.saved.flatMap { CivilDate.microseconds(ofSave: $0, calendar) }
+    let added = row.saved.flatMap { CivilDate.microseconds(ofSave: $0, calendar, now: now) }
     if added == nil { content.notes.add(.unknownDate) }
     let isPlain = row.className.map { $0.hasSameBytes(as: Self.plainClass) } ?? true
     content.document = LegacyDocument(
@@ -112,7 +121,7 @@ extension NanoStoreSource {
     do throws(LegacyFailure) {
       return try row.decoded()
     } catch {
-      guard let object = row.key.flatMap({ rebuilder?.object($0) }) else { throw error }
+      guard let object = rebuiltObject(row) else { throw error }
       notes.add(.rebuiltFromIndex)
       return DecodedContent(object: object)
     }
@@ -122,12 +131,59 @@ extension NanoStoreSource {
     LegacyRecord(
       className: row.className ?? Self.plainClass, collection: nil, position: row.position
     ) { () throws(LegacyFailure) in
-      // The first section reported rows that do not decode.
-      guard row.mayBeBag, let decoded = try? row.decoded(),
+      // The first section reported rows that do not decode, and conversions.
+      var notes = ConversionNotes()
+      guard row.mayBeBag || self.rebuiltObject(row) != nil,
+        let decoded = try? self.decoded(row, &notes), !self.isEarlierVersion(row),
         let bag = StoredBag(row, decoded.object)
       else { return LegacyContent() }
       return LegacyContent(bag: .members(of: bag.key, bag.members))
     }
+  }
+
+  private func rebuiltObject(_ row: NanoStoreRow) -> DocumentObject? {
+    row.key.flatMap { rebuilder?.object($0) }
+  }
+
+  /// Collects the values of unreadable documents, also if the import resumes after the first section.
+  private func collectValues() {
+    guard let rebuilder, !hasCollectedValues else { return }
+    hasCollectedValues = true
+    rebuilder.collect(unreadableKeys())
+  }
+
+  /// Whether a row on an unreferenced page is an earlier version of another readable row: unused pages keep rows
+  /// that were replaced or deleted.
+  private func isEarlierVersion(_ row: NanoStoreRow) -> Bool {
+    guard row.isLost, let key = Self.versionedKey(row) else { return false }
+    let current = currentLostRows ?? findCurrentLostRows()
+    currentLostRows = current
+    return current[key] != row.id
+  }
+
+  /// Returns the key by which versions of a document are recognized; nil if the document gets a generated key.
+  private static func versionedKey(_ row: NanoStoreRow) -> ExactName? {
+    guard let key = row.key, (try? DocumentKey(key)) != nil else { return nil }
+    return ExactName(key)
+  }
+
+  /// Of rows with the same key, one of the table is current, otherwise the one that was added last.
+  private func findCurrentLostRows() -> [ExactName: Int64] {
+    func isReadable(_ row: NanoStoreRow) -> Bool {
+      var notes = ConversionNotes()
+      return (try? decoded(row, &notes)) != nil
+    }
+    var current: [ExactName: Int64] = [:]
+    rows.each { row in
+      guard row.isLost, let key = Self.versionedKey(row), isReadable(row) else { return }
+      current[key] = max(row.id, current[key] ?? row.id)
+    }
+    rows.each { row in
+      guard !row.isLost, let key = Self.versionedKey(row), current[key] != nil, isReadable(row)
+      else { return }
+      current[key] = nil
+    }
+    return current
   }
 
   private func unreadableKeys() -> Set<ExactName> {
@@ -155,7 +211,9 @@ struct StoredBag {
   /// Returns nil for a document.
   init?(_ row: NanoStoreRow, _ object: DocumentObject) {
     let isBag = row.className?.hasSameBytes(as: NanoStoreSource.bagClass) ?? false
-    let members = object[Self.membersField]?.array
+    let field = object[Self.membersField]
+    // A single member that was rebuilt from the table of values is not in an array.
+    let members: [DocumentValue]? = field?.array ?? field?.string.map { [DocumentValue.string($0)] }
     guard isBag || members != nil else { return nil }
     let keys = [row.key, object[Self.keyField]?.string]
     guard let key = keys.lazy.compactMap({ $0.flatMap { try? DocumentKey($0) } }).first else {

@@ -48,6 +48,17 @@ extension PropertyListObject {
     default: 16
     }
   }
+
+  /// The work of reading the object: one for each entry or 16 bytes.
+  var cost: Int {
+    switch self {
+    case .data(let bytes): 1 + bytes.count / 16
+    case .string(let text), .largeInteger(let text): 1 + text.utf8.count / 16
+    case .array(let elements): 1 + elements.count
+    case .dictionary(let names, _): 1 + names.count
+    default: 1
+    }
+  }
 }
 
 /// What the importer reads from an archive or property list, and how.
@@ -56,10 +67,12 @@ struct DecodedContent {
   var notes = ConversionNotes()
 }
 
-/// Bounds the memory that expanding a property list takes: an archive of a kilobyte can refer to
-/// its objects so often that the expanded value would have terabytes.
+/// Bounds the memory and the time that expanding a property list takes: an archive of a kilobyte can
+/// refer to its objects so often that the expanded value would have terabytes.
 struct ExpansionBudget {
   private var bytes: Int
+  /// The cost of the objects that may still be read.
+  private var reads: Int
 
   /// Far more than any value expands to whose objects are shared by accident, such as one string in
   /// many fields.
@@ -67,17 +80,28 @@ struct ExpansionBudget {
   private static let minimum = 1 << 20
   /// Arbitrary; the maximum length of a record in other imports.
   private static let maximum = 128 << 20
+  /// The most expensive archives, of tiny dictionaries, cost 0.7 for each byte of the file, and one object in many
+  /// places 3 for 16 bytes of the value. Both are less than half of the bytes.
+  private static let bytesOfRead = 2
 
   init(archiveSize: Int) {
     let scaled = archiveSize.multipliedReportingOverflow(by: Self.ratio)
     let wanted = Self.minimum + (scaled.overflow ? Self.maximum : scaled.partialValue)
     bytes = max(min(wanted, Self.maximum), 2 * archiveSize)
+    reads = bytes / Self.bytesOfRead
+  }
+
+  /// Charges for reading an object, whose value may be dropped.
+  mutating func read(_ object: PropertyListObject) throws(PropertyListError) {
+    reads -= object.cost
+    guard reads >= 0 else { throw Self.tooLarge }
   }
 
   mutating func take(_ size: Int) throws(PropertyListError) {
     bytes -= size
-    guard bytes >= 0 else {
-      throw PropertyListError("the value is too large when its shared objects are expanded")
-    }
+    guard bytes >= 0 else { throw Self.tooLarge }
   }
+
+  private static let tooLarge = PropertyListError(
+    "the value is too large when its shared objects are expanded")
 }

@@ -19,7 +19,9 @@ extension PropertyListDecoder {
         notes.add(.setAsArray)
         return .array(try elements(fields, "NS.objects", depth))
       case "NSString", "NSMutableString": return try string(fields)
-      case "NSDate": return notes.date(try number(fields, "NS.time"))
+      case "NSDate":
+        let seconds = try number(fields, "NS.time")
+        return notes.date(seconds)
       case "NSData", "NSMutableData": return .data(Data(try data(fields, "NS.data")))
       case "NSNull": return .null
       case "NSURL": return try url(fields, depth)
@@ -33,18 +35,18 @@ extension PropertyListDecoder {
   }
 
   /// Returns the class and its superclasses, most specific first.
-  private func classNames(_ fields: Fields) throws(PropertyListError) -> [String] {
+  private mutating func classNames(_ fields: Fields) throws(PropertyListError) -> [String] {
     guard let objects, let field = fields["$class"], let uid = try reference(field),
       objects.indices.contains(uid)
     else { throw Self.damaged }
     let description = try self.fields(of: objects[uid])
     var names: [String] = []
-    if let name = description["$classname"], case .string(let text) = try list.object(name) {
+    if let name = description["$classname"], case .string(let text) = try read(name) {
       names.append(text)
     }
-    if let all = description["$classes"], case .array(let classes) = try list.object(all) {
+    if let all = description["$classes"], case .array(let classes) = try read(all) {
       for name in classes {
-        if case .string(let text) = try list.object(name) { names.append(text) }
+        if case .string(let text) = try read(name) { names.append(text) }
       }
     }
     return names
@@ -74,8 +76,10 @@ extension PropertyListDecoder {
     }
   }
 
-  private func references(_ fields: Fields, _ name: ExactName) throws(PropertyListError) -> [Int] {
-    guard let field = fields[name], case .array(let numbers) = try list.object(field) else {
+  private mutating func references(_ fields: Fields, _ name: ExactName) throws(PropertyListError)
+    -> [Int]
+  {
+    guard let field = fields[name], case .array(let numbers) = try read(field) else {
       throw Self.damaged
     }
     var uids: [Int] = []
@@ -87,13 +91,13 @@ extension PropertyListDecoder {
   }
 
   /// Returns a field's plain value, which may be in the table.
-  private func plain(_ fields: Fields, _ name: ExactName) throws(PropertyListError)
+  private mutating func plain(_ fields: Fields, _ name: ExactName) throws(PropertyListError)
     -> PropertyListObject?
   {
     guard let field = fields[name] else { return nil }
-    guard let uid = try reference(field) else { return try list.object(field) }
+    guard let uid = try reference(field) else { return try read(field) }
     guard let objects, objects.indices.contains(uid) else { throw Self.damaged }
-    return try list.object(objects[uid])
+    return try read(objects[uid])
   }
 }
 
@@ -127,7 +131,9 @@ extension PropertyListDecoder {
     }
   }
 
-  private func number(_ fields: Fields, _ name: ExactName) throws(PropertyListError) -> Double {
+  private mutating func number(_ fields: Fields, _ name: ExactName) throws(PropertyListError)
+    -> Double
+  {
     switch try plain(fields, name) {
     case .real(let value): return value
     case .int(let value): return Double(value)
@@ -135,7 +141,9 @@ extension PropertyListDecoder {
     }
   }
 
-  private func integer(_ fields: Fields, _ name: ExactName) throws(PropertyListError) -> Int64 {
+  private mutating func integer(_ fields: Fields, _ name: ExactName) throws(PropertyListError)
+    -> Int64
+  {
     switch try plain(fields, name) {
     case .int(let value): return value
     case .bool(let value): return value ? 1 : 0

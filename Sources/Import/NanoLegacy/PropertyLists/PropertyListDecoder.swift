@@ -17,6 +17,14 @@ struct PropertyListDecoder<List: PropertyList> {
     budget = ExpansionBudget(archiveSize: size)
   }
 
+  /// Returns an object of the list. Reading is charged to the budget, because it can be repeated without adding
+  /// to the value.
+  mutating func read(_ number: Int) throws(PropertyListError) -> PropertyListObject {
+    let object = try list.object(number)
+    try budget.read(object)
+    return object
+  }
+
   mutating func rootValue() throws(PropertyListError) -> DocumentValue {
     guard let root = try archiveRoot() else { return try value(list.root, depth: 0) }
     return try archived(root, depth: 0)
@@ -24,10 +32,10 @@ struct PropertyListDecoder<List: PropertyList> {
 
   /// Returns the root of a keyed archive; nil for any other property list.
   mutating func archiveRoot() throws(PropertyListError) -> Int? {
-    guard case .dictionary = try list.object(list.root) else { return nil }
+    guard case .dictionary = try read(list.root) else { return nil }
     let fields = try fields(of: list.root)
     guard fields["$archiver"] != nil, let table = fields["$objects"], let top = fields["$top"],
-      case .array(let objects) = try list.object(table)
+      case .array(let objects) = try read(table)
     else { return nil }
     let roots = try self.fields(of: top)
     guard let root = roots["root"] ?? (roots.count == 1 ? roots.first?.value : nil),
@@ -38,25 +46,25 @@ struct PropertyListDecoder<List: PropertyList> {
   }
 
   /// Returns the fields of a dictionary, with the numbers of their values.
-  func fields(of number: Int) throws(PropertyListError) -> [ExactName: Int] {
-    guard case .dictionary(let names, let values) = try list.object(number) else {
+  mutating func fields(of number: Int) throws(PropertyListError) -> [ExactName: Int] {
+    guard case .dictionary(let names, let values) = try read(number) else {
       throw Self.damaged
     }
     var fields: [ExactName: Int] = [:]
     for (name, value) in zip(names, values) {
-      guard case .string(let text) = try list.object(name) else { throw Self.damaged }
+      guard case .string(let text) = try read(name) else { throw Self.damaged }
       fields[ExactName(text)] = value
     }
     return fields
   }
 
   /// Returns the number of an archived object. Archives in XML write references as dictionaries.
-  func reference(_ number: Int) throws(PropertyListError) -> Int? {
-    switch try list.object(number) {
+  mutating func reference(_ number: Int) throws(PropertyListError) -> Int? {
+    switch try read(number) {
     case .uid(let uid): return uid
     case .dictionary(let names, let values):
-      guard names.count == 1, case .string("CF$UID") = try list.object(names[0]),
-        case .int(let uid) = try list.object(values[0])
+      guard names.count == 1, case .string("CF$UID") = try read(names[0]),
+        case .int(let uid) = try read(values[0])
       else { return nil }
       return Int(exactly: uid)
     default: return nil
@@ -70,7 +78,7 @@ extension PropertyListDecoder {
   /// Returns a value outside of the table of an archive.
   mutating func value(_ number: Int, depth: Int) throws(PropertyListError) -> DocumentValue {
     try enter(depth)
-    let object = try list.object(number)
+    let object = try read(number)
     try budget.take(object.size)
     switch object {
     case .array(let elements):
@@ -81,7 +89,7 @@ extension PropertyListDecoder {
     case .dictionary(let names, let values):
       var result = DocumentObject()
       for (name, value) in zip(names, values) {
-        guard case .string(let text) = try list.object(name) else { throw Self.damaged }
+        guard case .string(let text) = try read(name) else { throw Self.damaged }
         try add(text, try self.value(value, depth: depth + 1), to: &result)
       }
       return .object(result)
@@ -93,11 +101,13 @@ extension PropertyListDecoder {
   mutating func archived(_ uid: Int, depth: Int) throws(PropertyListError) -> DocumentValue {
     try enter(depth)
     guard let objects, objects.indices.contains(uid) else { throw Self.damaged }
-    let object = try list.object(objects[uid])
+    let object = try read(objects[uid])
     try budget.take(object.size)
     switch object {
     case .string("$null") where uid == 0: return .null
-    case .dictionary: return try instance(fields(of: objects[uid]), depth)
+    case .dictionary:
+      let fields = try fields(of: objects[uid])
+      return try instance(fields, depth)
     case .array, .uid: throw Self.damaged
     default: return try leaf(object)
     }
