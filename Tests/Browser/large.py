@@ -21,6 +21,7 @@ def million(trial: Trial) -> None:
     page = trial.open(inspector, at("documents", in_="people"))
     trial.wait("documents", lambda: len(page.all(".documents-table tbody tr")) == 50)
     trial.wait("the count", lambda: "1,000,000 in all" in page.text(".tools"))
+    trial.wait("the fields", lambda: page.button("Sort by age"))
     page.click("Sort by age")
     trial.wait("the order", lambda: page.all("th[aria-sort=ascending]"))
     page.click("Next")

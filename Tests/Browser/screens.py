@@ -36,6 +36,7 @@ def table(trial: Trial) -> None:
     page = trial.open(trial.inspect(trial.films()), at("documents", in_="films"))
     header = page.texts(".documents-table thead th")
     trial.expect("director.name" in header and "rating" in header, f"the columns are {header}")
+    trial.wait("the fields", lambda: page.button("Sort by year"))
     page.click("Sort by year")
     trial.wait("ascending order", lambda: rows(trial)[0] == "Metropolis")
     page.click("Sort by year, now ascending")
@@ -71,10 +72,88 @@ def pages(trial: Trial) -> None:
 
 
 @check()
+def positions(trial: Trial) -> None:
+    """A page of one query is not the previous page of another, and long values can be sorted by."""
+    store = trial.path("numbers.db")
+    trial.documents(store, "numbers", [{"n": number, "text": "x" * 20_000 + f"{number:03}"} for number in range(120)])
+    page = trial.open(trial.inspect(store), at("documents", in_="numbers", sort="[text]"))
+
+    def numbers() -> "list[str]":
+        return page.texts(".documents-table td.int")
+
+    trial.wait("the first page", lambda: numbers()[:1] == ["0"])
+    page.click("Next")
+    trial.wait("the second page", lambda: numbers()[:1] == ["50"])
+    page.enter(".query-input", "[n] > 9")
+    trial.wait("the other query", lambda: numbers()[:1] == ["10"])
+    trial.settled()
+    trial.expect(not page.button("Previous").is_enabled(), "the first page has a previous one")
+
+
+@check()
+def copying(trial: Trial) -> None:
+    """A page is copied with whole values, also those that the table shows in part."""
+    import json
+    store = trial.path("long.db")
+    trial.documents(store, "texts", [{"text": "x" * 1000 + "end"}, {"text": "short"}])
+    page = trial.open(trial.inspect(store), at("documents", in_="texts"))
+    page.script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.click("JSON")
+    copied = trial.wait("the copy", lambda: page.script("return window.copied"))
+    trial.expect([document["text"] for document in json.loads(copied)] == ["x" * 1000 + "end", "short"], "the copied values are cut")
+
+
+@check()
+def copying_columns(trial: Trial) -> None:
+    """A page is copied as CSV although other fields than its columns are too long to copy."""
+    store = trial.path("long.db")
+    trial.documents(store, "texts", [{"n": 1, "text": "x" * 300_000}])
+    page = trial.open(trial.inspect(store), at("documents", in_="texts"))
+    page.script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.click("CSV")
+    trial.wait("the notice", lambda: "too long to copy" in page.text("#notices"))
+    page.click("Columns")
+    page.click("Remove column text", ".chooser")
+    page.click("CSV")
+    copied = trial.wait("the copy", lambda: page.script("return window.copied"))
+    trial.expect(copied == "n\r\n1\r\n", f"the copy is {copied!r}")
+
+
+@check()
+def slow_fields(trial: Trial) -> None:
+    """The table is drawn, and follows commits, while the fields are read, and uses them when they arrive."""
+    store = trial.films()
+    inspector = trial.inspect(store)
+    page = trial.open(inspector)
+    # The screen is opened after this script, which holds the requests for fields.
+    page.script("""
+      const original = window.fetch;
+      window.pathReads = 0;
+      const released = new Promise((resolve) => { window.release = resolve; });
+      window.fetch = async (...given) => {
+        if (/api\\/paths/.test(String(given[0]?.url ?? given[0]))) { window.pathReads += 1; await released; }
+        return original(...given);
+      };""")
+    page.script("location.hash = arguments[0]", at("documents", in_="films", where="[title] = 'Casablanca'"))
+    trial.wait("the table", lambda: rows(trial) == ["Casablanca"])
+    trial.wait("the connection", lambda: page.all("#live-dot.on"))
+    page.click("Open Casablanca")
+    trial.wait("the tree", lambda: page.all(".tree"))
+    for year in ("1943", "1944"):
+        trial.tool("update", store, "films", "Casablanca", '{"$set": {"year": %s}}' % year)
+        trial.wait("the new year", lambda: year in page.text(".documents-table") and year in page.text(".tree"))
+    trial.expect(page.script("return window.pathReads") == 1, "the fields are read several times at once")
+    trial.expect("Sort by year" not in page.script("return document.querySelector('.documents-table').outerHTML"), "the fields are known before they are read")
+    page.script("window.release()")
+    trial.wait("the fields", lambda: page.button("Sort by year") and page.button("Filter by year", ".tree"))
+
+
+@check()
 def columns(trial: Trial) -> None:
     """Columns are added, moved and removed, and remembered."""
     page = trial.open(trial.inspect(trial.films()), at("documents", in_="films"))
     page.click("Columns")
+    trial.wait("the fields", lambda: page.button("Sort by year"))
     page.click("Remove column year", ".chooser")
     page.click("Move director.name left", ".chooser")
     page.click("Add column __rowid__" if page.all("[aria-label='Add column __rowid__']") else "Add column row ID", ".chooser")
@@ -96,6 +175,7 @@ def document(trial: Trial) -> None:
     trial.expect("doc=" in page.driver.current_url, "the document is not in the URL")
     trial.settled()
     trial.image("document")
+    trial.wait("the fields", lambda: page.button("Filter by year", ".tree"))
     page.script("document.querySelector('.tree button[aria-label=\"Filter by year\"]').click()")
     trial.wait("the filter", lambda: rows(trial) == ["Casablanca"])
     page.click("Close the document")
@@ -162,6 +242,12 @@ def completion(trial: Trial) -> None:
     trial.expect(page.script("return document.querySelector('.query-input').value") == "[director.name] = 'Akira Kurosawa'", "the value is not completed")
     page.press(Keys.ENTER)
     trial.wait("the matches", lambda: "Seven Samurai" in rows(trial))
+    page.click("Clear")
+    trial.wait("the connection", lambda: page.all("#live-dot.on"))
+    trial.tool("put", trial.path("library.db"), "films", "New", '{"newField": 1}')
+    trial.wait("the new document", lambda: "New" in rows(trial))
+    page.enter(".query-input", "[newF", submit=False)
+    trial.wait("the new path", lambda: "newField" in page.text(".completion"))
 
 
 @check()
@@ -207,6 +293,10 @@ def shape(trial: Trial) -> None:
     trial.image("shape")
     page.click("Filter genres[] is Drama")
     trial.wait("the filter", lambda: 0 < len(rows(trial)) < 42)
+    trial.open(trial.inspectors[0], at("shape", in_="films", where="[year] > 1950 ORDER BY [year] LIMIT 30"))
+    trial.wait("paths", lambda: page.all(".path"))
+    page.click("Filter genres[] is Drama")
+    trial.wait("the filter", lambda: "([year] > 1950) AND " in page.script("return document.querySelector('.query-input').value") and len(rows(trial)) > 0)
 
 
 @check()

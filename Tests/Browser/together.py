@@ -2,6 +2,7 @@
 """An app writes while the inspector shows the store."""
 
 import hashlib
+import json
 import os
 import threading
 
@@ -46,6 +47,68 @@ def following(trial: Trial) -> None:
     trial.wait("the new year in the table", lambda: "1943" in page.text(".documents-table"))
     trial.expect(page.all("td.changed"), "the change is not marked")
     trial.wait("the history", lambda: "1942" in page.text(".history") and "1943" in page.text(".history"))
+
+
+@check()
+def hidden(trial: Trial) -> None:
+    """A hidden page holds no connection; when it is shown again, it reads what it has missed."""
+    def show(is_shown: bool) -> None:
+        page.script("Object.defineProperty(document, 'hidden', { value: !arguments[0], configurable: true }); document.dispatchEvent(new Event('visibilitychange'))", is_shown)
+
+    store = trial.films()
+    page = trial.open(trial.inspect(store), at("documents", in_="films", where="[title] = 'Casablanca'"))
+    trial.wait("the connection", lambda: page.all("#live-dot.on"))
+    show(False)
+    trial.wait("no connection", lambda: not page.all("#live-dot.on"))
+    trial.tool("update", store, "films", "Casablanca", '{"$set": {"year": 1943}}')
+    show(True)
+    trial.wait("the new year", lambda: "1943" in page.text(".documents-table"))
+    page.click("Live", "header")
+    trial.wait("the gap", lambda: "may be missing" in page.text(".commits"))
+
+
+@check()
+def long_history(trial: Trial) -> None:
+    """The history of a document shows what has changed, and no difference between a part of a value and the whole."""
+    store = trial.path("long.db")
+    trial.documents(store, "texts", [{"id": "a", "text": "x" * 1000, "n": 1}], "--key", "id")
+    page = trial.open(trial.inspect(store), at("documents", in_="texts"))
+    trial.wait("the connection", lambda: page.all("#live-dot.on"))
+    page.click("Open a")
+    trial.wait("the tree", lambda: page.all(".tree"))
+    trial.expect(not page.all(".history"), "opening the document is a change")
+    trial.tool("update", store, "texts", "a", '{"$set": {"n": 2}}')
+    trial.wait("the history", lambda: page.all(".history"))
+    trial.settled()
+    trial.expect(page.texts(".history tbody th") == ["n"], f"the changed fields are {page.texts('.history tbody th')}")
+
+
+@check()
+def longer_history(trial: Trial) -> None:
+    """The history keeps the longer values of an opened document, and says so if no difference can be shown."""
+    store = trial.path("long.db")
+    texts = ["x" * 300_000, "x" * 1000 + "y" + "x" * 298_999, "x" * 1000 + "y" + "x" * 298_998 + "y"]
+
+    def put(text: str) -> None:
+        trial.tool("put", store, "texts", "a", input=json.dumps({"text": text}))
+
+    put(texts[0])
+    trial.tool("put", store, "texts", "b", '{"n": 1}')
+    page = trial.open(trial.inspect(store), at("documents", in_="texts"))
+    trial.wait("the connection", lambda: page.all("#live-dot.on"))
+    page.click("Open a")
+    trial.wait("the tree", lambda: page.all(".tree"))
+    page.click("Close the document")
+    trial.tool("update", store, "texts", "b", '{"$set": {"n": 2}}')
+    trial.wait("the new number", lambda: "2" in page.texts(".documents-table td.int"))
+    put(texts[1])
+    page.click("Open a")
+    trial.wait("the history", lambda: page.all(".history"))
+    trial.expect(page.texts(".history tbody th") == ["text"], f"the changed fields are {page.texts('.history tbody th')}")
+    put(texts[2])
+    trial.wait("the second change", lambda: "too long to show" in page.text(".history"))
+    trial.settled()
+    trial.expect(len(page.all(".history .difference")) == 1, "a difference is empty")
 
 
 @check()

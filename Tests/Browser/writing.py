@@ -5,6 +5,7 @@ import json
 
 from harness import Trial, check
 from screens import at, rows
+from selenium.webdriver.common.keys import Keys
 
 
 def edit(trial: Trial, change: "tuple[str, str]") -> None:
@@ -46,6 +47,51 @@ def conflict(trial: Trial) -> None:
     trial.wait("my changes", lambda: "1999" in page.text(".edit .difference"))
     page.click("Save these changes")
     trial.wait("the saved document", lambda: "1999" in page.text(".tree"))
+
+
+@check()
+def escaping(trial: Trial) -> None:
+    """Escape closes a document, but not while its text has unsaved changes."""
+    store = trial.films()
+    page = trial.open(trial.inspect(store, "--write"), at("documents", in_="films"))
+    page.click("Open Casablanca")
+    trial.wait("the tree", lambda: page.all(".tree"))
+    edit(trial, ("1942", "1999"))
+    page.one(".edit textarea").send_keys(Keys.ESCAPE)
+    trial.wait("the notice", lambda: "unsaved changes" in page.text("#notices"))
+    trial.expect("1999" in page.script("return document.querySelector('.edit textarea').value"), "the text is discarded")
+    page.click("Discard")
+    page.click("Edit")
+    page.one(".edit textarea").send_keys(Keys.ESCAPE)
+    trial.wait("the closed document", lambda: not page.one(".panel").is_displayed())
+
+
+@check()
+def long_values(trial: Trial) -> None:
+    """A change behind the part of a value that is shown is found and saved, and a field may have any name."""
+    store = trial.path("long.db")
+    trial.documents(store, "texts", [{"text": "x" * 300_000 + "end", "": 1}])
+    page = trial.open(trial.inspect(store, "--write"), at("documents", in_="texts", doc="1"))
+    trial.wait("the tree", lambda: page.all(".tree"))
+    trial.wait("the connection", lambda: page.all("#live-dot.on"))
+    page.click("Copy Swift")
+    trial.wait("the notice", lambda: "too long to copy" in page.text("#notices"))
+    page.click("Edit")
+    page.click("Review changes")
+    trial.wait("no changes", lambda: "Nothing has changed" in page.text(".edit"))
+    page.script("const t = document.querySelector('.edit textarea'); t.value = t.value.replace('xend', 'xEND')")
+    page.click("Review changes")
+    trial.wait("the changes", lambda: "too long to show" in page.text(".edit"))
+    facts = page.text(".panel .facts")
+    page.click("Save these changes")
+    trial.wait("the saved document", lambda: json.loads(trial.tool("find", store, "texts"))["text"].endswith("END"))
+    trial.wait("the new revision", lambda: page.text(".panel .facts") not in ("", facts))
+    page.click("Edit")
+    page.script("const t = document.querySelector('.edit textarea'); t.value = t.value.replace('\"\": 1', '\"\": 2')")
+    page.click("Review changes")
+    trial.wait("the changes", lambda: page.all(".edit .difference"))
+    page.click("Save these changes")
+    trial.wait("the saved document", lambda: json.loads(trial.tool("find", store, "texts"))[""] == 2)
 
 
 @check()

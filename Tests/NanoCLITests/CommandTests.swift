@@ -241,6 +241,38 @@ struct CommandTests {
       #expect(try command.read("status") == "0\n")
     }
   }
+
+  @Test("A statement that writes is committed when the reader closes the pipe of its rows")
+  func brokenPipeOfStatement() throws {
+    let lines = (0..<20_000).map { "{\"a\":\($0),\"text\":\"some text to fill the pipe\"}" }
+    try command.write("many", lines.joined(separator: "\n"))
+    try command.run("import", "library.db", "many", "many")
+
+    let statement = "DELETE FROM many RETURNING key, body"
+    let outcome = try command.shell(
+      "{ $N sql library.db --write '\(statement)'; echo $? >status; } | head -n 1")
+
+    #expect(outcome.lines.count == 1)
+    #expect(outcome.diagnostics == "changed 20,000 rows\n")
+    #expect(try command.read("status") == "0\n")
+    #expect(try command.run("count", "library.db", "many").output == "0\n")
+  }
+
+  @Test("An attachment is written to a pipe until its reader closes it")
+  func brokenPipeOfAttachment() throws {
+    try command.write("big", String(repeating: "x", count: 3_000_000))
+    let added = try command.run("attachment", "add", "library.db", "films", "Alien", "big")
+    try #require(added.status == 0, "\(added.diagnostics)")
+
+    let get = "attachment get library.db films Alien big -"
+    let outcome = try command.shell("{ $N \(get); echo $? >status; } | head -c 3")
+
+    #expect(outcome.output == "xxx" && outcome.diagnostics.isEmpty, "\(outcome.diagnostics)")
+    #expect(try command.read("status") == "0\n")
+    #expect(
+      try command.run("attachment", "get", "library.db", "films", "Alien", "big", "-")
+        .output.utf8.count == 3_000_000)
+  }
 }
 
 @Suite("nanostore and unknown fields")

@@ -173,6 +173,18 @@ struct DatabaseCommandTests {
     #expect(try command.run("sql", "library.db", "SELEC 1").diagnostics.contains("SELEC"))
   }
 
+  @Test("sql says which option permits a refused statement, and what to do instead")
+  func refusals() throws {
+    for (statement, hint) in [
+      ("DELETE FROM nano_paths", "table nano_paths (--internal allows it)"),
+      ("UPDATE films SET revision = 7", "which the store maintains; --internal allows it)"),
+      ("PRAGMA user_version = 7", "found PRAGMA user_version (use the configuration instead; "),
+    ] {
+      let refused = try command.run("sql", "library.db", statement, "--write")
+      #expect(refused.status == 1 && refused.diagnostics.contains(hint), "\(refused.diagnostics)")
+    }
+  }
+
   @Test("verify reports no problems, or each problem")
   func verify() throws {
     try command.run("index", "library.db", "films", "genres")

@@ -73,6 +73,24 @@ struct ForeignRowTests {
   }
 
   @Test(
+    "find and schema report a row that is not an object, and show the others",
+    arguments: ["[1]", #"{"a":1"#])
+  func notAnObject(body: String) throws {
+    try insert(body, key: "bad")
+    try insert(#"{"last":1}"#, key: "last")
+    for (arguments, shown) in [
+      (["find", "s.db", "c", "--csv"], ["größe,last", "5,", ",1"]),
+      (["find", "s.db", "c", "--table"], ["größe", "5", "1"]),
+      (["schema", "s.db", "c", "--csv"], ["path,types", "größe,integer 1", "last,integer 1"]),
+    ] {
+      let outcome = try command.run(arguments)
+      #expect(outcome.status == 1)
+      #expect(outcome.diagnostics.contains("collection c, row ID 2: "), "\(outcome.diagnostics)")
+      for text in shown { #expect(outcome.output.contains(text), "\(outcome.output)") }
+    }
+  }
+
+  @Test(
     "A row with an invalid key, version or date is reported",
     arguments: ["key = x'00ff'", "version = 'x'", "added = '2026-11-20'", "type = x'00'"])
   func alteredRow(column: String) throws {

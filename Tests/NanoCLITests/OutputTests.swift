@@ -111,6 +111,25 @@ struct OutputTests {
     }
   }
 
+  @Test(
+    "find --keys writes the exact keys to other programs, and reports those that are not a line")
+  func keys() throws {
+    let command = try CommandRunner()
+    let lines = ["tab\there", "\u{1B}[1m", "back\\slash", "cafe\u{301}"]
+    for key in lines { try command.run("put", "s.db", "c", key, "{}") }
+
+    #expect(
+      try command.run("find", "s.db", "c", "--keys").output.hasSameBytes(
+        as: lines.map { $0 + "\n" }.joined()))
+
+    try command.run("put", "s.db", "c", "two\nlines", "{}")
+    let outcome = try command.run("find", "s.db", "c", "--keys")
+    #expect(outcome.status == 1 && outcome.lines.count == lines.count)
+    #expect(
+      outcome.diagnostics.hasPrefix(#"row ID 5: The key 'two\nlines' contains a line feed"#),
+      "\(outcome.diagnostics)")
+  }
+
   @Test("Numbers and durations are human-readable")
   func quantities() {
     #expect(Quantity.count(0) == "0")

@@ -48,6 +48,7 @@ struct UsageTests {
     #expect(help.status == 0)
     #expect(help.diagnostics.isEmpty)
     #expect(help.output.contains("USAGE: nanostore \(path.joined(separator: " "))"))
+    #expect(!help.output.contains("\\"), "\(help.output)")
     #expect(try command.run(path + ["--help"]).output == help.output)
   }
 
@@ -78,6 +79,7 @@ struct UsageTests {
       (["aggregate", "db", "c", "--count", "--limit", "-1"], ["aggregate"]),
       (["copy", "db", "db2", "--batch", "0"], ["copy"]),
       (["watch", "db", "c", "--count", "0"], ["watch"]),
+      (["inspect", "db", "--time-limit", "9223372036854775807"], ["inspect"]),
     ] { try expectUsage(arguments, of: path) }
   }
 

@@ -23,7 +23,9 @@ struct GraphTests {
   private func get(
     _ call: String, _ parameters: KeyValuePairs<String, String>
   ) async throws -> (status: Int, DocumentObject) {
-    let response = await Inspector(store, options: InspectorOptions(location: "x")).respond(
+    var options = InspectorOptions(location: "x")
+    options.timeLimit = .seconds(60)
+    let response = await Inspector(store, options: options).respond(
       to: ServerRequest(
         path: ["api", call], parameters: parameters.map { (name: $0.key, value: $0.value) }))
     return (response.status, try DocumentObject(json: response.body))
@@ -82,6 +84,45 @@ struct GraphTests {
     #expect(Self.nodes(back).first?.contains("(songs[], owner, cover)") == true)
     #expect(
       try await get("neighbors", ["in": "Album", "rowID": rowID, "links": "[1]"]).status == 400)
+  }
+
+  @Test("A relationship is found behind others that have the same row ID in another collection")
+  func mixedRelationships() async throws {
+    let song = try #require(try await store["Song"].insert(["name": "One"]).rowID)
+    func owned(by collection: String) -> DocumentObject {
+      ["owner": ["collection": .string(collection), "id": .int(song)]]
+    }
+    // Of a document with several owners, the row ID and the collection may belong to different ones.
+    let both: DocumentObject = [
+      "owner": [
+        ["collection": "Film", "id": .int(song)], ["collection": "Song", "id": .int(song + 1)],
+      ]
+    ]
+    try await store["Tag"].insert((0..<30).map { $0 < 15 ? owned(by: "Film") : both })
+    try await store["Tag"].insert(owned(by: "Song"))
+
+    let one = try await get("referrers", ["in": "Song", "rowID": "\(song)", "size": "1"]).1
+    #expect(Self.nodes(one).count == 1 && one["hasMore"] == false)
+    try await store["Tag"].insert(owned(by: "Song"))
+    let more = try await get("referrers", ["in": "Song", "rowID": "\(song)", "size": "1"]).1
+    #expect(Self.nodes(more).count == 1 && more["hasMore"] == true)
+  }
+
+  @Test("The number of examined documents is limited, and the result says that it is not complete")
+  func candidates() async throws {
+    let song = try #require(try await store["Song"].insert(["name": "One"]).rowID)
+    let other: DocumentObject = [
+      "owner": [
+        ["collection": "Film", "id": .int(song)], ["collection": "Song", "id": .int(song + 1)],
+      ]
+    ]
+    try await store["Tag"].insert(Array(repeating: other, count: 1_000))
+    let all = try await get("referrers", ["in": "Song", "rowID": "\(song)"]).1
+    #expect(Self.nodes(all).isEmpty && all["hasMore"] == false && all["isComplete"] == true)
+
+    try await store["Tag"].insert(["owner": ["collection": "Song", "id": .int(song)]])
+    let some = try await get("referrers", ["in": "Song", "rowID": "\(song)"]).1
+    #expect(Self.nodes(some).isEmpty && some["hasMore"] == true && some["isComplete"] == false)
   }
 
   @Test("The number of neighbors is limited, and the result says that there are more")

@@ -63,6 +63,35 @@ struct InspectorTests {
     #expect(failure[path: "error.details.position"] == "10")
   }
 
+  @Test("A position that is longer than a URL is sent in the body")
+  func longPosition() async throws {
+    let long = String(repeating: "x", count: 50_000)
+    try await films.save(["title": .string(long + "1")], key: "long 1")
+    try await films.save(["title": .string(long + "2")], key: "long 2")
+    let sort = "[title] DESC"
+    let first = try await get("documents", ["sort": sort, "size": "1"]).1
+    let position = try #require(first["next"]?.string)
+
+    let body: DocumentObject = ["sort": .string(sort), "size": "1", "after": .string(position)]
+    let response = await inspector().respond(
+      to: ServerRequest(
+        method: .post, path: ["api", "documents"], parameters: [("in", "films")],
+        body: Data(body.jsonString().utf8)))
+
+    let second = try DocumentObject(json: response.body)
+    #expect(second[path: "documents.0.key"] == "long 1")
+    #expect(second["documents"]?.array?.count == 1)
+  }
+
+  @Test("The shape and groups return the condition to which a link adds another")
+  func linkedConditions() async throws {
+    let condition = "[year] > 1950 ORDER BY [year] DESC LIMIT 1"
+    let shape = try await get("shape", ["where": condition]).1
+    let groups = try await get("groups", ["where": condition, "by": "title"]).1
+    #expect(shape["condition"] == "[year] > 1950" && groups["condition"] == "[year] > 1950")
+    #expect(try await get("shape").1["condition"] == "")
+  }
+
   @Test("A limit in the condition holds for the whole result, not for each page")
   func limits() async throws {
     let found = try await get("documents", ["where": "TRUE LIMIT 2", "size": "1"]).1
@@ -233,6 +262,26 @@ struct InspectorTests {
     let conflict = try await replace(#"{"title": "Y"}"#)
     #expect(conflict[path: "conflict.document.value.title"] == "X")
     #expect(try await films.get("m")?["title"] == "X")
+  }
+
+  @Test(
+    "An edit sets fields of any name", arguments: [#"{"":2,"b":2}"#, #"{"__rowid__":9,"1":3}"#])
+  func editedNames(json: String) async throws {
+    try await films.save(DocumentObject(json: #"{"":1,"b":2}"#), key: "names")
+    let found = try #require(try await films.get("names"))
+    let body: DocumentObject = [
+      "rowID": .string("\(found.rowID ?? 0)"), "revision": .string("\(found.revision ?? 0)"),
+      "json": .string(json),
+    ]
+
+    let response = await inspector { $0.allowsWrites = true }.respond(
+      to: ServerRequest(
+        method: .post, path: ["api", "replace"], parameters: [("in", "films")],
+        body: Data(body.jsonString().utf8)))
+
+    #expect(try DocumentObject(json: response.body)["saved"] != nil)
+    #expect(try await films.get("names")?.object() == DocumentObject(json: json))
+    #expect(try await films.get("names")?.rowID == found.rowID)
   }
 
   @Test("Keys of other documents are looked up, and references to a key are found")

@@ -12,6 +12,7 @@ package import NanoStoreCore
 /// GET  /api/collections      names, counts
 /// GET  /api/summary          ?in: bytes, growth, last insertion
 /// GET  /api/documents        ?in &where &sort &after &size
+/// POST /api/documents        the same in the body, because a position can be longer than a URL
 /// GET  /api/document         ?in &rowID or &key
 /// GET  /api/count            ?in &where
 /// GET  /api/explain          ?in &where &sort
@@ -55,11 +56,12 @@ package struct Inspector: RequestHandler {
   package func respond(to request: ServerRequest) async -> ServerResponse {
     guard request.path.first == "api" else { return page(request) }
     do {
+      let given = try Self.isLongQuery(request) ? request.addingBody() : request
       let result =
-        if let limit = try timeLimit(of: request) {
-          try await withTimeLimit(limit) { try await call(request) }
+        if let limit = try timeLimit(of: given) {
+          try await withTimeLimit(limit) { try await call(given) }
         } else {
-          try await call(request)
+          try await call(given)
         }
       return ServerResponse(contentType: "application/json", body: result.json)
     } catch {
@@ -80,11 +82,17 @@ package struct Inspector: RequestHandler {
     return ServerResponse(contentType: file.contentType, body: file.bytes)
   }
 
+  /// Whether a query has its parameters in the body, since they may be too long for a URL.
+  private static func isLongQuery(_ request: ServerRequest) -> Bool {
+    request.method == .post && request.path == ["api", "documents"]
+  }
+
   private func timeLimit(of request: ServerRequest) throws -> Duration? {
     guard let text = request["limit"] else {
       // These read the whole store, and pages show for how long they have been running.
       if request.path.last.flatMap(MaintenanceTask.init) != nil { return nil }
-      return request.method == .post ? options.maximumTimeLimit : options.timeLimit
+      let writes = request.method == .post && !Self.isLongQuery(request)
+      return writes ? options.maximumTimeLimit : options.timeLimit
     }
     guard let milliseconds = Int(text), milliseconds > 0 else {
       throw RouteError.invalid("limit", "a number of milliseconds")

@@ -19,25 +19,21 @@ struct UserFile: Sendable {
 
   /// - Throws: ``Problem`` if the file cannot be read, others may read it, or a line is malformed.
   init(path: String) throws {
-    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-      throw Problem(description: "Cannot read the users in \(path)")
-    }
-    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-    if let mode = attributes?[.posixPermissions] as? Int, mode & 0o077 != 0 {
-      throw Problem(
-        description: "Other users can read the passwords in \(path); chmod 600 protects them")
-    }
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-    {
-      guard !line.isEmpty, !line.hasPrefix("#") else { continue }
-      let parts = line.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    let text = try Self.contents(of: path)
+    // By bytes: as characters, CR LF is one, and so is a colon with a combining mark.
+    let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() {
+      let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+      guard let first = line.first, first != UInt8(ascii: "#") else { continue }
+      let parts = line.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        .map { String(decoding: $0, as: UTF8.self) }
       guard (2...3).contains(parts.count), !parts[0].isEmpty else {
         throw Problem(
           description:
             "Line \(index + 1) of \(path) is not name:password or name:password:role,role")
       }
-      let roles = parts.count == 3 ? parts[2].split(separator: ",").map(String.init) : []
-      if parts[0] == "*" {
+      let roles = parts.count == 3 ? Self.roles(parts[2]) : []
+      if parts[0].hasSameBytes(as: "*") {
         anonymous = SyncUser(name: nil, roles: roles)
       } else {
         entries[ExactName(parts[0])] = Entry(
@@ -45,6 +41,29 @@ struct UserFile: Sendable {
       }
     }
   }
+
+  private static func roles(_ text: String) -> [String] {
+    text.utf8.split(separator: UInt8(ascii: ",")).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Returns the text of a file, or of the file that a symbolic link points to, which only its owner can read.
+  private static func contents(of path: String) throws -> Data {
+    // The permissions are those of the opened file, whichever has the path later.
+    var status = stat()
+    guard let file = FileHandle(forReadingAtPath: path), fstat(file.fileDescriptor, &status) == 0,
+      let data = try? file.readToEnd() ?? Data(), String(validating: data, as: UTF8.self) != nil
+    else {
+      throw Problem(description: "Cannot read the users in \(path)")
+    }
+    guard status.st_mode & 0o077 == 0 else {
+      throw Problem(
+        description: "Other users can read the passwords in \(path); chmod 600 protects them")
+    }
+    return data.starts(with: byteOrderMark) ? data.dropFirst(byteOrderMark.count) : data
+  }
+
+  /// Some editors write it at the start of a file in UTF-8.
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   func user(_ credentials: SyncLogin) -> SyncUser? {
     switch credentials {

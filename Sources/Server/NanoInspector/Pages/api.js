@@ -56,6 +56,12 @@ export function get(call, parameters = {}, signal = undefined) {
   return request(address(call, parameters), { signal });
 }
 
+/** Reads from the API with parameters that may be longer than a URL. */
+export function getLong(call, parameters = {}, signal = undefined) {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return post(call, {}, Object.fromEntries(given.map(([name, value]) => [name, wellFormed(String(value))])), signal);
+}
+
 /** Writes through the API. */
 export function post(call, parameters = {}, body = {}, signal = undefined) {
   return request(address(call, parameters), {

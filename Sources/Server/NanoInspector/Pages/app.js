@@ -124,7 +124,8 @@ const shortcuts = [
 const targets = { o: "overview", l: "live", y: "sync", m: "maintenance", d: "documents", e: "explain", s: "shape", r: "graph", i: "indexes", f: "search", c: "chart" };
 let afterG = false;
 document.addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+  // An input method uses Escape and other keys itself.
+  if (event.isComposing || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   const editing = event.target.closest?.("input, textarea, select, [contenteditable]");
   if (event.key === "Escape") { closeMenu(); shown?.escape?.(); return; }
   if (editing) return;

@@ -63,7 +63,7 @@ function charts(bar, form, chart, collection, fields) {
         const result = await get("groups", {
           in: collection, where: parameters.where, by: pathOf(field), bucket: isDate ? period : null, aggregate: kind, value: kind === "count" ? null : measured.slice(1, -1), limit,
         }, signal);
-        draw(chart, result, { collection, field, isDate, period, kind, measured, where: parameters.where });
+        draw(chart, result, { collection, field, isDate, period, kind, measured, where: result.condition });
       } catch (error) {
         if (signal.aborted || !bar.showError(error)) throw error;
         fill(chart, h("p", { class: "empty" }, "The condition has an error."));

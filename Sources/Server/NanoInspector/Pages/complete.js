@@ -13,11 +13,31 @@ export class Completer {
   constructor(collection) {
     this.collection = collection;
     this.values = new Map();
+    /** The fields that were read last. */
+    this.known = [];
+    this.isOutdated = true;
+    this.isReading = false;
   }
 
-  /** The fields of the path catalog, once. */
+  /** Forgets the values that a commit may have changed. The fields are read again when they are needed. */
+  forget() {
+    this.isOutdated = true;
+    this.values.clear();
+  }
+
+  /**
+   * The fields of the path catalog, read once until a commit; those that were read last if it cannot be read. The catalog
+   * of some collections is slow, so it is read at most once at a time.
+   */
   fields() {
-    this.catalog ??= get("paths", { in: this.collection }).then((result) => {
+    if (!this.isOutdated) return this.catalog;
+    if (this.isReading) {
+      this.next ??= this.catalog.then(() => { this.next = undefined; return this.fields(); });
+      return this.next;
+    }
+    this.isOutdated = false;
+    this.isReading = true;
+    this.catalog = get("paths", { in: this.collection }).then((result) => {
       const seen = new Map();
       for (const path of result.paths) {
         if (path.field === null) continue;
@@ -26,12 +46,15 @@ export class Completer {
         if (known) known.types = [...new Set([...known.types, ...types])];
         else seen.set(path.field, { ...path, types });
       }
-      return [...seen.values()];
-    }).catch(() => []);
+      this.known = [...seen.values()];
+    }).catch(() => {}).then(() => {
+      this.isReading = false;
+      return this.known;
+    });
     return this.catalog;
   }
 
-  /** The frequent values of a field, once. */
+  /** The frequent values of a field, once until a commit. */
   async valuesOf(field) {
     if (!this.values.has(field)) {
       const catalog = (await get("paths", { in: this.collection })).paths;
@@ -39,7 +62,10 @@ export class Completer {
       // A field with an array has its values in the elements.
       const path = paths.find((candidate) => candidate.path.endsWith("[]")) ?? paths[0];
       this.values.set(field, !path ? Promise.resolve([]) : get("shape", { in: this.collection, path: path.path, values: 100 })
-        .then((shape) => shape.paths[0]?.frequent ?? []).catch(() => []));
+        .then((shape) => shape.paths[0]?.frequent ?? []).catch(() => {
+          this.values.delete(field);
+          return [];
+        }));
     }
     return this.values.get(field);
   }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The documents of a collection: query bar, table, and a document beside it.
 
-import { get } from "./api.js";
-import { button, copy, counted, duration, fill, h, visible } from "./dom.js";
+import { get, getLong } from "./api.js";
+import { button, copy, counted, duration, fill, h, notify, visible } from "./dom.js";
 import { throttled } from "./overview.js";
 import { QueryBar, completer } from "./query.js";
 import { change, current, go, link } from "./route.js";
 import { run } from "./task.js";
-import { columnChooser, defaultColumns, moveRow, showTable } from "./table.js";
+import { column, columnChooser, defaultColumns, moveRow, showTable } from "./table.js";
 import { note, showDocument } from "./tree.js";
-import { csv, decode, json, swift } from "./values.js";
+import { csv, decode, isCut, isCutAt, json, swift } from "./values.js";
 
 const pageSize = 50;
 
@@ -41,7 +41,7 @@ export function show(root, parameters, app) {
       pager));
   root.append(bar.element, tools, popover, h("div", { class: "split" }, table, panel));
 
-  const state = { documents: [], columns: storedColumns(), catalog: [], next: null, back: [], loaded: null };
+  const state = { documents: [], previous: null, columns: storedColumns(), catalog: completer(collection).known, next: null, back: [], loaded: null };
 
   function storedColumns() {
     try {
@@ -57,12 +57,10 @@ export function show(root, parameters, app) {
     const previous = keeps ? state.documents : null;
     return run(table, "Reading documents…", async (signal, limit) => {
       let page;
+      // The table does not wait for the catalog, which may be slow.
+      completer(collection).fields().then(use);
       try {
-        const [result, catalog] = await Promise.all([
-          get("documents", { in: collection, where, sort, after, size: pageSize, limit }, signal), completer(collection).fields(),
-        ]);
-        page = result;
-        state.catalog = catalog;
+        page = await getLong("documents", { in: collection, where, sort, after, size: pageSize, limit }, signal);
       } catch (error) {
         if (signal.aborted) throw error;
         status.textContent = "";
@@ -72,7 +70,7 @@ export function show(root, parameters, app) {
       }
       if (signal.aborted) return;
       state.documents = decoded(page.documents);
-      for (const document of state.documents) note(collection, document);
+      for (const document of state.documents) note(collection, document, false);
       state.next = page.next;
       state.condition = page.condition;
       state.sort = parsedSort(page.sort);
@@ -85,6 +83,22 @@ export function show(root, parameters, app) {
       const { doc } = current().parameters;
       if (doc && doc !== state.loaded) open(doc);
     });
+  }
+
+  /** Uses a catalog of fields in what is shown. */
+  function use(catalog) {
+    if (JSON.stringify(catalog) === JSON.stringify(state.catalog)) return;
+    const isFirst = !state.catalog.length;
+    state.catalog = catalog;
+    for (const filter of panel.querySelectorAll("button[data-names]")) filter.hidden = fieldOf(JSON.parse(filter.dataset.names)) === null;
+    if (isFirst && popover.firstChild) showChooser();
+    // While documents are read, the table has a button that cancels it, and is drawn afterwards.
+    if (table.getAttribute("aria-busy") === "false" && table.querySelector("table")) draw(state.previous);
+  }
+
+  /** Returns the field at a path of names as query text; null if queries have none. */
+  function fieldOf(names) {
+    return state.catalog.find((entry) => JSON.stringify(entry.names) === JSON.stringify(names))?.field ?? null;
   }
 
   function count(where) {
@@ -103,7 +117,10 @@ export function show(root, parameters, app) {
 
   function draw(previous) {
     const restore = keepFocus();
-    const columns = state.columns ?? defaultColumns(state.documents, state.catalog);
+    state.previous = previous;
+    // A column may have been chosen before its field was known.
+    const columns = state.columns?.map((shown) => (shown.names && !shown.field ? column(shown.names, state.catalog) : shown))
+      ?? defaultColumns(state.documents, state.catalog);
     state.shown = columns;
     if (!state.documents.length) {
       const { where, after } = current().parameters;
@@ -138,7 +155,11 @@ export function show(root, parameters, app) {
   }
 
   function toggleChooser() {
-    if (popover.firstChild) return fill(popover);
+    if (popover.firstChild) fill(popover);
+    else showChooser();
+  }
+
+  function showChooser() {
     fill(popover, columnChooser(state.shown ?? [], state.catalog, (columns) => {
       state.columns = columns;
       // Storage may be disabled; then the choice lasts as long as the page.
@@ -147,12 +168,25 @@ export function show(root, parameters, app) {
     }));
   }
 
-  function copyPage(format) {
-    const nodes = state.documents.filter((document) => document.node).map((document) => document.node);
-    const list = { type: "array", value: nodes };
+  async function copyPage(format) {
+    const shown = state.documents.filter((document) => document.node);
     const columns = (state.shown ?? []).filter((column) => column.names);
+    const isPartial = (node) => (format === "CSV" ? columns.some((column) => isCutAt(node, column.names)) : isCut(node));
+    let nodes;
+    try {
+      nodes = await Promise.all(shown.map((document) => (isPartial(document.node) ? whole(document) : document.node)));
+    } catch (error) {
+      return notify(error.message);
+    }
+    if (nodes.some(isPartial)) return notify("A document is too long to copy; Export writes it to a file");
+    const list = { type: "array", value: nodes };
     const text = format === "JSON" ? json(list) : format === "CSV" ? csv(columns, nodes) : `let documents: [DocumentObject] = ${swift(list)}`;
     copy(text, `${counted(nodes.length, "document")} as ${format}`);
+  }
+
+  /** Returns the node of a document of which the page has only a part. */
+  async function whole({ rowID }) {
+    return decode((await get("document", { in: collection, rowID })).document.value ?? null);
   }
 
   function open(rowID) {
@@ -165,7 +199,7 @@ export function show(root, parameters, app) {
       close: () => change({ doc: undefined }),
       filter: (condition) => change({ where: state.condition ? `(${state.condition}) AND ${condition}` : condition, after: undefined }),
       changed: () => load({ keeps: true }),
-      fieldOf: (names) => state.catalog.find((entry) => JSON.stringify(entry.names) === JSON.stringify(names))?.field ?? null,
+      fieldOf,
     });
     mark(rowID);
   }
@@ -179,6 +213,14 @@ export function show(root, parameters, app) {
     mark(null);
   }
 
+  /** Returns whether closing the panel would discard a text, and then says so. */
+  function hasChangedText() {
+    const text = panel.querySelector("textarea");
+    if (!text || text.value === text.defaultValue) return false;
+    notify("The document has unsaved changes; Discard removes them");
+    return true;
+  }
+
   function mark(rowID) {
     for (const row of table.querySelectorAll("tbody tr")) {
       row.classList.toggle("selected", row.dataset.row === rowID);
@@ -187,9 +229,14 @@ export function show(root, parameters, app) {
   }
 
   let last = "";
+  let lastOrder = "";
   function update(parameters) {
     const { doc, ...query } = parameters;
     bar.set(parameters.where ?? "");
+    // A position is one among the results of a query.
+    const order = JSON.stringify([parameters.where, parameters.sort]);
+    if (order !== lastOrder) state.back = [];
+    lastOrder = order;
     const key = JSON.stringify(query);
     if (key !== last) {
       last = key;
@@ -215,7 +262,7 @@ export function show(root, parameters, app) {
   return {
     update,
     leave() { stop(); table.cancelTask?.(); total.cancelTask?.(); panel.cancelTask?.(); },
-    escape() { if (popover.firstChild) fill(popover); else if (!bar.menu.hidden) bar.closeMenu(); else if (!panel.hidden) change({ doc: undefined }); },
+    escape() { if (popover.firstChild) fill(popover); else if (!bar.menu.hidden) bar.closeMenu(); else if (!panel.hidden && !hasChangedText()) change({ doc: undefined }); },
     press(event) {
       const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
       const inTable = event.target === document.body || event.target.closest("#main, .table");

@@ -77,7 +77,9 @@ export function show(root, parameters, app) {
       const result = await get("referrers", { ...query, limit }, signal);
       if (signal.aborted) return;
       state.in = result.nodes;
-      fill(incoming, summary(result.nodes, "Referred to by", "No document refers to it.", result.hasMore));
+      const isMore = result.hasMore && (result.isComplete || result.nodes.length >= Number(size));
+      fill(incoming, result.isComplete || result.nodes.length ? summary(result.nodes, "Referred to by", "No document refers to it.", isMore) : null,
+        result.isComplete ? null : h("p", { class: "muted" }, "More documents may refer to it than those that were examined."));
       draw();
     });
   }

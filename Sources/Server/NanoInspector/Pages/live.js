@@ -5,6 +5,7 @@ import { changes } from "./api.js";
 import { button, counted, fill, h, visible } from "./dom.js";
 import { documentLink } from "./documents.js";
 import { throttled } from "./overview.js";
+import { forgetCompletions } from "./query.js";
 import { differenceView, note, versionsOf } from "./tree.js";
 import { decode, difference, line } from "./values.js";
 
@@ -23,40 +24,63 @@ export const commits = {
   },
 };
 
-/** Connects to the stream of commits. The browser connects again when the connection is lost. */
+/**
+ * Connects to the stream of commits while the page is visible, because a browser opens six connections to a server, for
+ * all its tabs. The browser connects again when the connection is lost.
+ */
 export function connect(app) {
+  let source = null;
   const refresh = throttled(() => app.refreshCollections().catch(() => {}), 500);
-  const source = changes();
   const state = (isConnected) => {
     commits.isConnected = isConnected;
     dot.classList.toggle("on", isConnected);
     for (const action of commits.stateFollowers ?? []) action();
   };
-  let wasConnected = false;
-  source.addEventListener("ready", () => {
+  let mayHaveMissed = document.hidden;
+  const ready = () => {
     state(true);
-    // Commits may have been missed.
-    if (wasConnected) for (const action of commits.followers) action({ changes: app.collections.map((collection) => ({ collection: collection.name, isPossible: true })), isMissed: true });
-    wasConnected = true;
-  });
-  source.addEventListener("error", () => state(false));
-  source.addEventListener("commit", (event) => {
+    if (mayHaveMissed) {
+      refresh();
+      publish({ time: Date.now(), changes: app.collections.map((collection) => ({ collection: collection.name, isPossible: true })), isMissed: true });
+    }
+    mayHaveMissed = true;
+  };
+  const receive = (event) => {
     const commit = JSON.parse(event.data);
     for (const entry of commit.changes) {
       entry.documents = (entry.documents ?? []).map((change) => {
         const document = change.document ? { ...change.document, node: change.document.value ? decode(change.document.value) : null } : null;
-        const before = document ? note(entry.collection, document) : versionsOf(entry.collection, change.rowID).at(-1);
+        const before = document ? note(entry.collection, document, false) : versionsOf(entry.collection, change.rowID).at(-1);
         return { ...change, document, before };
       });
     }
-    commits.list.unshift(commit);
-    commits.list.length = Math.min(commits.list.length, maximumCommits);
     dot.classList.add("flash");
     setTimeout(() => dot.classList.remove("flash"), 400);
     if (commit.changes.some((entry) => entry.isDropped || entry.growth || !app.collections.some((collection) => collection.name === entry.collection))) refresh();
+    publish(commit);
+  };
+  function publish(commit) {
+    commits.list.unshift(commit);
+    commits.list.length = Math.min(commits.list.length, maximumCommits);
+    for (const entry of commit.changes) forgetCompletions(entry.collection);
     for (const action of commits.followers) action(commit);
-  });
-  window.addEventListener("pagehide", () => source.close());
+  }
+  function open() {
+    if (source || document.hidden) return;
+    source = changes();
+    source.addEventListener("ready", ready);
+    source.addEventListener("error", () => state(false));
+    source.addEventListener("commit", receive);
+  }
+  function close() {
+    source?.close();
+    source = null;
+    state(false);
+  }
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+  window.addEventListener("pagehide", close);
+  window.addEventListener("pageshow", open);
+  open();
 }
 
 export function show(root, _parameters, app) {
@@ -87,8 +111,8 @@ export function show(root, _parameters, app) {
   }
   draw();
   const stop = commits.follow((commit) => {
-    if (isPaused) { waiting += 1; showStatus(); return; }
-    if (commit.isMissed || !matches(commit)) return showStatus();
+    if (isPaused) { waiting += commit.isMissed ? 0 : 1; showStatus(); return; }
+    if (!matches(commit)) return showStatus();
     list.querySelector(".empty")?.remove();
     list.prepend(entry(commit, filter));
     while (list.children.length > 100) list.lastChild.remove();
@@ -101,9 +125,10 @@ function entry(commit, filter) {
   const changes = commit.changes.filter((change) => !filter || change.collection === filter);
   const certain = changes.filter((change) => !change.isPossible);
   const possible = changes.filter((change) => change.isPossible);
-  const time = new Date(commit.time);
-  return h("li", { class: "commit" },
-    h("time", { datetime: time.toISOString() }, `${time.toLocaleTimeString("en-GB")}.${String(time.getMilliseconds()).padStart(3, "0")}`),
+  const date = new Date(commit.time);
+  const time = h("time", { datetime: date.toISOString() }, `${date.toLocaleTimeString("en-GB")}.${String(date.getMilliseconds()).padStart(3, "0")}`);
+  if (commit.isMissed) return h("li", { class: "commit" }, time, h("p", { class: "muted" }, "Earlier commits may be missing: the page was hidden or not connected."));
+  return h("li", { class: "commit" }, time,
     h("div", {}, certain.map(changeView),
       possible.length ? h("p", { class: "muted" }, certain.length ? "May also have changed: " : "Documents may have changed in ", possible.map((change) => visible(change.collection)).join(", "), certain.length ? "." : ". With change tracking, the inspector knows which.") : null));
 }

@@ -13,6 +13,11 @@ export function completer(collection) {
   return completers.get(collection);
 }
 
+/** Forgets the fields and values of a collection that a commit may have changed. */
+export function forgetCompletions(collection) {
+  completers.get(collection)?.forget();
+}
+
 function remembered(name) {
   try {
     const list = JSON.parse(localStorage.getItem(name) ?? "[]");

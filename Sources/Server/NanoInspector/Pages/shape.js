@@ -5,7 +5,7 @@ import { get } from "./api.js";
 import { counted, fill, h, visible } from "./dom.js";
 import { histogram } from "./draw.js";
 import { QueryBar } from "./query.js";
-import { change, current, link } from "./route.js";
+import { change, link } from "./route.js";
 import { run } from "./task.js";
 import { decode, line } from "./values.js";
 
@@ -44,7 +44,8 @@ function sampleText(shape, where) {
 
 function draw(root, shape, collection) {
   if (!shape.paths.length) return fill(root, h("p", { class: "empty" }, "No documents, so no fields."));
-  const { where } = current().parameters;
+  // The condition as the server writes it, without an order and a limit.
+  const where = shape.condition;
   const filter = (condition) => (condition ? link("documents", { in: collection, where: where ? `(${where}) AND ${condition}` : condition }) : null);
   fill(root, shape.paths.map((path) => card(path, shape, filter)),
     shape.isTruncated ? h("p", { class: "muted" }, "Further paths are not shown: field names are data in these documents.") : null);

@@ -6,7 +6,7 @@ import { bytes, button, copy, fill, h, notify, visible } from "./dom.js";
 import { documentLink } from "./documents.js";
 import { link } from "./route.js";
 import { errorView, run } from "./task.js";
-import { dateText, decode, difference, line, numberText, swift, typeName } from "./values.js";
+import { dateText, decode, difference, isCut, line, numberText, swift, typeName } from "./values.js";
 
 // What the page has seen of documents, for the history of a document and for commits.
 
@@ -15,14 +15,21 @@ const seen = new Map();
 const maximumSeen = 5000;
 const maximumVersions = 20;
 
-/** Remembers a version of a document. Returns the version before it, if that is different. */
-export function note(collection, document) {
+/**
+ * Remembers a version of a document, or more of a known one. Returns the version before it, if that is different. A
+ * response for a single document has longer values than a page or a commit; `isSingle` says which it was.
+ */
+export function note(collection, document, isSingle) {
   if (!document?.node || document.rowID === null) return undefined;
   const key = `${collection}\u0000${document.rowID}`;
   const versions = seen.get(key) ?? [];
   const last = versions.at(-1);
-  if (last && last.revision === document.revision && !difference(last.node, document.node).length) return undefined;
-  versions.push({ time: Date.now(), node: document.node, revision: document.revision });
+  // After a write of another program, a document has no revision.
+  if (last && last.revision === document.revision && (last.revision !== null || !difference(last.node, document.node).length)) {
+    if (isCut(last.node) && (isSingle || !last.isSingle)) Object.assign(last, { node: document.node, isSingle });
+    return undefined;
+  }
+  versions.push({ time: Date.now(), node: document.node, revision: document.revision, isSingle });
   if (versions.length > maximumVersions) versions.shift();
   seen.delete(key);
   seen.set(key, versions);
@@ -40,7 +47,7 @@ export function showDocument(panel, app, collection, rowID, actions) {
   return run(panel, "Reading the document…", async (signal, limit) => {
     const result = await get("document", { in: collection, rowID, limit }, signal);
     const document = { ...result.document, node: result.document.value ? decode(result.document.value) : null };
-    note(collection, document);
+    note(collection, document, true);
     draw(panel, app, collection, document, result, actions);
     findReferences(panel, document, signal);
   });
@@ -61,7 +68,7 @@ function draw(panel, app, collection, document, result, actions) {
     h("dl", { class: "facts" }, facts.map(([label, value]) => h("div", {}, h("dt", {}, label), h("dd", {}, visible(String(value)))))),
     h("div", { class: "row" },
       result.json !== null ? button("Copy JSON", () => copy(result.json, "the document as JSON")) : null,
-      document.node ? button("Copy Swift", () => copy(`let document: DocumentObject = ${swift(document.node)}`, "the document as Swift")) : null,
+      document.node ? button("Copy Swift", () => (isCut(document.node) ? notify("The document is too long to copy as Swift") : copy(`let document: DocumentObject = ${swift(document.node)}`, "the document as Swift"))) : null,
       document.rowID !== null ? h("a", { href: link("graph", { in: collection, row: document.rowID }) }, "Graph") : null,
       document.key !== null ? button("Find references", () => showReferences(references, document.key)) : null,
       app.store.allowsWrites && result.json !== null && document.revision !== null ? button("Edit", () => editor(edit, collection, document, result.json, actions)) : null,
@@ -96,9 +103,13 @@ function item(name, node, names, isElement, actions, depth) {
     return h("li", {}, details);
   }
   const condition = literal(node);
-  const fieldText = condition === null ? null : actions.fieldOf?.(names);
+  // The fields may become known later.
+  const filter = () => {
+    const text = actions.fieldOf(names);
+    actions.filter(node.type === "null" ? `${text} IS NULL` : `${text} = ${condition}`);
+  };
   return h("li", { class: "leaf" }, label, h("span", { class: `type ${node.type}` }, typeName(node)), value(node),
-    fieldText ? button("Filter", () => actions.filter(node.type === "null" ? `${fieldText} IS NULL` : `${fieldText} = ${condition}`), { class: "small", "aria-label": `Filter by ${visible(name)}` }) : null);
+    condition !== null ? button("Filter", filter, { class: "small", hidden: actions.fieldOf(names) === null, "aria-label": `Filter by ${visible(name)}`, data: { names: JSON.stringify(names) } }) : null);
 }
 
 /** Returns a scalar as query text; null if it has no short form. */
@@ -180,8 +191,9 @@ function showReferences(root, key) {
 
 // History and editing
 
-/** Differences as a table. */
+/** Differences as a table, if there are any. */
 export function differenceView(changes, names = ["before", "after"]) {
+  if (!changes.length) return h("p", { class: "muted" }, "No field differs, except perhaps in its position or in values that are too long to show.");
   const text = (node) => (node === undefined ? h("span", { class: "muted" }, "missing") : h("bdi", {}, visible(line(node, 300))));
   return h("table", { class: "difference" },
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "field"), names.map((name) => h("th", { scope: "col" }, name)))),
@@ -197,17 +209,23 @@ function history(collection, rowID) {
 
 function editor(root, collection, document, json, actions) {
   const text = h("textarea", { class: "mono", rows: Math.min(24, json.split("\n").length + 1), "aria-label": "Document as JSON", spellcheck: "false" });
-  text.value = json;
+  // The default, from which unsaved changes differ.
+  text.defaultValue = json;
   const outcome = h("div", {});
   let revision = document.revision;
+  let stored = json;
   const send = (check) => post("replace", { in: collection }, { rowID: document.rowID, revision, json: text.value, check });
   const saved = () => { notify("Saved"); fill(root); actions.changed(); };
   const review = () => run(outcome, "Checking…", async () => {
     const result = await send(true);
     if (result.conflict) return conflict(result.conflict);
-    const changes = difference(document.node, decode(result.preview.document.value));
-    fill(outcome, changes.length ? differenceView(changes) : h("p", { class: "empty" }, "Nothing has changed."),
-      changes.length ? button("Save these changes", save, { class: "primary" }) : null);
+    const { document: edited, json: whole } = result.preview;
+    if (!edited.value) return fill(outcome, h("div", { class: "problem", role: "alert" }, visible(edited.error)));
+    // The nodes may be cut. The text of a document that is too long for a response is null.
+    if (whole !== null && whole === stored) return fill(outcome, h("p", { class: "empty" }, "Nothing has changed."));
+    const changes = difference(document.node, decode(edited.value));
+    fill(outcome, differenceView(changes),
+      button("Save these changes", save, { class: "primary" }));
   });
   const save = () => run(outcome, "Saving…", async () => {
     const result = await send(false);
@@ -216,13 +234,13 @@ function editor(root, collection, document, json, actions) {
     actions.reopen?.();
   });
   const conflict = (theirs) => {
-    const stored = decode(theirs.document.value);
+    const node = decode(theirs.document.value);
     fill(outcome, h("div", { class: "problem", role: "alert" }, h("p", { class: "problem-title" }, "The document has been changed in the meantime."),
       h("p", {}, "Below: the version that you opened, and the stored one.")),
-      differenceView(difference(document.node, stored), ["opened", "stored"]),
+      differenceView(difference(document.node, node), ["opened", "stored"]),
       h("div", { class: "row" },
         button("Keep the stored version", () => { fill(root); actions.changed(); }),
-        button("Compare my text with the stored version", () => { revision = theirs.document.revision; document = { ...document, node: stored }; review(); })));
+        button("Compare my text with the stored version", () => { revision = theirs.document.revision; stored = theirs.json; document = { ...document, node }; review(); })));
   };
   fill(root, h("h3", {}, "Edit"), text, h("div", { class: "row" }, button("Review changes", review, { class: "primary" }), button("Discard", () => fill(root))), outcome);
   text.focus();

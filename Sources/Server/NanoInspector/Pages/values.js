@@ -91,6 +91,15 @@ export function isCut(node) {
   return node.type === "object" && node.value.some(([, value]) => isCut(value));
 }
 
+/** Returns whether the server has cut what is at a path of names below a node; see `nodesAt`. */
+export function isCutAt(node, names) {
+  if (node === undefined) return false;
+  if (node.type === "cut") return true;
+  if (node.type === "array" && names.length) return node.value.length < sizeOf(node) || node.value.some((element) => isCutAt(element, names));
+  if (!names.length) return isCut(node);
+  return node.type === "object" && (isUnknown(node, names[0]) || isCutAt(field(node, names[0]), names.slice(1)));
+}
+
 /** Returns Extended JSON that the command-line tool imports; on one line if the indent is null. */
 export function json(node, indent = "") {
   if (indent === null) return json(node, "").replace(/\n */g, (space) => (space ? "" : space));
@@ -171,21 +180,37 @@ export function single(nodes) {
   return nodes.length > 1 ? { type: "array", value: nodes } : nodes[0];
 }
 
-/** Returns whether two nodes are equal. */
+/** Returns whether two nodes are equal; of nodes that the server has cut, as far as both are known. */
 export function equal(a, b) {
   if (a === undefined || b === undefined) return a === b;
-  if (a.type !== b.type || a.size !== b.size) return false;
-  if (a.type === "array") return a.value.length === b.value.length && a.value.every((element, index) => equal(element, b.value[index]));
+  if (a.type === "cut" || b.type === "cut") return true;
+  if (a.type !== b.type) return false;
+  if (a.type === "array") return sizeOf(a) === sizeOf(b) && a.value.every((element, index) => index >= b.value.length || equal(element, b.value[index]));
   if (a.type === "object") {
-    return a.value.length === b.value.length && a.value.every(([name, value]) => equal(value, field(b, name)));
+    return sizeOf(a) === sizeOf(b) && namesOf(a, b).every((name) => isUnknown(a, name) || isUnknown(b, name) || equal(field(a, name), field(b, name)));
   }
-  return a.value === b.value;
+  if (a.size === undefined && b.size === undefined) return a.value === b.value;
+  if (a.size !== undefined && b.size !== undefined && a.size !== b.size) return false;
+  const [one, other] = a.type === "data" ? [atob(a.value), atob(b.value)] : [a.value, b.value];
+  // What has no size is whole.
+  if ((a.size === undefined && one.length < other.length) || (b.size === undefined && other.length < one.length)) return false;
+  return one.startsWith(other) || other.startsWith(one);
 }
+
+/** Returns the number of elements or fields, including those that the server has cut. */
+const sizeOf = (node) => node.size ?? node.value.length;
+
+const namesOf = (a, b) => [...new Set([...a.value, ...b.value].map((pair) => pair[0]))];
+
+/** Returns whether a field is not among those that the server has sent of an object. */
+const isUnknown = (node, name) => node.value.length < sizeOf(node) && field(node, name) === undefined;
 
 /** Returns the differences of two objects as `{ path, before, after }`, in the order of the fields. */
 export function difference(before, after, path = []) {
   if (equal(before, after)) return [];
   if (before?.type !== "object" || after?.type !== "object") return [{ path, before, after }];
-  const names = [...new Set([...before.value, ...after.value].map((pair) => pair[0]))];
-  return names.flatMap((name) => difference(field(before, name), field(after, name), [...path, name]));
+  const fields = namesOf(before, after).filter((name) => !isUnknown(before, name) && !isUnknown(after, name))
+    .flatMap((name) => difference(field(before, name), field(after, name), [...path, name]));
+  // Only their numbers of fields are known to differ.
+  return fields.length ? fields : [{ path, before, after }];
 }

@@ -27,7 +27,7 @@ extension Inspector {
   }
 
   /// A condition that adds another with `AND`, without ORDER BY and LIMIT.
-  private static func text(of condition: Condition) -> String {
+  static func text(of condition: Condition) -> String {
     condition == .constant(true) ? "" : condition.queryText
   }
 

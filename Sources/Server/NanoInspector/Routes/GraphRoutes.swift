@@ -45,23 +45,34 @@ extension Inspector {
       let names = try Self.collections(of: store)
       let rules = ReferenceRules(collections: names, links: try Self.links(request))
       var nodes = GraphNodes(limit: limit, center: center.key)
+      var isComplete = true
       for name in names {
         for condition in try Self.conditions(
           on: center, of: collection.name, in: name, store, rules)
         {
-          // The document itself may be a result.
-          let found = try store[name].find(condition).limit(limit + 2).fetch()
-          for document in found
-          where document.rowID != rowID || !name.hasSameBytes(as: collection.name) {
-            let references = References(of: try document.object(), in: name, rules)
-            for reference in references.all
-            where Self.isTarget(reference.target, center, of: collection.name) {
-              nodes.add(document, of: name, path: reference.path.text)
+          let query = store[name].find(condition)
+          var position: PagePosition?
+          var examined = 0
+          repeat {
+            let page = try query.after(position).page(max(limit, Self.candidatePage))
+            for document in page.documents
+            where document.rowID != rowID || !name.hasSameBytes(as: collection.name) {
+              let references = References(of: try document.object(), in: name, rules)
+              for reference in references.all
+              where Self.isTarget(reference.target, center, of: collection.name) {
+                nodes.add(document, of: name, path: reference.path.text)
+              }
             }
-          }
+            position = page.next
+            examined += page.documents.count
+          } while position != nil && !nodes.hasMore && examined < Self.maximumCandidates
+          if position != nil, !nodes.hasMore { isComplete = false }
         }
       }
-      return ["nodes": nodes.wire, "hasMore": .bool(nodes.hasMore)]
+      return [
+        "nodes": nodes.wire, "hasMore": .bool(nodes.hasMore || !isComplete),
+        "isComplete": .bool(isComplete),
+      ]
     }
   }
 
@@ -82,12 +93,29 @@ extension Inspector {
       let path = SurveyPath(catalog: observed.path)
       guard let field = path.field else { continue }
       let isNamed = rules.targets(path, in: name).contains { $0.hasSameBytes(as: target) }
-      // The path of a relationship to objects of any class.
-      let isMixed = path.names.last.map { $0.hasSameBytes(as: "id") } ?? false
-      if isNamed || isMixed { conditions.append(.comparison(.field(field), .equal, row)) }
+      let isRow = Condition.comparison(.field(field), .equal, row)
+      if isNamed {
+        conditions.append(isRow)
+      } else if let collection = mixedCollection(path) {
+        let name = QueryExpression.value(.string(target))
+        conditions.append(.all([isRow, .comparison(.field(collection), .equal, name)]))
+      }
     }
     return conditions
   }
+
+  /// Returns the path of the collection's name if a path may be that of a row ID in a relationship to objects of any
+  /// class.
+  private static func mixedCollection(_ path: SurveyPath) -> FieldPath? {
+    guard path.names.last?.hasSameBytes(as: "id") == true else { return nil }
+    return SurveyPath(Array(path.steps.dropLast())).appending(ExactName("collection")).field
+  }
+
+  /// The number of documents that are examined for each condition, because most of them may have the row ID in another
+  /// relationship; arbitrary.
+  private static let maximumCandidates = 1_000
+  /// The minimum number of documents that are read at a time.
+  private static let candidatePage = 100
 
   /// The number of paths of a collection that are examined, as in the path catalog of completion.
   private static let maximumPaths = 2_000

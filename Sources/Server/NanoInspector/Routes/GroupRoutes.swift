@@ -34,6 +34,7 @@ extension Inspector {
     let field = QueryExpression.field(by)
     return [
       "count": .int(groups.count), "undated": 0,
+      "condition": .string(Self.text(of: query.query.condition)),
       "groups": .array(
         ordered.prefix(Self.maximumGroups).map { group in
           let condition =
@@ -72,6 +73,7 @@ extension Inspector {
     let dated = rows.filter { $0["period"] != .null }
     return [
       "count": .int(dated.count), "undated": .int(undated),
+      "condition": .string(text(of: query.query.condition)),
       "groups": .array(
         dated.suffix(maximumGroups).map {
           Group(key: $0["period"] ?? .null, value: $0["value"]?.double).wire(nil)

@@ -14,6 +14,15 @@ extension ServerRequest {
     return try query.sorted(byText: sort)
   }
 
+  /// Returns the request with the parameters in its body, an object of strings.
+  func addingBody() throws -> ServerRequest {
+    let object = try DocumentObject(json: self.body)
+    let added = object.compactMap { name, value in
+      value.string.map { (name: name, value: $0) }
+    }
+    return ServerRequest(path: path, parameters: parameters + added)
+  }
+
   func integer(_ name: String, in range: ClosedRange<Int>, default value: Int) throws -> Int {
     guard let text = self[name] else { return value }
     guard let number = Int(text), range.contains(number) else {

@@ -45,6 +45,7 @@ extension Inspector {
       return [
         "sample": .string(sample.kind.rawValue), "documents": .int(sample.count),
         "total": .optional(total), "isTruncated": .bool(survey.isTruncated),
+        "condition": .string(Self.text(of: query.query.condition)),
         "paths": .array(paths.map { Self.wire($0.path, $0.statistics, values) }),
       ]
     }

@@ -38,14 +38,20 @@ extension Inspector {
         throw RouteError.missing("The document")
       }
       guard stored.revision == revision else { return ["conflict": Self.whole(stored)] }
-      var changed = stored
-      for name in try stored.object().names where object[name] == nil {
-        changed[FieldPath(components: [name])] = nil
-      }
-      for (name, value) in object { changed[FieldPath(components: [name])] = value }
+      let changed = try Self.document(stored, with: object)
       if body["check"]?.bool == true { return ["preview": Self.whole(changed)] }
       return ["saved": Self.whole(try collection.replace(changed, ifRevision: revision))]
     }
+  }
+
+  /// Returns a document with other fields, all at once, because paths do not name every field.
+  private static func document(
+    _ stored: Document, with object: DocumentObject
+  ) throws -> Document {
+    var writer = JSONWriter()
+    writer.object(object)
+    if let failure = writer.failure { throw failure }
+    return writer.withBytes { Document(stored.header, copying: $0) }
   }
 
   /// Deletes a document if it still has the revision that the page shows; otherwise returns the stored one.

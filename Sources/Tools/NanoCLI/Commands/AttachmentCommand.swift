@@ -87,7 +87,7 @@ struct AttachmentCommand: ParsableCommand {
         }
         let store = attachments.store
         guard file == "-" else { return try store.export(found, to: file, replacing: replace) }
-        try store.each(of: found) { try FileHandle.standardOutput.write(contentsOf: Data($0)) }
+        try Output.run { output in try store.each(of: found) { try output.write($0) } }
       }
     }
   }

@@ -13,14 +13,14 @@ struct ExportCommand: ParsableCommand {
 
         {"$nanostore":{"key":"ada","added":{"$date":"2026-11-20T21:17:00.000000Z"}},"name":"Ada"}
 
-      Importing the output into another database restores the same documents with the same keys, \\
-      types, versions and timestamps, in the same order. Use --no-header for other programs that \\
-      read Extended JSON, and --plain for programs that read only JSON. Indexes are not exported; \\
+      Importing the output into another database restores the same documents with the same keys, \
+      types, versions and timestamps, in the same order. Use --no-header for other programs that \
+      read Extended JSON, and --plain for programs that read only JSON. Indexes are not exported; \
       nanostore backup copies a whole database.
 
       CSV has a column for each field, such as address.city, and __key__ for the key.
 
-      A document from another program that import could not restore exactly, such as one with \\
+      A document from another program that import could not restore exactly, such as one with \
       duplicate field names, is skipped and reported; the exit status is then 1.
       """)
 

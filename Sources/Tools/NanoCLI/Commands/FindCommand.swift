@@ -88,9 +88,21 @@ struct FindCommand: ParsableCommand {
   }
 
   private func showKeys(_ query: TrackedQuery, _ output: Output) throws {
-    // Documents in a collection with row ID identity have no keys.
+    var omitted = 0
     try query.each([]) { document in
-      try output.line(TerminalText.text(document.key ?? "\(document.rowID ?? 0)"))
+      // Documents in a collection with row ID identity have no keys.
+      let key = document.key ?? "\(document.rowID ?? 0)"
+      if Terminal.isOutput { return try output.line(TerminalText.text(key)) }
+      guard !key.utf8.contains(UInt8(ascii: "\n")) else {
+        omitted += 1
+        return Diagnostics.print(
+          TerminalText.text("row ID \(document.rowID ?? 0): The key '\(key)' contains a line feed"))
+      }
+      try output.line(key)
+    }
+    guard omitted == 0 else {
+      throw CommandFailure(
+        message: "\(Quantity.documents(omitted)) omitted (--fields __key__ prints keys as JSON)")
     }
   }
 
@@ -137,6 +149,7 @@ struct FindCommand: ParsableCommand {
   /// Prints a table with the fields of the first documents as columns.
   private func showTable(_ query: TrackedQuery, _ output: Output) throws {
     var sample: [DocumentObject] = []
+    var unrepresentable = UnrepresentableDocuments()
     var rows: RowPrinter?
     func begin() throws -> RowPrinter {
       var columns = FieldNames()
@@ -149,24 +162,31 @@ struct FindCommand: ParsableCommand {
       return printer
     }
     try query.each { document in
-      let object = try document.object()
+      guard let object = try unrepresentable.object(of: document) else { return }
       if let rows { return try rows.add(object) }
       sample.append(object)
       if sample.count >= Self.sampleSize { _ = try begin() }
     }
     let printer = try rows ?? begin()
     try printer.finish()
+    try unrepresentable.finish()
   }
 
   /// Prints CSV with all fields as columns, which requires reading the documents twice.
   private func showCSV(_ query: TrackedQuery, _ output: Output) throws {
     try query.documents.collection.store.read {
       var columns = FieldNames()
-      try query.each { columns.add(try $0.object()) }
+      var unrepresentable = UnrepresentableDocuments()
+      try query.each { document in
+        if let object = try unrepresentable.object(of: document) { columns.add(object) }
+      }
       let rows = format.rows(columns.names, to: output)
       try rows.begin()
-      try query.each { try rows.add(try $0.object()) }
+      try query.each { document in
+        if let object = try? document.object() { try rows.add(object) }
+      }
       try rows.finish()
+      try unrepresentable.finish()
     }
   }
 }

@@ -60,6 +60,11 @@ struct ImportCommand: ParsableCommand {
     guard format.format == nil, format.empty != .text, !input.plain else {
       throw ValidationError("--from-sqlite has no format")
     }
+    guard !format.hasTableOption else {
+      throw ValidationError(
+        "--separator, --text-columns, --all-text, --convert-quoted and --short-rows require a CSV "
+          + "or TSV file, not --from-sqlite")
+    }
   }
 
   func run() throws {

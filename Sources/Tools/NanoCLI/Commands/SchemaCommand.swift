@@ -24,7 +24,13 @@ struct SchemaCommand: ParsableCommand {
       var writer = JSONWriter()
       try condition.query(in: collection).each { document in
         writer.removeAll()
-        _ = try unrepresentable.attempt(document) { try document.write(to: &writer) }
+        let isRepresentable = try unrepresentable.attempt(document) {
+          try document.write(to: &writer)
+        }
+        guard isRepresentable else {
+          if let object = try? document.object() { survey.add(object) }
+          return
+        }
         survey.add(try document.object())
       }
       try Output.run { output in

@@ -60,11 +60,15 @@ struct InputFormatOptions: ParsableArguments {
     }
   }
 
+  /// Whether an option is set that only applies to CSV and TSV files.
+  var hasTableOption: Bool {
+    separator != nil || textColumns != nil || allText || convertQuoted || shortRows
+  }
+
   func importFormat(of file: String) throws -> ImportFormat {
     let format = format ?? InputFormat(file: file)
     guard format == .csv || format == .tsv else {
-      let isTable = separator != nil || textColumns != nil || allText || convertQuoted || shortRows
-      guard !isTable, empty == .missing else {
+      guard !hasTableOption, empty == .missing else {
         throw ValidationError(
           "--separator, --text-columns, --all-text, --convert-quoted, --empty and --short-rows "
             + "require --csv or --tsv")

@@ -53,11 +53,16 @@ package struct InspectOptions: ParsableArguments {
   @Option(help: .hidden, completion: .directory)
   package var pages: String?
 
+  /// A day in milliseconds; arbitrary.
+  private static let maximumTimeLimit = 86_400_000
+
   package init() {}
 
   package func validate() throws {
     guard (0...65_535).contains(port) else { throw ValidationError("--port is 0 to 65535") }
-    guard timeLimit > 0 else { throw ValidationError("--time-limit has to be above 0") }
+    guard (1...Self.maximumTimeLimit).contains(timeLimit) else {
+      throw ValidationError("--time-limit is 1 to \(Self.maximumTimeLimit)")
+    }
     guard !write || !immutable else { throw ValidationError("--immutable excludes --write") }
   }
 }

@@ -22,6 +22,19 @@ struct UnrepresentableDocuments {
     }
   }
 
+  /// Returns the fields of a document as queries see them; reports a document that has none, and returns nil.
+  mutating func object(of document: Document) throws -> DocumentObject? {
+    do {
+      return try document.object()
+    } catch let failure {
+      // Writing it finds what import would report.
+      var writer = JSONWriter()
+      let isWritten = try attempt(document) { try document.write(to: &writer) }
+      guard !isWritten else { throw failure }
+      return nil
+    }
+  }
+
   /// Reports a document that an export skipped.
   mutating func note(_ document: SkippedDocument, in collection: String) throws {
     guard let error = document.error as? StoreError else { throw document.error }
