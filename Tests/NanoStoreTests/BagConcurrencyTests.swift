@@ -2,6 +2,8 @@
 
 import Foundation
 import NanoStore
+import NanoTesting
+import Synchronization
 import Testing
 
 @Suite("Bags used from several tasks")
@@ -79,6 +81,57 @@ struct BagConcurrencyTests {
     #expect(try await store.verify() == [])
   }
 
+  @Test(
+    "Members that another transaction is saving can be removed",
+    arguments: [(true, true), (true, false), (false, true), (false, false)])
+  func removingUncommitted(commits: Bool, all: Bool) async throws {
+    struct Undo: Error {}
+    let bag = try await store.bag(named: "team")
+    try bag.add(Document(["n": 1], key: "ada"), in: "people")
+    let (saved, checked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let ended = DispatchSemaphore(value: 0)
+    let store = store
+    Thread {
+      try? store.write {
+        try bag.save()
+        saved.signal()
+        checked.wait()
+        if !commits { throw Undo() }
+      }
+      ended.signal()
+    }.start()
+
+    let isRemoved = await onThread {
+      saved.wait()
+      let isRemoved = all ? (try? bag.removeAll()) != nil : (try? bag.remove(key: "ada")) == true
+      checked.signal()
+      ended.wait()
+      return isRemoved
+    }
+
+    #expect(isRemoved)
+    #expect(try await bag.count() == 0)
+    #expect(try await bag.removed.keys() == ["ada"])
+    try await bag.save()
+    #expect(try await store.bag(named: "team").count() == 0)
+  }
+
+  @Test("Members that another call saves during a removal are removed", arguments: [true, false])
+  func removingDuringSave(all: Bool) throws {
+    let engine = InterruptedEngine()
+    let store = try Store(opening: { engine })
+    let bag = Bag(in: store)
+    try bag.add(Document(["n": 1], key: "ada"), in: "people")
+
+    engine.beforeNextRead { try? bag.save() }
+    if all { try bag.removeAll() } else { #expect(try bag.remove(key: "ada", in: "people")) }
+
+    #expect(try bag.count() == 0)
+    #expect(try bag.removed.keys() == ["ada"])
+    try bag.save()
+    #expect(try store.bags().map { try $0.count() } == [0])
+  }
+
   private func onThread<Result: Sendable>(
     _ work: @escaping @Sendable () -> Result
   ) async -> Result {
@@ -134,4 +187,43 @@ struct BagConcurrencyTests {
     }
     #expect(try await store.bags().count == 10)
   }
+}
+
+/// A reference engine that runs a closure before it reads, in place of another thread.
+private final class InterruptedEngine: Engine {
+  private let engine = ReferenceEngine()
+  private let action = Mutex<(@Sendable () -> Void)?>(nil)
+
+  func beforeNextRead(_ work: @escaping @Sendable () -> Void) { action.withLock { $0 = work } }
+
+  var capabilities: Capabilities { engine.capabilities }
+
+  func read<Result>(
+    _ scope: ReadScope, _ interruption: Interruption?, _ work: (any EngineReader) throws -> Result
+  ) throws -> Result {
+    let action = action.withLock { action in
+      defer { action = nil }
+      return action
+    }
+    action?()
+    return try engine.read(scope, interruption, work)
+  }
+  func write<Result>(
+    _ isolation: Isolation, _ interruption: Interruption?,
+    _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result {
+    try engine.write(isolation, interruption, work)
+  }
+  func observeCommits(
+    _ handler: @escaping @Sendable (Commit) -> Void
+  ) throws -> CommitObservation {
+    try engine.observeCommits(handler)
+  }
+  func compact() throws { try engine.compact() }
+  func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?) throws {
+    try engine.backup(to: destination, progress: progress)
+  }
+  func verify() throws -> [VerificationProblem] { try engine.verify() }
+  func statistics() throws -> EngineStatistics { try engine.statistics() }
+  func close() throws { try engine.close() }
 }

@@ -71,8 +71,9 @@ struct BagScaleTests {
     let queries: [(Query, String)] = [
       (Query(inBag, orderings: [.forward("position")], limit: 9, offset: 5), "bag_position"),
       (
-        Query(inBag && Field("position") > 7, orderings: [.forward("position")], limit: 9),
-        "bag_position"
+        Query(
+          inBag && Field("position") >= 7, orderings: [.forward("position")], limit: 9,
+          after: PagePosition(values: [7], rowID: 3)), "bag_position"
       ),
       (Query(inBag, orderings: [.reverse("position")], limit: 1), "bag_position"),
       (Query(inBag && ofMember), "bag_collection_key_unique"),

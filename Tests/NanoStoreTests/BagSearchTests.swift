@@ -61,6 +61,20 @@ struct BagSearchTests {
         == [5, .double(6001.0 / 3), "e"])
   }
 
+  @Test("Aggregates use the defaults of each collection, and fields that are not selected")
+  func aggregatedDefaults() throws {
+    let bag = try store.bag(named: "b")
+    try bag.add(Document(["n": 1], key: "a"), in: "films")
+    try bag.add(Document(["year": "1999"], key: "b"), in: "books")
+    try bag.save()
+    try store["films"].setDefaults(["year": 2001])
+
+    let query = bag.find().select("n")
+    #expect(try query.aggregate([.countOf("year"), .min("year"), .max("n")]) == [2, 2001, 1])
+    let search = Search(fields: ["n"])
+    #expect(try search.aggregate([.sum("year"), .countOf("n")], in: bag) == [4000, 1])
+  }
+
   @Test("The largest limit can have an offset")
   func largestLimit() throws {
     let bag = try store.bag(named: "b")

@@ -380,8 +380,16 @@ struct BagTests {
     try copy.save()
     #expect(try store.bag(key: copy.key)?.keys == ["b", "c", "d"])
     #expect(try people.get("d")?["name"] == "d")
+    // A member that was removed and added again is at the end.
+    let b = try #require(try bag.document("b"))
+    try bag.remove(b)
+    try bag.add(b)
+    let moved = try bag.copy()
+    #expect(try moved.keys == ["c", "d", "b"])
+    try moved.save()
+    #expect(try moved.keys == ["c", "d", "b"])
     // The original is unchanged.
-    #expect(try sizes(bag) == [2, 1, 1])
+    #expect(try sizes(bag) == [1, 2, 1])
     #expect(try store.bag(key: bag.key)?.keys == ["a", "b", "c"])
 
     let detached = Bag(name: "x")
@@ -424,6 +432,8 @@ struct BagTests {
     #expect(try bag.members().map(\.rowID) == [1, nil, nil])
     #expect(try bag.documents().map(\.collection) == ["log", "people", "Books"])
     #expect(try bag.contains(line))
+    #expect(try bag.document("1")?.collection == "Books")
+    #expect(try bag.document("1", in: "PEOPLE")?.collection == "people")
     #expect(try store.bags(containing: line).count == 1)
     #expect(try bag.remove(key: "1", in: "books"))
     #expect(try bag.count() == 2)

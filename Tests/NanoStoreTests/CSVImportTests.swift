@@ -286,6 +286,16 @@ struct CSVImportTests {
     #expect(error?[.line] == "2")
   }
 
+  @Test("Records can be of any length", arguments: [Int.max, Int.max - 1])
+  func unlimited(length: Int) throws {
+    // Larger than a chunk, so that the first row is incomplete at the end of the first one.
+    let text = "a,b\n\"\(String(repeating: "x", count: 3 << 20))\",1\n2,3\n"
+    let report = try rows.importDocuments(
+      from: file(text.utf8),
+      options: ImportOptions(format: .csv(), maximumRecordLength: length))
+    #expect(report.documents == 2)
+  }
+
   @Test(
     "A file without rows, or without anything, imports nothing",
     arguments: ["", "\n\n", "a,b", "a,b\n"])

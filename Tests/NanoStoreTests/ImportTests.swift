@@ -151,6 +151,23 @@ struct ImportTests {
     #expect(try films.store.collections().isEmpty)
   }
 
+  #if os(Linux)
+    @Test("A folder that cannot be imported is closed again")
+    func descriptors() throws {
+      let name = UUID().uuidString
+      let folder = scratch.file(name)
+      let manager = FileManager.default
+      try manager.createDirectory(atPath: folder, withIntermediateDirectories: false)
+
+      #expect(code { try films.importDocuments(from: URL(filePath: folder)) } == .cannotOpen)
+
+      let opened = try manager.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+        try? manager.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+      }
+      #expect(!opened.contains { $0.contains(name) })
+    }
+  #endif
+
   @Test(
     "An error in the progress closure ends the import, and a surrounding transaction loses only the import"
   )

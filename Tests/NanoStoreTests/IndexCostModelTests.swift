@@ -223,7 +223,12 @@ struct IndexCostModelTests {
     let account = model.collections["c"]?.accounts[Self.byAge]
     model.add(other)
     #expect(model.collections["c"]?.accounts[Self.byAge]?.scans == (account?.scans ?? 0) + 1)
+
+    other.add(model)
+    #expect(other.collections["c"]?.built == model.collections["c"]?.built)
+    #expect(other.collections["c"]?.built.count == 1)
   }
+
   @Test("docs/INDEXING.md states the write cost of an index")
   func documented() throws {
     let page = URL(filePath: #filePath).deletingLastPathComponent()

@@ -247,6 +247,20 @@ struct IndexTuningTests {
     #expect(try names(automatic) == ["adaptive_city"])
   }
 
+  @Test("The stored cost model is added once to what is recorded")
+  func loadedOnce() throws {
+    let store = try filled(.manual)
+    try charge(store, store["people"].find(Field("city") == "c3"))
+    let tuner = try #require(store.tuner)
+    tuner.saveNow()
+    let advice = try store.indexAdvice()
+    #expect(!advice.isEmpty)
+
+    tuner.load()
+
+    #expect(try store.indexAdvice() == advice)
+  }
+
   @Test("A declared index replaces an adaptive one")
   func adopting() throws {
     let store = try filled()

@@ -91,6 +91,20 @@ struct PipelineQueryTests {
     #expect(error?.code == .invalidName)
   }
 
+  @Test("Another store cannot be part of a pipeline")
+  func otherStore() async throws {
+    let other = try anyStore()["series"]
+    let union = films.find().union(other.find())
+    #expect(code { _ = try union.rows() } == .invalidArgument)
+    #expect(code { _ = try union.grouped(by: [:], ["n": .count]).first() } == .invalidArgument)
+    #expect(code { try union.each { _ in } } == .invalidArgument)
+    #expect(code { _ = try series.find().union(union).rows() } == .invalidArgument)
+    #expect(
+      code { _ = try films.find().facets(["a": { $0.union(other.find()) }]).rows() }
+        == .invalidArgument)
+    #expect(await asyncCode { for try await _ in union.updates() {} } == .invalidArgument)
+  }
+
   @Test("Facets are computed over the same rows")
   func facets() throws {
     let facets = try films.find().facets([

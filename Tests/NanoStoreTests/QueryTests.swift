@@ -76,6 +76,15 @@ struct QueryTests {
     #expect(seen.count == 5)
   }
 
+  @Test("A page can have the largest size, and a query with a limit has no pages")
+  func pageSizes() throws {
+    let page = try films.find().sorted(by: "title").page(.max)
+    #expect(page.documents.count == 5)
+    #expect(page.next == nil)
+    #expect(code { _ = try films.find().limit(5).page(10) } == .invalidArgument)
+    #expect(code { _ = try films.find("LIMIT 1").page(.max) } == .invalidArgument)
+  }
+
   @Test("A stream returns every document and can be left early")
   func streams() async throws {
     try await films.insert((0..<1000).map { ["n": .int(Int64($0))] })

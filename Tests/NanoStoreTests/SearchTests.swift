@@ -101,6 +101,53 @@ struct SearchTests {
     #expect(try tito.aggregate([.sum("Age")], in: objects) == [40])
   }
 
+  @Test("Aggregates use defaults, and fields that are not selected")
+  func aggregatedDefaults() throws {
+    let objects = try anyStore()["objects"]
+    try objects.save(["m": 12], key: "a")
+    try objects.save(["m": "7"], key: "b")
+    try objects.save(["n": 1], key: "c")
+    try objects.setDefaults(["m": 5])
+
+    let search = Search(fields: ["n"])
+    let aggregates: [Aggregate] = [.count, .countOf("m"), .sum("m"), .max("n")]
+    #expect(try search.aggregate(aggregates, in: objects) == [3, 3, 24, 1])
+  }
+
+  @Test("A grouped search with a negative offset is an error")
+  func negativeOffset() throws {
+    let objects = try objects()
+    let bag = Bag(in: objects.store)
+    let search = Search(attribute: "Rating", offset: -1, groupsValues: true)
+    #expect(code { _ = try search.documents(in: objects) } == .invalidArgument)
+    #expect(code { _ = try search.keys(in: objects) } == .invalidArgument)
+    #expect(code { _ = try search.count(in: objects) } == .invalidArgument)
+    #expect(code { _ = try search.documents(in: bag) } == .invalidArgument)
+  }
+
+  @Test("Documents can be searched by the millisecond in which they were added")
+  func addedMillisecond() throws {
+    let objects = try anyStore()["objects"]
+    // The quotient of this time and a millisecond is not exact.
+    let moment: Int64 = 1_606_193_702_294_000
+    try objects.store.engine().write(nil) { writer in
+      for offset: Int64 in [-1, 0, 999, 1_000] {
+        try Array("{}".utf8).withUnsafeBytes { body in
+          _ = try writer.insert(
+            NewDocument(key: DocumentKey("\(offset)"), added: moment + offset, body: body),
+            into: "objects")
+        }
+      }
+    }
+    func keys(_ relation: AddedDateMatch.Relation) throws -> [String] {
+      let date = Date(timeIntervalSince1970: Double(moment) / 1e6)
+      return try Search(added: AddedDateMatch(relation, date)).keys(in: objects)
+    }
+    #expect(try keys(.before) == ["-1"])
+    #expect(try keys(.on) == ["0", "999"])
+    #expect(try keys(.after) == ["1000"])
+  }
+
   @Test("Documents can be searched by the day or time they were added")
   func added() throws {
     let objects = try anyStore()["objects"]

@@ -148,7 +148,7 @@ struct TransactionTests {
     try notes.save(["n": 1], key: "a")
     for text in [
       "BEGIN", "  commit", "/* x */ ROLLBACK", "-- x\nSAVEPOINT a", "End", "RELEASE a",
-      "--\u{301}\nBEGIN", "/*\u{301}*/COMMIT", "\u{FEFF}BEGIN", ";;BEGIN",
+      "--\u{301}\nBEGIN", "/*\u{301}*/COMMIT", "\u{FEFF}BEGIN", ";;BEGIN", "/* /* */ COMMIT",
     ] {
       #expect(code { _ = try store.sql(text) } == .invalidArgument)
       #expect(code { try store.execute(text) } == .invalidArgument)
@@ -159,6 +159,7 @@ struct TransactionTests {
     #expect(code { _ = try store.sql("SELEC") } == .database)
     #expect(code { _ = try store.sql("SELECT ?") } == .invalidArgument)
     #expect(try store.sql("SELECT 1; -- nothing more").count == 1)
+    #expect(try store.sql("/* /* */ SELECT 1").count == 1)
     #expect(try notes.count() == 1)
   }
 

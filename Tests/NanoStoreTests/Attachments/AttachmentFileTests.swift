@@ -123,14 +123,16 @@ struct AttachmentFileTests {
   @Test("Content that concurrent calls add is kept for its lease")
   func concurrentLeases() async throws {
     let store = try opened().store
-    let (started, blocked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let blocking = Task.detached {
-      try store.write {
-        started.signal()
-        blocked.wait()
+    let blocked = DispatchSemaphore(value: 0)
+    await withCheckedContinuation { continuation in
+      // A thread of its own, because it blocks.
+      DispatchQueue(label: "writes").async {
+        try? store.write {
+          continuation.resume()
+          blocked.wait()
+        }
       }
     }
-    await Task.detached { started.wait() }.value
     let attachments = try await withThrowingTaskGroup(of: NanoStore.Attachment.self) { group in
       for number in 0..<8 as Range<UInt8> {
         group.addTask { try await store.addAttachment(.data(Data([number]))) }
@@ -139,7 +141,6 @@ struct AttachmentFileTests {
       blocked.signal()
       return try await group.reduce(into: []) { $0.append($1) }
     }
-    try await blocking.value
     try await store.compact()
     for attachment in attachments { #expect(try await store.data(of: attachment).count == 1) }
   }

@@ -92,14 +92,15 @@ extension SyncDatabase {
   private func addKey(_ document: Document, _ writer: any EngineWriter) throws {
     guard let rowID = document.rowID else { return }
     let header = document.header
+    // In stored form, which the row of another program need not have.
+    var body = JSONWriter(capacity: 512)
+    try document.write(to: &body)
     _ = try writer.delete(.rowID(rowID), from: name)
-    try document.withBytes { bytes in
-      _ = try writer.insert(
-        NewDocument(
-          key: try DocumentKey(UUID().uuidString.lowercased()), type: header.type,
-          version: header.version, added: header.added ?? Clock.microseconds(), rowID: rowID,
-          body: bytes), into: name)
-    }
+    _ = try writer.insert(
+      NewDocument(
+        key: try DocumentKey(UUID().uuidString.lowercased()), type: header.type,
+        version: header.version, added: header.added ?? Clock.microseconds(), rowID: rowID,
+        body: body.bytes), into: name)
   }
 
   /// A document that got another key is deleted under the former one.
