@@ -7,6 +7,8 @@ import NanoTestSupport
 import NanoTesting
 import Testing
 
+@testable import NanoGraph
+
 /// Holds the writing lock of a store on a thread of its own.
 private final class HeldLock {
   private let release = DispatchSemaphore(value: 0)
@@ -227,6 +229,28 @@ struct AsyncSaveTests {
     try await task.value
     _ = try await other.value
     #expect(try Set(stored()) == ["a1", "b2", "mine0", "theirs0"])
+  }
+
+  @Test("A relationship to a row that another writer inserts while a save waits is to its object")
+  func takenReference() throws {
+    let list = try context.insert(Playlist("List", [songs[0]]))
+    try context.save()
+    let mine = try context.insert(Song("mine"))
+    let suspended = try SuspendedSave(context, next: [.init("Song"): 3])
+    suspended.begin()
+    context.suspendedSave = suspended
+    let other = ObjectContext(store)
+    let found = try #require(try other.all(Playlist.self).first)
+    found.songs.append(Song("theirs"))
+    try other.save()
+    context.refresh(list)
+    #expect(list.songs.count == 2)
+
+    context.settleSave()
+
+    #expect(list.songs.map(\.title) == ["a", "theirs"] && list.songs[1] !== mine)
+    try context.save()
+    #expect(try stored() == ["a1", "b2", "theirs0", "mine0"])
   }
 
   @Test("An error is that of a synchronous save, and nothing is stored")

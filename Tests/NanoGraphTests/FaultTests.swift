@@ -41,6 +41,37 @@ struct FaultTests {
     #expect(songs.map(\.seconds) == Array(1...300))
   }
 
+  @Test("A document that does not match the class does not affect the neighbors of its object")
+  func badNeighbor() throws {
+    try store["Song"].update(rowID: 50, set: ["title": 7])
+    let context = ObjectContext(store)
+    let songs = try #require(try context.find(\Playlist.title == "All").first()).songs
+    _ = songs[0].title
+
+    #expect(songs[1].title == "song 2")
+
+    #expect(songs.filter(\.isFault).count == 200 && songs[49].isFault)
+    let error = #expect(throws: StoreError.self) { try songs[49].load() }
+    #expect(error?.code == .typeMismatch && error?[.rowID] == "50")
+  }
+
+  @Test(
+    "Loading an object of a list again repeats the error of its document, until that is changed")
+  func loadedAgain() throws {
+    try store["Song"].update(rowID: 2, set: ["title": 7])
+    let context = ObjectContext(store)
+    let songs = try #require(try context.find(\Playlist.title == "All").first()).songs
+    _ = songs[0].title
+    #expect(songs[1].title == "")
+
+    let error = #expect(throws: StoreError.self) { try songs[1].load() }
+    #expect(error?.code == .typeMismatch)
+
+    try store["Song"].update(rowID: 2, set: ["title": "b"])
+    try songs[1].load()
+    #expect(songs[1].title == "b")
+  }
+
   @Test("prefetch loads a relationship of many objects at once")
   func prefetch() throws {
     let context = ObjectContext(store)

@@ -60,6 +60,19 @@ struct ObjectQueryTests {
     #expect(throws: StoreError.self) { try context.find(Song.self).results() }
   }
 
+  @Test("The first result respects the limit, and a search omits deleted objects")
+  func first() throws {
+    let search = context.search(Song.self, "gin")
+    let best = try #require(try search.first())
+    try context.delete(best)
+
+    let next = try #require(try search.first())
+
+    #expect(next !== best && next.title.hasPrefix("gin"))
+    #expect(try search.limit(1).first() == nil && search.limit(0).first() == nil)
+    #expect(try context.find(Song.self).limit(0).first() == nil)
+  }
+
   @Test("Documents that do not match the class are skipped and reported")
   func skipping() throws {
     try store["Song"].update(rowID: 2, set: ["title": 7])
@@ -96,5 +109,10 @@ struct ObjectQueryTests {
     #expect(found.map(\.object.title) == ["gin fizz"])
     let skipping = try await songs.fetchSkippingFailures()
     #expect(skipping.values.count == 4 && skipping.skipped.isEmpty)
+    let none = try await songs.limit(0).first()
+    let best = try #require(try await context.search(Song.self, "gin").first())
+    try context.delete(best)
+    let next = try #require(try await context.search(Song.self, "gin").first())
+    #expect(none == nil && next !== best && next.title.hasPrefix("gin"))
   }
 }

@@ -90,6 +90,56 @@ struct RelationshipTests {
     #expect(stored["current.collection"] == "Nothing")
   }
 
+  @Test(
+    "Replacing a relationship keeps references to objects of classes that are not registered",
+    arguments: [false, true])
+  func replacedUnregistered(isRead: Bool) throws {
+    let queue = try context.insert(LabeledQueue())
+    queue.items = [Song("a"), Playlist("Road")]
+    try context.save()
+    try store["LabeledQueue"].find().update(.set("items.1.collection", "Nothing"))
+    let fresh = ObjectContext(store)
+    fresh.register(Song.self)
+    let found = try #require(try fresh.all(LabeledQueue.self).first)
+    if isRead { #expect(found.items.map(\.label) == ["a"]) }
+
+    found.items = [Song("b")]
+    try fresh.save()
+
+    let stored = try #require(try store["LabeledQueue"].find().fetch().first)
+    #expect(stored["items"]?.array?.count == 2)
+    #expect(stored["items.0.collection"] == "Song" && stored["items.0.id"] == 2)
+    #expect(stored["items.1.collection"] == "Nothing")
+  }
+
+  @Test("Inverses of the same name in several classes have the owners by their own relationship")
+  func sameInverseName() throws {
+    let students = [Student("Ada"), Student("Max")]
+    let courses = [Course("Art"), Course("Law")]
+    for student in students { try context.insert(student) }
+    for (student, course) in zip(students, courses.reversed()) {
+      try context.insert(Enrollment(student, course))
+    }
+    #expect(courses.map { $0.enrollments.map { $0.student?.name } } == [["Max"], ["Ada"]])
+    try context.save()
+
+    let other = ObjectContext(store)
+    let found = try other.find(Course.self).sorted(by: \.title).fetch()
+    #expect(found.map { $0.enrollments.map { $0.student?.name } } == [["Max"], ["Ada"]])
+    let new = try other.insert(Enrollment())
+    found[0].enrollments.append(new)
+    #expect(new.course === found[0] && new.student == nil)
+    let error = #expect(throws: StoreError.self) { try other.delete(found[1]) }
+    #expect(error?.code == .deleteDenied)
+    try other.delete(try #require(try other.find(\Student.name == "Max").first()))
+    #expect(found[0].enrollments.count == 1 && found[0].enrollments.first === new)
+    try other.save()
+
+    let left = try ObjectContext(store).all(Enrollment.self)
+    #expect(left.map { $0.course?.title } == ["Law", "Art"])
+    #expect(left.map { $0.student?.name } == ["Ada", nil])
+  }
+
   @Test("The inverse of a many-to-one relationship lists the referring objects")
   func manyToOne() throws {
     let album = try context.insert(Album("a"))
@@ -302,6 +352,40 @@ struct DeleteRuleTests {
     #expect(try ObjectContext(store).all(Song.self).map(\.title) == ["a"])
   }
 
+  @Test("Changes to a deleted object are discarded when it is restored")
+  func changedWhileDeleted() throws {
+    let song = try context.insert(Song("a"))
+    try context.save()
+    try context.delete(song)
+    song.title = "lost"
+    try context.insert(song)
+    #expect(song.title == "a" && !context.hasUnsavedChanges)
+    try context.delete(song)
+    song.title = "lost"
+    try context.undo()
+    #expect(song.title == "a")
+
+    song.title = "b"
+    try context.closeUndoGroup()
+    try context.delete(song)
+    song.title = "lost"
+    try context.undo()
+    #expect(song.title == "b" && song.hasChanges)
+
+    try context.save()
+    #expect(try ObjectContext(store).all(Song.self).map(\.title) == ["b"])
+  }
+
+  @Test("Changes that prepareForDelete makes to an object that it keeps are discarded")
+  func changedByPrepare() throws {
+    let kept = try context.insert(Node("renamed"))
+    try context.save()
+
+    #expect(throws: Node.Kept.self) { try context.delete(kept) }
+
+    #expect(kept.name == "renamed" && !kept.isDeleted && !context.hasUnsavedChanges)
+  }
+
   @Test(
     "prepareForDelete can delete other objects, also in a cycle, and its error keeps the object")
   func prepare() throws {
@@ -330,8 +414,33 @@ struct DeleteRuleTests {
   init(_ name: String) { self.name = name }
 
   func prepareForDelete(in context: ObjectContext) throws {
+    if name == "renamed" { name = "kept" }
     if name == "kept" { throw Kept() }
     if let next { try context.delete(next) }
+  }
+}
+
+@Model final class Student {
+  var name: String
+  @Inverse(delete: .cascade) var enrollments: [Enrollment]
+
+  init(_ name: String) { self.name = name }
+}
+
+@Model final class Course {
+  var title: String
+  @Inverse(delete: .deny) var enrollments: [Enrollment]
+
+  init(_ title: String) { self.title = title }
+}
+
+@Model final class Enrollment {
+  @Relationship(inverse: \Student.enrollments) var student: Student?
+  @Relationship(inverse: \Course.enrollments) var course: Course?
+
+  init(_ student: Student? = nil, _ course: Course? = nil) {
+    self.student = student
+    self.course = course
   }
 }
 

@@ -101,6 +101,28 @@ struct SavingTests {
 
   @MainActor private func saveBlocking(_ context: ObjectContext) throws { try context.save() }
 
+  @Test("An undo group names only its own changes, also those before a save in the group")
+  func groupNames() throws {
+    let context = ObjectContext(try anyStore())
+    let song = try context.insert(Song("a"))
+    try context.save()
+    try context.undoGroup(named: "Nothing") {}
+    song.title = "b"
+    #expect(context.undoName == nil)
+
+    try context.undoGroup(named: "Rename") {
+      song.title = "c"
+      try context.save()
+      song.title = "d"
+    }
+
+    #expect(context.undoName == "Rename")
+    try context.undo()
+    #expect(song.title == "c" && context.undoName == "Rename")
+    try context.undo()
+    #expect(song.title == "b" && context.undoName == nil)
+  }
+
   @MainActor
   @Test("A new object without a key has the generated one after a save", arguments: [false, true])
   func generatedKey(isAsync: Bool) async throws {

@@ -5,6 +5,8 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
+private enum Form: CaseIterable { case fetch, faults, objectIDs, count, exists }
+
 @Suite("Queries with unsaved changes")
 struct UnsavedQueryTests {
   private let store: Store
@@ -210,6 +212,40 @@ struct UnsavedQueryTests {
       return
     }
     Issue.record("Every query ended before the context changed")
+  }
+
+  @MainActor
+  @Test("A query that is suspended while a deletion is saved omits it", arguments: Form.allCases)
+  fileprivate func deletedMeanwhile(form: Form) async throws {
+    let context = ObjectContext(store)
+    let query = context.find(\Song.title == "d")
+    // The query may end before the test continues, which proves nothing.
+    for _ in 0..<1_000 {
+      let new = try context.insert(Song("d", 5))
+      try { try context.save() }()
+      var hasStarted = false
+      var hasEnded = false
+      let task = Task { @MainActor () async throws -> Int in
+        hasStarted = true
+        defer { hasEnded = true }
+        switch form {
+        case .fetch: return try await query.fetch().count
+        case .faults: return try await query.faults().count
+        case .objectIDs: return try await query.objectIDs().count
+        case .count: return try await query.count()
+        case .exists: return try await query.exists() ? 1 : 0
+        }
+      }
+      while !hasStarted { await Task.yield() }
+      let isSuspended = !hasEnded
+      try context.delete(new)
+      try { try context.save() }()
+      let count = try await task.value
+      guard isSuspended else { continue }
+      #expect(count == 0)
+      return
+    }
+    Issue.record("Every query ended before the deletion was saved")
   }
 
   @MainActor

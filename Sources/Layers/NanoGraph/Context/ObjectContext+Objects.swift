@@ -6,9 +6,9 @@ import NanoDocument
 extension ObjectContext {
   /// Inserts a new object and the objects that it relates to. The next save stores them.
   ///
-  /// A deleted object is restored, whether or not its deletion is saved; before the save, an
-  /// unchanged object then has what others have stored in the meantime. Inserting an object that
-  /// already belongs to the context has no effect.
+  /// A deleted object is restored, whether or not its deletion is saved. Before the save, an object
+  /// without unsaved changes when it was deleted then has what is stored by now. Inserting an object
+  /// that already belongs to the context has no effect.
   ///
   /// - Returns: The object.
   /// - Throws: ``StoreError/Code/invalidArgument`` if the object belongs to another context, has no
@@ -84,7 +84,8 @@ extension ObjectContext {
   ///   ``DeleteRule/deny`` and there are related objects; ``StoreError/Code/invalidArgument`` if
   ///   the object belongs to no context or to another one; and errors of
   ///   ``GraphObject/prepareForDelete(in:)``, after which the object is kept, as are the changes
-  ///   that the method made to other objects.
+  ///   that the method made to other objects. Those that it made to an object without other unsaved
+  ///   changes that was to be deleted are discarded.
   public func delete(_ object: some GraphObject) throws {
     guard let table = object._$object.table, table.context === self else {
       if object._$object.isDeleted { return }
@@ -114,7 +115,9 @@ extension ObjectContext {
       for object in all {
         guard let table = object._$object.table else { continue }
         undoLog.note(.inserted, object, in: table)
+        let isChanged = table.isChangedSinceDeletion(object)
         table.noteRestored(object)
+        if isChanged { table.makeFault(object) }
       }
       inverseEpoch += 1
       throw error

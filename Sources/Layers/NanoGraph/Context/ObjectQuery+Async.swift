@@ -27,13 +27,26 @@ extension ObjectQuery {
     isolation: isolated (any Actor)? = #isolation
   ) async throws -> [UnsavedMatch<Object>.Content] {
     let models = models
-    if try !considersUnsavedChanges() {
-      let found = try await context.read(context.table(Object.self)) {
-        try models.documentQuery().fetch()
-      }
-      if try !considersUnsavedChanges() { return found.map { .document($0) } }
+    if let found = try await readStored({ try models.documentQuery().fetch() }) {
+      return found.map { .document($0) }
     }
     return try await mergedContents()
+  }
+
+  /// Reads stored results, again if a save of the context is completed in the meantime: it can store
+  /// and delete what the read finds.
+  ///
+  /// - Returns: Nil if unsaved changes can affect the results.
+  private func readStored<Result: Sendable>(
+    isolation: isolated (any Actor)? = #isolation, _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result? {
+    for _ in 0..<Self.attempts {
+      guard try !considersUnsavedChanges() else { return nil }
+      let saves = context.saveCount
+      let result = try await context.read(context.table(Object.self), work)
+      if saves == context.saveCount { return try considersUnsavedChanges() ? nil : result }
+    }
+    return try considersUnsavedChanges() ? nil : work()
   }
 
   /// Returns the object of a document, or nil if the object is deleted.
@@ -46,19 +59,23 @@ extension ObjectQuery {
 
   /// The asynchronous form of ``first()``, which does not block the calling thread.
   public func first(isolation: isolated (any Actor)? = #isolation) async throws -> Object? {
-    try await limit(1).fetch(isolation: isolation).first
+    let table = context.table(Object.self)
+    while true {
+      let deletions = table.deleted.count
+      let results = try await upToFirst().fetch(isolation: isolation)
+      if let first = results.first { return first }
+      // A result that is deleted during the read is omitted, although others can follow it.
+      guard table.deleted.count > deletions else { return nil }
+    }
   }
 
   /// The asynchronous form of ``faults()``, which does not block the calling thread.
   public func faults(isolation: isolated (any Actor)? = #isolation) async throws -> [Object] {
     let models = models
-    if try !considersUnsavedChanges() {
+    if let ids = try await readStored({ try models.rowIDs() }) {
       let table = context.table(Object.self)
-      let ids = try await context.read(table) { try models.rowIDs() }
-      if try !considersUnsavedChanges() {
-        return ids.map { table.existingObject($0, as: Object.self) }.filter {
-          !$0._$object.isDeleted
-        }
+      return ids.map { table.existingObject($0, as: Object.self) }.filter {
+        !$0._$object.isDeleted
       }
     }
     return try await mergedContents().compactMap { fault($0) }
@@ -69,9 +86,8 @@ extension ObjectQuery {
     isolation: isolated (any Actor)? = #isolation
   ) async throws -> [ObjectID<Object>] {
     let models = models
-    if try !considersUnsavedChanges() {
-      let ids = try await models.rowIDs()
-      if try !considersUnsavedChanges() { return ids.map { ObjectID(rowID: $0) } }
+    if let ids = try await readStored({ try models.rowIDs() }) {
+      return ids.map { ObjectID(rowID: $0) }
     }
     return try await mergedContents().compactMap { rowID($0).map { ObjectID(rowID: $0) } }
   }
@@ -79,20 +95,14 @@ extension ObjectQuery {
   /// The asynchronous form of ``count()``, which does not block the calling thread.
   public func count(isolation: isolated (any Actor)? = #isolation) async throws -> Int {
     let models = models
-    if try !considersUnsavedChanges() {
-      let count = try await models.count()
-      if try !considersUnsavedChanges() { return count }
-    }
+    if let count = try await readStored({ try models.count() }) { return count }
     return try await mergedCount(isolation: isolation)
   }
 
   /// The asynchronous form of ``exists()``, which does not block the calling thread.
   public func exists(isolation: isolated (any Actor)? = #isolation) async throws -> Bool {
     let models = models
-    if try !considersUnsavedChanges() {
-      let exists = try await models.exists()
-      if try !considersUnsavedChanges() { return exists }
-    }
+    if let exists = try await readStored({ try models.exists() }) { return exists }
     return try await limit(Swift.min(1, models.documentQuery().query.limit ?? 1))
       .mergedCount(isolation: isolation) > 0
   }

@@ -11,7 +11,7 @@ extension ObjectQuery {
   /// The number of reads before the query blocks the context to finish. Arbitrary: each is repeated
   /// only if the context was saved, followed a commit, or was changed in ways that the read did not
   /// cover.
-  private static var attempts: Int { 3 }
+  static var attempts: Int { 3 }
 
   /// Returns the results in order. Changes of the context during the read are considered.
   func mergedContents(

@@ -86,7 +86,22 @@ public struct ObjectQuery<Object: GraphObject> {
   }
 
   /// Returns the first result, or nil if there is none.
-  public func first() throws -> Object? { try limit(1).fetch().first }
+  public func first() throws -> Object? {
+    var first: Object?
+    try upToFirst().each { object in
+      first = object
+      return false
+    }
+    return first
+  }
+
+  /// Returns a query for as many results as are necessary for the first one.
+  func upToFirst() throws -> ObjectQuery {
+    // Among stored values, the query also finds deleted objects, which are omitted from the results.
+    let deleted = try considersUnsavedChanges() ? 0 : context.table(Object.self).deleted.count
+    let limit = try models.documentQuery().query.limit
+    return self.limit(Swift.min(deleted + 1, limit ?? deleted + 1))
+  }
 
   /// Passes the results to a closure one by one until it returns false, without keeping stored
   /// results in memory.

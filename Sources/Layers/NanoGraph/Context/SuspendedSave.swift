@@ -128,6 +128,26 @@ final class SuspendedSave {
     for part in parts {
       for (_, id) in part.insertions { part.table.map.remove(id) }
     }
+    let new = Set(parts.lazy.flatMap(\.insertions).map { ObjectIdentifier($0.object) })
+    if !new.isEmpty { context.updating { discardReferences(to: new) } }
+  }
+
+  /// Discards references of stored content to new objects: the row IDs are those of other documents, which another
+  /// writer has inserted in the meantime.
+  private func discardReferences(to new: Set<ObjectIdentifier>) {
+    for table in context.allTables where !table.relationships.isEmpty {
+      for object in table.allLive() {
+        var refersToNew = false
+        for relationship in table.relationships {
+          relationship.forEachResolved(of: object) {
+            if new.contains(ObjectIdentifier($0)) { refersToNew = true }
+          }
+        }
+        // Does not apply to unsaved changes, which can refer to new objects.
+        if refersToNew { table.makeFault(object) }
+      }
+    }
+    context.inverseEpoch += 1
   }
 
   /// Updates the objects after the commit. Objects that were changed or deleted in the meantime
@@ -186,7 +206,8 @@ final class SuspendedSave {
         table.deleted.append(object)
         table.counts.deleted += 1
         let isChanged = changed.contains(ObjectIdentifier(object))
-        object._$object.flags = isChanged ? [.deleted, .changed] : .deleted
+        object._$object.flags = flags.intersection(.watched)
+          .union(isChanged ? [.deleted, .changed] : .deleted)
         // Counted as changed if the deletion is undone.
         if isChanged { table.changed.append(object) }
         continue

@@ -40,8 +40,12 @@ extension ObjectTable {
       object._$object.flags.remove(.watched)
       return
     }
-    // Changes of a deleted object are not tracked.
-    guard !object._$object.flags.contains(.deleted), !isRecorded(object) else { return }
+    guard !object._$object.isDeleted else {
+      // Not tracked. Restoring the object detects it.
+      object._$object.flags.remove(.watched)
+      return
+    }
+    guard !isRecorded(object) else { return }
     // Without loaded content there is nothing to restore. The save reports the object.
     if !object._$object.flags.contains(.failed) {
       context.undoLog.note(.updated, object, in: self)
@@ -92,9 +96,14 @@ extension ObjectTable {
       counts.deleted += 1
     }
     object._$object.flags.insert(.deleted)
-    if !object.isFault { object._$object.flags.remove(.watched) }
+    object._$object.flags.rearm()
     context.pendingDeletions += 1
     context.updates.noteDeletion(of: object, wasDeleted: false)
+  }
+
+  /// Returns whether a deleted object was changed after ``noteDeleted(_:)``, which such a change does not record.
+  func isChangedSinceDeletion(_ object: any GraphObject) -> Bool {
+    !object._$object.isWatched
   }
 
   /// Removes an object whose document was deleted by others. Relationships no longer contain it.
@@ -135,11 +144,12 @@ extension ObjectTable {
       return noteRestored(object)
     }
     let stored = try documents.get(rowID: object._$object.rowID)
+    let isChanged = isChangedSinceDeletion(object)
     noteRestored(object)
     // A document that another program has changed has no revision.
     if stored == nil {
       reinsert(object)
-    } else if stored?.revision != object._$object.revision {
+    } else if isChanged || stored?.revision != object._$object.revision {
       makeFault(object)
     }
   }

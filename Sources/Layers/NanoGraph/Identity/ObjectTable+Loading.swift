@@ -135,12 +135,9 @@ extension ObjectTable {
     let id = object._$object.rowID
     guard id > 0, !object._$object.flags.isDisjoint(with: [.fault, .failed]) else { return }
     let others =
-      neighbors.isEmpty ? [] : neighbors.toLoad(with: id).filter { live($0)?.isFault ?? false }
-    if others.count > 1 {
-      try load(others)
-    } else {
-      try load(id)
-    }
+      neighbors.isEmpty
+      ? [] : neighbors.toLoad(with: id).filter { $0 != id && live($0)?.isFault ?? false }
+    if others.isEmpty { try load(id) } else { try load(id, with: others) }
     guard !object._$object.flags.isDisjoint(with: [.fault, .failed]) else { return }
     if object._$object.flags.contains(.changed), try documents.get(rowID: id) != nil {
       throw StoreError(
@@ -158,6 +155,15 @@ extension ObjectTable {
   /// Loads the content of existing objects in one read transaction.
   func load(_ ids: [Int64]) throws {
     try context.store.read { for id in ids { try load(id) } }
+  }
+
+  /// Loads the content of an existing object and of its neighbors in one read transaction. A neighbor that cannot be
+  /// loaded remains a fault, so that the error is reported when it is accessed.
+  private func load(_ id: Int64, with neighbors: [Int64]) throws {
+    try context.store.read {
+      try load(id)
+      for neighbor in neighbors { try? load(neighbor) }
+    }
   }
 
   private func load(_ id: Int64) throws {

@@ -133,6 +133,8 @@ public struct GraphInverse<Target: GraphObject> {
 final class InverseRelationship: RelationshipEnd {
   let name: String
   let path: AnyKeyPath
+  /// The class that declares the inverse.
+  let target: any GraphObject.Type
   let owner: any GraphObject.Type
   let rule: DeleteRule
   let isToMany: Bool
@@ -146,6 +148,7 @@ final class InverseRelationship: RelationshipEnd {
     self.name = name
     self.path = path
     self.rule = rule
+    target = Target.self
     owner = Storage.owner
     isToMany = Storage.isToMany
     // The table that calls this holds objects of the declaring class.

@@ -40,6 +40,10 @@ public struct MixedToMany: RelationshipStorage {
 
   /// Replaces the objects. Called by generated property accessors.
   public mutating func replace(with objects: [any GraphObject], of owner: some GraphObject) {
+    if let context = owner._$object.table?.context, !context.isSuccessor {
+      // Those that no read has resolved yet.
+      unknown += references.filter { context.table(named: $0.collection) == nil }
+    }
     references = []
     _objects = objects
   }

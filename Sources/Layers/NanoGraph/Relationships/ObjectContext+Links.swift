@@ -67,8 +67,10 @@ extension ObjectContext {
     relationship.inverse.flatMap { name in table.inverses.first { $0.name == name } }
   }
 
+  /// Returns the relationship of the owners' class that names an inverse. The owners can have others, to objects of
+  /// other classes, whose inverses have the same name.
   func relationship(_ inverse: InverseRelationship, _ owners: ObjectTable) -> StoredRelationship? {
-    owners.relationships.first { $0.inverse == inverse.name }
+    owners.relationships.first { $0.inverse == inverse.name && $0.target == inverse.target }
   }
 
   // MARK: Owners

@@ -17,7 +17,7 @@ extension ObjectContext {
   /// ```
   ///
   /// A nested group becomes part of the outer group. Changes before the block form a separate
-  /// group.
+  /// group, as do those before and after a save in the block; both have the name.
   @discardableResult
   public func undoGroup<Result>(
     named name: String? = nil, _ work: () throws -> Result
@@ -26,9 +26,12 @@ extension ObjectContext {
     defer { noteStatus() }
     try closeUndoGroup()
     isInUndoGroup = true
-    defer { isInUndoGroup = false }
+    undoLog.name = name
+    defer {
+      isInUndoGroup = false
+      undoLog.name = nil
+    }
     let result = Swift.Result { try work() }
-    undoLog.open.name = name
     isInUndoGroup = false
     try closeUndoGroup()
     return try result.get()
@@ -142,7 +145,11 @@ extension ObjectContext {
         existing._$object.isDeleted,
         !existing._$object.flags.contains(.removed)
       {
+        let isChanged = table.isChangedSinceDeletion(existing)
         try table.restore(existing)
+        if isChanged, !existing._$object.flags.isDisjoint(with: [.inserted, .changed]) {
+          try group.withSnapshot(at: index) { try table.fill(existing, snapshot: $0, $1) }
+        }
         object = existing
       } else {
         object = try group.withSnapshot(at: index) { try table.restoreDeleted(record.id, $0, $1) }

@@ -8,6 +8,8 @@ struct UndoLog {
   let levels: Int
   /// The changes since the last group was closed.
   var open = UndoGroup()
+  /// The name of groups that are closed.
+  var name: String?
   private(set) var undone: [UndoGroup] = []
   private(set) var done: [UndoGroup] = []
   /// The history at the last save, which a rollback restores.
@@ -25,6 +27,7 @@ struct UndoLog {
   /// Closes the current group if it has changes, and discards the redo history.
   mutating func close() {
     guard !open.records.isEmpty else { return }
+    open.name = name
     done.append(open)
     if done.count > levels { done.removeFirst(done.count - levels) }
     undone.removeAll()
