@@ -62,11 +62,15 @@ package final class SyncHandler: Sendable {
   private func checkedResponse(to request: SyncRequest) async throws -> SyncResponse {
     if let response = crossOrigin.preflight(request) { return response }
     try requireOwnHost(request)
-    if let address = request.address, let response = tooMany("address \(address)") {
-      return response
-    }
+    // Counted before the login is checked, so that passwords are not tried faster than the limit.
+    let address = request.address.map { "address \($0)" }
+    if let address, let response = tooMany(address) { return response }
     let identity = try await authentication.user(of: request)
-    if let name = identity.user?.name, let response = tooMany("user \(name)") { return response }
+    if let name = identity.user?.name {
+      // Users behind one proxy share its address.
+      if let address { limiter?.discount(address) }
+      if let response = tooMany("user \(name)") { return response }
+    }
     var response = try await respond(to: Call(request: request, identity: identity))
     if let cookie = identity.cookie, response.headers[.setCookie] == nil {
       response.headers[.setCookie] = cookie

@@ -342,4 +342,25 @@ struct AccessTests {
     #expect(refused.error == "too_many_requests")
     #expect(try await server.send("GET", "/", address: "10.0.0.2").status == 200)
   }
+
+  @Test("Users at one address are counted separately, and failed logins together")
+  func rateLimitOfUsers() async throws {
+    let server = try await self.server {
+      $0.rateLimit = SyncRateLimit(requestsPerSecond: 0.001, burst: 3)
+    }
+    func status(_ name: String, _ password: String) async throws -> Int {
+      try await server.send(
+        "GET", "/notes", headers: TestServer.basic(name, password), address: "10.0.0.1"
+      ).status
+    }
+
+    for name in ["anna", "robert"] {
+      for _ in 0..<3 { #expect(try await status(name, "secret") == 200) }
+      #expect(try await status(name, "secret") == 429)
+    }
+
+    for _ in 0..<3 { #expect(try await status("eve", "wrong") == 401) }
+    // Not even the right password gets through, or it could be guessed.
+    #expect(try await status("eve", "secret") == 429)
+  }
 }

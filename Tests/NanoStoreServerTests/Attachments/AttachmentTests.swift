@@ -332,6 +332,33 @@ struct AttachmentTests {
     #expect(try await server.store.verify().isEmpty)
   }
 
+  @Test("A copy of a former revision has its attachments, or is refused without their content")
+  func copied() async throws {
+    let server = try await server()
+    func revision(_ answer: TestServer.Answer) throws -> String {
+      try #require(answer.json.object?["rev"]?.string, "\(answer.text)")
+    }
+    func copy(_ source: String, _ target: String) async throws -> TestServer.Answer {
+      try await server.send("COPY", "/notes/\(source)", headers: ["Destination": target])
+    }
+    let one = try revision(try await put(server, "/notes/n1/a", Array("old".utf8)))
+    _ = try await put(server, "/notes/n1/a?rev=\(one)", Array("new".utf8))
+    let other = try revision(try await put(server, "/notes/n2/a", Array("other".utf8)))
+
+    let answer = try await copy("n1?rev=\(one)", "n2?rev=\(other)")
+
+    let copied = try revision(answer)
+    #expect(try await server.send("GET", "/notes/n2/a").text == "old")
+    let document = try await server.send("GET", "/notes/n2").json.object
+    #expect(document?["_attachments"]?.object?["a"]?.object?["revpos"] == 2)
+
+    let lost = try revision(try await put(server, "/notes/n3/a", Array("lost".utf8)))
+    _ = try await put(server, "/notes/n3/a?rev=\(lost)", Array("newer".utf8))
+    try await server.store.compact(attachmentLease: .zero)
+    #expect(try await copy("n3?rev=\(lost)", "n2?rev=\(copied)").status == 412)
+    #expect(try await server.send("GET", "/notes/n2/a").text == "old")
+  }
+
   @Test("An edit keeps the attachments of the revision that it follows, of no other generation")
   func keptByEdit() async throws {
     let server = try await server()

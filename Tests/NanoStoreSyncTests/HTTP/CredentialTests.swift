@@ -156,6 +156,18 @@ import Testing
     }
   }
 
+  @Test(
+    "A redirect is relative to the path of the URL, which may have none",
+    arguments: [
+      ("x", "http://a.example", "http://a.example/x"),
+      ("x", "http://a.example?y=/z", "http://a.example/x"),
+      ("/x", "http://a.example?y=/z", "http://a.example/x"),
+      ("x", "http://a.example/b/c?y=/z", "http://a.example/b/x"),
+    ])
+  func relativeRedirects(_ location: String, _ url: String, _ target: String) {
+    #expect(Redirect.target(location, of: url) == target)
+  }
+
   @Test("A redirect of a write is not followed, and one in circles ends")
   func redirectedWrites() async throws {
     try await ScriptedServer.serving { request in

@@ -119,8 +119,15 @@ import Testing
     let now = Date(timeIntervalSince1970: 784_111_777)
     #expect(RetryAfter.duration("Sun, 06 Nov 1994 08:49:47 GMT", now: now) == .seconds(10))
     #expect(RetryAfter.duration("Sun, 06 Nov 1994 08:49:07 GMT", now: now) == .zero)
-    #expect(RetryAfter.duration("Sun, 06 Nov 2094 08:49:07 GMT", now: now) == .seconds(3_600))
-    for text in ["", "-1", "soon", "Sun, 06 Nov 1994", "Sun, 06 Foo 1994 08:49:07 GMT"] {
+    for year in [2094, 9999] {
+      let date = "Sun, 06 Nov \(year) 08:49:07 GMT"
+      #expect(RetryAfter.duration(date, now: now) == .seconds(3_600))
+    }
+    for text in [
+      "", "-1", "soon", "Sun, 06 Nov 1994", "Sun, 06 Foo 1994 08:49:07 GMT",
+      "Sun, 06 Nov 9223372036854775807 08:49:07 GMT", "Sun, 32 Nov 1994 08:49:07 GMT",
+      "Sun, 06 Nov 1994 08:49:9223372036854775807 GMT", "Sun, 06 Nov 1994 -8:49:07 GMT",
+    ] {
       #expect(RetryAfter.duration(text, now: now) == nil)
     }
   }

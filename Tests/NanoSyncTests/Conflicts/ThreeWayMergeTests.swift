@@ -56,9 +56,35 @@ import Testing
         == ["m": ["k": 3]])
     // Without a base, from zero.
     #expect(merge([:], ["n": 2], ["n": 3], counters: ["n"]).object == ["n": 5])
+  }
+
+  @Test func `Counters add decimals exactly`() throws {
+    func decimal(_ text: String) throws -> DocumentValue {
+      .decimal(try #require(DecimalValue(text)))
+    }
+    let (base, winner, sum) = (try decimal("0.1"), try decimal("0.3"), try decimal("0.4"))
     #expect(
-      merge(["n": 0], ["n": .int(.max)], ["n": 1], counters: ["n"]).object
-        == ["n": .double(Double(Int64.max) + 1)])
+      merge(["n": base], ["n": winner], ["n": try decimal("0.2")], counters: ["n"]).object
+        == ["n": sum])
+    // With integers, and without a base.
+    #expect(
+      merge(["n": 1], ["n": winner], ["n": 2], counters: ["n"]).object
+        == ["n": try decimal("1.3")])
+    #expect(
+      merge([:], ["n": base], ["n": winner], counters: ["n"]).object == ["n": sum])
+  }
+
+  @Test func `Counters whose sum is out of range have the value of the winner, and are reported`()
+    throws
+  {
+    let integers = merge(["n": 0], ["n": .int(.max)], ["n": 1], counters: ["n"])
+    #expect(integers.object == ["n": .int(.max)])
+    #expect(integers.overridden == ["n"])
+    let large = DocumentValue.decimal(try #require(DecimalValue("1E+100")))
+    let small = DocumentValue.decimal(try #require(DecimalValue("0.1")))
+    let decimals = merge(["n": 0], ["n": large], ["n": small], counters: ["n"])
+    #expect(decimals.object == ["n": large])
+    #expect(decimals.overridden == ["n"])
   }
 
   @Test func `Sets have what either side added, without what either side removed`() {

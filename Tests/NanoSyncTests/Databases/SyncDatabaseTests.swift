@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoDocument
 import NanoStore
 import NanoSync
@@ -83,6 +84,23 @@ import Testing
     #expect(try database.revision("alien")?.hasPrefix("2-") == true)
     try scratch.shell("a.db", "DELETE FROM films WHERE key = 'alien'")
     #expect(try database.leaves("alien").map { $0.hasSuffix("deleted") } == [true])
+  }
+
+  @Test func `A document that gets a key keeps its expiration`() throws {
+    let scratch = try Scratch()
+    let store = try Store(.file(scratch.file("a.db")))
+    try store.createCollection("films")
+    try scratch.shell("a.db", "INSERT INTO films(id, body) VALUES (7, '{}')")
+    let database = try SyncDatabase(store["films"])
+    try database.enable()
+    let rowID: Int64 = 7
+    let date = Date(timeIntervalSince1970: 4_000_000_000)
+    #expect(try database.collection.setExpiration(date, rowID: rowID))
+
+    try database.catchUp()
+
+    #expect(try database.collection.get(rowID: rowID)?.key != nil)
+    #expect(try database.collection.expiration(rowID: rowID) == date)
   }
 
   @Test func `The winner of two leaves is the document, whichever arrives first`() throws {
@@ -246,6 +264,33 @@ import Testing
         try DocumentValue(
           json: String(decoding: SyncJSON.bytes(stored.body), as: UTF8.self), dialect: .plain)
           == DocumentValue(json: text, dialect: .plain))
+    }
+  }
+
+  @Test(arguments: [1, 2, 3, 4, 5, 200_000])
+  func `An object that looks like a form gets one more dollar sign, and comes back`(
+    _ count: Int
+  ) throws {
+    let date = DocumentValue.date(.init(timeIntervalSince1970: 0))
+    let form = try DocumentObject(json: SyncJSON.bytes(date), dialect: .plain)
+    #expect(try SyncJSON.value(SyncJSON.bytes(date)) == date)
+    let text = try #require(form["$date"])
+    let dollars = String(repeating: "$", count: count)
+    let object = DocumentObject([(dollars + "date", text)])
+
+    let written = SyncJSON.bytes(object)
+
+    let escaped = try DocumentObject(json: written, dialect: .plain)
+    #expect(escaped.names.map(\.utf8.count) == [count + 5])
+    #expect(try SyncJSON.object(written) == object)
+    // No forms, however many dollar signs are removed from both names.
+    for plain in [
+      DocumentObject([(dollars + "other", text)]),
+      DocumentObject([("$" + dollars + "date", text), ("$other", text)]),
+    ] {
+      let written = SyncJSON.bytes(plain)
+      #expect(try DocumentObject(json: written, dialect: .plain) == plain)
+      #expect(try SyncJSON.object(written) == plain)
     }
   }
 

@@ -55,6 +55,15 @@ final class RateLimiter: Sendable {
     }
   }
 
+  /// Takes back the count of a request that another client turned out to have sent.
+  func discount(_ client: String) {
+    state.withLock { buckets in
+      guard var bucket = buckets[client] else { return }
+      bucket.tokens = min(Double(limit.burst), bucket.tokens + 1)
+      buckets[client] = bucket
+    }
+  }
+
   /// The number of clients that are remembered.
   var clients: Int { state.withLock { $0.count } }
 

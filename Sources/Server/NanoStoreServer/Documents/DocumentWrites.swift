@@ -83,19 +83,36 @@ extension SyncHandler {
     guard let revisions = try await access.served.revisions(of: id) else {
       throw ProtocolError.missing
     }
-    let document = try Self.document(try access.request.revision(), isLatest: false, revisions)
+    var document = try Self.document(try access.request.revision(), isLatest: false, revisions)
     guard access.visibility.allows(document) else { throw ProtocolError.missing }
     if let local = DocumentPath([newID]).localID {
       return try await putLocal(local, document.body, 0, access)
     }
+    document = try await access.served.restoringAttachments(of: document)
     let revision = try await edit(
       DocumentEdit(
         id: newID, parent: try target.revision(), body: document.body,
-        attachments: document.attachments), access)
+        attachments: try Self.copies(of: document)), access)
     var headers: HTTPFields = [:]
     headers[.eTag] = "\"\(revision)\""
     headers[.location] = access.request.location([access.served.name, newID])
     return .json(Self.outcome(newID, revision), status: 201, headers: headers)
+  }
+
+  /// The attachments of a document as new ones of another document.
+  ///
+  /// - Throws: ``ProtocolError`` with status 412 for one whose content the store lacks: it would take that of the other
+  ///   document's attachment.
+  private static func copies(of document: SyncDocument) throws(ProtocolError) -> [SyncAttachment] {
+    var copies = document.attachments
+    for index in copies.indices {
+      guard copies[index].content != nil else {
+        throw ProtocolError(SyncDatabase.missingStub(document.id, copies[index].name))
+      }
+      copies[index].formerContent = nil
+      copies[index].generation = 0
+    }
+    return copies
   }
 
   static func outcome(_ id: String, _ revision: RevisionID) -> DocumentValue {

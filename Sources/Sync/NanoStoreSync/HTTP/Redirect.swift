@@ -16,10 +16,12 @@ enum Redirect {
     if location.contains("://") { return location }
     guard let scheme = url.firstRange(of: "://") else { return nil }
     if location.hasPrefix("//") { return "\(url[..<scheme.lowerBound]):\(location)" }
-    let path = url[scheme.upperBound...].firstIndex(of: "/") ?? url.endIndex
+    let end = url[scheme.upperBound...].firstIndex(of: "?") ?? url.endIndex
+    let path = url[scheme.upperBound..<end].firstIndex(of: "/") ?? end
     if location.hasPrefix("/") { return url[..<path] + location }
-    let end = url.firstIndex(of: "?") ?? url.endIndex
-    guard let slash = url[path..<end].lastIndex(of: "/") else { return nil }
+    guard let slash = url[path..<end].lastIndex(of: "/") else {
+      return "\(url[..<end])/\(location)"
+    }
     return url[...slash] + location
   }
 }

@@ -11,7 +11,8 @@ enum RetryAfter {
   static func duration(_ text: String, now: Date = Date()) -> Duration? {
     if let seconds = Int(text) { return seconds < 0 ? nil : .seconds(min(seconds, maximum)) }
     guard let date = date(text) else { return nil }
-    return .seconds(min(max(0, Int(date.timeIntervalSince(now).rounded(.up))), maximum))
+    let seconds = date.timeIntervalSince(now).rounded(.up)
+    return .seconds(Int(min(max(0, seconds), Double(maximum))))
   }
 
   private static let months = [
@@ -22,13 +23,21 @@ enum RetryAfter {
   private static func date(_ text: String) -> Date? {
     let parts = text.split(whereSeparator: { " :,".contains($0) })
     guard parts.count == 8, parts[7] == "GMT", let month = months.firstIndex(of: String(parts[2])),
-      let day = Int(parts[1]), let year = Int(parts[3]), let hour = Int(parts[4]),
-      let minute = Int(parts[5]), let second = Int(parts[6])
+      let day = number(parts[1], digits: 2), day <= 31, let year = number(parts[3], digits: 4),
+      let hour = number(parts[4], digits: 2), let minute = number(parts[5], digits: 2),
+      let second = number(parts[6], digits: 2)
     else { return nil }
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = .gmt
     return calendar.date(
       from: DateComponents(
         year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second))
+  }
+
+  private static func number(_ text: Substring, digits: Int) -> Int? {
+    guard text.utf8.count == digits, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return nil
+    }
+    return Int(text)
   }
 }

@@ -61,6 +61,8 @@ public struct SyncConflict: Sendable {
   public let isMineWinning: Bool
   /// The revisions of both versions.
   package let revisions: (winner: RevisionID, other: RevisionID)
+  /// The attachments of ``base``.
+  let baseAttachments: [SyncAttachment]
 
   /// The version that the collection has.
   public var winner: DocumentObject { isMineWinning ? mine : theirs }

@@ -32,8 +32,10 @@ struct MergeBase {
     }
   }
 
-  /// Returns the content of the version in common, an empty object if both were inserted; or which revision is missing.
-  func content(of a: RevisionID, _ b: RevisionID) -> (DocumentObject?, missing: RevisionID?) {
+  /// Returns the content of the version in common, an empty one if both were inserted; or which revision is missing.
+  func content(
+    of a: RevisionID, _ b: RevisionID
+  ) -> (RevisionRecord.Content?, missing: RevisionID?) {
     content(of: [a], [b])
   }
 
@@ -42,21 +44,26 @@ struct MergeBase {
   ///   - b: Those of the other version.
   private func content(
     of a: [RevisionID], _ b: [RevisionID]
-  ) -> (DocumentObject?, missing: RevisionID?) {
+  ) -> (RevisionRecord.Content?, missing: RevisionID?) {
+    let empty = RevisionRecord.Content(body: [:])
     let newest = newest(a, b)
     guard let first = newest.first else {
       // Inserted on both sides, unless older revisions were cut off.
       let isWhole = (a + b).allSatisfy { revisions.tree.history(of: $0).last?.generation == 1 }
-      return (isWhole ? [:] : nil, nil)
+      return (isWhole ? empty : nil, nil)
     }
     // A document that was deleted and inserted again has nothing of the former one, which an edit elsewhere keeps.
-    if (a + b).contains(where: { isDeleted(between: first, and: $0) }) { return ([:], nil) }
+    if (a + b).contains(where: { isDeleted(between: first, and: $0) }) { return (empty, nil) }
     guard var merged = content(first) else { return (nil, first) }
     for (index, next) in newest.enumerated().dropFirst() {
       guard let other = content(next) else { return (nil, next) }
       let (common, missing) = content(of: Array(newest[..<index]), [next])
       guard let common else { return (nil, missing) }
-      merged = merge.merge(base: common, winner: merged, other: other).object
+      merged = RevisionRecord.Content(
+        body: merge.merge(base: common.body, winner: merged.body, other: other.body).object,
+        attachments: ThreeWayMerge.attachments(
+          base: common.attachments, winner: merged.attachments, other: other.attachments
+        ).merged)
     }
     return (merged, nil)
   }
@@ -67,8 +74,10 @@ struct MergeBase {
     }
   }
 
-  private func content(_ id: RevisionID) -> DocumentObject? {
-    (revisions[id] ?? known[id])?.body
+  private func content(_ id: RevisionID) -> RevisionRecord.Content? {
+    (revisions[id] ?? known[id]).map {
+      RevisionRecord.Content(body: $0.body, attachments: $0.attachments)
+    }
   }
 
   /// The common revisions that no other common revision contains, in descending order.

@@ -54,10 +54,11 @@ extension SyncDatabase {
     let isMineWinning = revisions.record.shared != winner.revision
     return (
       SyncConflict(
-        collection: name, key: revisions.id, base: base,
+        collection: name, key: revisions.id, base: base?.body,
         mine: isMineWinning ? winner.body : other.body,
         theirs: isMineWinning ? other.body : winner.body, isMineWinning: isMineWinning,
-        revisions: (winner.revision, other.revision)), missing
+        revisions: (winner.revision, other.revision), baseAttachments: base?.attachments ?? []),
+      missing
     )
   }
 
@@ -97,6 +98,11 @@ extension SyncDatabase {
           base: base, winner: conflict.winner, other: conflict.loser)
         content = merged.object
         overridden += merged.overridden
+        if let winning = revisions[conflict.revisions.winner],
+          let losing = revisions[conflict.revisions.other]
+        {
+          overridden += Self.attachments(conflict, winning, losing).overridden
+        }
         outcome = .merged(overridden: overridden)
       }
       // Another write may have changed the document in the meantime; the loop then looks again.
@@ -161,7 +167,7 @@ extension SyncDatabase {
       try revising { _ in
         var container = winner
         if let content {
-          let attachments = Self.merged(winning.attachments, losing.attachments)
+          let attachments = Self.attachments(conflict, winning, losing).merged
           if content != winning.body || attachments != winning.attachments {
             let successor = DocumentEdit(
               id: conflict.key, parent: winner, body: content, attachments: attachments)
@@ -178,14 +184,11 @@ extension SyncDatabase {
     return true
   }
 
-  /// The attachments of both sides, of those with one name the winner's.
-  private static func merged(
-    _ winner: [SyncAttachment], _ other: [SyncAttachment]
-  ) -> [SyncAttachment] {
-    winner
-      + other.filter { attachment in
-        !winner.contains { $0.name.hasSameBytes(as: attachment.name) }
-      }
+  private static func attachments(
+    _ conflict: SyncConflict, _ winner: SyncDocument, _ other: SyncDocument
+  ) -> (merged: [SyncAttachment], overridden: [FieldPath]) {
+    ThreeWayMerge.attachments(
+      base: conflict.baseAttachments, winner: winner.attachments, other: other.attachments)
   }
 
   /// Deletes the versions of a document that were edited while another store deleted it.

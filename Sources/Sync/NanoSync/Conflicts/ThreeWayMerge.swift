@@ -67,20 +67,54 @@ package struct ThreeWayMerge {
     return winner
   }
 
-  /// What both sides added; nil unless all are numbers.
+  /// What both sides added; nil unless all are numbers, and if the sum of integers or decimals is out of range.
   private static func sum(
     _ base: DocumentValue, _ winner: DocumentValue?, _ other: DocumentValue?
   ) -> DocumentValue? {
     guard let winner, let other else { return nil }
     if case .int(let base) = base, case .int(let winner) = winner, case .int(let other) = other {
-      let (difference, overflow) = other.subtractingReportingOverflow(base)
-      let (sum, second) = winner.addingReportingOverflow(difference)
-      if !overflow, !second { return .int(sum) }
+      return Int64(exactly: Int128(winner) + Int128(other) - Int128(base)).map { .int($0) }
+    }
+    if let base = exactDecimal(base), let winner = exactDecimal(winner),
+      let other = exactDecimal(other)
+    {
+      return exactSum(base, winner, other).map { .decimal($0) }
     }
     guard let base = base.double, let first = winner.double, let second = other.double else {
       return nil
     }
     return .double(first + (second - base))
+  }
+
+  private static func exactDecimal(_ value: DocumentValue) -> DecimalValue? {
+    switch value {
+    case .int(let value): DecimalValue(value)
+    case .decimal(let value): value
+    default: nil
+    }
+  }
+
+  /// What both sides added to a decimal; nil if no decimal has that value.
+  private static func exactSum(
+    _ base: DecimalValue, _ winner: DecimalValue, _ other: DecimalValue
+  ) -> DecimalValue? {
+    guard base.isStorable, winner.isStorable, other.isStorable else { return nil }
+    let terms: [(value: DecimalValue, sign: Int128)] = [(winner, 1), (other, 1), (base, -1)]
+    // Zero has no digit to align.
+    let exponent = terms.filter { !$0.value.isZero }.map(\.value.exponent).min() ?? 0
+    var sum: Int128 = 0
+    for (value, sign) in terms where !value.isZero {
+      let shift = value.exponent - exponent
+      guard shift < DecimalValue.powers.count else { return nil }
+      let coefficient = Int128(value.coefficient) * (value.isNegative ? -sign : sign)
+      let (scaled, isTooLarge) = coefficient.multipliedReportingOverflow(
+        by: Int128(DecimalValue.powers[shift]))
+      let (next, overflow) = sum.addingReportingOverflow(scaled)
+      if isTooLarge || overflow { return nil }
+      sum = next
+    }
+    let value = DecimalValue(isNegative: sum < 0, coefficient: sum.magnitude, exponent: exponent)
+    return value.isStorable ? value : nil
   }
 
   /// Returns whether an edit changed a number, to which another store may have added the same.

@@ -95,12 +95,14 @@ extension SyncDatabase {
     // In stored form, which the row of another program need not have.
     var body = JSONWriter(capacity: 512)
     try document.write(to: &body)
+    let expiration = try writer.expirations(ofRows: [rowID], in: name)[rowID]
     _ = try writer.delete(.rowID(rowID), from: name)
     _ = try writer.insert(
       NewDocument(
         key: try DocumentKey(UUID().uuidString.lowercased()), type: header.type,
         version: header.version, added: header.added ?? Clock.microseconds(), rowID: rowID,
         body: body.bytes), into: name)
+    if let expiration { try writer.setExpirations([(rowID, expiration)], in: name) }
   }
 
   /// A document that got another key is deleted under the former one.

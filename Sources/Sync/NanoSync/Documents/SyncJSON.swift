@@ -94,20 +94,23 @@ extension SyncJSON {
 
   /// Whether an object would be read as something else.
   private static func needsEscape(_ object: DocumentObject) -> Bool {
-    guard (1...3).contains(object.count), object.allSatisfy({ isReserved($0.name) }) else {
-      return false
-    }
-    return special(object) != nil || unescaped(object) != nil
+    innermost(object).flatMap(special) != nil
+  }
+
+  /// Returns the object without the `$` that all of its names have beyond one; nil unless all begin with one. Forms have
+  /// one, so that only this object can be one.
+  private static func innermost(_ object: DocumentObject) -> DocumentObject? {
+    guard (1...3).contains(object.count) else { return nil }
+    let dollars = object.map { $0.name.utf8.prefix { $0 == UInt8(ascii: "$") }.count }.min() ?? 0
+    return dollars == 0 ? nil : dollars == 1 ? object : object.droppingFirst(dollars - 1)
   }
 
   /// Returns the object whose names were escaped; nil if they were not.
   private static func unescaped(_ object: DocumentObject) -> DocumentObject? {
-    guard (1...3).contains(object.count), object.allSatisfy({ $0.name.hasExactPrefix("$$") }) else {
+    guard object.allSatisfy({ $0.name.hasExactPrefix("$$") }), needsEscape(object) else {
       return nil
     }
-    let inner = DocumentObject(
-      object.map { (String($0.name.unicodeScalars.dropFirst()), $0.value) })
-    return needsEscape(inner) ? inner : nil
+    return object.droppingFirst(1)
   }
 
   private static func decoded(_ value: DocumentValue) -> DocumentValue {
@@ -190,5 +193,13 @@ extension SyncJSON {
       }
     }
     return isChanged ? out : nil
+  }
+}
+
+extension DocumentObject {
+  /// Returns the object without the first bytes of its names, which are ASCII.
+  fileprivate func droppingFirst(_ count: Int) -> DocumentObject {
+    DocumentObject(
+      map { (String(decoding: $0.name.utf8.dropFirst(count), as: UTF8.self), $0.value) })
   }
 }

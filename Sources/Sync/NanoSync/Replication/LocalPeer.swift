@@ -57,10 +57,9 @@ package struct LocalPeer: SyncPeer {
     try await run { database in
       let found = try database.revisions(wanted.map(\.id))
       return wanted.map { wanted in
-        guard let revisions = found[wanted.id], var document = revisions[wanted.revision],
+        guard let revisions = found[wanted.id], let document = revisions[wanted.revision],
           wanted.isBase || revisions.tree.leaf(wanted.revision) != nil
         else { return .missing(id: wanted.id, wanted.revision) }
-        if wanted.isBase { document.attachments = [] }
         return .document(WireDocument(document))
       }
     }

@@ -266,7 +266,7 @@ struct Puller: Sendable {
     wanted.isBase = true
     let found = try await peer.revisions([wanted])
     for case .document(let wire) in found where wire.revision == revision {
-      return try wire.document(attachments: [])
+      return try wire.document(attachments: wire.attachments.map(\.stub))
     }
     return nil
   }

@@ -102,7 +102,8 @@ package struct WantedRevision: Sendable {
   package var revision: RevisionID
   /// Leaves of this store, whose attachments need not be sent again.
   package var ancestors: [RevisionID]
-  /// Whether the content of this very revision is wanted, without attachments, for merging; not of a newer one.
+  /// Whether the content of this very revision is wanted, for merging, without the content of attachments; not of
+  /// a newer one.
   package var isBase = false
 
   package init(id: String, revision: RevisionID, ancestors: [RevisionID]) {
