@@ -41,6 +41,34 @@ struct CommitReportTests {
   @Test("Reports of the reference engine are correct", arguments: 0..<3)
   func reference(seed: UInt64) throws { try check(ReferenceEngine(), seed) }
 
+  @Test(
+    "Collections whose names are in different Unicode normalization forms have reports of their own"
+  )
+  func normalizationForms() throws {
+    let engine = try SQLiteEngine(.memory, SQLiteConfiguration())
+    let (a, b) = ("caf\u{E9}", "cafe\u{301}")
+    let document = GeneratedDocument(["n": 1])
+    let commitLog = CommitLog()
+    let observation = try engine.observeCommits { commit in
+      commitLog.commits.withLock { $0.append(commit) }
+    }
+    try engine.write(nil) { writer in
+      for name in [a, b] { _ = try document.new { try writer.insert($0, into: name) } }
+    }
+    _ = commitLog.take()
+
+    try engine.write(nil) { writer in
+      _ = try document.new { try writer.insert($0, into: a) }
+      _ = try writer.dropCollection(b)
+    }
+
+    let commit = try #require(commitLog.take().first)
+    #expect(commit.change(in: a)?.rows == [2: .inserted])
+    let dropped = try #require(commit.change(in: b))
+    #expect(dropped.rows == nil)
+    observation.cancel()
+  }
+
   private func check(_ engine: any Engine, _ seed: UInt64) throws {
     var random = SplitMix(seed: seed)
     let commitLog = CommitLog()

@@ -67,6 +67,18 @@ struct EverythingTests {
     #expect(try indexes(condition) == ["everything"])
   }
 
+  @Test(
+    "A long condition on values in any field finds the documents, with the index if SQLite permits it"
+  )
+  func longConditions() throws {
+    let any = Condition.leaf(.any((1_000..<1_600).map { Field(.element) > $0 }))
+    #expect(try ids(any) == [1])
+    #expect(try indexes(any) == [])
+    let all = Condition.leaf(.all((0..<1_600).map { Field(.element) > $0 }))
+    #expect(try ids(all) == [1])
+    #expect(try indexes(all) == ["everything"])
+  }
+
   @Test("A condition that the index cannot evaluate does not use it")
   func noLookUp() throws {
     for condition in [

@@ -24,6 +24,8 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   let writer: DatabaseQueue
   private let connection: SQLiteConnection
   private let writing = NSLock()
+  /// The backups that the writing connection copies in steps. Accessed only while `writing` is held.
+  var backups: [BackupSteps] = []
   private let logger: Logger?
   private let observer: QueryObserver?
   /// `nil` if one connection is used for everything.
@@ -262,6 +264,14 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     observer.waiting.wrappingSubtract(1, ordering: .relaxed)
   }
 
+  /// Ends a backup that the writing connection copies, also after the engine was closed.
+  func end(_ backup: BackupSteps) {
+    writing.lock()
+    defer { writing.unlock() }
+    backup.finish()
+    backups.removeAll { $0 === backup }
+  }
+
   /// Runs a block on the writing connection if it is not in use.
   func ifWriterIsFree(_ work: (SQLiteConnection) -> Void) {
     guard writing.try() else { return }
@@ -366,6 +376,8 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
       defer { writing.unlock() }
       connection.owner.take()
       defer { connection.owner.release() }
+      // A connection with an unfinished backup cannot be closed. The call of the backup ends with an error.
+      for backup in backups { backup.finish() }
       let result = Result { try last(connection) }
       logHeader?.close()
       connection.prepareToClose()

@@ -2,6 +2,7 @@
 
 import Foundation
 import GRDBSQLite
+import NanoDocument
 import NanoEngine
 
 /// Records the rows that a transaction changes, while there are observers.
@@ -58,7 +59,7 @@ final class ChangeRecorder {
     let table = tableIndex(name)
     guard tables[table].isWatched, !tables[table].isWhole else { return }
     if let ignoredRow, operation == SQLITE_UPDATE, rowID == ignoredRow.rowID,
-      tables[table].name == ignoredRow.table
+      tables[table].name.hasSameBytes(as: ignoredRow.table)
     {
       return
     }
@@ -94,7 +95,7 @@ final class ChangeRecorder {
 
   /// Records that every document of a collection may have changed.
   func noteWhole(_ name: String) {
-    let table = tables.firstIndex { $0.name == name } ?? add(name)
+    let table = tables.firstIndex { $0.name.hasSameBytes(as: name) } ?? add(name)
     tables[table].isCollection = true
     noteWhole(table)
   }

@@ -17,6 +17,9 @@ struct FullTextMatchExpression {
   /// Returns the name of a column. Names of fields could have a special meaning in FTS5.
   static func column(_ number: Int) -> String { "f\(number)" }
 
+  /// FTS5 computes distances with 32 bits. No text has more tokens: SQLite's values have at most 10^9 bytes.
+  private static let maximumDistance = 1 << 30
+
   private static func expression(_ node: FullTextPlan.Node, _ scope: FullTextScope) -> String {
     switch node {
     case .phrase(let phrase):
@@ -24,7 +27,8 @@ struct FullTextMatchExpression {
         + (phrase.isPrefix ? " *" : "")
     case .near(let phrases, let distance):
       let texts = phrases.map { quoted($0.text, scope) }.joined(separator: " ")
-      return filter(phrases.first?.field, scope) + "NEAR(\(texts), \(distance))"
+      return filter(phrases.first?.field, scope)
+        + "NEAR(\(texts), \(min(distance, maximumDistance)))"
     case .all(let parts): return joined(parts, " AND ", scope)
     case .any(let parts): return joined(parts, " OR ", scope)
     case .excluding(let part, let other):

@@ -36,6 +36,8 @@ struct SQLFragment: SQLExpression, Sendable, Hashable {
 
   static func constant(_ truth: Bool) -> SQLFragment { truth ? "1" : "0" }
 
+  var parameterCount: Int { bindings.count }
+
   static func parameter(_ binding: SQLBinding) -> SQLFragment { SQLFragment("?", [binding]) }
 }
 

@@ -20,8 +20,11 @@ final class StatementGuard {
   private let handle: OpaquePointer
   /// Whether the statement being prepared is user-supplied.
   private var isUserSupplied = false
-  /// The names of the collections in lowercase.
+  /// The names of the known collections in lowercase. The store's own statements need them too, because they fire
+  /// user-defined triggers.
   private var collections: Set<ExactName> = []
+  /// Whether they include all collections that existed when the first one was used.
+  private(set) var knowsCollections = false
   private var refusal: StoreError?
   /// The collections into which the statement inserts, with columns that SQLite does not report.
   private var inserted: Set<ExactName> = []
@@ -44,16 +47,29 @@ final class StatementGuard {
 
   /// Prepares a user-supplied statement.
   ///
+  /// - Parameter collections: The names of all collections; `nil` for a statement that only reads.
   /// - Throws: ``StoreError/Code/notPermitted`` if it must not run.
   func preparing(
-    with collections: Set<ExactName>, _ prepare: () throws -> SQLiteStatement
+    with collections: Set<ExactName>?, _ prepare: () throws -> SQLiteStatement
   ) throws -> SQLiteStatement {
-    self.collections = collections
+    if let collections {
+      self.collections = collections
+      knowsCollections = true
+    }
     inserted = []
     triggersInsert = false
     isUserSupplied = true
     defer { isUserSupplied = false }
     return try prepare()
+  }
+
+  /// Adds a collection.
+  func note(_ name: String) { collections.insert(name.folded) }
+
+  /// Adds all collections.
+  func note(all names: [String]) {
+    collections.formUnion(names.map(\.folded))
+    knowsCollections = true
   }
 
   /// Returns the collections into which the last statement inserts, and whether only the statement itself does.

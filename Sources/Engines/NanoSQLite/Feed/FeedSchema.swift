@@ -9,7 +9,8 @@ import NanoSQL
 /// numbers of updates and deletions increase together. An updated document has its number in the column `position`.
 /// The store assigns it in its own statements, and triggers in those of other programs. A document that another
 /// program inserts has a row ID that may be less than numbers in use; it gets a number when a store adopts it. There
-/// is no trigger for insertions, with which SQLite would copy the rows of each statement to a temporary table.
+/// is no trigger for insertions, with which SQLite would copy the rows of each statement to a temporary table. Negative
+/// row IDs are not numbers, nor are the largest ones.
 ///
 /// A deleted row leaves its ID, its key and its class in a table of tombstones. A tombstone does not count while there
 /// is a row with its ID, which was inserted again.
@@ -42,6 +43,10 @@ struct FeedSchema {
 
   /// The first row ID that is not a number: after the largest one, there would be no next number.
   static let numberLimit: Int64 = 1 << 62
+
+  /// The numbers that entries can have, which leave room for later ones. There are a few beyond the limit if the row ID
+  /// before it is used.
+  static let numbers: ClosedRange<Int64> = 1...(3 << 61)
 
   /// The number after all others.
   var next: String {
@@ -90,9 +95,11 @@ struct FeedSchema {
     """
   }
 
-  /// Assigns numbers to rows whose IDs are none.
-  var numberLargeRowIDs: String {
-    "UPDATE \(table) SET position = \(next) WHERE id >= \(Self.numberLimit) AND position IS NULL"
+  /// Assigns numbers to rows whose IDs are none. A statement for each range, so that it is searched by the row ID.
+  var numberOtherRowIDs: String {
+    ["id >= \(Self.numberLimit)", "id < 0"].map {
+      "UPDATE \(table) SET position = \(next) WHERE \($0) AND position IS NULL;"
+    }.joined()
   }
 
   var drop: String {

@@ -20,7 +20,7 @@ extension SQLiteWriter {
         try connection.execute(schema.addColumn)
       }
       try connection.execute(schema.create)
-      try connection.execute(schema.numberLargeRowIDs)
+      try connection.execute(schema.numberOtherRowIDs)
       try connection.run(
         SQLFragment(
           "INSERT INTO nano_feeds(collection, timeline, origin, pruned) VALUES (?, ?, ?, ?)",
@@ -44,7 +44,7 @@ extension SQLiteWriter {
       let number: Int64
       switch row.place {
       case .number(row.rowID) where !row.isDeleted: continue
-      case .number(let other): number = other
+      case .number(let other): number = try self.number(.int(other), table)
       case .unnumbered: number = table.takeNumber()
       }
       if let deleted = row.deleted {
@@ -67,6 +67,15 @@ extension SQLiteWriter {
       }
       table.noteNumber(number)
     }
+  }
+
+  /// Returns the number of an entry, from a column that other programs can write.
+  private func number(_ value: DocumentValue, _ table: CollectionTable) throws(StoreError) -> Int64
+  {
+    let name = table.description.name
+    let row = InternalRow(
+      table: name, columns: [FeedSchema.column], values: [value], collection: name)
+    return try row.int(FeedSchema.column, FeedSchema.numbers)
   }
 
   private func setNumber(_ number: Int64, ofRow rowID: Int64, _ documents: String) throws {
@@ -114,7 +123,7 @@ extension SQLiteWriter {
   func prepareNumbers(_ table: CollectionTable, highestRowID: Int64) throws {
     guard table.feed != nil else { return }
     let sql = "SELECT " + FeedSchema(table.description.name).next
-    let next = try connection.first(SQLFragment(sql)) { $0.int(0) } ?? 1
+    let next = try connection.first(SQLFragment(sql)) { try number($0.value(0), table) } ?? 1
     let limit = FeedSchema.numberLimit
     table.nextNumber = next
     if let rowID = table.nextRowID, rowID < limit { table.nextNumber = max(next, rowID) }

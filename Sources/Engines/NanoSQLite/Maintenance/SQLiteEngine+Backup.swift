@@ -72,8 +72,12 @@ extension SQLiteEngine {
   private func copyInSteps(
     to copy: DatabaseQueue, at target: String, _ progress: ((Double) throws -> Void)?
   ) throws {
-    let steps = try onWriter(nil) { try BackupSteps(from: $0.handle, to: copy, at: target) }
-    defer { _ = try? onWriter(nil) { _ in steps.finish() } }
+    let steps = try onWriter(nil) { connection in
+      let steps = try BackupSteps(from: connection.handle, to: copy, at: target)
+      backups.append(steps)
+      return steps
+    }
+    defer { end(steps) }
     var reached = 0.0
     var pages = Self.pagesPerStep
     while try !onWriter(nil, { _ in try steps.step(pages) }) {
@@ -88,7 +92,7 @@ extension SQLiteEngine {
 }
 
 /// SQLite's online backup, a few pages at a time.
-private final class BackupSteps {
+final class BackupSteps {
   private var backup: OpaquePointer?
   private let target: OpaquePointer
   private let path: String

@@ -57,13 +57,18 @@ extension SQLiteReader: SQLReader {
     let columns = (0..<sqlite3_column_count(statement.handle)).map {
       sqlite3_column_name(statement.handle, $0).map { String(cString: $0) } ?? ""
     }
+    let total = sqlite3_total_changes64(connection.handle)
     try connection.logged(statement) {
       while try statement.step() {
         let values = columns.indices.map { statement.value(Int32($0)) }
         if try !visit(SQLRow(columns: columns, values: values)) { break }
       }
     }
-    return SQLSummary(columns: columns, changes: isWriting ? connection.changes : 0)
+    // SQLite counts the changes when the statement ends, also if not all of its rows were visited.
+    statement.reset()
+    // Statements other than INSERT, UPDATE and DELETE leave the count of an earlier one.
+    let hasChanges = isWriting && sqlite3_total_changes64(connection.handle) != total
+    return SQLSummary(columns: columns, changes: hasChanges ? connection.changes : 0)
   }
 
   private func prepare(_ text: String) throws -> SQLiteStatement {
@@ -72,8 +77,8 @@ extension SQLiteReader: SQLReader {
     }
     // Reading requires no permission.
     let names =
-      SQLText(text).isReading ? [] : try collections().map { $0.name.folded }
-    return try statementGuard.preparing(with: Set(names)) {
+      SQLText(text).isReading ? nil : Set(try collections().map { $0.name.folded })
+    return try statementGuard.preparing(with: names) {
       try SQLiteStatement(text, on: connection, persistent: false)
     }
   }

@@ -32,22 +32,27 @@ extension SQLiteReader {
     return isView ? .view : .table
   }
 
+  /// Returns no columns for a view of a table that does not exist, for which the pragma fails.
   private func columns(of table: String) throws -> [SQLTable.Column] {
-    try connection.all(
-      SQLFragment(
-        "SELECT name, type, \"notnull\", dflt_value, pk FROM pragma_table_xinfo(?) ORDER BY cid",
-        [.text(table)])
-    ) { row in
-      SQLTable.Column(
-        name: row.text(0) ?? "", type: row.text(1) ?? "", isRequired: row.int(2) != 0,
-        defaultValue: row.text(3), primaryKeyPosition: row.int(4) == 0 ? nil : Int(row.int(4)))
+    do {
+      return try connection.all(
+        SQLFragment(
+          "SELECT name, type, \"notnull\", dflt_value, pk FROM pragma_table_xinfo(?, 'main') "
+            + "ORDER BY cid", [.text(table)])
+      ) { row in
+        SQLTable.Column(
+          name: row.text(0) ?? "", type: row.text(1) ?? "", isRequired: row.int(2) != 0,
+          defaultValue: row.text(3), primaryKeyPosition: row.int(4) == 0 ? nil : Int(row.int(4)))
+      }
+    } catch let error as StoreError where error.code == .database {
+      return []
     }
   }
 
   private func indexes(ofTable table: String) throws -> [SQLTable.Index] {
     let found = try connection.all(
       SQLFragment(
-        "SELECT l.name, l.\"unique\", l.partial, s.sql FROM pragma_index_list(?) AS l "
+        "SELECT l.name, l.\"unique\", l.partial, s.sql FROM pragma_index_list(?, 'main') AS l "
           + "LEFT JOIN sqlite_schema AS s ON s.type = 'index' AND s.name = l.name ORDER BY l.name",
         [.text(table)])
     ) { row in
@@ -59,7 +64,7 @@ extension SQLiteReader {
       var index = index
       index.columns = try connection.all(
         SQLFragment(
-          "SELECT name FROM pragma_index_info(?) ORDER BY seqno", [.text(index.name)])
+          "SELECT name FROM pragma_index_info(?, 'main') ORDER BY seqno", [.text(index.name)])
       ) { $0.text(0) }
       return index
     }

@@ -298,6 +298,7 @@ extension SQLiteConnection {
       }
     }
     if parts.contains(.expiration) { hasExpirations.set() }
+    try noteCollection(description.name)
     // The plans of cached statements may have changed.
     forgetPlans()
     let paths = PathTrie()
@@ -307,6 +308,20 @@ extension SQLiteConnection {
       unfinished: unfinished, paths: paths, indexing: indexing, parts: parts,
       settings: try storedSettings(of: description.name), ordersText: try encoding() == "UTF-8",
       text: FullTextIndexes(textSchemas), feed: try storedFeed(of: description.name))
+  }
+
+  /// Adds a collection to those that user-defined triggers must not damage, with all others at first: a trigger may
+  /// write to a different collection than the one that fires it.
+  private func noteCollection(_ name: String) throws {
+    guard let statementGuard, !isReadOnly else { return }
+    statementGuard.note(name)
+    guard !statementGuard.knowsCollections else { return }
+    do {
+      let sql = SQLFragment("SELECT name FROM nano_collections")
+      statementGuard.note(all: try all(sql) { $0.text(0) ?? "" })
+    } catch let error as StoreError where error.code == .corruptFile {
+      // A damaged page must not make the collections on the others unusable.
+    }
   }
 
   /// Returns the rows of `nano_indexes`, sorted by name.

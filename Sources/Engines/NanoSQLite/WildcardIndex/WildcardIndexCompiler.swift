@@ -60,6 +60,7 @@ struct WildcardIndexCompiler {
     let attributesByTest = attributesByTest.filter { !$0.value.isEmpty }
       .sorted { ($0.value[0], $0.key?.sql.text ?? "") < ($1.value[0], $1.key?.sql.text ?? "") }
     guard
+      attributesByTest.count <= Self.maximumSelects,
       attributesByTest.reduce(0, { $0 + ($1.key?.sql.bindings.count ?? 0) })
         <= Self.maximumBindings,
       attributesByTest.reduce(0, { $0 + $1.value.count }) <= Self.maximumAttributes
@@ -80,6 +81,8 @@ struct WildcardIndexCompiler {
 
   /// SQLite's limit is 32,766 parameters; half of that leaves room for other conditions.
   private static let maximumBindings = 16_383
+  /// SQLite's limit for the parts of a `UNION ALL`.
+  private static let maximumSelects = 500
   /// The maximum number of paths listed in one query. Arbitrary: beyond it, a scan hardly takes longer than
   /// parsing the statement.
   private static let maximumAttributes = 4_000
@@ -130,10 +133,18 @@ enum LeafBound {
     case (.nothing, _), (_, .nothing): return .nothing
     case (.everything, let bound), (let bound, .everything): return bound
     case (.tests(let a), .tests(let b)):
-      if a.count == 1, b.count == 1 { return .tests([a[0].and(b[0])]) }
+      if a.count == 1, b.count == 1,
+        a[0].sql.parameterCount + b[0].sql.parameterCount <= Self.maximumCombined
+      {
+        return .tests([a[0].and(b[0])])
+      }
       return .tests(b.allSatisfy(\.isEquality) ? b : a)
     }
   }
+
+  /// The most parameters of tests that are combined. Each test adds some levels to the expression, of which SQLite
+  /// permits 1,000. Arbitrary.
+  private static let maximumCombined = 100
 
   private func or(_ other: LeafBound) -> LeafBound {
     switch (self, other) {
