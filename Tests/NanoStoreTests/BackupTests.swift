@@ -88,6 +88,18 @@ struct BackupTests {
     try store.backup(to: target)
   }
 
+  @Test(
+    "Closing a store that copies its own connection ends the backup, which leaves no file", .sqlite,
+    arguments: ["memory", "temporary", "journal", "readonly"])
+  func closed(kind: String) throws {
+    let store = try store(kind)
+    #expect(code { try store.backup(to: target) { _ in try store.close() } } == .closed)
+    #expect(try scratch.names.filter { $0 != "source" }.isEmpty)
+    try store.reopen()
+    let isFile = ["journal", "readonly"].contains(kind)
+    #expect(try store["a"].count() == (isFile ? 2_000 : 0))
+  }
+
   @Test("Canceling the task ends a backup and leaves no file")
   func canceled() async throws {
     let store = try store("file")

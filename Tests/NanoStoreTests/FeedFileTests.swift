@@ -163,6 +163,41 @@ struct FeedFileTests {
     #expect(try store.verify() == [])
   }
 
+  @Test("Documents with negative and large row IDs from before tracking are in the feed")
+  func earlierRowIDs() throws {
+    let other = store["other"]
+    try other.insert(["n": 1])
+    for id in [-7, -1, 0, .max] as [Int64] {
+      try store.execute("INSERT INTO other(id, body) VALUES (?, '{\"n\":2}')", id)
+    }
+
+    try other.setChangeTracking(.on)
+
+    let follower = Follower()
+    try follower.catchUp(other, limit: 2)
+    #expect(follower.values == [-7: 2, -1: 2, 0: 2, 1: 1, Int64.max: 2])
+    try other.insert(["n": 3])
+    try follower.catchUp(other)
+    #expect(try follower.values == Self.values(other) && follower.resets == [])
+    #expect(try store.verify() == [])
+  }
+
+  @Test(
+    "A position after which there are no numbers makes writes throw an error, until it is corrected",
+    arguments: ["9223372036854775807", "100.5"])
+  func wrongPosition(value: String) throws {
+    try store.execute("UPDATE films SET position = \(value) WHERE id = 2")
+
+    let thrown = try #require(error { try films.save(["n": 1], key: "0") })
+
+    #expect(thrown.code == .corruptFile)
+    #expect(thrown[.collection] == "films" && thrown[.column] == "position")
+    try store.execute("UPDATE films SET position = NULL WHERE id = 2")
+    try films.save(["n": 1], key: "0")
+    try expectCurrent(Follower())
+    #expect(try store.verify() == [])
+  }
+
   @Test("A file with a feed is refused by versions of the library that do not know it")
   func format() throws {
     #expect(try store.statistics().settings["user_version"] == "2")

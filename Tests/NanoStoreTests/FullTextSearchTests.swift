@@ -124,6 +124,21 @@ struct FullTextSearchTests {
     #expect(try texts.search(.phrase("n\u{E000}t")).keys() == ["one"])
   }
 
+  @Test(
+    "A distance longer than every text finds all texts with the phrases",
+    arguments: [8, 1 << 31, 1 << 32, Int.max])
+  func distance(distance: Int) throws {
+    let texts = try anyStore()["texts"]
+    try texts.createFullTextIndex("t", "u")
+    try texts.save(["t": "gin a b c d e tonic"], key: "far")
+    try texts.save(["t": "gin", "u": "tonic"], key: "apart")
+    try texts.save(["u": "tonic gin"], key: "second")
+
+    #expect(try texts.search(.near(["gin", "tonic"], distance: 4)).keys() == ["second"])
+    let found = try texts.search(.near(["gin", "tonic"], distance: distance)).keys()
+    #expect(Set(found) == ["far", "second"])
+  }
+
   @Test("Searching without a text index throws, and so does paging ranked results")
   func errors() throws {
     #expect(code { _ = try store["other"].search("x").count() } == nil)
@@ -135,6 +150,10 @@ struct FullTextSearchTests {
     #expect(code { _ = try films.find().results() } == .invalidArgument)
     #expect(
       code { _ = try films.search(.near(["gin", "x"], distance: -1)).count() } == .invalidArgument)
+    let texts = Array(repeating: "gin", count: 1_001)
+    #expect(code { _ = try films.search(.near(texts, distance: 3)).count() } == .invalidArgument)
+    let phrases = FullTextQuery.all(texts.map { FullTextQuery.phrase($0) })
+    #expect(code { _ = try films.search(phrases).count() } == .invalidArgument)
     let deep = (0..<100).reduce(FullTextQuery.phrase("gin")) { inner, _ in .all([inner, inner]) }
     #expect(code { _ = try films.search(deep).count() } == .invalidArgument)
     #expect(code { try films.createFullTextIndex("a.0") } == .unsupported)

@@ -192,6 +192,27 @@ struct IndexTests {
     #expect(try people.find(Field(path) == 1).count() == 1)
   }
 
+  @Test(
+    "Conditions with thousands of alternatives or parts find the same documents as short ones",
+    arguments: [false, true])
+  func longConditions(indexesEverything: Bool) throws {
+    let c = store["numbers"]
+    try c.insert([["n": 7], ["n": 70_000]])
+    if indexesEverything { try c.setIndexing(.everything) } else { try c.createIndex("n") }
+
+    for count in [64, 65, 1_000, 3_000, 40_000] {
+      let numbers = 0..<count
+      let alternatives = Condition.any(numbers.map { Field("n") == $0 })
+      #expect(try c.find(alternatives).rowIDs() == [1])
+      let parts = Condition.all(numbers.map { Field("n") >= -$0 })
+      #expect(try c.find(parts && Field("n") < 8).rowIDs() == [1])
+      let lists = (0..<4).map { _ in Field("n").isIn(Array(numbers.prefix(16_000))) }
+      #expect(try c.find(Condition.all(lists)).rowIDs() == [1])
+    }
+    let several = Condition.any((0..<1_000).map { Field("n") == $0 })
+    #expect(try c.find(several).explain().indexes == [indexesEverything ? "everything" : "n"])
+  }
+
   @Test("Index names that differ only in case or in where their parts join are different indexes")
   func namesDoNotCollide() throws {
     try store["a"].createIndex("n", name: "b_c")

@@ -83,6 +83,16 @@ struct PipelineQueryTests {
     #expect(try films.find().union(store["absent"].find()).rows().count == 4)
   }
 
+  @Test("Rows of a union inside a union keep the attributes of their documents")
+  func nestedUnion() throws {
+    let shorts = store["shorts"]
+    try shorts.save(["title": "Luxo"], key: "Luxo")
+    let others = series.find().union(shorts.find())
+    let rows = try films.find(Field("year") > 1990).union(others)
+      .select(["k": QueryExpression.attribute(.key)]).rows()
+    #expect(rows == [["k": "Heat"], ["k": "Fargo"], ["k": "Luxo"]])
+  }
+
   @Test("Internal collections cannot be part of a union")
   func internalUnion() throws {
     let error = #expect(throws: StoreError.self) {
@@ -157,6 +167,17 @@ struct PipelineQueryTests {
     try await series.save(["title": "Lost"], key: "Lost")
     #expect(try await updates.next() == [["count": 6]])
     try await films.delete("Ran")
+    #expect(try await updates.next() == [["count": 5]])
+  }
+
+  @Test("A live pipeline reports commits to collections that conditions in a union name")
+  func liveRelated() async throws {
+    try await series.update("Fargo", set: ["network": "fx"])
+    let american = series.find(Field("network").related(in: "networks")["country"] == "US")
+    let pipeline = films.find().union(american).grouped(by: [:], ["count": .count])
+    var updates = pipeline.updates().makeAsyncIterator()
+    #expect(try await updates.next() == [["count": 4]])
+    try await store["networks"].save(["country": "US"], key: "fx")
     #expect(try await updates.next() == [["count": 5]])
   }
 

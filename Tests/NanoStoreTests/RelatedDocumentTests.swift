@@ -172,6 +172,21 @@ struct RelatedConditionTests {
     }
   }
 
+  @Test("Pages follow an order by a condition on related documents")
+  func orderedPages() throws {
+    let cinema = try Cinema(anyStore())
+    let isBritish = Field("directorID").related(in: "people")["country"] == "UK"
+    let query = cinema.films.find().sorted(by: [Ordering(.truth(isBritish)), .forward("year")])
+
+    var page = try query.page(1)
+    var titles = page.documents.map { $0["title"]?.string }
+    while let next = page.next {
+      page = try query.after(next).page(1)
+      titles += page.documents.map { $0["title"]?.string }
+    }
+    #expect(titles == ["Aliens", "Orphan", "Alien", "Blade Runner"])
+  }
+
   @Test("Explain shows the access to related documents and the indexes on both sides")
   func explained() throws {
     let cinema = try Cinema(anyStore(), indexed: true)

@@ -182,6 +182,26 @@ struct StatementGuardTests {
     #expect(try store["people"].count() == 3)
   }
 
+  @Test(
+    "A custom trigger cannot write revisions of any collection, even the first write after opening",
+    arguments: ["people", "other"])
+  func triggersThatWriteRevisions(collection: String) throws {
+    try store["other"].insert(["n": 1])
+    try store.execute(
+      "CREATE TRIGGER mine AFTER INSERT ON people BEGIN "
+        + "UPDATE \(collection) SET revision = 7 WHERE id = 1; END")
+    try store.close()
+
+    let reopened = try Store(.file(scratch.file("a.db")))
+
+    #expect(code { try reopened["people"].insert(["n": 3]) } == .notPermitted)
+    #expect(try reopened["people"].count() == 2)
+    try reopened.execute("DROP TRIGGER mine")
+    try reopened["people"].insert(["n": 3])
+    #expect(try reopened["people"].count() == 3)
+    #expect(try reopened.verify() == [])
+  }
+
   @Test("An attached file is protected under any schema name")
   func attached() throws {
     let other = try Store(.file(scratch.file("b.db")))
@@ -248,6 +268,17 @@ struct StatementGuardTests {
     #expect(try memory["a"].count() == 1)
   }
 
+  @Test("A statement that changes no rows returns 0, whatever an earlier one changed")
+  func changes() throws {
+    #expect(try store.execute("UPDATE people SET body = body") == 2)
+    #expect(try store.execute("CREATE TABLE other (a)") == 0)
+    #expect(try store.execute("INSERT INTO other VALUES (1), (2), (3)") == 3)
+    #expect(try store.execute("CREATE INDEX mine ON other(a)") == 0)
+    #expect(try store.execute("DELETE FROM other") == 3)
+    #expect(try store.execute("DELETE FROM other") == 0)
+    #expect(try store.execute("DROP TABLE other") == 0)
+  }
+
   @Test("Async calls apply the same checks", .sqlite)
   func asynchronous() async throws {
     #expect(await asyncCode { try await store.execute("DELETE FROM nano_paths") } == .notPermitted)
@@ -292,6 +323,22 @@ struct TablesTests {
     let people = try #require(tables.first { $0.name == "People" })
     #expect(people.columns.map(\.name).prefix(2) == ["id", "key"])
     #expect(people.indexes.map(\.name).contains("nano_index_People_n"))
+  }
+
+  @Test("A view of a table that does not exist is listed without columns")
+  func brokenView() throws {
+    let store = try Store(.memory)
+    try store.execute("CREATE TABLE tariff (name TEXT)")
+    try store.execute("CREATE VIEW cheap AS SELECT name FROM tariff")
+    try store.execute("DROP TABLE tariff")
+    // A temporary table hides the view of the same name.
+    try store.execute("CREATE TEMP TABLE cheap (other TEXT)")
+
+    let tables = try store.tables()
+
+    let cheap = try #require(tables.first { $0.name == "cheap" })
+    #expect(cheap.kind == .view)
+    #expect(cheap.columns == [])
   }
 
   @Test(

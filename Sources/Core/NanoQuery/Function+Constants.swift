@@ -5,8 +5,11 @@ package import NanoDocument
 extension Function {
   /// Returns whether the function takes the arrays of a field as a whole at this position, and not their
   /// elements one by one.
-  func takesArray(at position: Int) -> Bool {
+  ///
+  /// - Parameter splitsArrays: Whether the values of the field do not include the array itself.
+  func takesArray(at position: Int, splitsArrays: Bool) -> Bool {
     switch self {
+    case .arrayLength: splitsArrays
     case .elementAt, .arraySlice: position == 0
     case .array, .arrayConcat, .arrayDistinct, .arraySort, .arrayReverse, .arrayUnion,
       .arrayIntersection, .arrayDifference:

@@ -136,20 +136,18 @@ extension FullTextQuery {
   private func validate(
     _ scope: FullTextScope?, depth: Int, _ phrases: inout Int
   ) throws(StoreError) {
+    phrases += ownPhrases
     guard depth <= Self.maximumDepth, phrases <= Self.maximumPhrases else {
       throw StoreError(
         .invalidArgument, "A full-text query is too large",
         [.expected: "\(Self.maximumDepth) levels and \(Self.maximumPhrases) phrases at most"])
     }
     switch self {
-    case .phrase, .prefix, .part: phrases += 1
-    case .near(let texts, let distance):
-      phrases += texts.count
+    case .phrase, .prefix, .part: break
+    case .near(_, let distance):
       guard distance < 0 else { return }
       throw StoreError(.invalidArgument, "A distance is negative", [.actual: "\(distance)"])
     case .all(let parts), .any(let parts):
-      // Empty lists count too, since processing them takes time.
-      phrases += parts.isEmpty ? 1 : 0
       for part in parts { try part.validate(scope, depth: depth + 1, &phrases) }
     case .excluding(let part, let other):
       try part.validate(scope, depth: depth + 1, &phrases)
@@ -165,6 +163,17 @@ extension FullTextQuery {
           ])
       }
       try part.validate(scope, depth: depth + 1, &phrases)
+    }
+  }
+
+  /// The number of phrases without those of inner queries.
+  private var ownPhrases: Int {
+    switch self {
+    case .phrase, .prefix, .part: 1
+    case .near(let texts, _): texts.count
+    // Empty lists count too, since processing them takes time.
+    case .all(let parts), .any(let parts): parts.isEmpty ? 1 : 0
+    case .excluding, .field: 0
     }
   }
 }

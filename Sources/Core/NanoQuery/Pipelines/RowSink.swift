@@ -29,10 +29,15 @@ final class PipelineContext {
   }
 
   /// Returns the first of a list of stages, connected to the others and to the sink after the last one.
-  func chain(_ stages: ArraySlice<Pipeline.Stage>, to sink: RowSink) -> RowSink {
+  ///
+  /// - Parameter outer: The stages that the rows go through after the sink, for a chain inside a union.
+  func chain(
+    _ stages: ArraySlice<Pipeline.Stage>, before outer: ArraySlice<Pipeline.Stage> = [],
+    to sink: RowSink
+  ) -> RowSink {
     var next = sink
     for index in stages.indices.reversed() {
-      next = sinkFor(stages[index], before: stages[(index + 1)...], next)
+      next = sinkFor(stages[index], before: stages[(index + 1)...], outer, next)
     }
     return next
   }
@@ -47,7 +52,8 @@ final class PipelineContext {
   }
 
   private func sinkFor(
-    _ stage: Pipeline.Stage, before rest: ArraySlice<Pipeline.Stage>, _ next: RowSink
+    _ stage: Pipeline.Stage, before rest: ArraySlice<Pipeline.Stage>,
+    _ outer: ArraySlice<Pipeline.Stage>, _ next: RowSink
   ) -> RowSink {
     switch stage {
     case .filter(let condition): FilterSink(condition, self, next)
@@ -62,7 +68,7 @@ final class PipelineContext {
     case .sort(let orderings): SortSink(orderings, kept: Self.kept(rest), self, next)
     case .limit(let limit, let offset, let expressions):
       LimitSink(limit, offset, expressions, self, next)
-    case .union(let source): UnionSink(source, before: rest, self, next)
+    case .union(let source): UnionSink(source, before: rest + outer, self, next)
     case .facets(let facets): FacetSink(facets, self, next)
     }
   }
@@ -218,6 +224,7 @@ final class SortSink: RowSink {
 /// Appends the rows of another query.
 final class UnionSink: RowSink {
   private let source: Pipeline.Source
+  /// All stages that the rows go through after the union, including those of outer unions.
   private let rest: ArraySlice<Pipeline.Stage>
   private let context: PipelineContext
   private let next: RowSink
@@ -240,7 +247,8 @@ final class UnionSink: RowSink {
 
   override func finish() throws {
     if goesOn {
-      let rows = context.chain(source.stages[...], to: ClosureSink { [next] in try next.add($0) })
+      let rows = context.chain(
+        source.stages[...], before: rest, to: ClosureSink { [next] in try next.add($0) })
       try context.read(source, source.stages + rest, rows)
     }
     try next.finish()

@@ -188,8 +188,8 @@ package struct Evaluator<Input: Subject> {
   ) throws(StoreError) -> [DocumentValue] {
     var lists: [[DocumentValue]] = []
     for (position, operand) in operands.enumerated() {
-      lists.append(
-        function.takesArray(at: position) ? try wholeValues(operand) : try scalarValues(operand))
+      let isWhole = function.takesArray(at: position, splitsArrays: splitsArrays)
+      lists.append(isWhole ? try wholeValues(operand) : try scalarValues(operand))
     }
     try budget.spend(combining: lists.map(\.count))
     var results: [DocumentValue] = []

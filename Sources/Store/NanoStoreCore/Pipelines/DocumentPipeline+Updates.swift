@@ -6,7 +6,7 @@ import NanoQuery
 
 extension DocumentPipeline {
   /// Returns a live query of the rows: now, and again after each commit that changes them, in any of the
-  /// collections that the pipeline reads.
+  /// collections that the pipeline reads, including those that conditions on related documents name.
   ///
   /// ```swift
   /// for try await rows in mails.find().grouped(by: ["folder": "folder"], ["mails": .count]).updates() {
@@ -33,7 +33,10 @@ extension DocumentPipeline {
     ValueUpdates(
       evaluator: LiveQueryEvaluator(
         store: source.collection.store, collection: source.collection.name, query: source.query,
-        related: Set(pipeline.sources.map { ExactName($0.collection) })
+        related: pipeline.sources.reduce(into: []) { names, source in
+          names.insert(ExactName(source.collection))
+          names.formUnion(source.query.relatedCollections)
+        }
       ) { [self] reader in
         try source.collection.checkFailure()
         try source.logUnknown(source.query.usedFields + pipeline.documentFields, reader)

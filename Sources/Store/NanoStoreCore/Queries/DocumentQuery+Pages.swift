@@ -53,7 +53,9 @@ extension DocumentQuery {
       let defaults =
         query.orderings.isEmpty
         ? nil : FieldDefaults(try reader.settings(of: collection.name).defaults)
-      let compiledOrderings = query.orderings.map { CompiledOrdering($0, defaults: defaults) }
+      // Engines read related documents for their own evaluation only.
+      let orderings = try reader.readingRelated(Query(orderings: query.orderings)).orderings
+      let compiledOrderings = orderings.map { CompiledOrdering($0, defaults: defaults) }
       try reader.find(pageQuery.query, in: collection.name) { stored in
         if documents.count == size {
           hasMore = true

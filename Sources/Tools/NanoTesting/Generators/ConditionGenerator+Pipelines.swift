@@ -51,12 +51,16 @@ extension ConditionGenerator {
       let expressions = values.random.oneIn(2) ? [] : [QueryExpression.field(path())]
       return .limit(
         values.random.number(0...4), offset: values.random.pick([0, 0, 1, 2]), per: expressions)
-    default:
-      return .union(
-        Pipeline.Source(
-          Script.collection, Query(),
-          values.random.oneIn(2) ? [] : [.filter(simpleCondition()), unwind()]))
+    default: return .union(unionSource(nests: true))
     }
+  }
+
+  /// - Parameter nests: Whether the source may contain another union.
+  private mutating func unionSource(nests: Bool) -> Pipeline.Source {
+    var stages: [Pipeline.Stage] =
+      values.random.oneIn(2) ? [] : [.filter(simpleCondition()), unwind()]
+    if nests, values.random.oneIn(4) { stages.append(.union(unionSource(nests: false))) }
+    return Pipeline.Source(Script.collection, Query(), stages)
   }
 
   private mutating func facets() -> [Pipeline.Facet] {
