@@ -134,7 +134,7 @@ extension Bag {
     guard !item.member.isBag else { return nil }
     if let document = state.inflated?[item.member] { return document }
     guard let document = try reader.document(item.member) else {
-      // The next save removes it from the bag.
+      // The next save that writes changes removes it from the bag.
       if reader.bag != nil { change { _ = $0.dangling.insert(item.member) } }
       return nil
     }

@@ -19,7 +19,7 @@ public struct BagPart: Sendable {
   let kind: Kind
 
   /// Returns the number of members, including bags. Documents deleted by another program count
-  /// until the next save.
+  /// until the next save that writes changes.
   public func count() throws -> Int {
     try bag.reading { reader, state in
       let saved = try state.isCleared ? 0 : state.savedCount(reader)
