@@ -45,8 +45,8 @@ struct FeedSchema {
   static let numberLimit: Int64 = 1 << 62
 
   /// The numbers that entries can have, which leave room for later ones. There are a few beyond the limit if the row ID
-  /// before it is used.
-  static let numbers: ClosedRange<Int64> = 1...(3 << 61)
+  /// before it is used. Zero is that of documents from before tracking in copies from other engines.
+  static let numbers: ClosedRange<Int64> = 0...(3 << 61)
 
   /// The number after all others.
   var next: String {

@@ -230,6 +230,9 @@ extension EngineConformance {
         try writer.setTracking(FeedState(timeline: 5, pruned: 3), of: "c")
         try writer.setFeedRows(
           [
+            // As a server reports documents from before tracking.
+            FeedRow(
+              rowID: ids[1], place: .number(0), key: nil, type: nil, revision: 1, deleted: nil),
             FeedRow(
               rowID: ids[2], place: .number(1_000_000), key: nil, type: nil, revision: 1,
               deleted: nil),
