@@ -27,23 +27,6 @@ import Testing
   init(name: String) { self.name = name }
 }
 
-@Suite("Models in a reopened store")
-struct ReopenedModelTests {
-  @Test("A unique property is unique also after an in-memory store was reopened")
-  func unique() throws {
-    let store = try Store(.memory)
-    let account = Account(email: "a@example.org", owner: "A")
-    try store[Account.self].insert(account)
-    try store.close()
-    try store.reopen()
-
-    try store[Account.self].insert(account)
-
-    let error = #expect(throws: StoreError.self) { try store[Account.self].insert(account) }
-    #expect(error?.code == .uniqueViolation)
-  }
-}
-
 @Suite("Writing models")
 struct ModelWritingTests {
   private let store: Store
