@@ -3,7 +3,6 @@
 import Foundation
 import NanoStore
 import NanoTesting
-import Synchronization
 import Testing
 
 @Suite("Bags used from several tasks")
@@ -118,7 +117,7 @@ struct BagConcurrencyTests {
 
   @Test("Members that another call saves during a removal are removed", arguments: [true, false])
   func removingDuringSave(all: Bool) throws {
-    let engine = InterruptedEngine()
+    let engine = SpyEngine()
     let store = try Store(opening: { engine })
     let bag = Bag(in: store)
     try bag.add(Document(["n": 1], key: "ada"), in: "people")
@@ -187,43 +186,4 @@ struct BagConcurrencyTests {
     }
     #expect(try await store.bags().count == 10)
   }
-}
-
-/// A reference engine that runs a closure before it reads, in place of another thread.
-private final class InterruptedEngine: Engine {
-  private let engine = ReferenceEngine()
-  private let action = Mutex<(@Sendable () -> Void)?>(nil)
-
-  func beforeNextRead(_ work: @escaping @Sendable () -> Void) { action.withLock { $0 = work } }
-
-  var capabilities: Capabilities { engine.capabilities }
-
-  func read<Result>(
-    _ scope: ReadScope, _ interruption: Interruption?, _ work: (any EngineReader) throws -> Result
-  ) throws -> Result {
-    let action = action.withLock { action in
-      defer { action = nil }
-      return action
-    }
-    action?()
-    return try engine.read(scope, interruption, work)
-  }
-  func write<Result>(
-    _ isolation: Isolation, _ interruption: Interruption?,
-    _ work: (any EngineWriter) throws -> Result
-  ) throws -> Result {
-    try engine.write(isolation, interruption, work)
-  }
-  func observeCommits(
-    _ handler: @escaping @Sendable (Commit) -> Void
-  ) throws -> CommitObservation {
-    try engine.observeCommits(handler)
-  }
-  func compact() throws { try engine.compact() }
-  func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?) throws {
-    try engine.backup(to: destination, progress: progress)
-  }
-  func verify() throws -> [VerificationProblem] { try engine.verify() }
-  func statistics() throws -> EngineStatistics { try engine.statistics() }
-  func close() throws { try engine.close() }
 }

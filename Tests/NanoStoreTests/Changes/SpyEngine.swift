@@ -4,10 +4,11 @@ import NanoStore
 import NanoTesting
 import Synchronization
 
-/// A reference engine that counts its observers and reads.
+/// A reference engine that counts its observers and reads, and runs a closure before a read, in place of another thread.
 final class SpyEngine: Engine {
   private let engine = ReferenceEngine()
   private let counts: Counts
+  private let action = Mutex<(@Sendable () -> Void)?>(nil)
 
   /// Counters that outlive the engine.
   final class Counts: Sendable {
@@ -15,7 +16,9 @@ final class SpyEngine: Engine {
     let reads = Atomic(0)
   }
 
-  init(_ counts: Counts) { self.counts = counts }
+  init(_ counts: Counts = Counts()) { self.counts = counts }
+
+  func beforeNextRead(_ work: @escaping @Sendable () -> Void) { action.withLock { $0 = work } }
 
   var capabilities: Capabilities { engine.capabilities }
 
@@ -23,6 +26,11 @@ final class SpyEngine: Engine {
     _ scope: ReadScope, _ interruption: Interruption?, _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
     counts.reads.add(1, ordering: .sequentiallyConsistent)
+    let action = action.withLock { action in
+      defer { action = nil }
+      return action
+    }
+    action?()
     return try engine.read(scope, interruption, work)
   }
   func write<Result>(

@@ -26,30 +26,15 @@ struct PostgresConditionCompiler: ConditionTranslator {
     var isExact: Bool
   }
 
-  /// The maximum number of values in the SQL of a condition: half of what a statement can have, which leaves room for
-  /// the rest of the statement.
-  private static let maximumParameters = PostgresStatement.maximumValues / 2
+  /// Half of the values that a statement can have, which leaves room for the rest of the statement.
+  var limits: TranslationLimits? {
+    TranslationLimits(
+      parameters: PostgresStatement.maximumValues / 2, conjuncts: .max, alternatives: .max)
+  }
 
   func split(_ condition: Condition) -> Split {
-    var parts: [PostgresSQL] = []
-    var rest: [Condition] = []
-    var free = Self.maximumParameters
-    for conjunct in condition.conjuncts {
-      let (translations, left) = translateConjuncts(conjunct)
-      let sql = translations.map(\.sql)
-      let count = sql.reduce(0) { $0 + $1.parameterCount }
-      // A join is decided for each conjunct alone, and cannot be left to the client afterwards.
-      guard count <= (conjunct.hasUnreadRelated ? Self.maximumParameters : free) else {
-        rest.append(conjunct)
-        continue
-      }
-      free -= count
-      parts += sql
-      if let left { rest.append(left) }
-    }
-    return Split(
-      sql: PostgresSQL.all(parts),
-      rest: rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .all(rest))
+    let (translations, rest) = translateConjuncts(condition)
+    return Split(sql: PostgresSQL.all(translations.map(\.sql)), rest: rest)
   }
 
   func translateSimple(_ condition: Condition) -> Translation? {

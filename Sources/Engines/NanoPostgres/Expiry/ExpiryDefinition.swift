@@ -29,10 +29,7 @@ struct ExpiryDefinition {
 
   /// It runs with the rights of its owner, since a role that may delete documents need not have rights on the table.
   private var functionDefinition: String {
-    """
-    CREATE OR REPLACE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER \
-    SET search_path = pg_catalog, pg_temp AS \(SQLName.literal(functionBody))
-    """
+    FeedDefinition.triggerFunction(function, functionBody)
   }
 
   private var functionBody: String {

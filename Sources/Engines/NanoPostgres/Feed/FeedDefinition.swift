@@ -52,13 +52,18 @@ struct FeedDefinition {
   /// The trigger function. It runs with the rights of its owner, since a role that may write documents need not have
   /// rights on the table of deletions. A statement that sets the number itself keeps it.
   func functionDefinition(_ base: Int64) -> String {
+    Self.triggerFunction(function, functionBody(base))
+  }
+
+  /// Returns the definition of a trigger function that runs with the rights of its owner.
+  static func triggerFunction(_ name: String, _ body: String) -> String {
+    // A literal, since the name of a table may contain the tag of a dollar-quoted text.
     """
-    CREATE OR REPLACE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER \
-    SET search_path = pg_catalog, pg_temp AS \(SQLName.literal(functionBody(base)))
+    CREATE OR REPLACE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER \
+    SET search_path = pg_catalog, pg_temp AS \(SQLName.literal(body))
     """
   }
 
-  /// Quoted as a literal, since the name of a table may contain the tag of a dollar-quoted text.
   private func functionBody(_ base: Int64) -> String {
     let row = "OLD.id, \(Self.number(base)), OLD.key, OLD.type, \(Self.now)"
     return """

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-import NanoSQL
 
 /// The objects on the server that keep the body that a document had before its next update.
 ///
@@ -41,10 +40,7 @@ struct PreviousBodyDefinition {
 
   /// It runs with the rights of its owner, since a role that may write documents need not have rights on the table.
   private var functionDefinition: String {
-    """
-    CREATE OR REPLACE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER \
-    SET search_path = pg_catalog, pg_temp AS \(SQLName.literal(functionBody))
-    """
+    FeedDefinition.triggerFunction(function, functionBody)
   }
 
   private var functionBody: String {

@@ -74,13 +74,9 @@ struct TextStatistics {
 
   /// The trigger function. It runs with the rights of its owner, like that of a change feed.
   private var functionDefinition: String {
-    """
-    CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER \
-    SET search_path = pg_catalog, pg_temp AS \(SQLName.literal(functionBody))
-    """
+    FeedDefinition.triggerFunction(function, functionBody)
   }
 
-  /// Quoted as a literal, since the name of a table may contain the tag of a dollar-quoted text.
   private var functionBody: String {
     let (column, length) = (index.column, index.lengthColumn)
     return """

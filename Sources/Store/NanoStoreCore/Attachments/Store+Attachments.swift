@@ -35,16 +35,12 @@ extension Store {
     _ source: AttachmentSource, contentType: String = Attachment.unknownContentType
   ) async throws -> Attachment {
     guard !source.isSmall else {
-      return try await onWriter {
-        try self.addAttachment(source, contentType, owner: BlobOwner.ofProcess)
-      }
+      return try await onWriter { try self.addAttachment(source, contentType) }
     }
     let writer = BlobWriter(self)
     return try await writer.discardingOnFailure {
       try await fill(writer, from: source)
-      return try await onWriter {
-        try self.finish(writer, contentType, owner: BlobOwner.ofProcess)
-      }
+      return try await onWriter { try self.finish(writer, contentType) }
     }
   }
 
@@ -57,9 +53,7 @@ extension Store {
     let writer = BlobWriter(self)
     return try await writer.discardingOnFailure {
       try await fill(writer, pieces: pieces)
-      return try await onWriter {
-        try self.finish(writer, contentType, owner: BlobOwner.ofProcess)
-      }
+      return try await onWriter { try self.finish(writer, contentType) }
     }
   }
 
@@ -72,14 +66,12 @@ extension Store {
     let writer = BlobWriter(self)
     return try await writer.discardingOnFailure {
       try await fill(writer, bytes: bytes)
-      return try await onWriter {
-        try self.finish(writer, contentType, owner: BlobOwner.ofProcess)
-      }
+      return try await onWriter { try self.finish(writer, contentType) }
     }
   }
 
   private func addAttachment(
-    _ source: AttachmentSource, _ contentType: String, owner: String?
+    _ source: AttachmentSource, _ contentType: String, owner: String? = BlobOwner.ofProcess
   ) throws -> Attachment {
     let writer = BlobWriter(self)
     do {
@@ -92,7 +84,7 @@ extension Store {
   }
 
   private func finish(
-    _ writer: BlobWriter, _ contentType: String, owner: String?
+    _ writer: BlobWriter, _ contentType: String, owner: String? = BlobOwner.ofProcess
   ) throws -> Attachment {
     let attachment = writer.seal(contentType: contentType)
     try writing(atomic: true) { try writer.finish(in: $0, owner: owner) }

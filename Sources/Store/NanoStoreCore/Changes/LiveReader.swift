@@ -10,8 +10,7 @@ final class LiveReader<Value: Sendable> {
   private let evaluator: LiveQueryEvaluator<Value>
   private let signal: InvalidationSignal
   private var last: ResultFingerprint?
-  private var isStarted = false
-  /// Whether the store was open when the reader started.
+  /// Whether the reader has started, on an open store.
   private var isRegistered = false
   private var isOver = false
 
@@ -57,8 +56,7 @@ final class LiveReader<Value: Sendable> {
   }
 
   private func start() throws {
-    guard !isStarted else { return }
-    isStarted = true
+    guard !isRegistered else { return }
     try evaluator.query.validate()
     // Registered before the first read, so that no commit is missed.
     try evaluator.store.hub.add(signal, on: evaluator.store.engine())
