@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import time
 from typing import Any, List, Optional, Tuple
 from urllib.parse import urlsplit
 
@@ -84,13 +85,16 @@ class Browser:
             raise LookupError(f"no button {name!r}")
         return found
 
-    def click(self, name: str, within: str = "body") -> None:
-        for attempt in range(5):
+    def click(self, name: str, within: str = "body", seconds: float = 20) -> None:
+        """Clicks a button as soon as the page has it: what a click or a commit changes is drawn a moment later."""
+        end = time.monotonic() + seconds
+        while True:
             try:
                 return self.button(name, within).click()
-            except StaleElementReferenceException:
-                if attempt == 4:
+            except (LookupError, StaleElementReferenceException):
+                if time.monotonic() > end:
                     raise
+                time.sleep(0.05)
 
     def press(self, *keys: str) -> None:
         self.driver.switch_to.active_element.send_keys(*keys)
