@@ -148,6 +148,58 @@ struct CustomSQLTests {
   }
 
   @Test(
+    "An operator of jsonb that begins with a question mark is explained",
+    arguments: ["body ? 'year'", "body ?| ARRAY['year']", "body @? '$.year'"])
+  func explainedOperator(condition: String) throws {
+    try store["films"].save(["year": 1985], key: "a")
+    let text = "SELECT key FROM films WHERE \(condition)"
+
+    #expect(try store.sql(text).map { $0["key"] } == ["a"])
+    #expect(try !store.explain(sql: text).plan.isEmpty)
+    try store.write {
+      try store["films"].save(["year": 1986], key: "b")
+      #expect(try !store.explain(sql: text).plan.isEmpty)
+      #expect(try store.sql(text).count == 2)
+    }
+    #expect(Faults.code { _ = try store.explain(sql: "SELECT ? FRM films") } == .database)
+    #expect(try store["films"].count() == 2)
+    try store.close()
+  }
+
+  @Test("Names, strings and data do not depend on settings of the server")
+  func serverSettings() throws {
+    let url = try TestDatabase.url()
+    let settings =
+      "options=-c%20standard_conforming_strings%3Doff%20-c%20bytea_output%3Descape"
+    let store = try Store.postgres(
+      url + (url.contains("?") ? "&" : "?") + settings,
+      engine: Faults.configuration { $0.schema += "\\" })
+    let items = store["items"]
+    let names = ["\\", "a\\'b", "c\\", "\\' || (SELECT 1 / 0)::text || '"]
+    for (number, name) in names.enumerated() {
+      let paths = [FieldPath(components: [name]), FieldPath(components: ["o", name])]
+      let value = DocumentValue.int(Int64(number))
+      try items.save(
+        DocumentObject([(name, value), ("o", .object([name: value]))]), key: "\(number)")
+      for path in paths {
+        let query = items.find(.comparison(.field(path), .equal, .value(value)))
+        #expect(try query.keys() == ["\(number)"])
+        try items.createIndex(IndexDefinition(columns: [.init(path)]))
+        #expect(try query.keys() == ["\(number)"])
+        #expect(try query.explain().checkedPerDocument == nil)
+      }
+    }
+    let rows = try store.sql(
+      #"SELECT 'a\' AS s, ?::bigint AS n, '\x005c41ff'::bytea AS d, ''::bytea AS e"#, 7)
+    #expect(rows.first?["s"] == "a\\")
+    #expect(rows.first?["n"] == 7)
+    #expect(rows.first?["d"] == .data(Data([0, 0x5C, 0x41, 0xFF])))
+    #expect(rows.first?["e"] == .data(Data()))
+    #expect(try store.verify().isEmpty)
+    try store.close()
+  }
+
+  @Test(
     "Explaining executes nothing, even if the text begins with an option",
     arguments: ["ANALYZE DELETE FROM films", "(ANALYZE) DELETE FROM films"])
   func explainedOption(statement: String) throws {

@@ -296,6 +296,128 @@ struct LimitTests {
     #expect(try items.find(.not(any)).keys() == ["before"])
   }
 
+  @Test(
+    "Hundreds of alternatives find the same documents as in the reference",
+    arguments: [false, true])
+  func alternatives(indexed: Bool) throws {
+    let store = try Self.store()
+    let other = try Store(opening: { ReferenceEngine() })
+    defer { try? store.close() }
+    let long = Self.ascii(400)
+    let values = (0..<300).map { number -> DocumentValue in
+      switch number % 6 {
+      case 0: .int(Int64(number))
+      case 1: .string("s\(number)")
+      case 2: .date(Date(timeIntervalSince1970: Double(number)))
+      case 3: .decimal(DecimalValue("\(number).1")!)
+      case 4: .double(Double(number) + 0.5)
+      default: .string(long + "\(number)")
+      }
+    }
+    let others: [DocumentValue] = [
+      true, false, .null, "s", .string(long), .double(3), .data(Data([1])),
+    ]
+    let stored = values.enumerated().filter { $0.offset % 5 == 0 }.map(\.element) + others
+    for each in [store, other] {
+      if indexed { try each["items"].createIndex("v") }
+      for (number, value) in stored.enumerated() {
+        try each["items"].save(["v": value, "n": .int(Int64(number))], key: "\(number)")
+      }
+      try each["items"].save(["n": 0], key: "missing")
+    }
+    let equal = (values + [true, false]).map { value -> Condition in
+      .comparison(.field("v"), .equal, .value(value))
+    }
+    let ranges = (0..<300 as Range<Int64>).map { number -> Condition in
+      .between(.field("v"), .value(.int(number * 2)), .value(.int(number * 2 + 1)))
+    }
+    let nested: [Condition] = [
+      .any(Array(ranges.prefix(150))), .all([.any(Array(equal.suffix(150))), ranges[0]]),
+    ]
+    let nothing: [Condition] = [
+      .comparison(.field("v"), .equal, .value(.null)), .isNull(.field("v")),
+    ]
+    let key = Condition.comparison(.attribute(.key), .equal, .value("missing"))
+    let conditions: [Condition] = [
+      .any(equal), .not(.any(equal)), .any(ranges), .not(.any(ranges)), .any(equal + ranges),
+      .all(ranges.map { Condition.not($0) }), .any(nested), .any(equal + nothing),
+      .all([.any(ranges), .comparison(.field("n"), .greater, .value(20))]), .any(equal + [key]),
+    ]
+    for (number, condition) in conditions.enumerated() {
+      let (found, expected) = (store["items"].find(condition), other["items"].find(condition))
+      #expect(try Set(found.keys()) == Set(expected.keys()), "\(number)")
+      #expect(try found.count() == expected.count(), "\(number)")
+    }
+  }
+
+  @Test("The server compares lists of any length, and a limited number of ranges")
+  func comparisons() throws {
+    let store = try Self.store()
+    defer { try? store.close() }
+    let items = store["items"]
+    try items.save(["v": 1, "w": 1], key: "a")
+    func checked(_ conditions: [Condition]) throws -> String? {
+      try items.find(.any(conditions)).explain().checkedPerDocument
+    }
+    let equal = (0..<300 as Range<Int64>).map { number -> Condition in
+      .comparison(.field("v"), .equal, .value(.int(number)))
+    }
+    let ranges = (0..<300 as Range<Int64>).map { number -> Condition in
+      .between(.field("v"), .value(.int(number * 2)), .value(.int(number * 2 + 1)))
+    }
+
+    #expect(try checked(equal) == nil)
+    #expect(try checked(Array(ranges.prefix(40))) == nil)
+    #expect(try checked(Array(ranges.prefix(60))) != nil)
+    #expect(
+      try checked([.any(Array(ranges.prefix(30))), .any(Array(ranges.suffix(30)))]) != nil)
+    let both = items.find(.all([.any(ranges), .comparison(.field("w"), .equal, .value(1))]))
+    let statement = try both.explain().statement
+    #expect(statement.contains("'w'") && !statement.contains("'v'"))
+    try items.createIndex("v")
+    #expect(try checked(Array(ranges.prefix(150))) == nil)
+    #expect(try checked(ranges) != nil)
+  }
+
+  @Test("A join in a condition with more values than a statement can have is evaluated")
+  func longJoins() throws {
+    let store = try Self.store()
+    defer { try? store.close() }
+    let items = store["items"]
+    try store["people"].save(["name": "a"], key: "ann")
+    try items.save(["person": "ann", "n": 1], key: "a")
+    try items.save(["person": "bob", "n": 69_999], key: "b")
+    try items.save(["person": "bob", "n": -1], key: "c")
+    let ranges = (0..<70_000 as Range<Int64>).map { number -> Condition in
+      .between(.field("n"), .value(.int(number)), .value(.int(number)))
+    }
+
+    let related = Related("person", in: "people").exists
+    for count in [10, 69_990] {
+      let query = items.find(.any([related] + Array(ranges.suffix(count))))
+      #expect(try Set(query.keys()) == ["a", "b"], "\(count)")
+    }
+  }
+
+  @Test("More aggregates than a statement can have columns are computed")
+  func manyAggregates() throws {
+    let store = try Self.store()
+    defer { try? store.close() }
+    let items = store["items"]
+    let names = (0..<600).map { "n\($0)" }
+    for factor in 1...2 {
+      let fields = names.enumerated().map { number, name in
+        (name, DocumentValue.int(Int64(number * factor)))
+      }
+      try items.save(DocumentObject(fields), key: "\(factor)")
+    }
+    let sums = names.map { Aggregate.sum(FieldPath($0)) }
+    let expected = names.indices.map { DocumentValue.int(Int64($0 * 3)) }
+
+    #expect(try items.find().aggregate(sums) == expected)
+    #expect(try items.find().grouped(by: "none", aggregates: sums).map(\.values) == [expected])
+  }
+
   @Test("A statement with too many values is rejected before it is sent, and the block continues")
   func manyValues() throws {
     let store = try Self.store()

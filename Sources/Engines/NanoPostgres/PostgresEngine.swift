@@ -285,7 +285,8 @@ extension PostgresCore {
     let timeout = max(1, min(configuration.busyTimeout.inMilliseconds, lockTimeout))
     let commit = configuration.durability == .full ? "on" : "off"
     return "set_config('lock_timeout', " + .value(.text("\(timeout)ms"))
-      + ", true), set_config('synchronous_commit', " + .value(.text(commit)) + ", true)"
+      + ", true), set_config('synchronous_commit', " + .value(.text(commit))
+      + ", true), set_config('jit', 'off', true)"
   }
 
   /// Settings of one transaction, and its ID.

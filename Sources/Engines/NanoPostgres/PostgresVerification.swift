@@ -13,8 +13,9 @@ struct PostgresVerification {
   func problems() throws -> [VerificationProblem] {
     try reader.collections().flatMap { description -> [VerificationProblem] in
       guard let collection = try reader.collection(description.name) else { return [] }
-      return try documents(collection) + statistics(collection) + invalidIndexes(collection)
-        + rowIDs(collection) + previousBodies(collection)
+      return try documents(collection) + statistics(collection) + missingIndexes(collection)
+        + invalidIndexes(collection) + rowIDs(collection) + triggers(collection)
+        + previousBodies(collection)
     }
   }
 
@@ -25,11 +26,11 @@ struct PostgresVerification {
   private func documents(_ collection: PostgresCollection) throws -> [VerificationProblem] {
     var problems: [VerificationProblem] = []
     let paths = collection.paths.copy()
-    let lengths = collection.fullTextIndexes.map { ", \($0.lengthColumn)" }.joined()
+    let tokens = collection.fullTextIndexes.map { ", \($0.column), \($0.lengthColumn)" }.joined()
     var last: Int64?
     while true {
       let page: PostgresSQL =
-        "SELECT id, source, body::text, true\(lengths) FROM \(collection.table) "
+        "SELECT id, source, body::text, true\(tokens) FROM \(collection.table) "
         + .page(after: last) + " ORDER BY id LIMIT 500"
       let rows = try reader.session.run(page.statement)
       guard rows.count > 0 else { return problems }
@@ -83,7 +84,9 @@ struct PostgresVerification {
     let subject = DocumentSubject(object)
     for (number, index) in collection.fullTextIndexes.enumerated() {
       let tokens = try TokenVector(index.definition.scope) { subject.texts(at: $0) }
-      if rows.optionalInt(row, 4 + number) != Int64(tokens.count) {
+      let column = 4 + 2 * number
+      let stored = TokenVector.lexemes(rows.bytes(row, column))
+      if rows.optionalInt(row, column + 1) != Int64(tokens.count) || stored != tokens.lexemes {
         problems.append(
           problem(
             collection,
@@ -125,6 +128,24 @@ struct PostgresVerification {
     }
   }
 
+  /// Indexes that another program has dropped.
+  private func missingIndexes(_ collection: PostgresCollection) throws -> [VerificationProblem] {
+    var names = collection.indexes.map(\.sqlName) + collection.fullTextIndexes.map(\.sqlName)
+    if collection.indexing == .everything {
+      names.append(PostgresNames.wholeIndex(of: collection.folded.text))
+    }
+    guard !names.isEmpty else { return [] }
+    let rows = try reader.session.run(
+      .once(
+        "SELECT u.name FROM unnest($1::text[]) AS u(name) WHERE NOT EXISTS "
+          + "(SELECT FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c "
+          + "ON c.oid = i.indexrelid WHERE i.indrelid = $2::text::regclass "
+          + "AND c.relname = u.name)", [.texts(names), .text(collection.table)]))
+    return (0..<rows.count).map {
+      problem(collection, "index \(rows.text($0, 0)) is missing")
+    }
+  }
+
   private func invalidIndexes(_ collection: PostgresCollection) throws -> [VerificationProblem] {
     let rows = try reader.session.run(
       .once(
@@ -143,6 +164,24 @@ struct PostgresVerification {
     )
     guard let highest = rows.optionalInt(0, 0), highest < rows.int(0, 1) else { return [] }
     return [problem(collection, "the next row ID is already in use")]
+  }
+
+  private func triggers(_ collection: PostgresCollection) throws -> [VerificationProblem] {
+    var names = collection.feed == nil ? [] : FeedDefinition.triggers
+    if collection.hasExpirations { names += ExpiryDefinition.triggers }
+    for index in collection.fullTextIndexes {
+      names += TextStatistics(index, collection, reader.names)?.triggers ?? []
+    }
+    guard !names.isEmpty else { return [] }
+    let rows = try reader.session.run(
+      .once(
+        "SELECT u.name FROM unnest($1::text[]) AS u(name) WHERE NOT EXISTS "
+          + "(SELECT FROM pg_catalog.pg_trigger AS t WHERE t.tgrelid = $2::text::regclass "
+          + "AND t.tgname = u.name AND t.tgenabled IN ('O', 'A'))",
+        [.texts(names), .text(collection.table)]))
+    return (0..<rows.count).map {
+      problem(collection, "the trigger \(rows.text($0, 0)) is missing or disabled")
+    }
   }
 
   private func previousBodies(_ collection: PostgresCollection) throws -> [VerificationProblem] {

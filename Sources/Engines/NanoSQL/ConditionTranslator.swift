@@ -50,11 +50,16 @@ package struct TranslationLimits {
   package var conjuncts: Int
   /// The number of parts of a disjunction.
   package var alternatives: Int
+  /// The comparisons in the whole condition, each by its ``ConditionTranslator/weight(_:)``.
+  package var comparisons: Int
 
-  package init(parameters: Int, conjuncts: Int, alternatives: Int) {
+  package init(
+    parameters: Int, conjuncts: Int = .max, alternatives: Int = .max, comparisons: Int = .max
+  ) {
     self.parameters = parameters
     self.conjuncts = conjuncts
     self.alternatives = alternatives
+    self.comparisons = comparisons
   }
 }
 
@@ -71,6 +76,11 @@ package protocol ConditionTranslator {
   var checksEverything: Bool { get }
   /// What is beyond the limits is only checked on the documents. Nil if there are none.
   var limits: TranslationLimits? { get }
+  /// The weight in ``TranslationLimits/comparisons`` of a condition that is not a constant, conjunction, disjunction or
+  /// negation.
+  func weight(_ condition: Condition) -> Int
+  /// Returns an equivalent condition with fewer comparisons, if there is one.
+  func merged(_ condition: Condition) -> Condition
   /// Translates a condition that is not a constant, conjunction or disjunction. A comparison with a value has the
   /// value on the right.
   func translateSimple(_ condition: Condition) -> Translation?
@@ -81,6 +91,8 @@ package protocol ConditionTranslator {
 extension ConditionTranslator {
   package func translateWhole(_ condition: Condition) -> Translation? { nil }
   package var limits: TranslationLimits? { nil }
+  package func weight(_ condition: Condition) -> Int { 1 }
+  package func merged(_ condition: Condition) -> Condition { condition }
 
   /// Splits a condition into SQL, one translation for each conjunct that has one, and the rest, which is
   /// evaluated on each document that the SQL selects. Nil if nothing is left.
@@ -89,22 +101,57 @@ extension ConditionTranslator {
   ) -> (translations: [Translation], rest: Condition?) {
     var translations: [Translation] = []
     var rest: [Condition] = []
-    var parameters = 0
-    for conjunct in condition.conjuncts {
-      if case .constant(true) = conjunct { continue }
-      let stored =
-        if let defaults { conjunct.asStored(defaults) } else { Condition?.some(conjunct) }
-      var translation = if let stored { translate(stored) } else { Translation?.none }
-      if let limits, let count = translation?.sql.parameterCount {
-        let isBeyond =
-          parameters + count > limits.parameters || translations.count >= limits.conjuncts
-        // Joins stay: whether related documents are read instead is decided for each join by itself.
-        if isBeyond, !conjunct.hasUnreadRelated { translation = nil } else { parameters += count }
-      }
+    let conjuncts = condition.conjuncts.filter {
+      if case .constant(true) = $0 { false } else { true }
+    }
+    for (conjunct, translation) in zip(conjuncts, translateWithinLimits(conjuncts)) {
       if let translation { translations.append(translation) }
       if translation?.isExact != true || checksEverything { rest.append(conjunct) }
     }
     return (translations, rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .all(rest))
+  }
+
+  /// Translates each conjunct, as long as they are within the limits together.
+  private func translateWithinLimits(_ conjuncts: [Condition]) -> [Translation?] {
+    let stored = conjuncts.map { conjunct -> Condition? in
+      guard let defaults else { return merged(conjunct) }
+      return conjunct.asStored(defaults).map { merged($0) }
+    }
+    guard let limits else {
+      return stored.map { condition -> Translation? in condition.flatMap { translate($0) } }
+    }
+    var translations = [Translation?](repeating: nil, count: conjuncts.count)
+    var used = (parameters: 0, conjuncts: 0, comparisons: 0)
+    let sizes = stored.map { $0.map { size($0) } ?? 0 }
+    for index in order(conjuncts, sizes) {
+      guard let condition = stored[index], used.conjuncts < limits.conjuncts,
+        sizes[index] <= limits.comparisons - used.comparisons,
+        let translation = translate(condition),
+        translation.sql.parameterCount <= limits.parameters - used.parameters
+      else { continue }
+      translations[index] = translation
+      used.parameters += translation.sql.parameterCount
+      used.conjuncts += 1
+      used.comparisons += sizes[index]
+    }
+    return translations
+  }
+
+  /// The order in which conjuncts use the limits. Joins are first: related documents that are not read cannot be
+  /// checked. Small conjuncts are next, since they select as few documents as large ones.
+  private func order(_ conjuncts: [Condition], _ sizes: [Int]) -> [Int] {
+    guard conjuncts.count > 1 else { return Array(conjuncts.indices) }
+    let ranks = zip(conjuncts, sizes).map { $0.hasUnreadRelated ? -1 : $1 }
+    return conjuncts.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }
+  }
+
+  private func size(_ condition: Condition) -> Int {
+    switch condition {
+    case .constant: 0
+    case .all(let parts), .any(let parts): parts.reduce(0) { $0 + size($1) }
+    case .not(let part): size(part)
+    default: weight(condition)
+    }
   }
 
   /// The SQL of a condition on stored documents; nil if there is none that selects a superset.
@@ -138,5 +185,11 @@ extension Condition {
   package var conjuncts: [Condition] {
     guard case .all(let parts) = self else { return [self] }
     return parts.flatMap(\.conjuncts)
+  }
+
+  /// The conditions of which one has to hold: nested disjunctions flattened.
+  package var alternatives: [Condition] {
+    guard case .any(let parts) = self else { return [self] }
+    return parts.flatMap(\.alternatives)
   }
 }

@@ -24,7 +24,7 @@ struct CollectionLoader {
   ///
   /// The result applies to the preceding statements, which have locked the table.
   func checkedRow(_ folded: ExactName) -> PostgresStatement {
-    let schema = SQLName.literal(names.schema)
+    let schema = SQLName.literal(names.schema, .postgres)
     return PostgresStatement(
       """
       SELECT generation, incarnation, EXISTS (SELECT FROM pg_catalog.pg_class AS t \

@@ -32,18 +32,19 @@ struct PostgresCollection: Sendable {
 
   var folded: ExactName { description.name.folded }
   /// The expression for the row ID of a new document.
-  var newRowID: PostgresSQL { "nextval(\(SQLName.literal(sequence)))" }
+  var newRowID: PostgresSQL { "nextval(\(SQLName.literal(sequence, .postgres)))" }
   /// The expression for the highest row ID that was ever used; NULL for a role without rights on the sequence.
   var highestRowID: String {
-    let name = SQLName.literal(sequence)
+    let name = SQLName.literal(sequence, .postgres)
     return
       "CASE WHEN has_sequence_privilege(\(name), 'SELECT') "
       + "THEN coalesce(pg_sequence_last_value(\(name)::regclass), 0) END"
   }
-  /// Selects the row ID that the sequence returns next.
+  /// Selects the row ID that the sequence returns next; the largest if there is none, which no document may have.
   var nextRowID: PostgresStatement {
     PostgresStatement(
-      "SELECT CASE WHEN is_called THEN last_value + 1 ELSE last_value END FROM \(sequence)")
+      "SELECT CASE WHEN is_called AND last_value < \(Int64.max) THEN last_value + 1 "
+        + "ELSE last_value END FROM \(sequence)")
   }
   var defaults: FieldDefaults? { FieldDefaults(settings.defaults) }
   /// Whether inserting a document can violate more than the uniqueness of its key.

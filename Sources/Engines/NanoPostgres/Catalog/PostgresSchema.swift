@@ -67,7 +67,7 @@ struct PostgresSchema: Sendable {
         """
         CREATE TABLE IF NOT EXISTS \(table("nano_transactions")) (id uuid PRIMARY KEY, \
         applied timestamptz NOT NULL DEFAULT now(), xid xid8 NOT NULL DEFAULT pg_current_xact_id(), \
-        stamp bigint NOT NULL DEFAULT nextval(\(SQLName.literal(table("nano_stamps")))), \
+        stamp bigint NOT NULL DEFAULT nextval(\(SQLName.literal(table("nano_stamps"), .postgres))), \
         writer bigint, changed text[])
         """),
       .once(

@@ -25,7 +25,9 @@ struct SchemaUpgrade {
       statements += RowIDSequence(table: table, name: sequence).definitions
       guard rows.int(row, 2) > 1 else { continue }
       statements.append(
-        .once("SELECT setval(\(SQLName.literal(sequence)), $1)", [.int(rows.int(row, 2) - 1)]))
+        .once(
+          "SELECT setval(\(SQLName.literal(sequence, .postgres)), $1)", [.int(rows.int(row, 2) - 1)]
+        ))
     }
     let transactions = names.qualified("nano_transactions")
     let stamps = names.qualified("nano_stamps")
@@ -36,7 +38,7 @@ struct SchemaUpgrade {
       .once(
         """
         ALTER TABLE \(transactions) ADD COLUMN xid xid8 NOT NULL DEFAULT pg_current_xact_id(), \
-        ADD COLUMN stamp bigint NOT NULL DEFAULT nextval(\(SQLName.literal(stamps))), \
+        ADD COLUMN stamp bigint NOT NULL DEFAULT nextval(\(SQLName.literal(stamps, .postgres))), \
         ADD COLUMN writer bigint, ADD COLUMN changed text[]
         """),
       .once("DROP INDEX IF EXISTS \(names.qualified("nano_transactions_applied"))"),
@@ -55,8 +57,12 @@ struct RowIDSequence {
 
   var definitions: [PostgresStatement] {
     [
-      .once("CREATE SEQUENCE \(name) AS bigint OWNED BY \(table).id"),
-      .once("ALTER TABLE \(table) ALTER COLUMN id SET DEFAULT nextval(\(SQLName.literal(name)))"),
+      // A row ID leaves one for the next document.
+      .once(
+        "CREATE SEQUENCE \(name) AS bigint MAXVALUE \(Int64.max - 1) OWNED BY \(table).id"),
+      .once(
+        "ALTER TABLE \(table) ALTER COLUMN id SET DEFAULT nextval(\(SQLName.literal(name, .postgres)))"
+      ),
     ]
   }
 }

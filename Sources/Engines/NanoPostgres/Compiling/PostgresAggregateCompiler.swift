@@ -60,6 +60,10 @@ struct PostgresAggregateCompiler {
       computed += sql
       columns.append(column)
     }
+    // The server sorts by further columns.
+    guard columns.reduce(order.count, { $0 + $1.width }) <= Self.maximumColumns,
+      max(values.extracted.count, values.computed.count) <= Self.maximumColumns
+    else { return nil }
     var documents = PostgresSQL(
       "SELECT \(values.extracted.joined(separator: ", ")) FROM \(metadata.collection.table)")
     let visible = metadata.collection.isVisible(at: query.query.expiredAt)
@@ -89,6 +93,9 @@ struct PostgresAggregateCompiler {
           + "ORDER BY \(order.joined(separator: ", "))")
     return Compiled(sql: sql, columns: columns)
   }
+
+  /// The maximum number of columns of a subquery. The server's limit is 1,664.
+  private static let maximumColumns = 1_600
 
   /// Returns the selected expressions of a group, and the expressions that groups are sorted by. Missing values belong
   /// to the group of null.

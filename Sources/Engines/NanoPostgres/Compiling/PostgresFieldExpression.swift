@@ -19,12 +19,12 @@ struct PostgresFieldExpression {
     self.names = names
     if path.components.count == 1 {
       // A scan takes a sixth less time than with a path of one step.
-      let name = SQLName.literal(Self.storedName(path.components[0]))
+      let name = SQLName.literal(Self.storedName(path.components[0]), .postgres)
       value = "(\(body) -> \(name))"
       string = "((\(body) ->> \(name)) COLLATE \"C\")"
     } else {
-      value = "(\(body) #> \(SQLName.literal(steps)))"
-      string = "((\(body) #>> \(SQLName.literal(steps))) COLLATE \"C\")"
+      value = "(\(body) #> \(SQLName.literal(steps, .postgres)))"
+      string = "((\(body) #>> \(SQLName.literal(steps, .postgres))) COLLATE \"C\")"
     }
   }
 

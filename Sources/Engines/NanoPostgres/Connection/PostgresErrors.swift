@@ -43,6 +43,7 @@ struct PostgresFailure: Error {
 
   static let uniqueViolation = "23505"
   static let deadlock = "40P01"
+  static let syntaxError = "42601"
   static let internalError = "XX000"
 
   /// The corresponding `StoreError`.
@@ -72,6 +73,7 @@ struct PostgresFailure: Error {
     case "53100": .full
     case "53200": .outOfMemory
     case "54000", "22P05", "54001": .documentTooLarge
+    case "2200H": .valueNotStorable
     case "58030", "58P01", "XX001", "XX002": state.hasPrefix("XX") ? .corruptFile : .inputOutput
     case "3D000", "28P01", "28000": .cannotOpen
     case "": .connectionLost
@@ -93,6 +95,7 @@ struct PostgresFailure: Error {
     case .full: "The server's disk is full"
     case .outOfMemory: "The server is out of memory"
     case .documentTooLarge: "A value exceeds a limit of the server"
+    case .valueNotStorable: "A sequence, such as that of row IDs, has no more values"
     case .corruptFile: "The server reported data corruption"
     case .inputOutput: "The server reported an I/O error"
     case .cannotOpen: "The server rejected the connection"

@@ -96,9 +96,21 @@ struct PostgresStatement {
       [.limit: "\(maximumValues)", .actual: actual])
   }
 
-  /// - Throws: ``StoreError/Code/invalidArgument`` if the statement has too many values.
+  /// The maximum size of the values. A message has less than a gibibyte, including lengths and formats of the values.
+  static let maximumSize = (1 << 30) - (1 << 20)
+
+  static func tooLarge(_ size: Int) -> StoreError {
+    StoreError(
+      .documentTooLarge, "A statement exceeds the maximum size of the server",
+      [.limit: "\(maximumSize) bytes", .actual: "\(size) bytes"])
+  }
+
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the statement has too many values,
+  ///   ``StoreError/Code/documentTooLarge`` if they are too large.
   func requireSendable() throws(StoreError) {
     guard values.count <= Self.maximumValues else { throw Self.tooManyValues("\(values.count)") }
+    let size = values.reduce(0) { $0 + $1.size }
+    guard size <= Self.maximumSize else { throw Self.tooLarge(size) }
   }
 
   /// Returns a statement that is sent once, such as a definition.

@@ -70,6 +70,23 @@ extension PostgresValue {
     }
   }
 
+  /// The size of the value's wire format, without the header of an array.
+  var size: Int {
+    switch self {
+    case .null: 0
+    case .bool: 1
+    case .int: 8
+    case .uuid: 16
+    case .text(let text), .number(let text), .untyped(let text): text.utf8.count
+    case .utf8(let bytes), .bytes(let bytes), .vector(let bytes): bytes.count
+    case .json(let bytes): bytes.count + 1
+    case .ints(let numbers): 12 * numbers.count
+    case .texts(let texts): texts.reduce(0) { $0 + 4 + ($1?.utf8.count ?? 0) }
+    case .utf8s(let texts): texts.reduce(0) { $0 + 4 + ($1?.count ?? 0) }
+    case .jsons(let values), .vectors(let values): values.reduce(0) { $0 + 5 + $1.count }
+    }
+  }
+
   /// Appends the wire format of the value.
   func append(to out: inout [UInt8]) {
     switch self {

@@ -14,6 +14,8 @@ struct ExpiryDefinition {
   let expirations: String
   let function: String
 
+  static let triggers = ["nano_expiry_delete", "nano_expiry_truncate"]
+
   var creation: [PostgresStatement] {
     [
       "CREATE TABLE \(expirations) (id bigint PRIMARY KEY, expires bigint NOT NULL)",
@@ -41,7 +43,7 @@ struct ExpiryDefinition {
 
   /// Removes what another program left behind.
   var removal: [PostgresStatement] {
-    ["nano_expiry_delete", "nano_expiry_truncate"].map {
+    Self.triggers.map {
       .once("DROP TRIGGER IF EXISTS \($0) ON \(table)")
     } + cleanup
   }

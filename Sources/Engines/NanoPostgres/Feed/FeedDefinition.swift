@@ -16,6 +16,7 @@ struct FeedDefinition {
   static let column = "nano_feed"
   /// The trigger that numbers documents.
   static let writeTrigger = "nano_feed_write"
+  static let triggers = [writeTrigger, "nano_feed_delete", "nano_feed_truncate"]
 
   /// The number that the current transaction gives its entries.
   static func number(_ base: Int64) -> String { "pg_current_xact_id()::text::bigint + \(base)" }
@@ -60,7 +61,7 @@ struct FeedDefinition {
     // A literal, since the name of a table may contain the tag of a dollar-quoted text.
     """
     CREATE OR REPLACE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER \
-    SET search_path = pg_catalog, pg_temp AS \(SQLName.literal(body))
+    SET search_path = pg_catalog, pg_temp AS \(SQLName.literal(body, .postgres))
     """
   }
 
@@ -88,7 +89,7 @@ struct FeedDefinition {
 
   /// Removes the feed from a table that stays.
   var removal: [PostgresStatement] {
-    ["nano_feed_write", "nano_feed_delete", "nano_feed_truncate"].map {
+    Self.triggers.map {
       .once("DROP TRIGGER IF EXISTS \($0) ON \(table)")
     } + [.once("ALTER TABLE \(table) DROP COLUMN IF EXISTS \(Self.column)")] + cleanup
   }

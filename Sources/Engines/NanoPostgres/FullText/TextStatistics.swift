@@ -63,6 +63,9 @@ struct TextStatistics {
 
   private static let mark = "hashtextextended(gen_random_uuid()::text, 0)"
 
+  private static let events = ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]
+  var triggers: [String] { Self.events.map(triggerName) }
+
   private func triggerName(_ event: String) -> String {
     "\(index.column)_\(event.lowercased())"
   }
@@ -96,9 +99,7 @@ struct TextStatistics {
 
   /// Removes the objects from a table that stays.
   var removal: [PostgresStatement] {
-    ["INSERT", "UPDATE", "DELETE", "TRUNCATE"].map {
-      .once("DROP TRIGGER IF EXISTS \(triggerName($0)) ON \(documents)")
-    } + cleanup
+    triggers.map { .once("DROP TRIGGER IF EXISTS \($0) ON \(documents)") } + cleanup
   }
 
   /// Removes what a dropped table leaves.

@@ -42,6 +42,21 @@ struct TokenVector {
     bytes = list.counted(Self.maximumSize) ?? list.uncounted
     count = list.count
   }
+
+  /// The distinct tokens as they are stored.
+  var lexemes: Set<[UInt8]> { bytes.withUnsafeBytes { Self.lexemes($0) } }
+
+  /// Returns the lexemes of a value of the server's type, in the format of `tsvectorsend`: that of ``bytes``.
+  static func lexemes(_ vector: UnsafeRawBufferPointer) -> Set<[UInt8]> {
+    var lexemes: Set<[UInt8]> = []
+    var rest = vector.dropFirst(4)
+    while let end = rest.firstIndex(of: 0), rest.endIndex - end >= 3 {
+      lexemes.insert(Array(rest[rest.startIndex..<end]))
+      let positions = Int(rest[end + 1]) << 8 | Int(rest[end + 2])
+      rest = rest[(end + 1)...].dropFirst(2 + 2 * positions)
+    }
+    return lexemes
+  }
 }
 
 /// The distinct tokens of a document, with the number of their occurrences in each field.

@@ -23,6 +23,9 @@ final class PostgresSession {
   /// takes longer than a small query: an index expression has several functions.
   private static let genericPlans = PostgresStatement(
     "SET LOCAL plan_cache_mode = force_generic_plan")
+  /// Otherwise the server compiles a statement that it estimates to be expensive. For the functions that it inlines for
+  /// each comparison, that takes many times longer than the statement, and cannot be canceled.
+  private static let noCompilation = PostgresStatement("SET LOCAL jit = off")
   /// Sent after BEGIN, in the same round trip.
   var settings: [PostgresStatement]
   /// Whether the first round trip may be repeated after the connection was lost. A single statement that
@@ -111,7 +114,10 @@ final class PostgresSession {
   private var begin: [PostgresStatement] {
     switch mode {
     case .none: []
-    case .snapshot: [PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]
+    case .snapshot:
+      [
+        PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), Self.noCompilation,
+      ]
     case .writing: [PostgresStatement("BEGIN")]
     }
   }

@@ -36,10 +36,13 @@ class SQLPostgresReader: PostgresReader, SQLReader {
     return SQLSummary(columns: columns, changes: isReading ? 0 : result.changes)
   }
 
-  /// Sets the search path for the transaction only, since sessions are shared.
+  /// Sets the search path, and the syntax of strings that ``UserStatement/Scan`` assumes, for the transaction only, since
+  /// sessions are shared.
   private static func searchPath(_ schema: String) -> PostgresStatement {
     PostgresStatement(
-      "SELECT set_config('search_path', $1, true)", [.text(SQLName.quoted(schema) + ", public")])
+      "SELECT set_config('search_path', $1, true), "
+        + "set_config('standard_conforming_strings', 'on', true)",
+      [.text(SQLName.quoted(schema) + ", public")])
   }
 
   /// Rejects a statement that would modify the store's own tables.
@@ -114,13 +117,8 @@ class SQLPostgresReader: PostgresReader, SQLReader {
 
   func explain(sql text: String) throws -> Explanation {
     try SQLText(text, .postgres).refuseTransactionControl()
-    let statement = try UserStatement(withoutValues: text)
-    // After the option in parentheses, the text cannot continue with ANALYZE, which would execute the statement.
-    let results = try session.run([
-      Self.searchPath(names.schema),
-      .once("EXPLAIN (FORMAT TEXT) " + statement.sent.text, statement.sent.values),
-    ])
-    let plan = (0..<results[1].count).map { results[1].text($0, 0) }
+    let result = try explained(text)
+    let plan = (0..<result.count).map { result.text($0, 0) }
     let indexes = try session.run(
       PostgresStatement(
         "SELECT indexname::text FROM pg_catalog.pg_indexes WHERE schemaname = $1 ORDER BY 1",
@@ -130,5 +128,30 @@ class SQLPostgresReader: PostgresReader, SQLReader {
       indexes: (0..<indexes.count).map { indexes.text($0, 0) }
         .filter { name in plan.contains { $0.contains(exactly: name) } },
       checkedPerDocument: nil)
+  }
+
+  /// Returns the plan of a statement. Without arguments, only the server can tell whether a `?` is a parameter or an
+  /// operator of jsonb: where one is possible, the other is a syntax error.
+  private func explained(_ text: String) throws -> PostgresResult {
+    let statement = try UserStatement(withoutValues: text)
+    let searchPath = Self.searchPath(names.schema)
+    guard statement.replacesMarks else {
+      return try session.run([searchPath, statement.planned])[1]
+    }
+    let savepoint = "nano_explain"
+    _ = try session.run([searchPath, .once("SAVEPOINT \(savepoint)")])
+    let release = PostgresStatement.once("RELEASE SAVEPOINT \(savepoint)")
+    do {
+      return try session.run([statement.planned, release])[0]
+    } catch  where session.failure?.state == PostgresFailure.syntaxError {
+      try session.rollBack(to: savepoint)
+      let kept = try UserStatement(withoutValues: text, keepsMarks: true)
+      do {
+        return try session.run([kept.planned, release])[0]
+      } catch let second {
+        // Of two rejections, the one of the statement with parameters is likelier to name the mistake.
+        throw session.failure == nil ? second : error
+      }
+    }
   }
 }

@@ -13,13 +13,17 @@ struct UserStatement {
   let words: [Word]
   /// Whether a name is written with escapes, so that ``words`` do not contain it.
   let escapesNames: Bool
+  /// Whether a `?` is a parameter.
+  let replacesMarks: Bool
 
   init(_ text: String, _ arguments: SQLArguments) throws {
     try self.init(Scan(text), arguments.positional, arguments.named.byExactName)
   }
 
   /// Creates a statement whose parameters are all null, for its plan.
-  init(withoutValues text: String) throws {
+  ///
+  /// - Parameter keepsMarks: Whether a `?` is an operator.
+  init(withoutValues text: String, keepsMarks: Bool = false) throws {
     let scan = Scan(text)
     var marks = 0
     var highest: Int?
@@ -27,7 +31,7 @@ struct UserStatement {
     for piece in scan.pieces {
       switch piece {
       case .text: break
-      case .mark: marks += 1
+      case .mark: if !keepsMarks { marks += 1 }
       case .name(let name): named[ExactName(name)] = .null
       case .number(let digits):
         let number = try Self.number(digits)
@@ -90,6 +94,7 @@ struct UserStatement {
     self.values = values
     words = scan.words
     escapesNames = scan.escapesNames
+    replacesMarks = used > 0
   }
 
   /// - Throws: ``StoreError/Code/invalidArgument`` if the server does not accept so many parameters.
@@ -108,6 +113,10 @@ struct UserStatement {
     PostgresStatement(
       "EXPLAIN (FORMAT JSON, VERBOSE) " + text, values, isPrepared: false, returnsText: true)
   }
+
+  /// The statement that shows the plan. After the option in parentheses, the text cannot continue with ANALYZE, which
+  /// would execute it.
+  var planned: PostgresStatement { .once("EXPLAIN (FORMAT TEXT) " + text, values) }
 
   private static func value(_ value: DocumentValue) throws -> PostgresValue {
     switch value {
@@ -148,14 +157,37 @@ extension PostgresResult {
     }
   }
 
-  /// Decodes `\x` and hexadecimal digits.
+  /// Decodes a value in either format of `bytea_output`.
+  ///
+  /// Source: https://www.postgresql.org/docs/current/datatype-binary.html
   private static func data(_ text: String) -> Data {
+    guard text.utf8.starts(with: "\\x".utf8) else { return unescaped(text) }
     var data = Data()
     var digits = text.utf8.dropFirst(2)
     while digits.count >= 2 {
       let pair = String(decoding: digits.prefix(2), as: UTF8.self)
       data.append(UInt8(pair, radix: 16) ?? 0)
       digits = digits.dropFirst(2)
+    }
+    return data
+  }
+
+  /// Decodes the escape format: a backslash is doubled, and begins the three octal digits of other bytes.
+  private static func unescaped(_ text: String) -> Data {
+    var data = Data()
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "\\") else {
+        data.append(byte)
+        continue
+      }
+      let octal = String(decoding: rest.prefix(3), as: UTF8.self)
+      if let value = UInt8(octal, radix: 8), octal.utf8.count == 3 {
+        data.append(value)
+        rest = rest.dropFirst(3)
+      } else if let next = rest.popFirst() {
+        data.append(next)
+      }
     }
     return data
   }

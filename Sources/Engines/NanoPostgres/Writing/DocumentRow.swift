@@ -19,7 +19,14 @@ struct DocumentRow {
     let assignments = columns(collection).filter { !unchanged.contains($0) }
       .map { "\($0) = excluded.\($0)" }
     return " ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
-      + "\(assignments.joined(separator: ", ")), revision = t.revision + 1"
+      + "\(assignments.joined(separator: ", ")), revision = \(nextRevision("t.revision"))"
+  }
+
+  /// Returns the expression for the revision after another one: one far from those of other documents after the largest,
+  /// which only another program can write. Citus accepts only immutable expressions.
+  static func nextRevision(_ revision: String) -> String {
+    "CASE WHEN \(revision) < \(Int64.max) THEN \(revision) + 1 "
+      + "ELSE \(Int64.max / 2) END"
   }
 
   /// The row ID; `nil` for the next one of the sequence.
@@ -34,7 +41,7 @@ struct DocumentRow {
 
   /// - Throws: ``StoreError/Code/invalidKey`` for a key that is too long for an index,
   ///   ``StoreError/Code/valueNotStorable`` for a class name with a NUL,
-  ///   ``StoreError/Code/documentTooLarge`` for too many distinct tokens.
+  ///   ``StoreError/Code/documentTooLarge`` for too many distinct tokens, and for a body that no message can contain.
   init(
     _ document: NewDocument, id: Int64?, revision: Int64, _ collection: PostgresCollection
   ) throws {
@@ -53,6 +60,7 @@ struct DocumentRow {
     changedBody = json.changed
     keepsSource = collection.keepsSource || json.losesValues
     tokens = try Self.tokens(document.body, collection)
+    guard size <= PostgresStatement.maximumSize else { throw PostgresStatement.tooLarge(size) }
   }
 
   /// An index entry has at most 2,704 bytes.
@@ -66,6 +74,14 @@ struct DocumentRow {
     let subject = DocumentSubject(try reader.object())
     return try collection.fullTextIndexes.map { index in
       try TokenVector(index.definition.scope) { subject.texts(at: $0) }
+    }
+  }
+
+  /// Approximately the number of bytes that are sent.
+  var size: Int {
+    let body = changedBody?.count ?? document.body.count
+    return tokens.reduce(body + (keepsSource ? document.body.count : 0) + 160) {
+      $0 + $1.bytes.count + 16
     }
   }
 
@@ -131,7 +147,7 @@ struct DocumentRow {
   func assignments(_ collection: PostgresCollection) -> PostgresSQL {
     var parts: [PostgresSQL] = [
       document.keepsType ? "type = type" : "type = " + .value(type), "version = " + .value(version),
-      "revision = revision + 1",
+      PostgresSQL("revision = " + Self.nextRevision("revision")),
       "body = " + .value(body), "source = " + .value(source),
     ]
     let names = collection.fullTextIndexes.flatMap { [$0.column, $0.lengthColumn] }

@@ -137,7 +137,7 @@ struct GroupStatement {
     let changed = (columns[2...3] + columns[6...]).map { "\($0) = v.\($0)" }
     var sql: PostgresSQL =
       "UPDATE \(collection.table) AS t SET \(changed.joined(separator: ", ")), "
-    sql += "revision = t.revision + 1 FROM c CROSS JOIN "
+    sql += "revision = \(DocumentRow.nextRevision("t.revision")) FROM c CROSS JOIN "
     let revisions = writes.map { $0.row?.document.replacedRevision }
     sql += values(writes.compactMap(\.row), without: [0, 4, 5], replaced: revisions)
     return sql + " WHERE t.key = v.key AND t.revision = v.replaced"

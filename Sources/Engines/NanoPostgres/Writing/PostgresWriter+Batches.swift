@@ -31,7 +31,13 @@ extension PostgresWriter {
   ) throws -> Bool {
     let locks = try lock(documents.compactMap(\.key), table)
     if !locks.isEmpty { _ = try session.run(locks) }
-    guard let rows = try rows(documents, table) else { return false }
+    let built: [DocumentRow]?
+    do {
+      built = try self.rows(documents, table)
+    } catch is StoreError where session.failure == nil {
+      return false
+    }
+    guard let rows = built else { return false }
     let byCopy = rows.count >= Self.copyThreshold
     _ = try session.run(PostgresStatement("SAVEPOINT nano_batch"))
     do {
@@ -80,10 +86,7 @@ extension PostgresWriter {
   }
 
   private func copy(_ rows: [DocumentRow], _ table: WriterTable) throws -> Int {
-    let size = rows.reduce(0) { size, row in
-      row.tokens.reduce(size + 2 * row.document.body.count + 160) { $0 + $1.bytes.count + 16 }
-    }
-    var buffer = CopyBuffer(capacity: size)
+    var buffer = CopyBuffer(capacity: rows.reduce(0) { $0 + $1.size })
     for row in rows { row.append(to: &buffer) }
     buffer.end()
     let columns = DocumentRow.columns(table.collection).joined(separator: ", ")
@@ -94,10 +97,31 @@ extension PostgresWriter {
 
   private func insertArrays(_ rows: [DocumentRow], _ table: WriterTable) throws -> Int {
     let columns = DocumentRow.columns(table.collection).joined(separator: ", ")
-    let sql =
-      "INSERT INTO \(table.collection.table) (\(columns)) SELECT * FROM "
-      + Self.unnest(rows, table.collection) + " ON CONFLICT DO NOTHING"
-    return try session.run(sql.statement).changes
+    return try Self.pieces(rows).reduce(0) { stored, piece in
+      let sql =
+        "INSERT INTO \(table.collection.table) (\(columns)) SELECT * FROM "
+        + Self.unnest(piece, table.collection) + " ON CONFLICT DO NOTHING"
+      return try stored + session.run(sql.statement).changes
+    }
+  }
+
+  /// The size from which a batch is sent in several statements. Arbitrary: large enough for a statement's own cost not
+  /// to matter, and far below the limit of the server.
+  private static let pieceSize = 64 << 20
+
+  /// Splits rows into the parts of a batch that are sent together.
+  private static func pieces(_ rows: [DocumentRow]) -> [[DocumentRow]] {
+    var pieces: [[DocumentRow]] = []
+    var start = 0
+    var size = 0
+    for (number, row) in rows.enumerated() {
+      if number > start, size + row.size > pieceSize {
+        pieces.append(Array(rows[start..<number]))
+        (start, size) = (number, 0)
+      }
+      size += row.size
+    }
+    return pieces + [Array(rows[start...])]
   }
 
   /// Returns a table expression with a row for each document.
@@ -121,19 +145,19 @@ extension PostgresWriter {
     guard isPlain, documents.count > 1, keys.count == documents.count,
       Set(keys).count == keys.count, !areKnown
     else {
-      for document in documents { rowIDs.append(try save(document, into: collection)) }
-      return
+      return try saveEach(documents, collection, &rowIDs)
+    }
+    var rows: [DocumentRow]
+    do {
+      rows = try documents.map { try DocumentRow($0, id: nil, revision: 1, table.collection) }
+    } catch is StoreError {
+      return try saveEach(documents, collection, &rowIDs)
     }
     let existing = try existingIDs(keys, table)
     let new = try newRowIDs(keys.count { existing[$0] == nil }, table)
     var next = new.makeIterator()
-    var rows: [DocumentRow] = []
-    rows.reserveCapacity(documents.count)
-    for (document, key) in zip(documents, keys) {
-      rows.append(
-        try DocumentRow(document, id: existing[key] ?? next.next(), revision: 1, table.collection))
-    }
-    try upsert(rows, table)
+    for (number, key) in keys.enumerated() { rows[number].id = existing[key] ?? next.next() }
+    for piece in Self.pieces(rows) { try upsert(piece, table) }
     for (row, key) in zip(rows, keys) {
       try table.paths.observe(row.document.body)
       guard let id = row.id else { continue }
@@ -142,6 +166,12 @@ extension PostgresWriter {
       rowIDs.append(id)
     }
     try noteExpirations(rows.compactMap { row in row.id.map { ($0, row.document) } }, table)
+  }
+
+  private func saveEach(
+    _ documents: [NewDocument], _ collection: String, _ rowIDs: inout [Int64]
+  ) throws {
+    for document in documents { rowIDs.append(try save(document, into: collection)) }
   }
 
   /// Returns the row IDs of documents that already exist, which no other transaction deletes.

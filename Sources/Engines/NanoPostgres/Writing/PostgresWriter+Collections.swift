@@ -22,17 +22,21 @@ extension PostgresWriter {
       }
       return
     }
-    noteCreated(description.name.folded)
     let definition = CollectionDefinition(description, core)
     let results = try session.run([definition.record, definition.existing])
     // Another transaction has created it in the meantime.
     guard results[0].changes == 1 else { return try create(description) }
     guard results[1].count == 0 else {
       _ = try session.run(definition.deletion)
-      throw StoreError.tableExists(description.name)
+      throw definition.conflict(with: results[1].text(0, 0))
     }
+    let replacesDropped = dropped[description.name.folded] != nil
+    noteCreated(description.name.folded)
     _ = try session.run(definition.statements)
-    try table(description.name, isWhole: true)?.hasNewDefinitions = true
+    let created = try table(description.name, isWhole: true)
+    created?.hasNewDefinitions = true
+    // The documents of the dropped collection are gone.
+    if replacesDropped { created?.noteAll() }
   }
 
   /// Keeps other transactions from creating a collection that does not exist. Returns it if another one has created it.
@@ -139,13 +143,30 @@ struct CollectionDefinition {
       ])
   }
 
+  private var partitions: [String] {
+    guard case .partitions(let count) = layout else { return [] }
+    return (0..<count).map { "\(tableName)_p\($0)" }
+  }
+
+  private var tables: [String] { [tableName] + partitions }
+
+  func conflict(with existing: String) -> StoreError {
+    guard existing.folded != tableName.folded else {
+      return StoreError.tableExists(description.name)
+    }
+    return StoreError(
+      .invalidName, "A table with the name of a partition exists",
+      [.collection: description.name, .table: existing])
+  }
+
+  /// Selects what has the name of one of the tables.
   var existing: PostgresStatement {
     PostgresStatement(
       """
-      SELECT c.relname FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n \
-      ON n.oid = c.relnamespace WHERE n.nspname = $1 AND lower(c.relname COLLATE "C") = \
-      lower($2 COLLATE "C")
-      """, [.text(core.names.schema), .text(tableName)])
+      SELECT c.relname::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n \
+      ON n.oid = c.relnamespace WHERE n.nspname = $1 AND lower(c.relname COLLATE "C") IN \
+      (SELECT lower(u.name COLLATE "C") FROM unnest($2::text[]) AS u(name))
+      """, [.text(core.names.schema), .texts(tables)])
   }
 
   var deletion: PostgresStatement {
@@ -171,9 +192,9 @@ struct CollectionDefinition {
         .once("CREATE TABLE \(table) (id bigint PRIMARY KEY, \(columns))"), .once(keys),
       ] + sequence
     case .partitions(let count):
-      let parts = (0..<count).map { number in
+      let parts = partitions.enumerated().map { number, name in
         PostgresStatement.once(
-          "CREATE TABLE \(core.names.qualified("\(tableName)_p\(number)")) PARTITION OF \(table) "
+          "CREATE TABLE \(core.names.qualified(name)) PARTITION OF \(table) "
             + "FOR VALUES WITH (MODULUS \(count), REMAINDER \(number))")
       }
       let parent = "CREATE TABLE \(table) (id bigint NOT NULL, \(columns)) PARTITION BY HASH (key)"
@@ -182,7 +203,7 @@ struct CollectionDefinition {
       return [
         .once("CREATE TABLE \(table) (id bigint NOT NULL, \(columns))"), .once(keys), .once(ids),
         .once(
-          "SELECT create_distributed_table(\(SQLName.literal(table)), 'key', shard_count => \(count))"
+          "SELECT create_distributed_table(\(SQLName.literal(table, .postgres)), 'key', shard_count => \(count))"
         ),
       ] + sequence
     }

@@ -89,6 +89,10 @@ extension PostgresWriter {
     case .stored, .unknown: break
     }
     let id = try table.isWhole ? nextRowID(table) : nil
+    // An existing document keeps its row ID.
+    if let id, id == .max, try self.document(.key(key), in: collection) == nil {
+      throw noRowIDs(table, id)
+    }
     let row = try DocumentRow(document, id: id, revision: 1, table.collection)
     let locks = try lock([key], table)
     if !locks.isEmpty { _ = try session.run(locks) }
@@ -151,10 +155,14 @@ extension PostgresWriter {
       "UPDATE \(table.collection.table) SET " + row.assignments(table.collection) + " WHERE "
       + known.condition
     session.enqueue(sql.statement)
-    table.known.note(
-      KnownDocument(
-        document, rowID: known.rowID, key: known.key, added: known.added,
-        revision: known.revision + 1, type: known.type))
+    if let revision = known.revision.nextRevision {
+      table.known.note(
+        KnownDocument(
+          document, rowID: known.rowID, key: known.key, added: known.added, revision: revision,
+          type: known.type))
+    } else {
+      table.known.forget(.rowID(known.rowID))
+    }
     table.note(known.rowID, .updated)
     try noteExpirations([(known.rowID, document)], table)
   }

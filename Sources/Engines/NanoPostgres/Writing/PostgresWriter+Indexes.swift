@@ -212,7 +212,9 @@ extension PostgresWriter {
     if let index = table.collection.indexes.first(where: {
       $0.definition.name.hasSameBytes(as: name)
     }) {
-      _ = try session.run([.once("DROP INDEX \(names.qualified(index.sqlName))"), deletion])
+      _ = try session.run([
+        .once("DROP INDEX IF EXISTS \(names.qualified(index.sqlName))"), deletion,
+      ])
     } else if let index = table.collection.fullTextIndexes.first(where: {
       $0.definition.name.hasSameBytes(as: name)
     }) {
@@ -242,7 +244,7 @@ extension PostgresWriter {
         let change =
           policy == .everything
           ? "CREATE INDEX \(quoted) ON \(table.collection.table) USING gin (body)"
-          : "DROP INDEX \(names.qualified(name))"
+          : "DROP INDEX IF EXISTS \(names.qualified(name))"
         _ = try session.run([
           .once(change),
           PostgresStatement(

@@ -183,6 +183,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     _ = try session.run(statements)
     let states = tables.mapValues { ($0, $0.savepointState) }
     let (wasDropped, wasAbsent, held) = (dropped, absent, holdsMetadata)
+    let swept = expiry.swept
     do {
       let result = try work()
       if let failure = session.failure { throw failure.error() }
@@ -191,6 +192,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     } catch {
       try session.rollBack(to: name)
       (dropped, absent, holdsMetadata) = (wasDropped, wasAbsent, held)
+      expiry.swept = swept
       knowsBlobTables = false
       for folded in tables.keys where states[folded] == nil { core.cache.invalidate(folded) }
       tables = states.mapValues { $0.0 }

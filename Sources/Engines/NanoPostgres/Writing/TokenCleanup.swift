@@ -28,7 +28,7 @@ final class TokenCleanup: Sendable {
   /// Merges statistics of which a search has read many rows: programs that end before their next cleanup have added
   /// them.
   func noteStatistics(rows: Int64, _ core: PostgresCore) {
-    guard rows > Self.oldest,
+    guard rows > Self.oldest, !core.configuration.isReadOnly,
       mergesStatistics.compareExchange(expected: true, desired: false, ordering: .relaxed).exchanged
     else { return }
     DispatchQueue.global(qos: .utility).async {

@@ -50,6 +50,7 @@ final class WriterTable {
     switch (rows?[rowID], kind) {
     case (.inserted?, .updated): break
     case (.inserted?, .deleted): rows?[rowID] = nil
+    case (.deleted?, .inserted): rows?[rowID] = .updated
     default: rows?[rowID] = kind
     }
     if (rows?.count ?? 0) > Commit.maximumRows { rows = nil }
