@@ -224,6 +224,30 @@ struct EncryptedStoreTests {
       try members.find().sorted(using: .reverse(\.name)).fetch().map(\.name) == ["Grace", "Ada"])
   }
 
+  @Test("Queries that select no fields have the same aggregates and distinct values")
+  func selectingNothing() throws {
+    let people = try file.open()["people"]
+    try people.insert([["n": 1], ["n": 2], ["n": 2]])
+    let query = people.find().select([])
+
+    #expect(try query.sum("n") == 5)
+    #expect(try query.distinct("n").count == 2)
+  }
+
+  @Test("A batch that does not fit into the last row IDs is rejected without a trap")
+  func lastRowIDs() throws {
+    let store = try file.open()
+    try store["people"].insert(["n": 0])
+    try store.close()
+    try file.sql("UPDATE people SET id = ?", .int(.max - 2))
+    let people = try file.open()["people"]
+
+    #expect(code { try people.insert([["n": 1], ["n": 2], ["n": 3]]) } == .database)
+    #expect(try people.count() == 1)
+    try people.insert([["n": 1], ["n": 2]])
+    #expect(try people.count() == 3)
+  }
+
   @Test("A live query reports changes of sealed documents")
   func updates() async throws {
     let store = try file.open()

@@ -66,7 +66,7 @@ struct KnownAnswerTests {
 
   @Test("The default scrypt cost can be computed")
   func defaultCost() throws {
-    let derivation = KeyDerivation(for: .passphrase("x"), ScryptCost())
+    let derivation = try KeyDerivation(for: .passphrase("x"), ScryptCost())
     #expect(try derivation.wrappingKey(.passphrase("x")).bitCount == 256)
   }
 

@@ -11,7 +11,7 @@ struct KnownKeysTests {
   /// Returns the keys of a store that a new key opens.
   private func ring(_ number: UInt32) throws -> Keyring {
     let key = EncryptionKey.key(SymmetricKey(size: .bits256))
-    let derivation = KeyDerivation(for: key, ScryptCost())
+    let derivation = try KeyDerivation(for: key, ScryptCost())
     let wrapping = try derivation.wrappingKey(key)
     let header = try EncryptionHeader(
       derivation, first: DataKey(number: number), .all, isStrict: true, wrapping)

@@ -60,6 +60,18 @@ struct MixedStoreTests {
     #expect(code { _ = try file.open()["people"].fetch() } == .corruptDocument)
   }
 
+  @Test(
+    "A document of another program is readable once encrypted, whatever its class name is",
+    arguments: ["CAST(x'FF41' AS TEXT)", "x'FF41'", "x'41'", "5", "'Film'"])
+  func foreignClassName(type: String) throws {
+    try file.sql("INSERT INTO people(type, body) VALUES (\(type), '{\"n\":-1}')")
+    let store = try file.open()
+
+    try store.encryptAll()
+
+    #expect(try store["people"].find(Field("n") == -1).count() == 1)
+  }
+
   @Test("An interrupted encryptAll resumes")
   func resume() throws {
     struct Stop: Error {}

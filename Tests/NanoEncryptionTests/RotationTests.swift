@@ -6,6 +6,8 @@ import NanoTestSupport
 import Synchronization
 import Testing
 
+@testable import NanoEncryption
+
 @Suite("Key changes and key rotation")
 struct RotationTests {
   let file: SealedFile
@@ -89,6 +91,23 @@ struct RotationTests {
     #expect(code { try store.changeKey(to: .passphrase("x"), cost: cost) } == .invalidArgument)
     try store.close()
     try expectAll(in: try open())
+  }
+
+  @Test(
+    "Scrypt costs that only some machines can compute are rejected for new keys, but not in files")
+  func costOfSomeMachines() throws {
+    let store = try open()
+    for (rounds, blockSize, parallelism) in [(16, 17, 1), (16, 1_024, 1), (2, 33, 2)] {
+      let cost = ScryptCost(rounds: rounds, blockSize: blockSize, parallelism: parallelism)
+      #expect(code { try store.changeKey(to: .passphrase("x"), cost: cost) } == .invalidArgument)
+      #expect(code { try cost.validate() } == nil)
+    }
+    for (rounds, blockSize, parallelism) in [(16, 16, 1), (16, 17, 2), (2, 32, 2)] {
+      let cost = ScryptCost(rounds: rounds, blockSize: blockSize, parallelism: parallelism)
+      try store.changeKey(to: .passphrase("x"), cost: cost)
+    }
+    try store.close()
+    try expectAll(in: try open("x"))
   }
 
   @Test("A rotation seals everything with a new key and removes the old one")

@@ -25,14 +25,35 @@ extension EncryptedReader {
     return found
   }
 
-  /// A record that does not decrypt has the digest that it is stored with: it can be deleted, but not read.
+  /// A record that does not decrypt has the digest that it is stored with: it can be deleted, but not read. Content
+  /// that was encrypted since it was written has no digest and no owner, so that it is collected.
   func blobs(after rowID: Int64, limit: Int) throws -> [BlobRecord] {
     try inner.blobs(after: rowID, limit: limit).map { record in
+      if try isSuperseded(record) {
+        return BlobRecord(
+          rowID: record.rowID, digest: nil, length: 0, chunkLength: record.chunkLength,
+          lease: BlobLease(owner: nil, touched: record.lease.touched))
+      }
       guard record.sealed != nil, let header = try? BlobHeader(record, ring) else { return record }
       var record = record
       record.digest = header.digest
       return record
     }
+  }
+
+  /// Whether a record of the inner engine is not encrypted, and not read either, because an encrypted one has its
+  /// content.
+  private func isSuperseded(_ record: BlobRecord) throws -> Bool {
+    guard ring.isStrict, record.sealed == nil, let digest = record.digest,
+      let found = try inner.blob(BlobHeader.identity(of: digest, ring.values))
+    else { return false }
+    return (try? BlobHeader(found, ring))?.digest == digest
+  }
+
+  /// Returns a record as it is stored in the inner engine.
+  func storedRecord(_ rowID: Int64) throws -> BlobRecord? {
+    let found = try inner.blobs(after: rowID - 1, limit: 1).first
+    return found?.rowID == rowID ? found : nil
   }
 
   /// Returns the record of the inner engine, and its header; `nil` if the record is not encrypted or does not decrypt.
@@ -44,8 +65,13 @@ extension EncryptedReader {
     return (record, header)
   }
 
-  fileprivate func innerRecords(_ blobs: [BlobRecord]) -> [BlobRecord] {
-    blobs.map { innerRecord($0).record }
+  fileprivate func innerRecords(_ blobs: [BlobRecord]) throws -> [BlobRecord] {
+    try blobs.map { blob in
+      guard blob.digest == nil, let stored = try storedRecord(blob.rowID),
+        try isSuperseded(stored)
+      else { return innerRecord(blob).record }
+      return stored
+    }
   }
 
   func chunk(
@@ -105,11 +131,11 @@ extension EncryptedWriter {
   }
 
   func deleteBlobs(_ blobs: [BlobRecord]) throws -> Int {
-    try writer.deleteBlobs(innerRecords(blobs))
+    try writer.deleteBlobs(try innerRecords(blobs))
   }
 
   func endLeases(of blobs: [BlobRecord]) throws {
-    try writer.endLeases(of: innerRecords(blobs))
+    try writer.endLeases(of: try innerRecords(blobs))
   }
 }
 

@@ -31,10 +31,13 @@ extension EncryptedWriter {
     }
     // After an explicit row ID, the next one cannot be predicted.
     guard documents.count > 1, documents.allSatisfy({ $0.rowID == nil }) else {
-      for document in documents { rowIDs.append(try insert(document, into: collection)) }
-      return
+      return try insertEach(documents, into: collection, &rowIDs)
     }
     let next = try writer.nextRowID(in: collection)
+    // The collection may run out of row IDs.
+    guard next <= Int64.max - Int64(documents.count) else {
+      return try insertEach(documents, into: collection, &rowIDs)
+    }
     var bodies: [UInt8] = []
     var encrypted = documents
     var ends: [Int] = []
@@ -66,6 +69,12 @@ extension EncryptedWriter {
     try result.get()
     try applyRule(
       zip(encrypted, documents).lazy.map { ($0.rowID ?? 0, $1.body) }, in: collection)
+  }
+
+  private func insertEach(
+    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
+  ) throws {
+    for document in documents { rowIDs.append(try insert(document, into: collection)) }
   }
 
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {

@@ -152,11 +152,12 @@ extension EncryptedWriter {
       } else if SealedBody.isSealed(stored.body) || !acceptsPlain {
         throw decryptor.corrupt(stored, "A document is not encrypted, or is corrupt")
       }
-      let row = SealedBody.RowContext(stored, Array(collection.foldingASCII.utf8))
-      let body =
+      let body = try SealedBody.RowContext.with(stored, Array(collection.foldingASCII.utf8)) {
+        row in
         SealedBody.isSealed(stored.body)
-        ? try decrypt(stored, decryptor, in: collection) { try encrypt($0.body, at: row, blind) }
-        : try encryptPlain(stored.body, at: row, blind, collection)
+          ? try decrypt(stored, decryptor, in: collection) { try encrypt($0.body, at: row, blind) }
+          : try encryptPlain(stored.body, at: row, blind, collection)
+      }
       let new = NewDocument(
         key: stored.key, type: stored.type, version: stored.version, added: stored.added ?? 0,
         rowID: stored.rowID, body: UnsafeRawBufferPointer(start: nil, count: 0))

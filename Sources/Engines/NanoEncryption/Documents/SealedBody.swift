@@ -141,6 +141,24 @@ extension SealedBody.RowContext {
       type: stored.borrowedType, version: stored.version)
   }
 
+  /// Passes the row context of a stored document, whose row is to be written again, to a closure.
+  ///
+  /// Its class name is the text that is written. Another program may have stored bytes that are not UTF-8.
+  static func with<Result>(
+    _ stored: StoredDocument, _ collection: [UInt8],
+    _ work: (SealedBody.RowContext) throws -> Result
+  ) rethrows -> Result {
+    guard var type = stored.type else {
+      return try work(SealedBody.RowContext(stored, collection))
+    }
+    return try type.withUTF8 {
+      try work(
+        SealedBody.RowContext(
+          collection: collection, rowID: stored.rowID, key: stored.borrowedKey,
+          type: UnsafeRawBufferPointer($0), version: stored.version))
+    }
+  }
+
   /// Passes the row context of a document to be written to a closure.
   static func with<Result>(
     _ document: NewDocument, key: DocumentKey?, rowID: Int64, _ collection: [UInt8],

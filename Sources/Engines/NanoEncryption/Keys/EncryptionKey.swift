@@ -53,7 +53,7 @@ extension EncryptionKey: CustomStringConvertible, CustomReflectable {
 public struct ScryptCost: Sendable, Hashable {
   /// The parameter N, a power of two.
   public var rounds: Int
-  /// The parameter r. One computation takes 128 · N · r bytes.
+  /// The parameter r, at most 16 if `parallelism` is 1. One computation takes 128 · N · r bytes.
   public var blockSize: Int
   /// The parameter p.
   public var parallelism: Int
@@ -75,9 +75,25 @@ public struct ScryptCost: Sendable, Hashable {
     guard rounds > 1, rounds.nonzeroBitCount == 1, (1...1_024).contains(blockSize),
       (1...1_024).contains(parallelism), rounds <= Self.maximumMemory / (128 * blockSize)
     else {
-      throw StoreError(
-        .invalidArgument, "The scrypt cost is out of range",
-        [.actual: "N \(rounds), r \(blockSize), p \(parallelism)"])
+      throw outOfRange
     }
+  }
+
+  /// The memory page that every supported machine has at least.
+  private static let smallestPage = 4_096
+
+  /// Also rejects costs that only machines with larger memory pages can compute, so that every machine opens the store.
+  func validateForNewKey() throws(StoreError) {
+    try validate()
+    // scrypt takes one block for each round and each part, and one to mix them. CryptoExtras limits it to the product
+    // of rounds and parts, and a page.
+    let blocks = rounds + parallelism + 1 - rounds * parallelism
+    guard blocks * 128 * blockSize <= Self.smallestPage else { throw outOfRange }
+  }
+
+  private var outOfRange: StoreError {
+    StoreError(
+      .invalidArgument, "The scrypt cost is out of range",
+      [.actual: "N \(rounds), r \(blockSize), p \(parallelism)"])
   }
 }

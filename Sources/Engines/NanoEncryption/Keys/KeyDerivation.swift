@@ -15,10 +15,14 @@ struct KeyDerivation: Sendable, Hashable {
   let salt: Data
 
   /// Creates a derivation with a new salt.
-  init(for key: EncryptionKey, _ cost: ScryptCost) {
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a cost that is out of range, if the key is a passphrase.
+  init(for key: EncryptionKey, _ cost: ScryptCost) throws(StoreError) {
     salt = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
     switch key.secret {
-    case .passphrase: method = .scrypt(cost)
+    case .passphrase:
+      try cost.validateForNewKey()
+      method = .scrypt(cost)
     case .raw: method = .raw
     }
   }

@@ -30,7 +30,7 @@ struct KeyLoader {
   /// Creates the keys of a store that has none.
   private func create() throws -> Keyring {
     // Derived outside of the transaction, since it takes time.
-    let derivation = KeyDerivation(for: encryption.key, encryption.cost)
+    let derivation = try KeyDerivation(for: encryption.key, encryption.cost)
     let wrapping = try derivation.wrappingKey(encryption.key)
     return try inner.write(nil) { writer in
       // Another process may have created the keys first.

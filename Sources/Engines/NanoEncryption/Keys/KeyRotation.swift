@@ -14,7 +14,7 @@ extension EncryptedEngine {
   /// - Parameter cost: The cost of deriving the key from a passphrase.
   /// - Throws: ``StoreError/Code/invalidArgument`` for an invalid key. The previous key stays valid.
   package func changeKey(to key: EncryptionKey, cost: ScryptCost = ScryptCost()) throws {
-    let derivation = KeyDerivation(for: key, cost)
+    let derivation = try KeyDerivation(for: key, cost)
     let wrapping = try derivation.wrappingKey(key)
     // Transactions read the new header as soon as it is committed.
     knownKeys.add(wrapping, derivation)
@@ -76,6 +76,15 @@ extension EncryptedEngine {
     try writer.setMetadata(value, EncryptionMarker.name)
     return try Keyring(value, wrapping)
   }
+
+  func writeEncrypted<Result>(_ work: (EncryptedWriter) throws -> Result) throws -> Result {
+    try write(nil) { writer in
+      guard let writer = writer as? EncryptedWriter else {
+        throw StoreError(.unsupported, "The engine does not encrypt documents")
+      }
+      return try work(writer)
+    }
+  }
 }
 
 /// Reencrypts everything with the current key, and removes the other keys.
@@ -107,9 +116,9 @@ private final class ReencryptionRun {
           try progress?(reported)
         }
         // After the documents, since their reencryption keeps the bodies that they had before.
-        try reencryptPreviousBodies(of: name)
+        try reencryptPreviousBodies(of: name) { try progress?(reported) }
       }
-      if acceptsPlain { try encryptBlobs() }
+      if acceptsPlain { try engine.encryptBlobs { try progress?(reported) } }
       isComplete = try finish(ring)
     }
     try progress?(1)
@@ -127,7 +136,7 @@ private final class ReencryptionRun {
   private func reencrypt(_ collection: String, _ didEncrypt: (Int) throws -> Void) throws {
     var last: Int64?
     while true {
-      let step = try writing { writer -> (last: Int64, count: Int, isEnd: Bool)? in
+      let step = try engine.writeEncrypted { writer -> (last: Int64, count: Int, isEnd: Bool)? in
         if let blind = try writer.blindIndexes(of: collection), !blind.fields.isEmpty,
           blind.keyNumber != writer.ring.current.number
         {
@@ -144,12 +153,15 @@ private final class ReencryptionRun {
     }
   }
 
-  private func reencryptPreviousBodies(of collection: String) throws {
+  private func reencryptPreviousBodies(
+    of collection: String, _ didEncrypt: () throws -> Void
+  ) throws {
     var last: Int64?
     repeat {
-      last = try writing {
+      last = try engine.writeEncrypted {
         try $0.reencryptPreviousBodies(of: collection, after: last, acceptsPlain: acceptsPlain)
       }
+      try didEncrypt()
     } while last != nil
   }
 
@@ -170,54 +182,11 @@ private final class ReencryptionRun {
     return (seen.last ?? 0, seen.count, true)
   }
 
-  /// Encrypts the content of attachments that was written before the store was encrypted, in transactions of a few
-  /// chunks.
-  private func encryptBlobs() throws {
-    var last: Int64 = 0
-    while true {
-      let found = try engine.read(.snapshot, nil) { try $0.blobs(after: last, limit: 100) }
-      guard let end = found.last?.rowID else { return }
-      for blob in found where blob.sealed == nil && blob.digest != nil { try encrypt(blob) }
-      last = end
-    }
-  }
-
-  private func encrypt(_ blob: BlobRecord) throws {
-    guard let digest = blob.digest else { return }
-    let new = NewBlob(digest, length: blob.length, blob.lease)
-    if blob.chunkLength == 0 {
-      return try writing { writer in
-        _ = try writer.chunk(0, of: blob) { bytes, _ in try writer.addBlob(new, bytes) }
-        _ = try writer.deleteBlobs([blob])
-      }
-    }
-    var upload: BlobUpload?
-    repeat {
-      upload = try writing { writer in
-        // Owned by several processes: kept for a while, and collected if the encryption is interrupted.
-        let lease = BlobLease(owner: "", touched: blob.lease.touched)
-        var next = try upload ?? writer.beginBlob(chunkLength: blob.chunkLength, lease)
-        for position in next.count..<min(next.count + 8, blob.chunkCount) {
-          let exists = try writer.chunk(position, of: blob) { bytes, _ in
-            try writer.appendChunk(bytes, state: nil, to: &next)
-          }
-          guard exists else {
-            throw StoreError.damagedBlob(digest, "chunk \(position) is missing")
-          }
-        }
-        guard next.count == blob.chunkCount else { return next }
-        try writer.finishBlob(next, new)
-        _ = try writer.deleteBlobs([blob])
-        return nil
-      }
-    } while upload != nil
-  }
-
   /// Removes the other keys. Every writer reads the keys first, so nothing is encrypted with them anymore.
   ///
   /// - Returns: `false` if another connection has added collections or a key since the start.
   private func finish(_ start: Keyring) throws -> Bool {
-    let rings = try writing { writer -> (before: Keyring, after: Keyring)? in
+    let rings = try engine.writeEncrypted { writer -> (before: Keyring, after: Keyring)? in
       var header = writer.ring.header
       guard header.collections == start.header.collections, header.current == start.header.current
       else { return nil }
@@ -230,15 +199,6 @@ private final class ReencryptionRun {
     guard let rings else { return false }
     engine.knownKeys.replace(rings.before, with: rings.after)
     return true
-  }
-
-  private func writing<Result>(_ work: (EncryptedWriter) throws -> Result) throws -> Result {
-    try engine.write(nil) { writer in
-      guard let writer = writer as? EncryptedWriter else {
-        throw StoreError(.unsupported, "The engine does not encrypt documents")
-      }
-      return try work(writer)
-    }
   }
 }
 

@@ -41,6 +41,9 @@ extension EncryptedReader {
   }
 
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
+    var query = query
+    // The selected fields are those of results, while the aggregates read any.
+    query.query.fields = nil
     guard let encryptedQuery = try encryptedQuery(query.query, collection) else {
       return try inner.aggregate(try plain(query), in: collection)
     }
@@ -64,6 +67,9 @@ extension EncryptedReader {
   func distinct(
     _ field: FieldPath, _ query: Query, in collection: String
   ) throws -> [DocumentValue] {
+    var query = query
+    // As for aggregates.
+    query.fields = nil
     guard let encryptedQuery = try encryptedQuery(query, collection) else {
       return try inner.distinct(field, try plain(query), in: collection)
     }
