@@ -11,6 +11,7 @@ import Testing
     var city: String
     var age: Int
     var laps: Int? = 1
+    @Indexed var rank = 5
   }
 
   private func runners() throws -> ModelCollection<Runner> {
@@ -64,6 +65,19 @@ import Testing
     #expect(ages.value?.0 == 3)
     #expect(cities.value?.map(\.group) == ["London", "Rome"])
     #expect(cities.value?.map(\.values) == [36, 30])
+  }
+
+  @Test("Live results sort a document that is written later by its default")
+  func laterDefault() throws {
+    let runners = try runners()
+    try runners.update("ada", .set(\.rank, 9))
+    try runners.update("bo", .set(\.rank, 1))
+    let results = LiveResults(runners.find().sorted(by: \.rank), loading: .immediately)
+
+    try runners.documents.insert(["city": "Oslo", "age": 1], key: "cy")
+    try results.load()
+
+    #expect(results.elements.map(\.id) == ["bo", "cy", "ada"])
   }
 
   @Test("Live aggregates count the default of a document that lacks the property")

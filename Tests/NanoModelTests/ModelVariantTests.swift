@@ -30,6 +30,15 @@ import Testing
   @Field(renamedFrom: "pals") var friends: [Pal] = []
 }
 
+private enum SchoolYear: Int, ModelKey {
+  case low = 9
+  case high = 10
+}
+
+@Model private struct Grade: Equatable {
+  @Key var level: SchoolYear
+}
+
 @Suite("Documents with missing fields")
 struct ModelVariantTests {
   private let store: Store
@@ -47,7 +56,7 @@ struct ModelVariantTests {
         ["city": "X"], ["city": "X", "country": "FR"], ["city": "Y", "country": "UK"],
       ]
       maybe(["email", "mail"], ["a", "b", .null])
-      maybe(["tags"], [[], ["none"], ["x", ""]])
+      maybe(["tags"], [[], ["none"], ["x", ""], .null])
       maybe(["rank"], [.null, 5, 7])
       maybe(["home", "place", "spot"], homes + [.null])
       maybe(["work"], homes)
@@ -139,6 +148,26 @@ struct ModelVariantTests {
     }
     #expect(try Set(guests.find().distinct(\.email)) == Set(all.map(\.email)).subtracting([nil]))
     #expect(try guests.find().max(\.rank) == all.compactMap(\.rank).max())
+  }
+
+  @Test("A null is found and counted as it is read")
+  func storedNull() throws {
+    try store["Guest"].insert(["tags": .null, "email": .null, "mail": "a"], key: "1")
+    let guests = guests
+    let guest = try #require(try guests.get(1))
+    #expect(guest.tags == ["none"] && guest.email == nil)
+    #expect(try guests.find { $0.tags.contains("none") }.count() == 1)
+    #expect(try guests.find { $0.tags.isEmpty }.count() == 0)
+    #expect(try guests.find(\.email == nil).count() == 1)
+    #expect(try guests.find(\.email == "a").count() == 0)
+    #expect(try guests.find().distinct(\.tags) == ["none"])
+  }
+
+  @Test("An integer key is sorted as a number, also as a raw value")
+  func rawIntegerKeys() throws {
+    let grades = store[Grade.self]
+    try grades.insert([Grade(level: .high), Grade(level: .low)])
+    #expect(try grades.find().sorted(by: \.level).fetch().map(\.level) == [.low, .high])
   }
 
   @Test("Changing a part that is missing or has a former name creates it as the model defines")

@@ -262,6 +262,19 @@ struct ModelVersionsTests {
     #expect(try store["people"].find("[__version__] = 2").count() == 250)
   }
 
+  @Test("Former names in nested values are rewritten")
+  func nestedFormerNames() throws {
+    let store = try anyStore()
+    try store["Dwelling"].insert(["place": ["town": "Bern"], "rooms": [["label": "a"]]], key: "1")
+    try store["Dwelling"].insert(["place": ["city": "Rome"]], key: "2")
+    let dwellings = store[Dwelling.self]
+    #expect(try dwellings.upgrade() == 1)
+    #expect(try store["Dwelling"].get("1")?["place.city"] == "Bern")
+    #expect(try store["Dwelling"].get("1")?["place.town"] == nil)
+    #expect(try store["Dwelling"].find("EXISTS([rooms.label])").count() == 0)
+    #expect(try dwellings.upgrade() == 0)
+  }
+
   @Test("An interrupted upgrade resumes")
   func resumedUpgrade() async throws {
     struct Enough: Error {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoStoreModels
 import NanoTestSupport
 import Testing
@@ -40,6 +41,21 @@ import Testing
   @Key var id: String
   var director: NamedPerson?
   var reviews: [StarRating] = []
+}
+
+@Model private struct Writer: Equatable {
+  @Key var id: UUID
+}
+
+@Model private struct Shelf: Equatable {
+  @Key var number: Int
+}
+
+@Model private struct Volume: Equatable {
+  @Key var id: String
+  @Field(renamedFrom: "author") var writerID: UUID?
+  var shelf = 1
+  var editors: [UUID] = []
 }
 
 @Suite("Related models", .timeLimit(.minutes(10)))
@@ -121,6 +137,54 @@ struct RelatedModelTests {
     #expect(byKey.compactMap { $0.one("directorID")?["name"]?.string } == ["Scott"])
   }
 
+  @Test("Properties of UUIDs and integers refer to keys of the same type")
+  func typedKeys() throws {
+    let store = try anyStore()
+    let (writers, shelves) = (store[Writer.self], store[Shelf.self])
+    let volumes = store[Volume.self]
+    let writer = Writer(id: UUID())
+    try writers.save([writer, Writer(id: UUID())])
+    try shelves.save([Shelf(number: 1), Shelf(number: 2)])
+    try volumes.save([
+      Volume(id: "a", writerID: writer.id, shelf: 2), Volume(id: "b", editors: [writer.id]),
+    ])
+
+    #expect(try volumes.find { $0.writerID.refers(to: Writer.self) }.fetch().map(\.id) == ["a"])
+    #expect(try volumes.find { !$0.writerID.refers(to: Writer.self) }.fetch().map(\.id) == ["b"])
+    #expect(try volumes.find { $0.editors.refers(to: Writer.self) }.fetch().map(\.id) == ["b"])
+    let second = volumes.find { $0.shelf.refers(to: Shelf.self) { $0.number == 2 } }
+    #expect(try second.fetch().map(\.id) == ["a"])
+    #expect(try writers.find { $0.id.isReferred(by: \Volume.writerID) }.fetch() == [writer])
+    #expect(try writers.find { $0.id.isReferred(by: \Volume.editors) }.fetch() == [writer])
+    let used = shelves.find { $0.number.isReferred(by: \Volume.shelf) { $0.id == "a" } }
+    #expect(try used.fetch().map(\.number) == [2])
+
+    let authored = try volumes.find().including(\.writerID, from: writers, as: "writer").fetch()
+    #expect(authored.map { $0.many("writer").count } == [1, 0])
+    let placed = try volumes.find().including(\.shelf, from: shelves, as: "place").fetch()
+    #expect(placed.map { $0.one("place")?.document.key } == ["2", "1"])
+    let counts = writers.find().including(.key, from: volumes, by: \.writerID, as: "volumes")
+    #expect(try counts.fetch().map { $0.many("volumes").count }.sorted() == [0, 1])
+  }
+
+  @Test("References under a former name and defaults count, or are an error")
+  func formerReferences() throws {
+    let store = try anyStore()
+    let writer = Writer(id: UUID())
+    try store[Writer.self].save(writer)
+    try store[Shelf.self].save(Shelf(number: 1))
+    try store["Volume"].insert(["author": .string(writer.id.uuidString)], key: "a")
+
+    let writers = store[Writer.self]
+    #expect(try writers.find { $0.id.isReferred(by: \Volume.writerID) }.fetch() == [writer])
+    #expect(try store[Shelf.self].find { $0.number.isReferred(by: \Volume.shelf) }.count() == 1)
+    let included = store[Volume.self].find().including(\.writerID, from: writers)
+    #expect(#expect(throws: StoreError.self) { try included.fetch() }?.code == .unsupported)
+    try store[Volume.self].upgrade()
+    let upgraded = store[Volume.self].find().including(\.writerID, from: writers)
+    #expect(try upgraded.fetch().map { $0.many("writerID").count } == [1])
+  }
+
   @Test("A property that is not stored is rejected when the query runs")
   func notStored() throws {
     let store = try anyStore()
@@ -129,6 +193,8 @@ struct RelatedModelTests {
       films.find().including(\.title.count, from: store["Director"]),
       films.find().including(.key, from: store[Critique.self], by: \.filmID.count),
       films.find(\.title.count > 3).including(\.directorID, from: store["Director"]),
+      films.find().including(
+        \.directorID, from: store[Director.self].find(\.name.count > 3), as: "director"),
     ]
     for query in queries {
       let error = #expect(throws: StoreError.self) { try query.fetch() }

@@ -240,6 +240,25 @@ struct SyntaxDepthTests {
     #expect(throws: StoreError.self) { try store[SyntaxNode.self].insert(nested(256)) }
   }
 
+  @Test("A tree whose nodes all have a field that the model lacks can be read")
+  func unknownFieldsAtAllLevels() throws {
+    let depth = 200
+    let text =
+      String(repeating: #"{"name":"","children":["#, count: depth)
+      + #"{"name":"","x":1}"# + String(repeating: #"],"x":1}"#, count: depth)
+    var bytes = Array(text.utf8)
+    var node = try bytes.withUnsafeMutableBytes { bytes in
+      var reader = JSONReader(UnsafeRawBufferPointer(bytes))
+      return try SyntaxNode(reading: &reader)
+    }
+    var levels = 0
+    while let child = node.children.first {
+      node = child
+      levels += 1
+    }
+    #expect(levels == depth)
+  }
+
   @Test("A value nested too deeply is not written", arguments: [600, 5000])
   func tooDeepToWrite(depth: Int) throws {
     let error = #expect(throws: StoreError.self) {

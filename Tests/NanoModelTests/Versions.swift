@@ -84,3 +84,18 @@ enum V5 {
     ]
   }
 }
+
+@Model struct DwellingRoom: Equatable {
+  @Field(renamedFrom: "label") var name: String
+}
+
+@Model struct DwellingPlace: Equatable {
+  @Field(renamedFrom: "town") var city: String
+}
+
+/// A model whose nested values have former names.
+@Model struct Dwelling: Equatable {
+  @Key var id: String
+  var place: DwellingPlace
+  var rooms: [DwellingRoom] = []
+}

@@ -16,6 +16,9 @@ public struct JSONReader {
   @usableFromInline var cursor: UnsafePointer<UInt8>
   /// The number of open values that were entered with ``enter()``.
   @usableFromInline var depth = 0
+  /// Whether the fields of values that contain others are searched by name at once. Set by generated code when such a
+  /// value was not in the order of declaration: reading each level of nesting twice would take exponential time.
+  public var readsByName = false
 
   /// Creates a reader positioned at the first byte.
   @inlinable @inline(__always)

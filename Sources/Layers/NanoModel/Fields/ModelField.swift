@@ -42,6 +42,8 @@ public struct ModelField<Root>: Sendable {
   /// Whether a stored null is a value of the property.
   let isOptional: Bool
   let isInteger: Bool
+  /// How the property stores keys that are not stored as their text.
+  let keyForm: KeyForm?
   let isText: Bool
   /// Whether the property holds a decimal, or a collection of decimals.
   let isDecimal: Bool
@@ -70,9 +72,11 @@ public struct ModelField<Root>: Sendable {
       : (V.self as? any ModelHolder.Type)?.heldModel ?? V.self as? any Model.Type
     isAttachment = V.self is any AttachmentHolder.Type
     isOptional = V.self is any OptionalHolder.Type
-    isInteger = V.self is any IntegerHolder.Type
+    let kind = StoredType(V.self).kind
+    isInteger = kind.isInteger
+    keyForm = kind.keyForm
     isText = V.self is any TextQueryValue.Type
-    isDecimal = StoredType(V.self).kind.isDecimal
+    isDecimal = kind.isDecimal
     isList = V.self is any ListQueryValue.Type
     missing = { constant.flatMap { try? StoredValues.stored($0()) } }
   }
@@ -95,9 +99,3 @@ extension Array: ModelHolder {
 private protocol OptionalHolder {}
 extension Optional: OptionalHolder {}
 extension DocumentValue: OptionalHolder {}
-
-/// An integer or an optional integer.
-private protocol IntegerHolder {}
-extension Optional: IntegerHolder where Wrapped: IntegerHolder {}
-extension Int: IntegerHolder {}
-extension Int64: IntegerHolder {}

@@ -14,6 +14,7 @@ struct FieldStep: Sendable {
   let hasComputedDefault: Bool
   let isKey: Bool
   let isInteger: Bool
+  let keyForm: KeyForm?
   let isOptional: Bool
   let isList: Bool
   let isText: Bool
@@ -32,6 +33,7 @@ struct FieldStep: Sendable {
     hasComputedDefault = field.traits.contains(.computedDefault)
     isKey = field.traits.contains(.key)
     isInteger = field.isInteger
+    keyForm = field.keyForm
     isOptional = field.isOptional
     isList = field.isList
     isText = field.isText
@@ -51,10 +53,14 @@ struct FieldStep: Sendable {
 
   /// Returns the condition that a document has the field.
   ///
-  /// A null counts as a value in a list, and in a property that accepts null and whose default is another
-  /// value. It counts as a missing field otherwise.
-  func isPresent(_ path: FieldPath) -> Condition {
-    isList || (isOptional && missing != nil) ? .exists(path) : .not(.isNull(.field(path)))
+  /// A null is a value of a property that accepts null, also instead of a default or of a field under a former name.
+  /// It counts as a missing field otherwise.
+  func isPresent(_ path: FieldPath) -> Condition { isAbsent(path).opposite }
+
+  /// Returns the condition that a document lacks the field.
+  func isAbsent(_ path: FieldPath) -> Condition {
+    if isOptional, hasVariants { return .not(.exists(path)) }
+    return isList ? .hasNoList(path) : .isNull(.field(path))
   }
 }
 
@@ -86,6 +92,7 @@ struct PropertyLocation: Sendable {
   private var last: FieldStep { steps[steps.count - 1] }
   var isKey: Bool { steps.count == 1 && !isNested && last.isKey }
   var isIntegerKey: Bool { isKey && last.isInteger }
+  var keyForm: KeyForm? { last.keyForm }
   var isTextKey: Bool { isKey && last.isText }
   var isList: Bool { last.isList }
   var isDecimal: Bool { last.isDecimal }
@@ -140,9 +147,14 @@ extension PropertyLocation {
           var inner = inner
           switch inner.content {
           case .path, .elements: break  // what is there is in something that is there
-          case .constant, .nothing: inner.when = step.isPresent(path).and(inner.when)
+          case .constant, .nothing:
+            inner.when = Condition.not(.isNull(.field(path))).and(inner.when)
           }
           cases.append(inner)
+        }
+        // A null that is a value has no parts, and no default or former name replaces it.
+        if step.isOptional, step.hasVariants {
+          cases.append(FieldCase(when: step.isPresent(path), content: .nothing))
         }
       }
     }
@@ -152,6 +164,15 @@ extension PropertyLocation {
         when: .constant(true),
         content: step.missing.map { .constant(path, $0) } ?? .nothing))
     return cases
+  }
+}
+
+extension Condition {
+  /// The condition that the field of a list is null or missing. A list that contains null has a length.
+  static func hasNoList(_ path: FieldPath) -> Condition {
+    let isList = Condition.comparison(
+      .function(.arrayLength, [.field(path)]), .greaterOrEqual, .value(.int(0)))
+    return .all([.isNull(.field(path)), .not(isList)])
   }
 }
 

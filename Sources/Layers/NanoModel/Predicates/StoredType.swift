@@ -100,6 +100,26 @@ extension StoredType.Kind {
     }
   }
 
+  /// Whether all values are signed 64-bit integers.
+  var isInteger: Bool {
+    switch self {
+    case .integer(_, let fits): fits
+    case .raw(let kind): kind.isInteger
+    default: false
+    }
+  }
+
+  /// How a key of the type, or of the elements, is stored in a field; nil if it is stored as the key's text.
+  var keyForm: KeyForm? {
+    switch self {
+    case .uuid: .uuid
+    case .integer: .integer
+    case .raw(let kind): kind.keyForm
+    case .list(let element): element.kind.keyForm
+    default: nil
+    }
+  }
+
   var isText: Bool { if case .text = self { true } else { false } }
   var isList: Bool { if case .list = self { true } else { false } }
 }

@@ -44,11 +44,17 @@ public struct ModelOrdering<Root: Model>: Sendable {
     let expression = includesVariants ? location.expression : .field(location.path)
     return Ordering(expression, descending: descending)
   }
+
+  /// The field of the property, if a document that lacks it does not count as null.
+  func defaultedPath() throws(StoreError) -> FieldPath? {
+    let location = try location.get()
+    return location.hasVariants && !location.isKey ? location.path : nil
+  }
 }
 
 extension PropertyLocation {
   /// The decoded value of the property, for documents of all versions.
-  fileprivate var expression: QueryExpression {
+  var expression: QueryExpression {
     var branches: [QueryExpression.Branch] = []
     for current in cases(formerNames: true) {
       switch current.content {

@@ -39,8 +39,7 @@ extension ModelPath {
     _ condition: ModelCondition<Target> = .all
   ) -> ModelCondition<Root> {
     switch ModelPath<Target, Property>(property).location {
-    case .success(let location):
-      related(Target.self, by: location.isKey ? .key : .field(location.path), condition)
+    case .success(let remote): related(Target.self, by: remote, condition)
     case .failure(let failure): ModelCondition(failure: failure)
     }
   }
@@ -49,13 +48,49 @@ extension ModelPath {
   package func related<Target: Model>(
     _ type: Target.Type, by remote: RelationKey, _ inner: ModelCondition<Target>
   ) -> ModelCondition<Root> {
+    related(inner, by: remote.expression) { (local, location) in
+      guard remote == .key, !location.isKey, let form = location.keyForm,
+        form.matchesKeys(of: Target.self)
+      else { return local }
+      return form.keyText(of: local)
+    }
+  }
+
+  private func related<Target: Model>(
+    _ type: Target.Type, by remote: PropertyLocation, _ inner: ModelCondition<Target>
+  ) -> ModelCondition<Root> {
+    guard !remote.isKey else { return related(type, by: .key, inner) }
+    var references = remote.referringExpression
+    // Converting these rather than the key lets the condition look up keys.
+    if case .success(let local) = location, local.isKey, let form = remote.keyForm,
+      form.matchesKeys(of: Root.self)
+    {
+      references = form.keyText(of: references)
+    }
+    return related(inner, by: references) { (local, _) in local }
+  }
+
+  private func related<Target: Model>(
+    _ inner: ModelCondition<Target>, by remote: QueryExpression,
+    _ local: (QueryExpression, PropertyLocation) -> QueryExpression
+  ) -> ModelCondition<Root> {
     if let failure = inner.failure { return ModelCondition(failure: failure) }
-    return condition { (local, _) throws(StoreError) in
+    return condition { (expression, location) throws(StoreError) in
       .related(
         RelatedCondition(
-          local: local, collection: Target.collectionName, remote: remote.expression,
+          local: local(expression, location), collection: Target.collectionName, remote: remote,
           condition: inner.condition.readingDecimalTexts(Target.holdsDecimals)))
     }
+  }
+}
+
+extension PropertyLocation {
+  /// The references in a property of related documents. Only a plain field can be joined.
+  fileprivate var referringExpression: QueryExpression {
+    // An empty default refers to nothing.
+    let isDefaultEmpty = missing == nil || missing == .string("") || missing == .array([])
+    let isPlain = steps.dropLast().allSatisfy { !$0.hasVariants } && isDefaultEmpty
+    return isPlain && formerPaths.isEmpty ? .field(path) : expression
   }
 }
 

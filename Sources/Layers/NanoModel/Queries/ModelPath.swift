@@ -234,7 +234,9 @@ extension Condition {
           // The related documents of the default are not known yet.
           let related = plain.replacingRelated { related in
             var related = related
-            related.local = .value(value)
+            related.local = related.local.replacingExpressions { (expression: QueryExpression) in
+              expression == .field(path) ? QueryExpression.value(value) : nil
+            }
             return .related(related)
           }
           found.append(open.and(current.when).and(related))

@@ -99,7 +99,7 @@ extension ModelQuery {
     of locations: [PropertyLocation], _ paths: [ObservedPath]
   ) -> Condition? {
     var conditions = locations.filter { $0.hasVariants || $0.hasComputedDefault }.map { location in
-      location.isList ? Condition.not(.exists(location.path)) : .isNull(.field(location.path))
+      location.isList ? Condition.hasNoList(location.path) : .isNull(.field(location.path))
     }
     let decimals = Set(locations.filter(\.isDecimal).map(\.path))
     conditions += paths.holdingText(of: decimals).map { .isText($0) }

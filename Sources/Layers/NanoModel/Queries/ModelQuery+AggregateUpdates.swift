@@ -56,6 +56,8 @@ extension ModelQuery {
     _ aggregates: repeat ModelAggregate<M, each Result>,
     make: @escaping @Sendable ([AggregateRow]) throws -> Value
   ) -> LiveQueryEvaluator<Value> {
+    // The order decides which values count. A document that is written later can lack a field with a default.
+    let isLimited = limit != nil || offset > 0
     let plan = Swift.Result { () throws -> LiveAggregation<M> in
       let groups = try groups()
       var (requested, locations) = ([Aggregate](), groups)
@@ -64,12 +66,13 @@ extension ModelQuery {
         if let location = aggregate.location { locations.append(location) }
       }
       let query = AggregateQuery(
-        try documentQuery().query, groups: groups.map(\.path), aggregates: requested)
+        try documentQuery(order: isLimited ? .defaults : .current).query,
+        groups: groups.map(\.path), aggregates: requested)
       return LiveAggregation(query: query, locations: locations, decoder: collection.decoder)
     }
     return LiveQueryEvaluator(
       store: collection.store, collection: collection.name,
-      query: (try? plan.get().query.query) ?? Query(.constant(true))
+      query: (try? plan.get().query.query) ?? Query(.constant(true)), isSnapshot: true
     ) { [name = collection.name] reader in
       let rows = try plan.get().rows(reader, in: name)
       return LiveResult(try .values(of: rows)) { try make(rows) }

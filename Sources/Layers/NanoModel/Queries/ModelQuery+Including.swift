@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
+import NanoEngine
 public import NanoQuery
 public import NanoStoreCore
 
 extension ModelQuery: RelatedSource {
-  /// The equivalent query over documents, without related documents.
+  /// The equivalent query over documents, without related documents. Whether an index has its order, in which documents
+  /// without a field count with its default, is determined now.
   public var includingQuery: IncludingQuery { liveQuery.includingQuery }
 }
 
@@ -36,9 +38,15 @@ extension ModelQuery {
     _ property: any KeyPath<M, Value> & Sendable, from source: some RelatedSource,
     by remote: RelationKey = .key, as name: String? = nil
   ) -> IncludingQuery {
-    switch RelationKey.of(property) {
-    case .success(let local): includingQuery.including(local, from: source, by: remote, as: name)
-    case .failure(let error): collection.documents.failing(with: error).includingQuery
+    do throws(StoreError) {
+      let location = try M.location(of: property)
+      try collection.documents.checkReferences(in: location)
+      let target = (type(of: source) as? any ModelSource.Type)?.model
+      return includingQuery.including(
+        location.relationKey, from: source, by: remote, as: name,
+        remoteForms: location.keyTexts(remote, target))
+    } catch {
+      return collection.documents.failing(with: error).includingQuery
     }
   }
 }
@@ -53,9 +61,15 @@ extension RelatedSource {
     _ local: RelationKey, from source: ModelQuery<Target>,
     by property: any KeyPath<Target, Value> & Sendable, as name: String? = nil
   ) -> IncludingQuery {
-    switch RelationKey.of(property) {
-    case .success(let remote): including(local, from: source, by: remote, as: name)
-    case .failure(let error): includingQuery.query.collection.failing(with: error).includingQuery
+    do throws(StoreError) {
+      let location = try Target.location(of: property)
+      try source.collection.documents.checkReferences(in: location)
+      let model = (Self.self as? any ModelSource.Type)?.model
+      return including(
+        local, from: source, by: location.relationKey, as: name,
+        remoteForms: location.fieldValues(local, model))
+    } catch {
+      return includingQuery.query.collection.failing(with: error).includingQuery
     }
   }
 
@@ -66,10 +80,51 @@ extension RelatedSource {
   ) -> IncludingQuery { including(local, from: source.find(), by: property, as: name) }
 }
 
-extension RelationKey {
-  fileprivate static func of<M: Model, Value>(
-    _ property: any KeyPath<M, Value> & Sendable
-  ) -> Result<RelationKey, StoreError> {
-    ModelPath<M, Value>(property).location.map { $0.isKey ? .key : .field($0.path) }
+extension PropertyLocation {
+  fileprivate var relationKey: RelationKey { isKey ? .key : .field(path) }
+
+  /// Returns how the property's values are converted to the keys that they refer to.
+  fileprivate func keyTexts(
+    _ remote: RelationKey, _ target: (any Model.Type)?
+  ) -> (@Sendable (DocumentValue) -> [DocumentValue])? {
+    guard remote == .key, !isKey, let keyForm, keyForm.matchesKeys(of: target) else { return nil }
+    let isKnown = target != nil
+    return { Self.forms(of: $0, keyForm.keyText(ofField: $0), isKnown) }
+  }
+
+  /// Returns how keys are converted to the property's values that refer to them.
+  fileprivate func fieldValues(
+    _ local: RelationKey, _ model: (any Model.Type)?
+  ) -> (@Sendable (DocumentValue) -> [DocumentValue])? {
+    guard local == .key, !isKey, let keyForm, keyForm.matchesKeys(of: model) else { return nil }
+    let isKnown = model != nil
+    return { Self.forms(of: $0, keyForm.fieldValue(ofKey: $0), isKnown) }
+  }
+
+  /// Returns the forms of a value: both if the model is not known, since its keys can be any text.
+  private static func forms(
+    of value: DocumentValue, _ converted: DocumentValue, _ isKnown: Bool
+  ) -> [DocumentValue] { isKnown || converted == value ? [converted] : [converted, value] }
+}
+
+extension DocumentCollection {
+  /// Checks that no document has references under a former name, where including related documents does not find them.
+  ///
+  /// - Throws: ``StoreError/Code/unsupported``, and the errors of reading.
+  fileprivate func checkReferences(in location: PropertyLocation) throws(StoreError) {
+    let former = location.formerPaths
+    guard !former.isEmpty else { return }
+    do {
+      let observed = Set(try observedPaths().map(\.field))
+      let paths = former.filter { observed.contains($0) }
+      guard !paths.isEmpty else { return }
+      let isFound = try find(.any(paths.map { .exists($0) })).withoutFieldCheck.exists()
+      guard isFound else { return }
+    } catch {
+      throw error as? StoreError ?? StoreError(.interrupted, "The query was canceled")
+    }
+    throw StoreError(
+      .unsupported, "Documents have references under a former name",
+      [.collection: name, .field: location.path.description, .hint: "call upgrade() first"])
   }
 }

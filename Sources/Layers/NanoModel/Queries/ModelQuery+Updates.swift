@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
+package import NanoDocument
+import NanoEngine
 import NanoQuery
 public import NanoStoreCore
 
@@ -22,7 +23,8 @@ extension ModelQuery where M: Sendable {
   ///   loop.
   public func updates() -> DocumentUpdates<M> {
     let decoder = collection.decoder
-    return liveQuery.decodedUpdates { try decoder.value($0) }
+    return DocumentUpdates(
+      evaluator: evaluator { $0.decodedUpdates { try decoder.value($0) }.evaluator })
   }
 
   /// Returns a live view of the first result, or nil if there is none.
@@ -34,7 +36,8 @@ extension ModelQuery where M: Sendable {
   /// - Throws: During iteration, the errors of ``updates()``. An error ends the loop.
   public func firstUpdates() -> ValueUpdates<M?> {
     let decoder = collection.decoder
-    return liveQuery.firstUpdates { try decoder.value($0) }
+    return ValueUpdates(
+      evaluator: evaluator { $0.firstUpdates { try decoder.value($0) }.evaluator })
   }
 }
 
@@ -48,12 +51,40 @@ extension ModelQuery {
 
   /// The equivalent query over documents. If there is none, a query that throws the reason when it
   /// is executed.
-  var liveQuery: DocumentQuery {
+  var liveQuery: DocumentQuery { liveQuery(order: .current) }
+
+  private func liveQuery(order: DefaultOrder) -> DocumentQuery {
     do {
-      return try documentQuery()
+      return try documentQuery(order: order)
     } catch {
       let reason = error as? StoreError ?? StoreError(.interrupted, "The query was canceled")
       return collection.documents.failing(with: reason).find()
+    }
+  }
+
+  /// Returns a live query of the documents, for layers on top of models.
+  package func documentUpdates() throws -> DocumentUpdates<Document> {
+    _ = try documentQuery()
+    return DocumentUpdates(evaluator: evaluator { $0.updates().evaluator })
+  }
+
+  /// Creates an evaluator in the order of the properties' values.
+  ///
+  /// Each evaluation finds out whether an index has this order: a document that is written later can lack a field that
+  /// has a default.
+  private func evaluator<Value: Sendable>(
+    _ make: (DocumentQuery) -> LiveQueryEvaluator<Value>
+  ) -> LiveQueryEvaluator<Value> {
+    let general = make(liveQuery(order: .defaults))
+    let paths = orderings.compactMap { try? $0.defaultedPath() }
+      .filter { M.fieldTable.isIndexed($0) }
+    guard !paths.isEmpty else { return general }
+    let indexed = make(liveQuery(order: .indexed))
+    let lacking = Query(.any(paths.map { .isNull(.field($0)) }), limit: 1)
+    return LiveQueryEvaluator(general, isSnapshot: true) {
+      [name = collection.documents.name] reader in
+      let lacks = try reader.count(lacking, in: name) > 0
+      return try (lacks ? general : indexed).read(reader)
     }
   }
 }

@@ -152,7 +152,19 @@ extension ModelQuery {
   /// cases, so that it can use indexes.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if a property is not stored.
-  public func documentQuery() throws -> DocumentQuery {
+  public func documentQuery() throws -> DocumentQuery { try documentQuery(order: .current) }
+
+  /// How documents count in an order that lack a field with a default.
+  enum DefaultOrder {
+    /// By the default if there are such documents now.
+    case current
+    /// By the default.
+    case defaults
+    /// As null if an index of the model serves the order.
+    case indexed
+  }
+
+  func documentQuery(order: DefaultOrder) throws -> DocumentQuery {
     if let failure = condition.failure { throw failure }
     let hasFormerNames = try hasFormerNames()
     let texts = try decimalTexts()
@@ -162,7 +174,8 @@ extension ModelQuery {
     if orderings.isEmpty { query.ranking = ranking }
     for ordering in orderings {
       var ordering = try ordering.ordering(
-        includesVariants: hasFormerNames || lacksDefaultedValues(ordering))
+        includesVariants: order != .indexed && hasFormerNames
+          || usesDefaults(in: ordering, order))
       if !texts.isEmpty {
         ordering.expression = ordering.expression.readingDecimalTexts(texts.contains)
       }
@@ -195,12 +208,14 @@ extension ModelQuery {
     return paths.isEmpty ? [] : try collection.documents.observedPaths().holdingText(of: paths)
   }
 
-  /// Returns whether a document lacks a field that has a default, so that an index on it has a
-  /// different order.
-  private func lacksDefaultedValues(_ ordering: ModelOrdering<M>) throws -> Bool {
-    let location = try ordering.location.get()
-    guard location.hasVariants, !location.isKey else { return false }
-    guard M.fieldTable.isIndexed(location.path) else { return true }
-    return try collection.documents.find(.isNull(.field(location.path))).withoutFieldCheck.exists()
+  /// Returns whether documents that lack the field of an ordering count with its default, for which no index has the
+  /// order.
+  private func usesDefaults(
+    in ordering: ModelOrdering<M>, _ order: DefaultOrder
+  ) throws -> Bool {
+    guard let path = try ordering.defaultedPath() else { return false }
+    guard order != .defaults, M.fieldTable.isIndexed(path) else { return true }
+    guard order == .current else { return false }
+    return try collection.documents.find(.isNull(.field(path))).withoutFieldCheck.exists()
   }
 }

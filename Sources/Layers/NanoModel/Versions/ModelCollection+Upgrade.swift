@@ -68,6 +68,8 @@ extension ModelCollection {
     }
     if M.fieldTable.mayHoldDecimals {
       let paths = try documents.observedPaths()
+      let nested = Set(paths.map(\.field)).filter { $0.components.count > 1 && M.isFormer($0) }
+      conditions += nested.map { .exists($0) }
       conditions += paths.holdingText(of: Set(paths.map(\.field).filter(M.holdsDecimals)))
         .map { .isText($0) }
     }
@@ -89,6 +91,21 @@ extension ModelCollection {
     }
     cursor = after
     return found
+  }
+}
+
+extension Model {
+  /// Returns whether a path leads through a property's former name, in this model or in a nested one.
+  fileprivate static func isFormer(_ path: FieldPath) -> Bool { isFormer(path.components[...]) }
+
+  private static func isFormer(_ components: ArraySlice<String>) -> Bool {
+    guard let name = components.first else { return false }
+    return fieldTable.fields.contains { field in
+      guard let step = field.location.steps.first else { return false }
+      if step.formerNames.contains(where: { $0.hasSameBytes(as: name) }) { return true }
+      guard step.name.hasSameBytes(as: name), let nested = step.nested else { return false }
+      return nested.isFormer(components.dropFirst())
+    }
   }
 }
 

@@ -107,6 +107,7 @@ struct ReaderRenderer {
 
   private var inOrder: String {
     var lines = ["try _$reader.enter()", "let _$start = _$reader", "inOrder: do {"]
+    if mayNest { lines.append("guard !_$reader.readsByName else { break inOrder }") }
     var hasFields = false
     for (index, property) in model.properties.enumerated() {
       let isFirst = index == 0 && property.isAlwaysWritten && !property.isKey
@@ -122,8 +123,14 @@ struct ReaderRenderer {
     lines.append("_$reader.leave()")
     lines.append("return \(resultExpression("NanoStoreModels.UnknownFields()"))")
     lines += ["}", "_$reader = _$start"]
+    if mayNest { lines.append("_$reader.readsByName = true") }
     lines.append("return try Self._$readByName(&_$reader\(model.readsKey ? ", _$key" : ""))")
     return lines.joined(separator: "\n")
+  }
+
+  /// Whether a property can hold a value that contains others, such as one of the model itself.
+  private var mayNest: Bool {
+    model.properties.contains { PlainCoding($0.type.wrapped ?? $0.type.text) == nil }
   }
 
   /// Returns the result expression.
