@@ -296,4 +296,76 @@ struct BNRImportTests {
     #expect(report["NamedBuffers"]?.skipped == 4)
     #expect(report["NamedBuffers"]?.skippedRecords.contains { $0.key == "deep" } == true)
   }
+
+  @Test("A named buffer without a value is listed, and the target keeps its own value")
+  func emptyBuffer() throws {
+    var writer = HashDatabaseWriter()
+    writer.put(Array("Favorite:0".utf8), [0, 0, 0, 0])
+    let url = try write("empty", ["NamedBuffers": writer])
+    let store = try anyStore()
+    try store.setMetadata(["collection": "Song", "id": 7], "Favorite:0")
+
+    let report = try store.importLegacy(
+      from: url, options: LegacyImportOptions(existing: .replace, schema: Self.schema()))
+
+    #expect(report["NamedBuffers"]?.skippedRecords.map(\.key) == ["Favorite:0"])
+    #expect(report.metadata == 0)
+    #expect(try store.metadata("Favorite:0") == ["collection": "Song", "id": 7])
+  }
+
+  @Test("Damage of a class is noted by inspection, and in the report of a resumed import")
+  func damageNotes() throws {
+    let song: [UInt8] = [0, 1, 0, 0, 0, 0x61, 7, 0, 0, 0]
+    let url = try write(
+      "cut", ["A": classFile(0, [song, song, song]), "B": classFile(1, [song, song])])
+    let first = url.appending(path: "A")
+    try Data(contentsOf: first).dropLast(20).write(to: first)
+    let damage = try LegacyStore.inspect(url).notes.filter { $0.hasPrefix("A: ") }
+
+    struct Stop: Error {}
+    let store = try anyStore()
+    let options = LegacyImportOptions(isResumable: true, batchDocuments: 1)
+    #expect(throws: Stop.self) {
+      try store.importLegacy(from: url, options: options) {
+        if $0.className == "B" { throw Stop() }
+      }
+    }
+    let report = try store.importLegacy(from: url, options: options)
+
+    #expect(!damage.isEmpty)
+    #expect(report.isResumed)
+    #expect(report.notes == damage)
+  }
+
+  @Test("An unfinished import without a schema is not continued with one")
+  func otherSchema() throws {
+    struct Stop: Error {}
+    let store = try anyStore()
+    var options = LegacyImportOptions(isResumable: true, batchDocuments: 1)
+    #expect(throws: Stop.self) {
+      try store.importLegacy(from: library, options: options) {
+        if $0.imported > 0 { throw Stop() }
+      }
+    }
+    options.schema = try Self.schema()
+    let failure = try #require(throws: StoreError.self) {
+      try store.importLegacy(from: library, options: options)
+    }
+    #expect(failure.code == .alreadyExists)
+    options.schema = nil
+    #expect(try store.importLegacy(from: library, options: options).imported == 12)
+  }
+
+  @Test("Classes whose names become alike get different collections")
+  func reservedNames() throws {
+    let url = try write(
+      "reserved", ["class_nano_x": classFile(0, [[1]]), "nano_x": classFile(1, [[2]])])
+
+    let store = try anyStore()
+    let report = try store.importLegacy(from: url)
+
+    #expect(report["class_nano_x"]?.collection == "class_nano_x")
+    #expect(report["nano_x"]?.collection == "class_nano_x_2")
+    #expect(try store["class_nano_x_2"].get(rowID: 2)?["data"]?.data == Data([2]))
+  }
 }

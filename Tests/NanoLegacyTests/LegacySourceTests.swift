@@ -180,6 +180,37 @@ struct LegacySourceTests {
     #expect(try store.importLegacy(from: url, options: options).imported == 5)
   }
 
+  @Test("An unfinished import is not continued with options that change what is stored")
+  func otherOptions() throws {
+    let old = try LegacyDatabase.nanoStore(url)
+    try fill(old, 0..<5)
+    old.close()
+    struct Stop: Error {}
+    let store = try Store(.memory)
+    try store["contacts"].save(["mine": 1], key: "k4")
+    let options = LegacyImportOptions(
+      timeZone: TimeZone(secondsFromGMT: 0)!, isResumable: true, batchDocuments: 2)
+    #expect(throws: Stop.self) {
+      try store.importLegacy(from: url, options: options) { if $0.imported > 1 { throw Stop() } }
+    }
+    let changes: [(inout LegacyImportOptions) -> Void] = [
+      { $0.collection = "contacts" }, { $0.existing = .replace }, { $0.calendar = .buddhist },
+      { $0.timeZone = TimeZone(secondsFromGMT: 3_600)! }, { $0.rebuildsFromIndex = true },
+    ]
+    for change in changes {
+      var changed = options
+      change(&changed)
+      let failure = try #require(throws: StoreError.self) {
+        try store.importLegacy(from: url, options: changed)
+      }
+      #expect(failure.code == .alreadyExists)
+    }
+    #expect(try store["contacts"].get("k4")?["mine"] == 1)
+    var larger = options
+    larger.batchDocuments = 100
+    #expect(try store.importLegacy(from: url, options: larger).imported == 5)
+  }
+
   @Test("Other files and missing ones are rejected, and the target is unchanged")
   func rejection() throws {
     let store = try Store(.memory)

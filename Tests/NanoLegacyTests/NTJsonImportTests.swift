@@ -130,6 +130,7 @@ struct NTJsonImportTests {
         + "CREATE TABLE [NTJsonStore_metadata] ([key] TEXT, [value] BLOB);")
     for (key, value) in [
       ("app", #"{"v":1}"#), ("app", #"{"v":2}"#), ("gone/aliases", #"{"a":"b"}"#), ("bad", "{"),
+      ("none", "null"),
       ("c/aliases", #"{"a":"[b]"}"#),
     ] {
       try old.run("INSERT INTO NTJsonStore_metadata VALUES (?, ?)", [.text(key), .text(value)])
@@ -142,7 +143,7 @@ struct NTJsonImportTests {
     #expect(try store.metadata("app") == ["v": 2])
     #expect(try store.metadata("gone/aliases") == ["a": "b"])
     #expect(try store["c"].aliases() == ["a": "[b]"])
-    #expect(report["NTJsonStore_metadata"]?.skippedRecords.map(\.key) == ["bad"])
+    #expect(report["NTJsonStore_metadata"]?.skippedRecords.map(\.key) == ["bad", "none"])
     #expect(report["nano_x"]?.collection == "collection_2")
     #expect(report["nano_x"]?.conversions == [.renamedCollection: 1])
     #expect(try store["collection_2"].count() == 1)
@@ -165,6 +166,9 @@ struct NTJsonImportTests {
     #expect(
       report["c"]?.skippedRecords.map(\.position)
         == (TestEngine.isServer ? ["row \(Int64.max)"] : []))
+    // The target has no next row ID.
+    let again = try store.importLegacy(from: url, options: LegacyImportOptions(existing: .skip))
+    #expect(again["c"]?.skipped == ids.count)
     #expect(try store.verify().isEmpty)
   }
 

@@ -340,6 +340,22 @@ struct NanoStoreImportTests {
     #expect(report["NSFNanoBag"]?.conversions == [.rebuiltFromIndex: 2])
   }
 
+  @Test("Documents that have expired are imported into a collection with an expiration rule")
+  func expired() throws {
+    let old = try LegacyDatabase.nanoStore(url)
+    try old.add("past", .dictionary([("validUntil", .date(0))]))
+    try old.add("always", .dictionary([("n", .int(1))]))
+    old.close()
+
+    let store = try anyStore()
+    try store["coupons"].setExpirationRule(.field("validUntil"))
+    let report = try store.importLegacy(
+      from: url, options: LegacyImportOptions(collection: "coupons"))
+
+    #expect(report.imported == 2)
+    #expect(try store["coupons"].find().fetch().map(\.key) == ["always"])
+  }
+
   @Test("The report names the collection of a class whose first row has a later version")
   func collectionOfDuplicates() throws {
     let old = try LegacyDatabase.nanoStore(url)

@@ -166,6 +166,15 @@ struct PropertyListTests {
     #expect(CivilDate.microseconds(ofSave: text, calendar, now: now) == microseconds)
   }
 
+  @Test("A relative URL whose base is not valid is stored as its own text, and counted once")
+  func invalidBase() throws {
+    let archive = KeyedArchiveWriter.archive(
+      .dictionary([("url", .url("page.html", base: .url("http://h/<ż>")))]))
+    let content = try KeyedArchive.document(archive)
+    #expect(content.object == ["url": "page.html"])
+    #expect(content.notes.counts == [.urlAsText: 1])
+  }
+
   @Test(
     "Dates beyond the year 9999 and URLs that are not valid are stored in another form, and noted")
   func conversions() throws {

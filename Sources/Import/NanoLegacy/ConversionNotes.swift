@@ -15,7 +15,7 @@ public enum LegacyConversion: String, Sendable, Hashable, CaseIterable, Codable,
   case largeInteger
   /// A date outside of the years 0 to 9999, stored as a double: seconds since 2001-01-01 00:00 UTC.
   case dateOutOfRange
-  /// A URL with characters that URLs do not permit, stored as a string.
+  /// A URL with characters that URLs do not permit, or relative to such a URL, stored as a string.
   case urlAsText
   /// A UUID, stored as a string.
   case uuidAsText

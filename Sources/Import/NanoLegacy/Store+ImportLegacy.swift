@@ -38,7 +38,8 @@ extension Store {
   ///   ``StoreError/Code/cannotOpen`` if there is nothing or no permission to read it,
   ///   ``StoreError/Code/wrongKey`` if the passphrase is wrong or missing,
   ///   ``StoreError/Code/duplicateKey`` or ``StoreError/Code/alreadyExists`` if the target has a
-  ///   document, bag, setting or metadata value that would be replaced,
+  ///   document, bag, setting or metadata value that would be replaced, or an unfinished import of
+  ///   another store or with other options,
   ///   ``StoreError/Code/uniqueViolation``, and errors of writing. After every error the target is
   ///   unchanged, unless the import is resumable.
   @discardableResult

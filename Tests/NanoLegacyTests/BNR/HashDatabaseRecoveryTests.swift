@@ -100,4 +100,20 @@ struct HashDatabaseRecoveryTests {
 
     #expect(try HashDatabase(url).recovery == .damaged(entries: 1, offset: 276))
   }
+
+  @Test("An entry beyond what the database file and the write-ahead file hold is damage")
+  func farEntry() throws {
+    let folder = try TemporaryFolder()
+    let (writer, _) = unfinished(.init(), seed: 3)
+    let far = Int64(1) << 40
+    let url = try folder.write(writer.bytes)
+    let entry = writer.number(far) + writer.number(UInt32(1)) + [0]
+    _ = try folder.write(
+      writer.number(far + 1) + Array(writer.log![8..<276]) + entry, "Song.wal")
+
+    let database = try HashDatabase(url)
+
+    #expect(database.recovery == .damaged(entries: 1, offset: 276))
+    #expect(database.reader.file.count == Int64(writer.bytes.count))
+  }
 }

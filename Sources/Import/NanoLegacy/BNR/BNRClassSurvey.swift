@@ -31,6 +31,10 @@ struct BNRClassSurvey: Equatable {
   var withoutVersion = Fit()
   /// Whether the class has no salt words, because its file is from before April 7, 2010.
   var isOldForm = false
+  /// What was found in the file.
+  var report = HashDatabaseReport()
+  /// The records whose keys are not row IDs, at most ``HashDatabaseReport/maximumDamages``.
+  var foreignCount = 0
 
   /// - Parameters:
   ///   - description: The class in the schema; without it, the version bytes remain unknown.
@@ -42,8 +46,10 @@ struct BNRClassSurvey: Equatable {
     if case .success(let metadata) = file.metadata { isOldForm = metadata.salt == nil }
     let decoder = description.map { BNRRecordDecoder($0.fields, classNames: classNames) }
     var survey = self
-    _ = try file.forEach { row in survey.add(row, decoder, cipher) }
+    let (report, foreign) = try file.forEach { row in survey.add(row, decoder, cipher) }
     self = survey
+    self.report = report
+    foreignCount = foreign.count
   }
 
   init() {}

@@ -27,7 +27,7 @@ enum HashDatabaseRecovery: Equatable {
     let logPath = path + ".wal"
     guard access(logPath, F_OK) == 0 else { return (file, .none) }
     let log = try WindowedFile(logPath)
-    guard let entries = try HashDatabaseLog(log) else { return (file, .none) }
+    guard let entries = try HashDatabaseLog(log, fileSize: file.count) else { return (file, .none) }
     let copy = try PrivateCopy(of: file)
     try entries.rollBack(copy, fileSize: file.count)
     return (
@@ -53,7 +53,7 @@ private struct HashDatabaseLog {
   private static let entryHeaderSize = 12
 
   /// Returns `nil` for a file without a complete first entry, after which nothing had been overwritten.
-  init?(_ file: WindowedFile) throws(StoreError) {
+  init?(_ file: WindowedFile, fileSize: Int64) throws(StoreError) {
     self.file = file
     guard file.count >= Int64(8 + Self.entryHeaderSize + HashDatabaseHeader.size),
       let start = try file.bytes(0, 20)
@@ -69,6 +69,9 @@ private struct HashDatabaseLog {
       (positions, damage, lastRange) = ([], 0, 0)
       return
     }
+    // The library never saves what lies after the original end. What the database file no longer
+    // has must be in this file, which limits the size of the copy.
+    let end = min(originalSize, fileSize + file.count)
     var found: [Int64] = []
     var position: Int64 = 8
     var damage: Int64?
@@ -76,16 +79,15 @@ private struct HashDatabaseLog {
     while let bytes = try file.bytes(position, Self.entryHeaderSize) {
       let offset = bytes.signed64(0, isBigEndian)
       let size = Int64(bytes.unsigned32(8, isBigEndian))
-      // The library never saves what lies after the original end.
-      guard offset >= 0, size > 0, offset <= originalSize, size <= originalSize - offset else {
+      guard offset >= 0, size > 0, offset <= end, size <= end - offset else {
         damage = position
         break
       }
-      let end = position + Int64(Self.entryHeaderSize) + size
-      guard end <= file.count else { break }
+      let next = position + Int64(Self.entryHeaderSize) + size
+      guard next <= file.count else { break }
       found.append(position)
       last = max(last, offset + size)
-      position = end
+      position = next
     }
     positions = found
     self.damage = damage

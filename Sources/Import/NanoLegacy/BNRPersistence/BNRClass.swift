@@ -17,11 +17,12 @@ struct BNRClassNames {
     var taken: Set<ExactName> = []
     var classes: [UInt8: [String]] = [:]
     for file in files {
-      var name = Self.isPermitted(file.name) ? file.name : "class_" + file.name
+      let permitted = Self.isPermitted(file.name) ? file.name : "class_" + file.name
+      var name = permitted
       var number = 1
       while !taken.insert(name.folded).inserted {
         number += 1
-        name = "\(file.name)_\(number)"
+        name = "\(permitted)_\(number)"
       }
       byName[ExactName(file.name)] = name
       if case .success(let metadata) = file.metadata {
@@ -96,8 +97,8 @@ struct BNRClass {
 }
 
 extension BNRClass {
-  /// Passes the records to a closure, and facts about damage to another.
-  func read(visit: (LegacyRecord) throws -> Void, note: (String) -> Void) throws {
+  /// Passes the records to a closure.
+  func read(_ visit: (LegacyRecord) throws -> Void) throws {
     // The readers throw store errors only; any other error is passed around them.
     var failure: (any Error)?
     let result = Result { () throws(StoreError) in
@@ -111,18 +112,28 @@ extension BNRClass {
       }
     }
     if let failure { throw failure }
-    let (report, foreign) = try result.get()
+    _ = try result.get()
+  }
+
+  /// The damage of the file.
+  var damageNotes: [String] {
+    let report = survey.report
+    var notes: [String] = []
     if report.damageCount > 0 {
-      note("\(name): \(report.damageCount) damaged ranges of the file cannot be read")
+      notes.append("\(name): \(report.damageCount) damaged ranges of the file cannot be read")
     }
     for damage in report.damages.prefix(Self.listedDamages) {
-      note("\(name): \(damage.reason.rawValue), \(damage.length) bytes at byte \(damage.offset)")
+      notes.append(
+        "\(name): \(damage.reason.rawValue), \(damage.length) bytes at byte \(damage.offset)")
     }
     if report.unindexedCount > 0 {
-      note(
+      notes.append(
         "\(name): \(report.unindexedCount) records were found only by a scan of the damaged file")
     }
-    if !foreign.isEmpty { note("\(name): \(foreign.count) records have keys that are not row IDs") }
+    if survey.foreignCount > 0 {
+      notes.append("\(name): \(survey.foreignCount) records have keys that are not row IDs")
+    }
+    return notes
   }
 
   /// The number of damaged ranges that are listed. Arbitrary.

@@ -81,6 +81,7 @@ final class BNRSource: LegacySource {
       if case .failure(let error) = one.file.metadata {
         found.append("\(one.name): \(error.reason)")
       }
+      found += one.damageNotes
       if one.mayBeEncrypted { found.append("\(one.name): the records may be encrypted") }
     }
     for (id, classes) in names.ambiguous {
@@ -158,12 +159,11 @@ final class BNRSource: LegacySource {
     }
     let total = Double(max(1, classes.reduce(0) { $0 + $1.survey.recordCount }))
     done = Double(classes.prefix(section).reduce(0) { $0 + $1.survey.recordCount })
-    try classes[section].read(
-      visit: { record in
-        done += 1
-        fraction = min(1, done / total)
-        try visit(record)
-      }, note: { found.append($0) })
+    try classes[section].read { record in
+      done += 1
+      fraction = min(1, done / total)
+      try visit(record)
+    }
   }
 }
 

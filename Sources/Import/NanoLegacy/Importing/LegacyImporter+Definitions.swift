@@ -12,7 +12,7 @@ extension LegacyImporter {
       let collection = try store.createCollection(
         definition.name, identity: definition.identity)
       let position = position(of: definition.name)
-      checkpoint.collections[position].last = try collection.nextRowID() - 1
+      checkpoint.collections[position].last = try lastRowID(in: collection)
       checkpoint.collections[position].wasEmpty = try collection.find().limit(1).count() == 0
       change(definition.className, definition.name) { $0.add(definition.notes) }
       if options.existing == .fail { try requireCompatible(definition, collection) }
@@ -22,6 +22,12 @@ extension LegacyImporter {
     for (name, value) in source.metadata {
       if let known = try store.metadata(name), known != value { throw Self.exists(name) }
     }
+  }
+
+  private func lastRowID(in collection: DocumentCollection) throws -> Int64 {
+    // If the highest row ID of all is taken, there is no next one.
+    if try collection.get(rowID: .max) != nil { return .max }
+    return try collection.nextRowID() - 1
   }
 
   private func requireCompatible(
@@ -63,9 +69,11 @@ extension LegacyImporter {
   /// Compares the stored documents of a collection with those that were read from the old store.
   private func verify(_ definition: LegacyCollection) throws {
     let state = checkpoint.collections[position(of: definition.name)]
-    guard state.wasEmpty else { return }
+    let collection = store[definition.name]
+    // Queries do not return expired documents, and the store may have deleted some.
+    guard state.wasEmpty, try collection.expirationRule() == nil else { return }
     var stored = ContentChecksum()
-    try store[definition.name].find().visitStored { document in
+    try collection.find().visitStored { document in
       stored.add(ContentChecksum.digest(of: document, isByRowID: definition.isByRowID))
       return true
     }

@@ -31,7 +31,8 @@ final class LegacyImporter {
     self.options = options
     self.notify = notify
     checkpoint = ImportCheckpoint(
-      source: source.fingerprint, report: LegacyImportReport(kind: source.kind))
+      source: source.fingerprint, options: options.fingerprint(source.kind),
+      report: LegacyImportReport(kind: source.kind))
   }
 
   func run() throws -> LegacyImportReport {
@@ -41,11 +42,17 @@ final class LegacyImporter {
 
   private func resume(from value: DocumentValue) throws {
     guard options.isResumable, let stored = ImportCheckpoint(value),
-      stored.source.hasSameBytes(as: source.fingerprint)
+      stored.source.hasSameBytes(as: checkpoint.source),
+      stored.options.hasSameBytes(as: checkpoint.options)
     else {
       throw StoreError(
-        .alreadyExists, "The target has an unfinished import of a different or changed store",
-        [.hint: "finish it with the same options, or remove the metadata \(ImportCheckpoint.name)"])
+        .alreadyExists,
+        "The target has an unfinished import of a different store, or with different options",
+        [
+          .hint:
+            "finish it with the unchanged store and the same options, or remove the metadata "
+            + ImportCheckpoint.name
+        ])
     }
     checkpoint = stored
     checkpoint.report.isResumed = true

@@ -63,6 +63,9 @@ extension LegacyFailure {
     } catch {
       throw LegacyFailure(error[.hint] ?? error.reason, key: name)
     }
+    guard !value.isNull else {
+      throw LegacyFailure("a null value cannot be stored under a name", key: name)
+    }
     var writer = JSONWriter()
     writer.value(value)
     if let failure = writer.failure { throw LegacyFailure(failure.reason, key: name) }

@@ -171,10 +171,14 @@ extension PropertyListDecoder {
     guard case .string(let text)? = try plain(fields, "NS.relative") else { throw Self.damaged }
     try budget.take(text.utf8.count)
     var base: URL?
+    let counted = notes
     if let field = fields["NS.base"], let uid = try reference(field), uid != 0 {
       switch try archived(uid, depth: depth + 1) {
       case .url(let url): base = url
-      case .string(let text): return notes.urlAsText(text)
+      case .string:
+        // The base is not a value of its own, and is not counted.
+        notes = counted
+        return notes.urlAsText(text)
       case .null: break
       default: throw Self.damaged
       }
