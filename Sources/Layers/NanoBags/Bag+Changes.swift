@@ -5,8 +5,8 @@ import NanoEngine
 import NanoStoreCore
 
 extension Bag {
-  /// Adds a document. Saving the bag also writes the document if it is new, edited, or not in the
-  /// store.
+  /// Adds a document. Saving the bag also writes the document if it is new, edited, read from another
+  /// collection, or not in the store. It replaces the one with its key.
   ///
   /// Adding a document that is already in the bag marks its changed fields to be saved and keeps
   /// its position. A document that was removed from the bag is appended at the end.
@@ -16,13 +16,13 @@ extension Bag {
   ///   - collection: The collection to save it in; nil for the collection that it was read from.
   /// - Returns: The document as it is in the bag. A new document has received a key.
   /// - Throws: ``StoreError/Code/invalidArgument`` for a new document without a collection,
-  ///   ``StoreError/Code/partialDocument`` for an edited document of which only some fields were
-  ///   read, ``StoreError/Code/invalidName``, ``StoreError/Code/valueNotStorable``. The bag is
-  ///   unchanged.
+  ///   ``StoreError/Code/partialDocument`` for a document of which only some fields were read, if it
+  ///   is edited or was read from another collection, ``StoreError/Code/invalidName``,
+  ///   ``StoreError/Code/valueNotStorable``. The bag is unchanged.
   @discardableResult
   public func add(_ document: Document, in collection: String? = nil) throws -> Document {
-    let (member, added) = try Self.prepared(document, in: collection)
-    change { $0.add(member, .document(added, isEdited: document.isEdited)) }
+    let (member, added, isEdited) = try Self.prepared(document, in: collection)
+    change { $0.add(member, .document(added, isEdited: isEdited)) }
     return added
   }
 
@@ -31,8 +31,8 @@ extension Bag {
   public func add(_ documents: [Document], in collection: String? = nil) throws -> [Document] {
     let prepared = try documents.map { try Self.prepared($0, in: collection) }
     change { state in
-      for (entry, document) in zip(prepared, documents) {
-        state.add(entry.member, .document(entry.document, isEdited: document.isEdited))
+      for entry in prepared {
+        state.add(entry.member, .document(entry.document, isEdited: entry.isEdited))
       }
     }
     return prepared.map(\.document)
@@ -51,9 +51,10 @@ extension Bag {
     .invalidArgument, "The bag belongs to a different store",
     [.hint: "save its documents in this store and create a new bag of them"])
 
+  /// Returns the document as it is in the bag, and whether it must be written even if the store has one in its place.
   private static func prepared(
     _ document: Document, in given: String?
-  ) throws -> (member: BagMember, document: Document) {
+  ) throws -> (member: BagMember, document: Document, isEdited: Bool) {
     var header = document.header
     guard let collection = given ?? header.collection else {
       throw StoreError(
@@ -61,9 +62,11 @@ extension Bag {
         [.hint: "pass the collection when you add it"])
     }
     try InternalCollection.refuse(collection)
-    if document.isPartial, document.isEdited { throw DocumentCollection.partial }
     let isElsewhere = header.collection?.foldingASCII != collection.foldingASCII
     if isElsewhere { header.rowID = nil }
+    // One that exists there under its key is a different one.
+    let isEdited = document.isEdited || isElsewhere
+    if document.isPartial, isEdited { throw DocumentCollection.partial }
     let identity: Identity
     if let key = header.key {
       identity = .key(key)
@@ -75,9 +78,11 @@ extension Bag {
       header.key = key
     }
     let member = BagMember(collection, identity)
-    guard isElsewhere || document.header.key != header.key else { return (member, document) }
+    guard isElsewhere || document.header.key != header.key else {
+      return (member, document, isEdited)
+    }
     header.collection = collection
-    return (member, try document.with(header))
+    return (member, try document.with(header), isEdited)
   }
 }
 

@@ -131,6 +131,8 @@ extension BagPart {
 
   func isMember(_ member: BagMember, _ reader: BagReader, _ state: BagState) throws -> Bool {
     guard let found = try lookUp(member, reader, state) else { return false }
+    // It may contain itself before it is stored.
+    if member == bag.member { return true }
     if case .stored = found.content, kind != .removed { return try reader.exists(member) }
     return true
   }

@@ -36,6 +36,8 @@ struct BagSaver {
     // All bags before any memberships, since they may contain each other.
     for index in plans.indices { try writeBag(&plans[index]) }
     for plan in plans { try writeDocuments(plan) }
+    // A document may have the key of one that has expired, whose memberships are not those of the new one.
+    try store.removeSweptReferences(writer)
     for plan in plans { try writeMembers(plan) }
     for plan in plans { finish(plan) }
   }
@@ -123,8 +125,10 @@ extension BagSaver {
       try memberships.removeAll(from: plan.rowID)
     } else if !plan.isNew {
       let moved = changes.unsaved.filter(\.isMoved).map(\.member)
+      // They may exist again since a read found them missing. The next read finds the others once more.
+      let missing = try changes.state.dangling.prefix(Self.swept).filter { try !exists($0) }
       try memberships.remove(
-        changes.removed.map(\.member) + moved + changes.state.dangling, from: plan.rowID)
+        changes.removed.map(\.member) + moved + missing, from: plan.rowID)
       try sweep(plan)
     }
     let reader = try BagReader(writer, plan.bag.documentKey, .stored)

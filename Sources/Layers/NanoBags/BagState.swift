@@ -98,6 +98,13 @@ extension BagState {
   mutating func add(_ member: BagMember, _ content: Content, isMoved: Bool = false) {
     let wasRemoved = removed.removeValue(forKey: member) != nil
     let old = unsaved[member]
+    var content = content
+    // The document that adding returned has no unsaved changes of its own, although it is not saved yet.
+    if case .document(let document, isEdited: false) = content, document.rowID == nil,
+      case .document(_, isEdited: true)? = old?.content
+    {
+      content = .document(document, isEdited: true)
+    }
     unsaved[member] = Entry(
       member: member, content: content, number: nextNumber(),
       isMoved: isMoved || wasRemoved || old?.isMoved == true)

@@ -47,7 +47,8 @@ struct CopyCheckpoint: Equatable {
   }
 
   /// Whether both are checkpoints of the same source. A collection keeps its incarnation until it
-  /// is dropped. If an engine reports no incarnations, the sources count as the same.
+  /// is dropped, or on PostgreSQL until its first expiration. If an engine reports no incarnations,
+  /// the sources count as the same.
   func isOfSameSource(as other: CopyCheckpoint) -> Bool {
     if sources.isEmpty || other.sources.isEmpty { return true }
     return sources.contains { other.sources[$0.key] == $0.value }

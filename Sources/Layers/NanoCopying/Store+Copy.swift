@@ -49,7 +49,10 @@ extension Store {
     try options.validate()
     let (from, to) = try engines(with: target)
     if options.replacing { try requireOtherDatabase(from, to) }
-    defer { target.noteDroppedDefinition() }
+    defer {
+      target.noteDroppedDefinition()
+      if to.hasExpirations { target.noteExpirations() }
+    }
     return try from.read(.snapshot, nil) { source in
       try StoreCopy(source, to, options, progress, now: Self.clock(from, to)).run()
     }

@@ -31,8 +31,28 @@ extension StoreComparison {
     return expiring.contains { $0.folded == collection.folded }
   }
 
+  /// Returns the row IDs of documents that count as absent, since they or the documents that they refer to have expired;
+  /// nil for a collection without expirations.
+  func expired(in collection: String) throws -> (source: Set<Int64>, target: Set<Int64>)? {
+    // The snapshots show what has not expired at different times.
+    let time = now()
+    if try mayExpire(collection) {
+      return (
+        source: try expired(at: time, in: collection, source),
+        target: try expired(at: time, in: collection, target)
+      )
+    }
+    guard ExpiredMembers.areIn(collection) else { return nil }
+    let names = try source.expiringCollections() + target.expiringCollections()
+    let expiring = Set(names.map(\.folded))
+    return (
+      source: try ExpiredMembers(collections: expiring, reader: source).rowIDs(at: time),
+      target: try ExpiredMembers(collections: expiring, reader: target).rowIDs(at: time)
+    )
+  }
+
   /// Returns the row IDs of documents of a snapshot that have expired at a time, which may be later than the snapshot.
-  func expired(
+  private func expired(
     at time: Int64, in collection: String, _ reader: any EngineReader
   ) throws -> Set<Int64> {
     var expired: Set<Int64> = []

@@ -41,8 +41,8 @@ extension StoreCopy {
     for name in try writer.metadataNames() { try writer.setMetadata(nil, name) }
   }
 
-  /// Drops collections and indexes that the source no longer has. A unique index could reject
-  /// documents.
+  /// Drops collections and indexes that the source no longer has, and rules of expiration. A unique index could reject
+  /// documents, and a rule would let documents expire that the source has given a later expiration.
   private func removeOthers(
     _ collections: [CollectionDescription], _ writer: any EngineWriter
   ) throws {
@@ -55,6 +55,11 @@ extension StoreCopy {
         continue
       }
       let name = collection.name
+      var settings = try writer.settings(of: name)
+      if settings.expiration != nil {
+        settings.expiration = nil
+        try writer.setSettings(settings, of: name)
+      }
       let definitions = try CollectionDefinitions(of: name, source)
       for index in try writer.indexes(in: name)
       where !definitions.indexes.contains(where: {
@@ -121,8 +126,9 @@ extension StoreCopy {
       if definitions.policy == .declared, try writer.indexing(in: collection) != .declared {
         try writer.setIndexing(.declared, in: collection, nil)
       }
+      // In the same transaction: by the rule alone, documents may have expired that have a later expiration.
+      try copyExpirations(of: collection, writer)
     }
-    try copyExpirations(of: collection)
     for definition in definitions.all {
       do {
         try target.write(nil) { try definition.make($0, collection) }

@@ -8,6 +8,8 @@ import NanoQuery
 extension StoreCopy {
   func copyDocuments(of collection: String) throws {
     progress.collection = collection
+    leftOut = try expiredMembers(in: collection)
+    progress.total -= leftOut.count
     var last: Int64?
     if isContinued { last = try repair(collection) }
     let isWhole = last == nil
@@ -19,6 +21,12 @@ extension StoreCopy {
     try reserveRowIDs(of: collection, after: last ?? 0)
   }
 
+  private func expiredMembers(in collection: String) throws -> Set<Int64> {
+    guard ExpiredMembers.areIn(collection) else { return [] }
+    let expiring = Set(try source.expiringCollections().map(\.folded))
+    return try ExpiredMembers(collections: expiring, reader: source).rowIDs(at: now())
+  }
+
   /// Copies the results of a query on the source in batches, and returns the last row ID.
   private func insert(
     _ query: Query, into collection: String, _ checksum: inout DocumentChecksum
@@ -26,6 +34,7 @@ extension StoreCopy {
     var batch = CopyBatch()
     var last: Int64?
     try source.find(query, in: collection) { document in
+      guard !leftOut.contains(document.rowID) else { return true }
       try Self.inStoredForm(document, of: collection) { document in
         try checksum.add(document)
         batch.add(document)
@@ -153,7 +162,7 @@ extension StoreCopy {
   ) throws -> DocumentChecksum {
     var checksum = DocumentChecksum()
     try source.find(Query(.rows(range)), in: collection) { document in
-      try checksum.add(document)
+      if !leftOut.contains(document.rowID) { try checksum.add(document) }
       return true
     }
     return checksum

@@ -7,7 +7,7 @@ import NanoQuery
 extension StoreCopy {
   /// Copies when documents expire. A rule, which is among the settings, has set the expirations of the copied documents
   /// as if they were written now.
-  func copyExpirations(of collection: String) throws {
+  func copyExpirations(of collection: String, _ writer: any EngineWriter) throws {
     guard try source.expiringCollections().contains(where: { $0.folded == collection.folded })
     else {
       return
@@ -18,21 +18,21 @@ extension StoreCopy {
     try source.find(query, in: collection) { document in
       rowIDs.append(document.rowID)
       if rowIDs.count == Self.expirationsPerStep {
-        try writeExpirations(of: rowIDs, in: collection)
+        try writeExpirations(of: rowIDs, in: collection, writer)
         rowIDs.removeAll(keepingCapacity: true)
       }
       return true
     }
-    try writeExpirations(of: rowIDs, in: collection)
+    try writeExpirations(of: rowIDs, in: collection, writer)
   }
 
-  private func writeExpirations(of rowIDs: [Int64], in collection: String) throws {
+  private func writeExpirations(
+    of rowIDs: [Int64], in collection: String, _ writer: any EngineWriter
+  ) throws {
     guard !rowIDs.isEmpty else { return }
     let times = try source.expirations(ofRows: rowIDs, in: collection)
     do {
-      try target.write(nil) {
-        try $0.setExpirations(rowIDs.map { ($0, times[$0]) }, in: collection)
-      }
+      try writer.setExpirations(rowIDs.map { ($0, times[$0]) }, in: collection)
     } catch let error as StoreError {
       throw error.adding(.collection, collection)
     }

@@ -44,6 +44,7 @@ extension StoreCopy {
     let expiring = Set(try source.expiringCollections().map(\.folded))
     return try collections.allSatisfy {
       try expiring.contains($0.name.folded)
+        || (!expiring.isEmpty && ExpiredMembers.areIn($0.name))
         || source.count(Query(), in: $0.name) == target.count(Query(), in: $0.name)
     }
   }

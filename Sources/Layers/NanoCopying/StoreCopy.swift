@@ -23,6 +23,8 @@ final class StoreCopy {
   /// Checksums of the source's collections, computed while copying.
   var checksums: [ExactName: DocumentChecksum] = [:]
   var omitted: [CopyReport.OmittedDefinition] = []
+  /// The row IDs of the collection in progress that are not copied.
+  var leftOut: Set<Int64> = []
 
   init(
     _ source: any EngineReader, _ target: any Engine, _ options: CopyOptions,
