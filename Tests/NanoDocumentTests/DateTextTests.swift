@@ -129,6 +129,25 @@ struct DateTextTests {
   }
 
   @Test(
+    "The last microseconds of 9999, which a double would round up, are a date that can be written",
+    arguments: [
+      "9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59.99999Z",
+      "9999-12-31T22:59:59.999999999-01:00",
+    ])
+  func lastMicroseconds(written: String) throws {
+    let last = DocumentValue.date(
+      Date(timeIntervalSinceReferenceDate: DateText.storable.upperBound.nextDown))
+    let body = #"{"at":{"$date":"\#(written)"}}"#
+    #expect(try DocumentValue(json: body) == ["at": last])
+    #expect(try stored(body) == ["at": last])
+    #expect(try stored(storedText(last)) == last)
+    #expect(try DocumentValue(json: last.jsonString()) == last)
+    #expect(!PlainText.isValue(written))
+    let rewritten = try Array(body.utf8).withUnsafeBytes { try CanonicalBody.rewritten($0) }
+    #expect(rewritten == Array(storedText(["at": last]).utf8))
+  }
+
+  @Test(
     "Other text that is not a date is rejected for its format",
     arguments: ["x", "2026-11-20", "20261", "+2026-11-20T00:00:00Z"])
   func malformed(text: String) {

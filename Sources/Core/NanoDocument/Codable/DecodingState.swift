@@ -102,17 +102,25 @@ extension JSONReader {
     guard next == ASCII.quote else {
       switch try number() {
       case .integer(let value): return Decimal(value)
-      // By its shortest text, as casts in queries: `Decimal(19.99)` has more digits.
-      case .double(let value):
-        return DecimalText.parse("\(value)", allowsUnstorable: true)?.decimal ?? Decimal(value)
-      case nil: return Decimal(try double())
+      case .double(let value): return try before.decimal(value)
+      case nil: return try before.decimal(double())
       }
     }
     let text = try string()
     if text == "NaN" { return .nan }
-    guard let decimal = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) else {
-      throw before.mismatch("a decimal number")
-    }
+    return try before.decimal(text)
+  }
+
+  /// Converts a double by its shortest text, as casts in queries: `Decimal(19.99)` has more digits.
+  private func decimal(_ value: Double) throws(StoreError) -> Decimal {
+    if value.isNaN { return .nan }
+    return try decimal("\(value)")
+  }
+
+  /// - Throws: ``StoreError/Code/typeMismatch`` for text that is not a number, and for a number out of range.
+  private func decimal(_ text: String) throws(StoreError) -> Decimal {
+    guard let decimal = DecimalText.parse(text, allowsUnstorable: true)?.decimal, !decimal.isNaN
+    else { throw mismatch("a decimal number") }
     return decimal
   }
 }

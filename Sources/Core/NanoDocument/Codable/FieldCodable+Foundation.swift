@@ -35,6 +35,6 @@ extension UUID: FieldCodable {
 extension Decimal: FieldCodable {
   /// Writes the number as a decimal. Records a failure for NaN and for a number with more than 34 digits.
   public func write(to writer: inout JSONWriter) { writer.decimal(DecimalValue(self)) }
-  /// Reads a decimal, a number, or a string, as earlier versions stored it.
+  /// Reads a decimal, a number, or the text of a number, as earlier versions stored it.
   public init(reading reader: inout JSONReader) throws(StoreError) { self = try reader.decimal() }
 }

@@ -32,12 +32,21 @@ package enum DateText {
   /// Returns the time interval of a moment: the inverse of ``split(_:)``. Nine digits restore the same
   /// double, except within about 97 days of 2001-01-01, where doubles are denser than nanoseconds.
   static func join(seconds: Int, nanoseconds: Int) -> Double {
-    Double(seconds - referenceToUnix) + Double(nanoseconds) / 1e9
+    let whole = Double(seconds - referenceToUnix)
+    let interval = whole + Double(nanoseconds) / 1e9
+    // The last 15 microseconds of 9999 are closer to the year 10000, which has no stored form.
+    if _slowPath(interval == storable.upperBound), whole < interval { return interval.nextDown }
+    return interval
   }
 
+  /// - Precondition: The moment is in the years 0 to 9999, and there is less than a second of nanoseconds.
   static func write(seconds: Int, nanoseconds: Int, to out: UnsafeMutablePointer<UInt8>) {
     let (days, second) = daysAndSeconds(seconds)
     let (year, month, day) = civil(days)
+    // `twoDigits` reads from a table without a check.
+    precondition(
+      year >= 0 && year <= 9999 && nanoseconds >= 0 && nanoseconds < 1_000_000_000,
+      "A date outside the years 0 to 9999 has no text")
     twoDigits(year / 100, out)
     twoDigits(year % 100, out + 2)
     out[4] = ASCII.minus

@@ -220,11 +220,13 @@ extension Document {
 
   private mutating func edit(_ change: (inout DocumentObject) throws(StoreError) -> Void) {
     let copy: Edits
-    if let edits, isKnownUniquelyReferenced(&self.edits) {
-      copy = edits
+    // Before the binding, which is a second reference.
+    let isUnique = isKnownUniquelyReferenced(&edits)
+    if let edits {
+      copy = isUnique ? edits : Edits(edits.object, edits.failure)
     } else {
       do throws(StoreError) {
-        copy = Edits(try object(), nil)
+        copy = Edits(try storage.object(), nil)
       } catch {
         copy = Edits([:], error)
       }

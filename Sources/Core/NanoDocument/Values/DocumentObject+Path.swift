@@ -36,11 +36,14 @@ extension DocumentObject {
 
 extension Document {
   /// Returns a document with only these fields, which cannot replace the stored one.
+  ///
+  /// - Throws: The errors of ``object()``, or ``StoreError/Code/valueNotStorable``.
   package func selecting(_ fields: [FieldPath]) throws -> Document {
     var header = header
     header.isPartial = true
     var writer = JSONWriter(capacity: 256)
     writer.object(try object().selecting(fields))
+    if let failure = writer.failure { throw failure }
     return Document(header, copying: writer.bytes)
   }
 }
