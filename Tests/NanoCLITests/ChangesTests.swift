@@ -101,6 +101,10 @@ struct ChangesTests {
     #expect(try command.run("changes", "library.db", "films", "--count", "0").status == 64)
     #expect(try command.run("changes", "library.db", "films", "--track", "--follow").status == 64)
     try command.run("put", "library.db", "other", "A", "{}")
+    let twins = try command.run(
+      "changes", "library.db", "films", "--key", "caf\u{E9}", "--key", "cafe\u{301}")
+    #expect(twins.status == 64)
+    #expect(twins.diagnostics.contains("one at a time"))
     let untracked = try command.run("changes", "library.db", "other")
     #expect(untracked.status == 1)
     #expect(untracked.diagnostics.contains("not tracked"))

@@ -232,7 +232,8 @@ struct CommandTests {
   func brokenPipe() throws {
     let lines = (0..<20_000).map { "{\"a\":\($0),\"text\":\"some text to fill the pipe\"}" }
     try command.write("many", lines.joined(separator: "\n"))
-    try command.run("import", "library.db", "many", "many")
+    let imported = try command.run("import", "library.db", "many", "many")
+    try #require(imported.status == 0, "\(imported.diagnostics)")
 
     for form in ["find library.db many", "find library.db many --table", "export library.db many"] {
       let outcome = try command.shell("{ $N \(form); echo $? >status; } | head -n 1")
@@ -246,7 +247,8 @@ struct CommandTests {
   func brokenPipeOfStatement() throws {
     let lines = (0..<20_000).map { "{\"a\":\($0),\"text\":\"some text to fill the pipe\"}" }
     try command.write("many", lines.joined(separator: "\n"))
-    try command.run("import", "library.db", "many", "many")
+    let imported = try command.run("import", "library.db", "many", "many")
+    try #require(imported.status == 0, "\(imported.diagnostics)")
 
     let statement = "DELETE FROM many RETURNING key, body"
     let outcome = try command.shell(

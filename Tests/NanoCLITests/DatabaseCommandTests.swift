@@ -281,7 +281,8 @@ struct DatabaseCommandTests {
     let text = String(repeating: "long ", count: 100)
     try command.write(
       "in.json", (0..<20_000).map { "{\"n\":\($0),\"t\":\"\(text)\"}\n" }.joined())
-    try command.run("import", "big.db", "c", "in.json")
+    let imported = try command.run("import", "big.db", "c", "in.json")
+    try #require(imported.status == 0, "\(imported.diagnostics)")
     let arguments = name == "compact" ? [name, "big.db"] : [name, "big.db", "saved.db"]
     for milliseconds in [5, 10, 20, 30, 40, 60, 80, 120, 200, 300] {
       let process = Process()

@@ -40,6 +40,20 @@ struct FileAccessTests {
     #expect(try names() == ["library.db"])
   }
 
+  @Test("watch continues when a terminal closes, if nohup has started it")
+  func nohup() throws {
+    let outcome = try command.shell(
+      """
+      nohup $N watch library.db films >out & until [ -s out ]; do sleep 0.05; done
+      kill -HUP $!; $N put library.db films Caravaggio '{"year":1986}'
+      until grep -q Caravaggio out; do kill -0 $! || break; sleep 0.05; done
+      kill -TERM $!; wait $!; echo $?
+      """)
+
+    #expect(outcome.lines.last == "143", "\(outcome.diagnostics)")
+    #expect(try command.read("out").contains("Caravaggio"))
+  }
+
   @Test(
     "watch exits with an error when its file is deleted or replaced", arguments: ["rm", "mv"])
   func replacedFile(by program: String) throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 package import Hummingbird
 package import HummingbirdCore
 package import Logging
@@ -15,7 +16,8 @@ package struct HTTPListener: Sendable {
   package var maximumConnections = 64
   /// The time that running requests have to finish before they are canceled and their connections closed.
   package var shutdownTimeout = Duration.seconds(1)
-  /// Whether `SIGINT`, `SIGTERM` and `SIGHUP` stop the server, or only the cancellation of the task.
+  /// Whether `SIGINT`, `SIGTERM` and, unless the process ignores it, `SIGHUP` stop the server, or only the cancellation
+  /// of the task.
   package var stopsOnSignals = false
   /// How connections are served.
   package var server = HTTPServerBuilder.http1()
@@ -46,7 +48,8 @@ package struct HTTPListener: Sendable {
     let deadline = ShutdownDeadline(timeout: shutdownTimeout, connections: connections)
     let group = ServiceGroupConfiguration(
       services: ([application] + services + [deadline]).map { .init(service: $0) },
-      gracefulShutdownSignals: stopsOnSignals ? [.sigint, .sigterm, .sighup] : [],
+      gracefulShutdownSignals: stopsOnSignals
+        ? [.sigint, .sigterm] + (Self.ignoresHangup() ? [] : [.sighup]) : [],
       logger: logger)
     let running = ServiceGroup(configuration: group)
     // Cancellation must not reach the server: see OpenConnections.
@@ -56,6 +59,13 @@ package struct HTTPListener: Sendable {
     } onCancel: {
       Task { await running.triggerGracefulShutdown() }
     }
+  }
+
+  /// Whether the process ignores `SIGHUP`, because `nohup` has started it.
+  private static func ignoresHangup() -> Bool {
+    let handler = signal(SIGHUP, SIG_DFL)
+    _ = signal(SIGHUP, handler)
+    return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 }
 

@@ -6,6 +6,8 @@ import Synchronization
 
 /// Runs a task until it finishes or a termination signal cancels it, so that the caller can release its resources.
 ///
+/// `SIGHUP` has no effect on a process that ignores it because `nohup` has started it.
+///
 /// Blocks the signals and waits for them on a dedicated thread, because a signal handler may call only
 /// async-signal-safe functions. Create it before any other thread, since existing threads do not inherit the mask.
 final class InterruptibleRun: Sendable {
@@ -17,9 +19,10 @@ final class InterruptibleRun: Sendable {
   private let state = Mutex(State())
 
   init() {
-    Self.changeMask(SIG_BLOCK)
+    let signals = Self.signals()
+    Self.changeMask(SIG_BLOCK, signals)
     Thread.detachNewThread { [self] in
-      var set = Self.signals
+      var set = signals
       var signal: Int32 = 0
       guard sigwait(&set, &signal) == 0 else { return }
       state.withLock { state in
@@ -27,7 +30,7 @@ final class InterruptibleRun: Sendable {
         state.task?.cancel()
       }
       // A second signal terminates the process as usual.
-      Self.changeMask(SIG_UNBLOCK)
+      Self.changeMask(SIG_UNBLOCK, signals)
       while true { sleep(UInt32.max) }
     }
   }
@@ -48,14 +51,19 @@ final class InterruptibleRun: Sendable {
     if let failure { throw failure }
   }
 
-  private static var signals: sigset_t {
+  private static func signals() -> sigset_t {
     var set = sigset_t()
     sigemptyset(&set)
-    for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&set, signal) }
+    for signal in [SIGINT, SIGTERM] { sigaddset(&set, signal) }
+    // Linux would keep a signal that is ignored and blocked for `sigwait`.
+    let handler = signal(SIGHUP, SIG_DFL)
+    _ = signal(SIGHUP, handler)
+    let ignored = unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    if !ignored { sigaddset(&set, SIGHUP) }
     return set
   }
 
-  private static func changeMask(_ how: Int32) {
+  private static func changeMask(_ how: Int32, _ signals: sigset_t) {
     var set = signals
     pthread_sigmask(how, &set, nil)
   }

@@ -122,7 +122,7 @@ export function json(node, indent = "") {
 }
 
 // A name that begins with a dollar sign would be read as a wrapper.
-const escapedName = (name) => (/^\$(?!\$)/.test(name) ? `$${name}` : name);
+const escapedName = (name) => (name.startsWith("$") ? `$${name}` : name);
 
 /** Returns a Swift string literal. */
 export function swiftString(text) {

@@ -73,10 +73,10 @@ struct PathStatistics {
     }.prefix(limit).map { (value: $0.key, count: $0.value) }
   }
 
-  /// The distribution of numbers or dates; nil if there are other values, or only one.
+  /// The distribution of numbers or dates; nil if there are other values, only one, or a range that exceeds a `Double`.
   func histogram(bins: Int) -> Histogram? {
     guard let low = numbers.min(), let high = numbers.max(), low < high,
-      dates == 0 || dates == numbers.count
+      (high - low).isFinite, dates == 0 || dates == numbers.count
     else { return nil }
     var heights = [Int](repeating: 0, count: bins)
     for number in numbers {

@@ -49,6 +49,11 @@ struct ChangesCommand: ParsableCommand {
     guard !track || since == nil && !follow else {
       throw ValidationError("--track cannot be combined with --since and --follow")
     }
+    // The set of keys of a feed would contain only one of them.
+    guard Set(key).count == Set(key.map { Array($0.utf8) }).count else {
+      throw ValidationError(
+        "Two keys differ only in how Unicode composes their characters; print one at a time")
+    }
     _ = try position()
   }
 
