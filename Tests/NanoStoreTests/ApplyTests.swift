@@ -71,6 +71,41 @@ struct ApplyTests {
     #expect(try accounts.count() == 0)
   }
 
+  @Test("An error contains the position of the rejected write among writes of the same kind")
+  func positions() throws {
+    try accounts.createIndex("n", unique: true)
+    try accounts.insert(["n": 1], key: "x")
+    let cases: [(writes: [DocumentWrite], position: Int)] = [
+      ([.insert(["n": 2], key: "a"), .insert(["n": 3]), .insert(["n": 4], key: "x")], 3),
+      ([.delete(key: "none"), .insert(["n": 2]), .insert(["n": 1]), .insert(["n": 3])], 3),
+      ([.save(["n": 2], key: "a"), .save(["n": 3], key: "b"), .save(["n": 1], key: "c")], 3),
+      (
+        [
+          .insert(["n": 2]), .insert(["n": 3]), .save(["n": 4], key: "a"),
+          .save(["n": 1], key: "b"),
+        ], 4
+      ),
+    ]
+    for (writes, position) in cases {
+      let error = #expect(throws: StoreError.self) { try accounts.apply(writes) }
+      #expect(error?[.position] == "write \(position) of the batch")
+      #expect(try accounts.count() == 1)
+    }
+  }
+
+  @Test("An existing key is reported at its position in a batch without unique indexes")
+  func positionOfKey() throws {
+    try accounts.insert(["n": 1], key: "x")
+    let error = #expect(throws: StoreError.self) {
+      try accounts.apply([
+        .insert(["n": 2], key: "a"), .insert(["n": 3], key: "b"), .insert(["n": 4], key: "x"),
+      ])
+    }
+    #expect(error?.code == .duplicateKey)
+    #expect(error?[.position] == "write 3 of the batch")
+    #expect(try accounts.count() == 1)
+  }
+
   @Test("A batch in a transaction commits or rolls back with the transaction")
   func inTransaction() throws {
     struct Undo: Error {}

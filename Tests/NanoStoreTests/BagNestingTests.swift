@@ -47,6 +47,7 @@ struct BagNestingTests {
     let one = try bag("one", "a")
     try one.add(one)
     #expect(try one.count() == 2)
+    #expect(try one.contains(one))
     #expect(try one.bags().first === one)
     try one.save()
     #expect(try one.saved.count() == 2)

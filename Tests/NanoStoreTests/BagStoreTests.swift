@@ -137,6 +137,50 @@ struct BagStoreTests {
     #expect(try bag.count() == 997)
   }
 
+  @Test("A member that a read found missing stays in the bag if it exists again at the next save")
+  func foundAgain() throws {
+    let bag = try bag("team", "a", "b")
+    try store.execute("DELETE FROM people WHERE key = 'b'")
+    #expect(try bag.documents().compactMap(\.key) == ["a"])
+    try people.save(["n": 2], key: "b")
+
+    bag.name = "renamed"
+    try bag.save()
+
+    #expect(try bag.documents().compactMap(\.key) == ["a", "b"])
+  }
+
+  @Test("A document of another collection replaces the one with its key, unless it is partial")
+  func otherCollection() throws {
+    let archive = store["archive"]
+    try archive.save(["n": 0], key: "ada")
+    let ada = try people.save(["n": 1], key: "ada")
+    let part = try #require(try people.find().select("n").first())
+    let bag = Bag(in: store)
+
+    #expect(code { try bag.add(part, in: "archive") } == .partialDocument)
+    try bag.add([ada], in: "archive")
+    try bag.save()
+    #expect(try archive.get("ada")?["n"] == 1)
+
+    try archive.save(["n": 0], key: "ada")
+    try bag.add(ada, in: "archive")
+    try bag.save()
+    #expect(try archive.get("ada")?["n"] == 1)
+  }
+
+  @Test("A new document replaces the one with its key, even if it is added twice")
+  func addedTwice() throws {
+    try people.save(["n": 0], key: "ada")
+    let bag = Bag(in: store)
+
+    let added = try bag.add(Document(["n": 1], key: "ada"), in: "people")
+    try bag.add(added)
+    try bag.save()
+
+    #expect(try people.get("ada")?["n"] == 1)
+  }
+
   /// Adds members at one position, as other programs may.
   private func insertMembers(_ keys: [String], at position: Int64, in bag: Bag) throws {
     let row = try #require(try store.findBags(.key(.equalTo, bag.key)).rowIDs().first)

@@ -80,6 +80,19 @@ struct ExpirationTests {
     #expect(try sessions.expiration(of: "a") == nil)
   }
 
+  @Test("A rule whose duration rounds to zero is rejected, and the collection stays usable")
+  func roundedDuration() throws {
+    let sessions = try store()["sessions"]
+    try sessions.save(["n": 1], key: "a")
+    for duration in [Duration.nanoseconds(500), .zero, .seconds(-1)] {
+      #expect(code { try sessions.setExpirationRule(.after(duration)) } == .invalidArgument)
+    }
+    #expect(try sessions.expirationRule() == nil)
+    try sessions.setExpirationRule(.after(.microseconds(1)))
+    #expect(try sessions.expirationRule() == .after(.microseconds(1)))
+    #expect(try sessions.get("a") != nil)
+  }
+
   @Test("A duration after the last write restarts with every kind of write")
   func afterLastWrite() throws {
     let sessions = try store()["sessions"]

@@ -256,4 +256,23 @@ struct ExportTests {
     }
     try store.close()
   }
+
+  @Test("A document that is not JSON is skipped by an export of some fields as well")
+  func selectedOfCorrupt() throws {
+    let store = try Store(.file(scratch.file("s.db")))
+    let rows = store["rows"]
+    try rows.insert([["n": 1], ["n": 2]])
+    try store.execute(#"INSERT INTO rows(key, body) VALUES ('x', '{"n":')"#)
+
+    for format: ExportFormat in [.ndjson(), .csv()] {
+      var skipped: [String?] = []
+      let query = rows.find().select("n")
+      let report = try query.export(
+        as: format, onFailure: { skipped.append($0.key) }, to: { _ in })
+      #expect(skipped == ["x"])
+      #expect(report.documents == 2 && report.skipped == 1)
+      #expect(error { try query.export(as: format) { _ in } }?.code == .corruptDocument)
+    }
+    try store.close()
+  }
 }

@@ -22,6 +22,12 @@ struct ForeignRowTests {
       "INSERT INTO c(key, body) VALUES (?, ?)", key.map { DocumentValue.string($0) } ?? .null, body)
   }
 
+  private func setLargestRevision() throws {
+    try Store.file(scratch.file("a.db")) { $0.allowsInternalWrites = true }.using {
+      _ = try $0.execute("UPDATE c SET revision = \(Int64.max)")
+    }
+  }
+
   @Test("A row that could not be adopted is found by its fields after the store has changed it")
   func changedForeignRow() throws {
     let c = store["c"]
@@ -123,6 +129,51 @@ struct ForeignRowTests {
       ])
     #expect(try saved["c"].find(Field("ä") == 1).keys() == ["spelled", "twice"])
     #expect(try saved.verify().count == 1)
+  }
+
+  @Test(
+    "A document with the largest revision can be written in every way, and gets a different one")
+  func largestRevision() throws {
+    let c = store["c"]
+    let writes: [() throws -> Document] = [
+      { try c.update("first", set: ["n": 2]) },
+      { try c.save(["n": 2], key: "first") },
+      { try c.replace(Document(["n": 2], key: "first"), ifRevision: Int64.max) },
+      {
+        store.saveInterval = 10
+        defer { store.saveInterval = 1 }
+        try c.save(["n": 2], key: "first")
+        let buffered = try #require(try c.get("first"))
+        try store.flush()
+        return buffered
+      },
+    ]
+    for write in writes {
+      try setLargestRevision()
+      #expect(try write().revision != Int64.max)
+      let revision = try #require(try c.get("first")?.revision)
+      #expect(revision > 0 && revision < .max)
+      let updated = try c.update("first", set: ["n": 3])
+      #expect(updated.revision == revision + 1)
+      #expect(try c.get("first")?.revision == revision + 1)
+    }
+    #expect(
+      try store.sql("SELECT DISTINCT typeof(revision) AS t FROM c").map { $0["t"] } == ["integer"])
+    #expect(try store.verify() == [])
+  }
+
+  @Test("The largest revision is not continued by the statement for many replaced documents")
+  func largestRevisionOfMany() throws {
+    let c = store["c"]
+    try c.insert((0..<50).map { ["n": .int($0)] })
+    try setLargestRevision()
+
+    try store.write { for id in try c.find().rowIDs() { try c.update(rowID: id, set: ["x": 1]) } }
+
+    #expect(
+      try store.sql("SELECT DISTINCT typeof(revision) AS t FROM c").map { $0["t"] } == ["integer"])
+    #expect(
+      try store.sql("SELECT count(*) AS n FROM c WHERE revision < \(Int64.max)").first?["n"] == 51)
   }
 
   @Test("A __rowid__ field in JSON text is an ordinary field, and updates do not change it")

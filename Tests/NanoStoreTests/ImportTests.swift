@@ -114,6 +114,23 @@ struct ImportTests {
     #expect(try films.count() == 10)
   }
 
+  @Test("A field name with a period is an error of its record, and an invalid collection is not")
+  func invalidNames() throws {
+    films.store.allowsPeriodsInNames = false
+    let file = try self.file("{\"n\":1}\n{\"a.b\":1}\n{\"n\":2}")
+    let failure = error { try films.importDocuments(from: file) }
+    #expect(failure?.code == .invalidName)
+    #expect(failure?[.record] == "2" && failure?[.line] == "2")
+
+    let options = ImportOptions(skipsInvalidRecords: true)
+    let report = try films.importDocuments(from: file, options: options)
+    #expect(report.documents == 2)
+    #expect(report.skippedRecords.map(\.code) == [.invalidName])
+    let unnamed = films.store[""]
+    #expect(
+      error { try unnamed.importDocuments(from: file, options: options) }?.code == .invalidName)
+  }
+
   @Test("Documents with the same key are replaced on request")
   func replacing() throws {
     try films.importDocuments(

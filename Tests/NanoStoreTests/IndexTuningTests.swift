@@ -288,6 +288,25 @@ struct IndexTuningTests {
     #expect(try names(store) == ["adaptive_name", "city"])
   }
 
+  @Test("An index declared as text replaces an adaptive one")
+  func adoptingFromText() throws {
+    let store = try filled()
+    let people = store["people"]
+    try charge(store, people.find(Field("city") == "c3"))
+    try store.finishIndexTuning()
+    #expect(try people.indexes().map(\.origin) == [.adaptive])
+
+    let created = try people.createIndex(keys: "[city]")
+
+    #expect(created.origin == .declared)
+    #expect(try people.indexes() == [created])
+    #expect(try people.createIndex(keys: "[city]") == created)
+    try #require(store.tuner).wrote("people", 100_000_000, commits: 1)
+    try store.finishIndexTuning()
+    #expect(try names(store) == ["city"])
+    #expect(try store.verify().isEmpty)
+  }
+
   @Test("An index that only costs is dropped")
   func dropping() throws {
     let store = try filled()
@@ -334,8 +353,10 @@ struct IndexTuningTests {
     #expect(try names(one).isEmpty && names(two).isEmpty)
   }
 
-  @Test("An unfinished elements index is completed by the next run")
-  func resuming() throws {
+  @Test(
+    "An unfinished elements index is completed by the next run, whatever it does first",
+    arguments: ["write", "advice", "applied advice", "uses", "build"])
+  func resuming(first: String) throws {
     let store = try filled(.off, count: 500)
     let index = IndexDefinition(
       name: "adaptive_tags_elements", columns: [.init("tags")], kind: .elements,
@@ -347,7 +368,17 @@ struct IndexTuningTests {
     try store.close()
     let again = try open()
     #expect(try names(again).isEmpty)
-    try #require(again.tuner).wrote("people", 1, commits: 1)
+    let tuner = try #require(again.tuner)
+    switch first {
+    case "advice": _ = try again.indexAdvice()
+    case "applied advice": try again.applyIndexAdvice()
+    case "uses": _ = try again.indexUses(in: "people")
+    case "build":
+      let candidate = IndexCandidate(kind: .elements, equalities: ["tags"])
+      tuner.build(
+        BuildPlan(collection: "people", index: index, candidates: [candidate], seconds: 1))
+    default: tuner.wrote("people", 1, commits: 1)
+    }
     try again.finishIndexTuning()
     #expect(try names(again) == ["adaptive_tags_elements"])
     #expect(try again["people"].find(Field("tags") == "t3").explain().indexes.count == 1)

@@ -76,6 +76,22 @@ struct QueryTests {
     #expect(seen.count == 5)
   }
 
+  @Test("Pages of a query that selects no fields follow its order", arguments: ["year", "-title"])
+  func pagesWithoutFields(order: String) throws {
+    let query = films.find().sorted(by: order)
+    let expected = try query.fetch().map(\.rowID)
+    var seen: [Int64?] = []
+    var next: PagePosition?
+    repeat {
+      let page = try query.select([]).after(next).page(2)
+      #expect(try page.documents.allSatisfy { try $0.object().isEmpty })
+      seen += page.documents.map(\.rowID)
+      next = page.next
+      // A wrong position would repeat the first page without end.
+    } while next != nil && seen.count < 2 * expected.count
+    #expect(seen == expected)
+  }
+
   @Test("A page can have the largest size, and a query with a limit has no pages")
   func pageSizes() throws {
     let page = try films.find().sorted(by: "title").page(.max)

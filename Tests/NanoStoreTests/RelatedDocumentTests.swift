@@ -224,6 +224,23 @@ struct RelatedConditionTests {
     #expect(outside?[.collection] == "people")
   }
 
+  @Test("Joins that together exceed the parameters of a statement are evaluated")
+  func manyParameters() throws {
+    let cinema = try Cinema(anyStore(), indexed: true)
+    func director(_ key: DocumentValue) -> Condition {
+      let keys = (0..<16_000).map { QueryExpression.value(.string("\($0)")) } + [.value(key)]
+      return Related("directorID", in: cinema.people)
+        .where(.membership(.attribute(.key), keys)).exists
+    }
+
+    let cameron = director("cameron")
+    #expect(try cinema.titles(.all([cameron, cameron, cameron])) == ["Aliens"])
+    #expect(try cinema.titles(.all([cameron, cameron, director("nobody")])) == [])
+    #expect(
+      try cinema.titles(.all([cameron, Field("year") == 1986, cameron, .not(director("nobody"))]))
+        == ["Aliens"])
+  }
+
   @Test("A live query reports changes of related documents")
   func live() async throws {
     let cinema = try Cinema(anyStore())
@@ -292,6 +309,29 @@ struct IncludingTests {
     let sorted = try store["films"].find()
       .including("cast", from: store["people"].find().sorted(by: "name")).fetch()
     #expect(sorted[0].many("cast").map(\.key) == ["a", "c"])
+  }
+
+  @Test("References on a path through an array, or in a default array, become an array")
+  func pathThroughArray() throws {
+    let store = try anyStore()
+    for name in ["a", "b"] { try store["people"].save(["name": .string(name)], key: name) }
+    let films = store["films"]
+    try films.insert([
+      ["cast": [["personID": "a"], ["personID": "b"]]], ["cast": [["personID": "b"]]],
+      ["cast": []], ["cast": ["personID": "a"]], ["title": "Silent"],
+    ])
+    let people: [DocumentValue] = [["name": "a"], ["name": "b"]]
+    func merged(_ path: FieldPath) throws -> [DocumentValue?] {
+      try films.find().including(.field(path), from: store["people"], as: "people").fetch()
+        .map { try $0.merged["people"] }
+    }
+    let both: DocumentValue = .array(people)
+    let expected: [DocumentValue?] = [both, .array([people[1]]), .array([]), people[0], .null]
+    #expect(try merged("cast.personID") == expected)
+    #expect(try merged("cast.0.personID")[0] == people[0])
+
+    try films.setDefaults(["cast": [["personID": "a"], ["personID": "b"]]])
+    #expect(try merged("cast.personID")[4] == both)
   }
 
   @Test("Related documents include their own related documents")
@@ -371,5 +411,9 @@ struct IncludingTests {
         _ = try films.including("a", from: one["b"]).including("a", from: one["c"]).fetch()
       } == .invalidArgument)
     #expect(code { _ = try films.including("a..b", from: one["b"]).fetch() } == .invalidPath)
+    let bags = one["nano_bags"]
+    #expect(code { _ = try films.including(.key, from: bags).fetch() } == .invalidName)
+    let nested = one["b"].find().including(.key, from: bags)
+    #expect(code { _ = try films.including("a", from: nested).fetch() } == .invalidName)
   }
 }

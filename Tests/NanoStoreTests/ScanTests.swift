@@ -101,6 +101,22 @@ struct ScanTests {
     #expect(try numbers.find().keys().count == 50)
   }
 
+  @Test("A short row of another program between long documents changes none of them")
+  func foreignRows() throws {
+    let scratch = try Scratch()
+    let numbers = try numbers(0, .file(scratch.file("a.db")))
+    let texts = [100_000, 10, 80_000, 20, 90_000].map { String(repeating: "x", count: $0) }
+    try numbers.insert(texts.map { ["text": .string($0)] })
+    for rowID in [2, 4] {
+      try numbers.store.execute(#"UPDATE numbers SET body = '{"text":"y"}' WHERE id = ?"#, rowID)
+    }
+
+    var found: [String?] = []
+    try numbers.find().each { found.append($0["text"]?.string) }
+
+    #expect(found == [texts[0], "y", texts[2], "y", texts[4]])
+  }
+
   @Test("Keys of every form that other programs write are those of single reads")
   func keys() throws {
     let scratch = try Scratch()

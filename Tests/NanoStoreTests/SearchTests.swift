@@ -89,6 +89,16 @@ struct SearchTests {
     #expect(found[0].isPartial)
   }
 
+  @Test("A grouped search has the same conditions on keys")
+  func groupedByKey() throws {
+    let objects = try objects()
+    var search = Search(expressions: [SearchExpression(.key(.beginsWith, "t"))])
+    #expect(try search.keys(in: objects) == ["tito"])
+    search.groupsValues = true
+    #expect(try search.keys(in: objects) == ["tito"])
+    #expect(try search.count(in: objects) == 1)
+  }
+
   @Test("Aggregates include strings that read as numbers")
   func aggregates() throws {
     let objects = try objects()

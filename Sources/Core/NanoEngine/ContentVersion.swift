@@ -19,6 +19,15 @@ package import NanoQuery
   }
 }
 
+extension Int64 {
+  /// The revision after this one; `nil` after the largest, which only another program can write, since the engine
+  /// selects one.
+  package var nextRevision: Int64? {
+    let (next, overflow) = addingReportingOverflow(1)
+    return overflow ? nil : next
+  }
+}
+
 /// Identifies the committed state of a database that a reader sees.
 ///
 /// Equal states contain the same documents. Unequal states may contain the same documents too: each connection

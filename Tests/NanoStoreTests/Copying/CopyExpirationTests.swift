@@ -6,6 +6,8 @@ import NanoTestSupport
 import NanoTesting
 import Testing
 
+@testable import NanoStoreCore
+
 @Suite("Copying documents that expire")
 struct CopyExpirationTests {
   private let clock = ManualClock()
@@ -156,5 +158,69 @@ struct CopyExpirationTests {
     #expect(follower.resets == [] && follower.deletedKeys == ["b", "d"])
     #expect(follower.values.values.sorted() == [0, 2, 7])
     #expect(try target.verify() == [])
+  }
+
+  @Test("The target deletes the copied documents when they expire")
+  func sweeping() throws {
+    let sessions = try sessions()
+    let target = try anyStore(clock: clock)
+
+    try sessions.store.copy(to: target)
+    target.sweeper.drain()
+    clock.advance(by: .seconds(60))
+    target.sweeper.drain()
+
+    let stored = try target.engine().read(.call, nil) { reader in
+      try reader.expirations(ofRows: Array(1...10), in: "sessions").count
+    }
+    #expect(stored == 0)
+  }
+
+  @Test("A resumed copy has documents that expire later than by the rule of their collection")
+  func extended() throws {
+    let coupons = try anyStore(clock: clock)["coupons"]
+    try coupons.setExpirationRule(.field("until"))
+    for key in ["a", "b"] { try coupons.save(["until": .date(date(5))], key: key) }
+    let target = try anyStore(clock: clock)
+    #expect(throws: Stop.self) {
+      try coupons.store.copy(to: target) { if $0.phase == .metadata { throw Stop() } }
+    }
+    try coupons.setExpiration(date(60), of: "a")
+    clock.advance(by: .seconds(5))
+
+    let report = try coupons.store.copy(to: target)
+
+    #expect(report.isContinued && report.isEqual)
+    #expect(try target["coupons"].find().keys() == ["a"])
+    #expect(try target["coupons"].expiration(of: "a") == coupons.expiration(of: "a"))
+    #expect(try target["coupons"].expirationRule() == .field("until"))
+  }
+
+  @Test(
+    "A new document in a copy is not in the bags of an expired one that had its key",
+    arguments: [nil, .documents, .bags, .metadata] as [CopyProgress.Phase?])
+  func bags(phase: CopyProgress.Phase?) throws {
+    let store = try anyStore(clock: clock)
+    // Expired documents and their memberships stay in the source.
+    store.sweeper.stop()
+    let bag = try store.bag(named: "all")
+    for key in ["a", "b", "c"] { try bag.add(Document(["n": 1], key: key), in: "sessions") }
+    try bag.save()
+    for key in ["a", "c"] { try store["sessions"].setExpiration(date(5), of: key) }
+    let target = try anyStore(clock: clock)
+    if phase == nil { clock.advance(by: .seconds(5)) }
+    var hasAdvanced = phase == nil
+
+    let report = try store.copy(to: target) { progress in
+      guard progress.phase == phase, !hasAdvanced else { return }
+      hasAdvanced = true
+      clock.advance(by: .seconds(5))
+    }
+    let repeated = try store.copy(to: target)
+    try target["sessions"].save(["n": 2], key: "a")
+
+    #expect(hasAdvanced && report.isEqual)
+    #expect(repeated.isEqual && repeated.copied == 0)
+    #expect(try target.bag(named: "all").documents().compactMap(\.key) == ["b"])
   }
 }

@@ -18,7 +18,7 @@ package protocol EngineExpiryReader: AnyObject {
 
 /// Expirations in a transaction, for engines with ``Capabilities/expiration``.
 package protocol EngineExpiryWriter: AnyObject {
-  /// What the transaction does with expired documents.
+  /// What the transaction does with expired documents. Rolling back to a savepoint restores ``ExpiryLog/swept``.
   var expiry: ExpiryLog { get set }
   /// Sets when documents expire, in microseconds since 1970; `nil` for never. Row IDs without a document are ignored.
   ///

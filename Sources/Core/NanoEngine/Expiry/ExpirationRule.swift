@@ -10,7 +10,7 @@ public import NanoDocument
 /// try logs.setExpirationRule(.field("at", after: .seconds(86_400)))    // a day after the date in a field
 /// ```
 public enum ExpirationRule: Sendable, Hashable {
-  /// A duration after the last write of the document.
+  /// A duration after the last write of the document: at least a microsecond, to which it is rounded down.
   case after(Duration)
   /// The date in a field, or a duration after it. A document expires only if the value of the field is a date; a path
   /// does not traverse arrays.
@@ -44,7 +44,10 @@ extension ExpirationRule {
   package func validate() throws(StoreError) {
     switch self {
     case .after(let duration):
-      guard duration > .zero, duration <= Self.longest else { throw Self.outOfRange(duration) }
+      // Rounded, as it is stored and validated again when it is read.
+      guard duration.inMicroseconds > 0, duration <= Self.longest else {
+        throw Self.outOfRange(duration)
+      }
     case .field(let path, let duration):
       try path.validate()
       guard duration.inMicroseconds.magnitude <= Self.longest.inMicroseconds.magnitude else {

@@ -14,9 +14,11 @@ package struct ExpiryLog {
   }
 
   /// Whether the transaction deletes expired documents of the collections that it writes to: a few at the first use of
-  /// a collection, and each whose key or row ID it writes. The store then removes the references to them.
+  /// a collection, and each whose key or row ID it writes. The store removes the references to them before it adds new
+  /// ones to documents that reuse their keys.
   package var sweeps = false
-  /// The deleted documents. Those of a savepoint that was rolled back remain listed: they have expired nevertheless.
+  /// The deleted documents that the store has not removed the references to. Rolling back to a savepoint, which
+  /// restores the documents and the references, restores the list.
   package var swept: [Swept] = []
   /// The earliest expiration that the transaction has set.
   package var earliest: Int64?

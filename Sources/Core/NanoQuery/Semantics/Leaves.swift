@@ -41,10 +41,12 @@ package enum Leaves {
 }
 
 extension Condition {
-  /// Returns whether a leaf satisfies the condition inside a ``leaf(_:)``.
+  /// Returns whether a leaf of a document satisfies the condition inside a ``leaf(_:)``.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` for a malformed regular expression.
-  package func holds(for leaf: Leaf) throws(StoreError) -> Bool {
-    try Evaluator(LeafSubject(leaf: leaf, document: DocumentSubject([:]))).holds(self)
+  package func holds(
+    for leaf: Leaf, of document: DocumentSubject
+  ) throws(StoreError) -> Bool {
+    try Evaluator(LeafSubject(leaf: leaf, document: document)).holds(self)
   }
 }

@@ -31,6 +31,25 @@ package enum PathValues {
     !ends(in: value, at: path).isEmpty
   }
 
+  /// Returns whether the path leads through an array or ends at one, so that it may have any number of values.
+  package static func meetsArray(in value: DocumentValue, at path: FieldPath) -> Bool {
+    var value = value
+    for step in path.steps {
+      switch value {
+      case .object(let object):
+        guard let next = object[step.name] else { return false }
+        value = next
+      case .array(let array):
+        guard let index = step.index else { return true }
+        guard array.indices.contains(index) else { return false }
+        value = array[index]
+      default: return false
+      }
+    }
+    guard case .array = value else { return false }
+    return true
+  }
+
   private static func reach(
     _ value: DocumentValue, _ steps: ArraySlice<FieldPath.Step>, _ found: (DocumentValue) -> Void
   ) {
@@ -91,6 +110,13 @@ package struct DocumentSubject: Subject {
     return found.isEmpty ? defaults?.ends(at: path) ?? [] : found
   }
   package func exists(at path: FieldPath) -> Bool { !ends(at: path).isEmpty }
+  /// Returns whether the path leads through an array or ends at one, in the document or in the defaults that apply.
+  package func meetsArray(at path: FieldPath) -> Bool {
+    if let defaults, defaults.reaches(path), !PathValues.exists(in: value, at: path) {
+      return PathValues.meetsArray(in: .object(defaults.object), at: path)
+    }
+    return PathValues.meetsArray(in: value, at: path)
+  }
   package func attribute(_ attribute: Attribute) -> DocumentValue {
     switch attribute {
     case .key: key

@@ -9,7 +9,8 @@ extension CollectionTable {
   enum Statement: Int, CaseIterable {
     case getByKey, getForeignByKey, getByRowID, getRange, getList, insert, insertPlain, insertBatch,
       insertBatchAt, insertAgain, save, replaceByKey, replaceByRowID, removeByKey
-    /// As the two of these names, for a row with a revision in a table for which `isAlone` is true.
+    /// As the two of these names, for a row with a revision that can be incremented, in a table for which `isAlone` is
+    /// true.
     case replaceAloneByKey, replaceAloneByRowID
     case removeByRowID, rowIDOfKey, lastRowID, bodyByKey, bodyByRowID, revision
     /// Whether several documents may be inserted by one statement.
@@ -40,7 +41,9 @@ extension CollectionTable {
       let column = isTracked ? ", \(FeedSchema.column)" : ""
       let position = isTracked ? ", ?8" : ""
       let setPosition = isTracked ? "\(FeedSchema.column) = ?7, " : ""
-      let nextRevision = "coalesce(revision + 1, \(Self.anyRevision))"
+      // After the largest integer, which another program may have written, SQLite would continue with doubles.
+      let nextRevision =
+        "CASE WHEN revision < \(Int64.max) THEN revision + 1 ELSE \(Self.anyRevision) END"
       // All attributes: checking for foreign rows would not pay off for a single document.
       let columns = AttributeUsage.all.columns()
       let insert =
@@ -58,7 +61,7 @@ extension CollectionTable {
       // before changing it. This one calls none, and its row cannot violate a constraint.
       let replaceAlone =
         "UPDATE OR FAIL \(table) SET \(type), version = ?3, body = ?4, revision = revision + 1 "
-        + "WHERE revision IS NOT NULL AND (?5 IS NULL OR revision = ?5) AND "
+        + "WHERE revision < \(Int64.max) AND (?5 IS NULL OR revision = ?5) AND "
       switch self {
       case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1\(visible)"
       // Other programs may write a key as a number, or a UUID as text.

@@ -318,6 +318,7 @@ extension SQLiteWriter {
     defer { savepoints -= 1 }
     let name = "nano_\(savepoints)"
     let mark = connection.recorder?.mark
+    let swept = expiry.swept
     try connection.executeSavepoint("SAVEPOINT \(name)")
     do {
       let result = try work()
@@ -326,6 +327,7 @@ extension SQLiteWriter {
     } catch {
       connection.undo(to: name)
       if let mark { connection.recorder?.undo(to: mark) }
+      expiry.swept = swept
       // Discards cached collections and paths that the block added.
       forgetTables()
       throw error

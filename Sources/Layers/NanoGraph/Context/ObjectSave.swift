@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
+import NanoEngine
 import NanoModel
 import NanoStoreCore
 
@@ -109,7 +110,9 @@ final class ObjectSave {
       revision: knownRevision == 0 ? nil : knownRevision, version: version,
       { try Self.encode(object, to: &$0) })
     {
-    case true?: return revisions.append((object, knownRevision == 0 ? 0 : knownRevision + 1))
+    case true?:
+      let revision = knownRevision == 0 ? 0 : knownRevision.nextRevision ?? 0
+      return revisions.append((object, revision))
     case nil: return revisions.append((object, 0))
     case false?: break
     }

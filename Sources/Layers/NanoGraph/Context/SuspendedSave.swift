@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
+import NanoEngine
 import NanoStoreCore
 
 /// An asynchronous save between its preparation and its completion, with the objects that it
@@ -163,7 +164,8 @@ final class SuspendedSave {
     for (part, revisions) in zip(parts, revisions) {
       for object in part.updates {
         let id = object._$object.rowID
-        completeUpdate(object, revisions[id] ?? object._$object.revision + 1, part.table)
+        completeUpdate(
+          object, revisions[id] ?? object._$object.revision.nextRevision ?? 0, part.table)
       }
       part.table.changed.removeAll { !$0._$object.flags.contains(.changed) }
       completeInsertions(part)

@@ -66,8 +66,7 @@ private final class LiveObjectReading: Sendable {
   private let base: LiveQueryEvaluator<[Document]>
 
   init<Object: GraphObject>(_ query: ObjectQuery<Object>) {
-    let documents = Result { try query.models.documentQuery() }
-    stored = documents.map { $0.updates().evaluator }
+    stored = Result { try query.models.documentUpdates().evaluator }
     base = query.context.table(Object.self).documents.find().updates().evaluator
   }
 

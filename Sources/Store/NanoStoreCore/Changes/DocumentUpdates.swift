@@ -14,6 +14,8 @@ public struct DocumentUpdates<Document: Sendable>: LiveSequence {
   public typealias Element = [Document]
   package let evaluator: LiveQueryEvaluator<[Document]>
 
+  package init(evaluator: LiveQueryEvaluator<[Document]>) { self.evaluator = evaluator }
+
   /// Returns an iterator, which executes the query with its first call.
   public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(evaluator)) }
 

@@ -14,23 +14,28 @@ package struct LiveQueryEvaluator<Value: Sendable>: Sendable {
   /// Whether a closure of the caller makes the values, so that two queries can make different values
   /// of equal documents.
   let isCustom: Bool
+  /// Whether a result takes several calls, which must see the same state.
+  private let isSnapshot: Bool
   /// Reads the result from a snapshot. Values are created outside of it.
   package let read: @Sendable (any EngineReader) throws -> LiveResult<Value>
 
   /// Creates an evaluator that reads something else whenever the result of another one may have changed.
+  ///
+  /// - Parameter isSnapshot: Whether a result takes several calls, which must see the same state.
   package init<Other: Sendable>(
-    _ other: LiveQueryEvaluator<Other>,
+    _ other: LiveQueryEvaluator<Other>, isSnapshot: Bool = false,
     read: @escaping @Sendable (any EngineReader) throws -> LiveResult<Value>
   ) {
     self.init(
       store: other.store, collection: other.collection, query: other.query,
-      related: other.related, isCustom: other.isCustom, read: read)
+      related: other.related, isCustom: other.isCustom,
+      isSnapshot: isSnapshot || other.isSnapshot, read: read)
   }
 
   /// - Parameter query: Determines which commits can change the result.
   package init(
     store: Store, collection: String, query: Query, related: Set<ExactName> = [],
-    isCustom: Bool = false,
+    isCustom: Bool = false, isSnapshot: Bool = false,
     read: @escaping @Sendable (any EngineReader) throws -> LiveResult<Value>
   ) {
     self.store = store
@@ -38,6 +43,7 @@ package struct LiveQueryEvaluator<Value: Sendable>: Sendable {
     self.query = query
     self.related = related
     self.isCustom = isCustom
+    self.isSnapshot = isSnapshot || !related.isEmpty || query.hasRelated
     self.read = read
   }
 
@@ -49,14 +55,15 @@ package struct LiveQueryEvaluator<Value: Sendable>: Sendable {
   /// Evaluates the query like ``evaluate()``, on this thread.
   func evaluateNow() throws -> LiveResult<Value> {
     // A condition or a result with other collections takes several calls.
-    let scope: ReadScope = related.isEmpty && !query.hasRelated ? .call : .snapshot
+    let scope: ReadScope = isSnapshot ? .snapshot : .call
     return try store.engine().read(scope, Interruption.current, read).finished()
   }
 
   /// The same evaluator without the type of its value.
   var erased: LiveQueryEvaluator<any Sendable> {
     LiveQueryEvaluator<any Sendable>(
-      store: store, collection: collection, query: query, related: related, isCustom: isCustom
+      store: store, collection: collection, query: query, related: related, isCustom: isCustom,
+      isSnapshot: isSnapshot
     ) { reader in
       let result = try read(reader)
       return LiveResult(result.fingerprint) { try result.make() }

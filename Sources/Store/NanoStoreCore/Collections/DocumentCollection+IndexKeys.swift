@@ -7,8 +7,8 @@ import NanoQuery
 extension DocumentCollection {
   /// Creates an index on fields written as text, which may contain aliases.
   ///
-  /// Does nothing if an index of the same fields and directions exists, whatever its name and
-  /// spelling.
+  /// Does nothing if a declared index of the same fields and directions exists, whatever its name
+  /// and spelling. An adaptive one becomes a declared index.
   ///
   /// ```swift
   /// try people.createIndex(keys: "[last], [address.city] DESC")
@@ -28,7 +28,7 @@ extension DocumentCollection {
     try InternalCollection.refuse(name)
     return try writing(atomic: true) { writer in
       let known = try writer.indexes(in: name).first {
-        $0.columns == columns && $0.isUnique == unique
+        $0.columns == columns && $0.isUnique == unique && $0.origin == .declared
       }
       if let known { return known }
       return try createIndex(columns, unique: unique, elements: nil, named: nil, writer)

@@ -95,7 +95,7 @@ extension DocumentCollection {
     }
     header.collection = name
     // Without a condition, the replaced revision is unknown.
-    header.revision = (expected ?? nil).map { $0 + 1 }
+    header.revision = (expected ?? nil).flatMap(\.nextRevision)
     return Document(header, copying: body)
   }
 

@@ -141,7 +141,7 @@ extension DocumentCollection {
       body: writer.bytes)
     if isPatched { document.changedFields = update.patchedFields }
     guard try store(document) else { return nil }
-    header.revision = header.revision.map { $0 + 1 }
+    header.revision = header.revision.flatMap(\.nextRevision)
     return Document(header, copying: writer.bytes)
   }
 }

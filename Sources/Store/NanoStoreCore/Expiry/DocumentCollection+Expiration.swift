@@ -74,7 +74,7 @@ extension DocumentCollection {
   /// first removes the expirations of all documents, including those set with ``setExpiration(_:of:)-(_,String)``;
   /// setting the same rule does nothing.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a duration that is not positive, exceeds a thousand years, or a
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a duration under a microsecond or over a thousand years, or a
   ///   field whose name contains a quote, a backslash or a control character; ``StoreError/Code/invalidPath``;
   ///   ``StoreError/Code/unsupported``. The rule is unchanged.
   public func setExpirationRule(_ rule: ExpirationRule?) throws {

@@ -63,6 +63,8 @@ final class ExpirySweeper: Sendable {
   private func run() {
     let found = state.withLock { state in
       state.isWaiting = false
+      // An expiration that is noted from now on may be too late for this check, and causes another one.
+      state.time = nil
       return state.engine.map { (engine: $0, reported: state.reported) }
     }
     guard let (engine, reported) = found else { return }
@@ -138,17 +140,24 @@ final class ExpirySweeper: Sendable {
     }
   }
 
-  /// Removes the references to the expired documents that a transaction has deleted.
+  /// Removes the references to the expired documents that a transaction has deleted so far.
   func removeReferences(_ writer: any EngineWriter) throws {
     let swept = writer.expiry.swept
-    guard !swept.isEmpty, try references.exist(writer) else { return }
-    for documents in swept where InternalCollection(named: documents.collection) == nil {
-      try references.remove(to: documents.documents, of: documents.collection, writer)
+    guard !swept.isEmpty else { return }
+    if try references.exist(writer) {
+      for documents in swept where InternalCollection(named: documents.collection) == nil {
+        try references.remove(to: documents.documents, of: documents.collection, writer)
+      }
     }
+    // References that are added from now on are to new documents with the same keys.
+    writer.expiry.swept.removeFirst(swept.count)
   }
 }
 
 extension Store {
+  /// Accounts for expirations that were set in the engine directly.
+  package func noteExpirations() { sweeper.check() }
+
   /// Runs the block of a transaction, which deletes a few expired documents of each collection that it writes to.
   @inline(__always)
   func sweeping<Result>(
@@ -156,9 +165,18 @@ extension Store {
     _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     writer.expiry.sweeps = true
+    let result = try removingSweptReferences(writer, work)
+    earliest = writer.expiry.earliest
+    return result
+  }
+
+  /// Runs an operation of a transaction, and removes the references to the expired documents that it has deleted.
+  @inline(__always)
+  func removingSweptReferences<Result>(
+    _ writer: any EngineWriter, _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result {
     let result = try work(writer)
     if !writer.expiry.swept.isEmpty { try sweeper.removeReferences(writer) }
-    earliest = writer.expiry.earliest
     return result
   }
 
@@ -180,15 +198,17 @@ extension Store {
     try flush()
     var count = 0
     for name in try reading(.call, { try $0.expiringCollections() }) {
-      var step = 0
+      var step = (documents: 0, entries: 0)
       repeat {
         step = try writing { writer in
-          let before = writer.expiry.swept.reduce(0) { $0 + $1.documents.count }
-          _ = try writer.sweepExpired(limit: ExpiryLog.step, from: name)
-          return writer.expiry.swept.reduce(0) { $0 + $1.documents.count } - before
+          // The first use of the collection has deleted some, too.
+          let entries = try writer.sweepExpired(limit: ExpiryLog.step, from: name)
+          let documents = writer.expiry.swept.reduce(0) { $0 + $1.documents.count }
+          return (documents: documents, entries: entries)
         }
-        count += step
-      } while step > 0
+        count += step.documents
+        // A step may delete only expirations without a document, which another program has left behind.
+      } while step.documents > 0 || step.entries > 0
     }
     return count
   }

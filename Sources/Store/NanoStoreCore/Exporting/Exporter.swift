@@ -58,8 +58,9 @@ final class Exporter {
       // Both passes read the same snapshot.
       return try query.collection.store.read {
         let found = FoundColumns()
-        try query.each { document in
-          if let object = try? document.object() { found.add(object, hasKey: document.key != nil) }
+        try eachWhole { document in
+          guard let object = try? selected(document).object() else { return }
+          found.add(object, hasKey: document.key != nil)
         }
         try writeTable(CSVExport(found.columns(), separator))
       }
@@ -74,10 +75,10 @@ final class Exporter {
 
   /// Writes each document, except for those that cannot be written.
   private func each(_ write: (Document) throws -> Void) throws {
-    try query.each { document in
+    try eachWhole { document in
       let start = writer.count
       do {
-        try write(document)
+        try write(selected(document))
         if let failure = writer.failure { throw failure }
         report.documents += 1
       } catch let error as StoreError where error.code == .corruptDocument && onFailure != nil {
@@ -91,6 +92,21 @@ final class Exporter {
         try progress?(report)
       }
     }
+  }
+
+  /// Passes documents with all their fields: selecting some fails if the body is not JSON, which concerns only that
+  /// document.
+  private func eachWhole(_ visit: (Document) throws -> Void) throws {
+    // Without fields, the bodies are not even read.
+    guard query.query.fields?.isEmpty == false else { return try query.each(visit) }
+    // Checks the selected fields as well.
+    try query.validate()
+    try query.changed { $0.fields = nil }.each(visit)
+  }
+
+  private func selected(_ document: Document) throws -> Document {
+    guard let fields = query.query.fields, !fields.isEmpty else { return document }
+    return try document.selecting(fields)
   }
 
   private func flush() throws {

@@ -120,6 +120,8 @@ extension StoreError {
     case .invalidJSON, .invalidKey, .invalidArgument, .valueNotStorable, .documentTooLarge,
       .duplicateKey, .uniqueViolation, .typeMismatch, .corruptDocument:
       true
+    // The name of a field, not that of the collection, which would be invalid for every record.
+    case .invalidName: self[.field] != nil
     default: false
     }
   }

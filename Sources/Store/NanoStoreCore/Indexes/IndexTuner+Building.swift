@@ -82,11 +82,18 @@ extension IndexTuner {
 
   /// Builds the index, or returns nil if it already exists or the collection was dropped.
   private func make(_ plan: BuildPlan, _ engine: any Engine) throws -> BuildResult? {
-    // A build that was interrupted once continues in steps.
-    guard plan.index.kind == .elements, plan.attempts > 0 else {
+    // A build that was interrupted once, also in an earlier run, continues in steps.
+    guard plan.index.kind == .elements, try plan.attempts > 0 || isBegun(plan, engine) else {
       return try buildInOneStatement(plan, engine)
     }
     return try buildIncrementally(plan, engine)
+  }
+
+  private func isBegun(_ plan: BuildPlan, _ engine: any Engine) throws -> Bool {
+    try engine.read(.call, nil) { try $0.unfinishedIndexes() }.contains { begun in
+      begun.collection.hasSameBytes(as: plan.collection)
+        && begun.index.hasSameEntries(as: plan.index)
+    }
   }
 
   /// Builds an index in one statement, the fastest way in SQLite. It is interrupted and rolled back

@@ -6,6 +6,18 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
+/// What earlier runs have stored.
+struct StoredTuning {
+  let records: [IndexCostRecord]
+  /// The builds that they started.
+  let unfinished: [PendingIndex]
+
+  init(_ reader: any EngineReader) throws {
+    records = try reader.indexCostRecords()
+    unfinished = try reader.unfinishedIndexes()
+  }
+}
+
 /// Updates the cost model with what the engine reports, and builds and drops indexes on its own
 /// thread, after the queries and outside of the caller's transactions.
 final class IndexTuner: Sendable {
@@ -27,12 +39,15 @@ final class IndexTuner: Sendable {
     var waiters: [@Sendable () -> Void] = []
 
     /// Adds the stored model, once, to what was recorded before.
-    mutating func load(_ rows: [IndexCostRecord]) {
-      guard !isLoaded else { return }
+    ///
+    /// - Returns: Whether the model was added, and not already loaded.
+    mutating func load(_ rows: [IndexCostRecord]) -> Bool {
+      guard !isLoaded else { return false }
       var stored = IndexCostModel(rows: rows)
       stored.add(model)
       model = stored
       isLoaded = true
+      return true
     }
   }
 
@@ -174,20 +189,23 @@ extension IndexTuner {
   func load() {
     guard let engine = state.withLock({ $0.engine }) else { return }
     do {
-      let (rows, begun) = try engine.read(.snapshot, nil) {
-        (try $0.indexCostRecords(), try $0.unfinishedIndexes())
-      }
+      let stored = try engine.read(.snapshot, nil) { try StoredTuning($0) }
+      resume(stored)
       let decisions = state.withLock { state -> [TuningDecision] in
-        state.load(rows)
         guard mode == .automatic else { return [] }
         return state.model.collections.keys.sorted().flatMap { state.model.takeDue($0.text) }
       }
-      for item in begun { schedule { self.resumeBuild(item) } }
       for decision in decisions { carryOut(decision) }
     } catch {
       state.withLock { $0.isLoading = false }
       log(error, "The index cost model cannot be read", collection: nil)
     }
+  }
+
+  /// Adds the stored model, and schedules the unfinished builds, once.
+  func resume(_ stored: StoredTuning) {
+    guard state.withLock({ $0.load(stored.records) }) else { return }
+    for item in stored.unfinished { schedule { self.resumeBuild(item) } }
   }
 
   func saveNow() {

@@ -139,17 +139,22 @@ extension Store {
     try await scheduler.run { try self.indexUses(in: collection) }
   }
 
-  /// Returns the tuner with the stored model loaded; a temporary one for a store that has none.
+  /// Returns the tuner with the stored model loaded; a temporary one for a store that has none, which
+  /// builds nothing on its own.
   private func readyTuner() throws -> IndexTuner {
     let engine = try engine()
-    let tuner = self.tuner ?? IndexTuner(.manual, logger)
-    if self.tuner == nil { tuner.start(engine) }
-    if !tuner.state.withLock({ $0.isLoaded }) {
-      // On this thread, so that an error is thrown to the caller; without buffered documents, which may be rejected.
-      let rows = try readingStored { try $0.indexCostRecords() }
-      tuner.state.withLock { $0.load(rows) }
+    // On this thread, so that an error is thrown to the caller; without buffered documents, which may be rejected.
+    if let tuner {
+      if !tuner.state.withLock({ $0.isLoaded }) {
+        tuner.resume(try readingStored { try StoredTuning($0) })
+      }
+      return tuner
     }
-    return tuner
+    let temporary = IndexTuner(.manual, logger)
+    temporary.start(engine)
+    let records = try readingStored { try $0.indexCostRecords() }
+    _ = temporary.state.withLock { $0.load(records) }
+    return temporary
   }
 }
 

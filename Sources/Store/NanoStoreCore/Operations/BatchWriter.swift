@@ -24,10 +24,11 @@ struct BatchWriter {
     while start < writes.count {
       var end = start + 1
       while end < writes.count, Self.areBatchable(writes[start], writes[end]) { end += 1 }
+      var ids: [Int64] = []
       do {
-        outcomes += try run(writes[start..<end])
+        outcomes += try run(writes[start..<end], &ids)
       } catch let error as StoreError {
-        throw error.adding(.position, "write \(outcomes.count + 1) of the batch")
+        throw error.adding(.position, "write \(start + ids.count + 1) of the batch")
       }
       start = end
     }
@@ -41,11 +42,13 @@ struct BatchWriter {
     }
   }
 
-  private func run(_ writes: ArraySlice<PreparedWrite>) throws -> [BatchOutcome.Write] {
+  /// - Parameter ids: Receives the row IDs of inserted and saved documents, including those before a rejected one.
+  private func run(
+    _ writes: ArraySlice<PreparedWrite>, _ ids: inout [Int64]
+  ) throws -> [BatchOutcome.Write] {
     guard let first = writes.first else { return [] }
     switch first.kind {
     case .insert, .save:
-      var ids: [Int64] = []
       try withDocuments(writes) { documents in
         if case .insert = first.kind {
           try writer.insert(documents, into: name, &ids)

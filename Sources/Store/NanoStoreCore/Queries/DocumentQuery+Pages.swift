@@ -44,6 +44,11 @@ extension DocumentQuery {
     // One more document determines whether there is a next page.
     let pageQuery = limit(size == .max ? nil : size + 1)
     try pageQuery.validate()
+    var engineQuery = pageQuery.query
+    // Engines do not read bodies if no fields are selected, but the position contains values from them.
+    if query.fields?.isEmpty == true, query.orderings.contains(where: \.readsBody) {
+      engineQuery.fields = nil
+    }
     var documents: [Document] = []
     var position: PagePosition?
     var hasMore = false
@@ -56,7 +61,7 @@ extension DocumentQuery {
       // Engines read related documents for their own evaluation only.
       let orderings = try reader.readingRelated(Query(orderings: query.orderings)).orderings
       let compiledOrderings = orderings.map { CompiledOrdering($0, defaults: defaults) }
-      try reader.find(pageQuery.query, in: collection.name) { stored in
+      try reader.find(engineQuery, in: collection.name) { stored in
         if documents.count == size {
           hasMore = true
           return false
@@ -87,5 +92,13 @@ extension DocumentQuery {
       values.append(try compiledOrdering.value(stored.body) { stored.value(of: $0) })
     }
     return PagePosition(values: values, rowID: stored.rowID)
+  }
+}
+
+extension Ordering {
+  /// Whether the values to sort by may come from the body.
+  fileprivate var readsBody: Bool {
+    if case .attribute = expression { return false }
+    return true
   }
 }

@@ -66,8 +66,8 @@ public struct IncludingQuery: Sendable, RelatedSource {
         documents[index],
         zip(inclusions, columns).map { inclusion, column in
           IncludingDocument.Included(
-            name: inclusion.resultName, documents: column[index],
-            isArray: !inclusion.isToOne || inclusion.isArray(in: documents[index]))
+            name: inclusion.resultName, documents: column[index].documents,
+            isArray: column[index].isArray)
         })
     }
   }
@@ -236,14 +236,5 @@ extension IncludingDocument {
   /// Returns the document with only some of its fields, and all related documents.
   fileprivate func selecting(_ fields: [FieldPath]) throws -> IncludingDocument {
     with(try document.selecting(fields))
-  }
-}
-
-extension Inclusion {
-  /// Whether the local field of a document is an array, so that it refers to several documents.
-  fileprivate func isArray(in document: Document) -> Bool {
-    guard case .field(let path) = local else { return false }
-    if case .array? = document[path] { return true }
-    return false
   }
 }

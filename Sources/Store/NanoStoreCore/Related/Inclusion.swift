@@ -11,6 +11,8 @@ struct Inclusion: Sendable {
   var remote: RelationKey
   /// `nil` for the path of the local field.
   var name: String?
+  /// Returns the forms in which the related documents have a local value; `nil` for the same form.
+  var remoteForms: (@Sendable (DocumentValue) -> [DocumentValue])?
 
   /// The name under which results have the related documents.
   var resultName: String {
@@ -31,9 +33,10 @@ struct Inclusion: Sendable {
   }
 
   /// - Throws: ``StoreError/Code/invalidArgument`` for a source that belongs to another store, or that a batch cannot
-  ///   read; ``StoreError/Code/invalidPath``.
+  ///   read; ``StoreError/Code/invalidPath``; the error of a source that no operation may use.
   func validate(in store: Store) throws(StoreError) {
     let query = source.query
+    if let failure = query.collection.failure { throw failure }
     guard query.collection.store === store else {
       throw StoreError(
         .invalidArgument, "Related documents are in another store",
@@ -49,6 +52,14 @@ struct Inclusion: Sendable {
   }
 }
 
+/// The related documents of one result.
+struct RelatedDocuments {
+  /// The documents, in order.
+  var documents: [IncludingDocument]
+  /// Whether there may be several; otherwise there is at most one.
+  var isArray: Bool
+}
+
 /// Reads the related documents of results, one query for each inclusion and batch.
 struct InclusionReader {
   let reader: any EngineReader
@@ -59,18 +70,22 @@ struct InclusionReader {
 
   /// Reads the related documents of a batch.
   ///
-  /// - Returns: The documents of each result, in order.
+  /// - Returns: The related documents of each result, in order.
   func related(
     _ inclusion: Inclusion, to documents: [Document], in collection: String
-  ) throws -> [[IncludingDocument]] {
+  ) throws -> [RelatedDocuments] {
     let localDefaults = FieldDefaults(try reader.settings(of: collection).defaults)
     let locals = RelationValues(inclusion.local, localDefaults)
     var keys: [[[UInt8]]] = []
+    var areArrays: [Bool] = []
     keys.reserveCapacity(documents.count)
+    areArrays.reserveCapacity(documents.count)
     var wanted: [[UInt8]: DocumentValue] = [:]
     var order: [DocumentValue] = []
     for document in documents {
-      let values = try locals.values(document)
+      let (found, isArray) = try locals.values(document)
+      let values = inclusion.remoteForms.map { found.flatMap($0) } ?? found
+      areArrays.append(!inclusion.isToOne || isArray)
       keys.append(
         values.map { value in
           let key = SortKey.bytes(value)
@@ -78,10 +93,14 @@ struct InclusionReader {
           return key
         })
     }
-    guard !order.isEmpty else { return documents.map { _ in [] } }
+    guard !order.isEmpty else {
+      return areArrays.map { RelatedDocuments(documents: [], isArray: $0) }
+    }
     let found = try read(inclusion, order)
     let included = try inclusion.source.including(found.documents, reader)
-    return keys.map { page(inclusion, of: $0, found, included) }
+    return zip(keys, areArrays).map { keys, isArray in
+      RelatedDocuments(documents: page(inclusion, of: keys, found, included), isArray: isArray)
+    }
   }
 
   /// The related documents of a batch, in order, and their positions by their remote values.
@@ -113,7 +132,7 @@ struct InclusionReader {
     query.condition = query.condition == .constant(true) ? isRelated : isRelated && query.condition
     func add(_ stored: StoredDocument) throws -> Bool {
       let document = Document(stored, in: name)
-      keys.append(try remotes.values(document).map { SortKey.bytes($0) })
+      keys.append(try remotes.values(document).values.map { SortKey.bytes($0) })
       found.documents.append(try fields.map { try document.selecting($0) } ?? document)
       return true
     }
@@ -164,18 +183,19 @@ private struct RelationValues {
     self.defaults = defaults
   }
 
-  func values(_ document: Document) throws -> [DocumentValue] {
+  /// Returns the values of a document, and whether they are from an array, however many there are.
+  func values(_ document: Document) throws -> (values: [DocumentValue], isArray: Bool) {
     switch key {
-    case .key: return document.key.map { [.string($0)] } ?? []
-    case .rowID: return document.rowID.map { [.int($0)] } ?? []
+    case .key: return (document.key.map { [.string($0)] } ?? [], false)
+    case .rowID: return (document.rowID.map { [.int($0)] } ?? [], false)
     case .field(let path):
       if defaults == nil, path.components.count == 1, let value = document[path] {
         // Only arrays have several values.
-        guard case .array = value else { return value.canRelate ? [value] : [] }
+        guard case .array = value else { return (value.canRelate ? [value] : [], false) }
       }
       var subject = DocumentSubject(try document.object())
       subject.defaults = defaults
-      return subject.values(at: path).filter(\.canRelate)
+      return (subject.values(at: path).filter(\.canRelate), subject.meetsArray(at: path))
     }
   }
 }

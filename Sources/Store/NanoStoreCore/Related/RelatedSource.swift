@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
+package import NanoDocument
 import NanoEngine
 public import NanoQuery
 
@@ -49,9 +49,20 @@ extension RelatedSource {
     _ local: RelationKey, from source: some RelatedSource, by remote: RelationKey = .key,
     as name: String? = nil
   ) -> IncludingQuery {
+    including(local, from: source, by: remote, as: name, remoteForms: nil)
+  }
+
+  /// Returns a query whose results include related documents, which have the local values in other forms; for layers
+  /// whose types are stored differently in keys and in fields.
+  package func including(
+    _ local: RelationKey, from source: some RelatedSource, by remote: RelationKey,
+    as name: String?, remoteForms: (@Sendable (DocumentValue) -> [DocumentValue])?
+  ) -> IncludingQuery {
     var query = includingQuery
     query.inclusions.append(
-      Inclusion(local: local, source: source.includingQuery, remote: remote, name: name))
+      Inclusion(
+        local: local, source: source.includingQuery, remote: remote, name: name,
+        remoteForms: remoteForms))
     return query
   }
 }

@@ -40,6 +40,12 @@ extension Store {
     return found
   }
 
+  /// Removes the references to the expired documents that the running transaction has deleted so far, before references
+  /// to new documents with the same keys are added.
+  package func removeSweptReferences(_ writer: any EngineWriter) throws {
+    try sweeper.removeReferences(writer)
+  }
+
   /// Notes that the running transaction has created the first reference to a document.
   package func noteReferences() { TransactionContext.current(of: self)?.hasReferences = true }
 }

@@ -85,7 +85,7 @@ extension PendingDocuments.Entry {
     header.key = key
     header.rowID = stored?.rowID
     header.added = stored.map(\.added) ?? added
-    header.revision = stored.map { stored in stored.revision.map { $0 + 1 } } ?? 1
+    header.revision = stored.map { $0.revision.flatMap(\.nextRevision) } ?? 1
     return body.withUnsafeBytes { Document(header, copying: $0) }
   }
 }

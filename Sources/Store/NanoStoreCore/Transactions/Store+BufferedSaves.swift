@@ -69,6 +69,7 @@ extension Store {
         // Those that another thread has written meanwhile may have been changed or deleted since.
         let entries = withPending { $0.isShown ? $0.entries : [] }
         for entry in entries { try entry.write(to: writer) }
+        if !writer.expiry.swept.isEmpty { try sweeper.removeReferences(writer) }
         result = try work(writer)
         throw Undone()
       }

@@ -169,7 +169,8 @@ extension Store {
   ) throws -> Result {
     if let context = TransactionContext.current(of: self) {
       guard let writer = context.writer else { throw Self.insideRead }
-      return atomic ? try context.nested(writer) { try work(writer) } : try work(writer)
+      guard atomic else { return try removingSweptReferences(writer, work) }
+      return try context.nested(writer) { try removingSweptReferences(writer, work) }
     }
     waitForQueued()
     try flush()

@@ -7,8 +7,8 @@ import NanoQuery
 extension EngineRequest.Response {
   /// Returns whether the result of an engine is equivalent to this one.
   ///
-  /// Ignores differences that depend on the order of reading: the last bits of a sum, and which of several equal
-  /// values (1 and 1.0) represents them.
+  /// Ignores differences that the semantics permit: the last bits of a sum of doubles, and which of several equal values
+  /// (1 and 1.0) represents them.
   package func agrees(with actual: EngineRequest.Response, _ reference: ReferenceEngine) throws
     -> Bool
   {
@@ -30,7 +30,8 @@ extension EngineRequest.Response {
     }
   }
 
-  /// Returns whether two aggregates are equal within rounding errors.
+  /// Returns whether two aggregates are equal within rounding errors, which depend on the order of addition, and on the
+  /// engine: a server adds the decimals of doubles exactly.
   ///
   /// Sums that overflow in one order of addition but not in another are considered equal.
   private static func isNear(_ a: DocumentValue, _ b: DocumentValue, _ largest: Double) -> Bool {

@@ -88,6 +88,39 @@ extension EngineConformance {
         try expectCovered(recorder, .deleted, [id])
       }
     },
+    Check("A collection that is dropped and created again in one transaction is reported") {
+      probe in
+      try probe.observing { recorder in
+        for isEmpty in [true, false] {
+          let id = try probe.insert(["a": 1])
+          _ = recorder.take()
+          try probe.write { writer in
+            _ = try writer.dropCollection("c")
+            if isEmpty {
+              try writer.createCollection(CollectionDescription(name: "c"))
+            } else {
+              try writer.insert(["a": 2])
+            }
+          }
+          try expectCovered(recorder, isEmpty ? .deleted : .updated, [id])
+        }
+      }
+    },
+    Check("A document that is deleted and inserted again with its row ID is reported as updated") {
+      probe in
+      let id = try probe.insert(["a": 1])
+      try probe.observing { recorder in
+        try probe.write { writer in
+          _ = try writer.delete(.rowID(id), from: "c")
+          _ = try GeneratedDocument(["a": 2]).new { document in
+            var document = document
+            document.rowID = id
+            return try writer.insert(document, into: "c")
+          }
+        }
+        try expectCovered(recorder, .updated, [id])
+      }
+    },
     Check("A change of defaults is reported, since it affects query results") { probe in
       try probe.insert([:])
       try probe.observing { recorder in

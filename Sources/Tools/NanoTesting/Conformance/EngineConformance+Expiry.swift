@@ -131,6 +131,35 @@ extension EngineConformance {
       try expectEqual(try probe.ids(), [new], "found")
       try expectEqual(try probe.times([old, new]), [:], "expirations")
     },
+    expiryCheck("A deletion that a savepoint rolls back is not listed") { probe in
+      struct Rollback: Error {}
+      let old = try probe.insert(["n": 1], key: "a")
+      try probe.expire([old], at: probe.past)
+      let before = try probe.sweepingWrite { writer in
+        do {
+          try writer.savepoint {
+            _ = try writer.save(["n": 2], key: "a")
+            try expectEqual(
+              writer.expiry.swept.flatMap(\.documents), [.key(try DocumentKey("a"))],
+              "in the savepoint")
+            throw Rollback()
+          }
+        } catch is Rollback {}
+        return writer.expiry.swept.flatMap(\.documents)
+      }
+      try expectEqual(before, [], "after the rollback")
+      let swept = try probe.sweepingWrite { writer in
+        do {
+          _ = try writer.save(["n": 2], key: "a")
+          try writer.savepoint {
+            writer.expiry.swept = []
+            throw Rollback()
+          }
+        } catch is Rollback {}
+        return writer.expiry.swept.flatMap(\.documents)
+      }
+      try expectEqual(swept, [.key(try DocumentKey("a"))], "deleted before the savepoint")
+    },
     expiryCheck("Writes do not find an expired document, of which there may be many") { probe in
       let count = 2 * ExpiryLog.step + 50
       var rowIDs: [Int64] = []

@@ -199,11 +199,11 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   }
 
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
-    let before = state
+    let (before, swept) = (state, expiry.swept)
     do {
       return try work()
     } catch {
-      state = before
+      (state, expiry.swept) = (before, swept)
       throw error
     }
   }

@@ -64,8 +64,8 @@ extension Search {
     var seen: Set<[UInt8]> = []
     var kept: [Document] = []
     try each { document in
-      let leaves = Leaves.all(in: .object(try document.object()))
-      for leaf in leaves where try matches(leaf) {
+      let subject = try Self.subject(document)
+      for leaf in subject.leaves() where try matches(leaf, of: subject) {
         guard seen.insert(SortKey.bytes(leaf.value)).inserted else { continue }
         kept.append(document)
         return
@@ -76,11 +76,19 @@ extension Search {
     return try cut.map { try $0.selecting(fields.map { FieldPath($0) }) }
   }
 
-  private func matches(_ leaf: Leaf) throws(StoreError) -> Bool {
+  private static func subject(_ document: Document) throws -> DocumentSubject {
+    DocumentSubject(
+      try document.object(), key: document.key.map { .string($0) } ?? .null,
+      rowID: document.rowID ?? 0, type: document.type.map { .string($0) } ?? .null,
+      version: document.version.map { .int($0) } ?? .null,
+      added: document.added.map { .date($0) } ?? .null)
+  }
+
+  private func matches(_ leaf: Leaf, of document: DocumentSubject) throws(StoreError) -> Bool {
     let conditions = expressions.isEmpty ? [leafCondition] : expressions.map(\.condition)
     for condition in conditions {
       guard let condition else { return true }
-      if try condition.holds(for: leaf) { return true }
+      if try condition.holds(for: leaf, of: document) { return true }
     }
     return false
   }
