@@ -117,6 +117,24 @@ struct RegressionTests {
     #expect(count == 1)
   }
 
+  @Test(
+    "A call ends as interrupted if SQLite reports the interruption as another error",
+    arguments: [StoreError.Code.database, .corruptFile, .locked])
+  func concealedInterruption(_ code: StoreError.Code) throws {
+    let engine = try SQLiteEngine(.memory, SQLiteConfiguration())
+    defer { try? engine.close() }
+    for isTriggered in [true, false] {
+      let interruption = Interruption()
+      let error = #expect(throws: StoreError.self) {
+        try engine.write(interruption) { _ in
+          if isTriggered { interruption.trigger() }
+          throw StoreError(code, "reported by SQLite")
+        }
+      }
+      #expect(error?.code == (isTriggered ? .interrupted : code))
+    }
+  }
+
   @Test("An interruption between two statements stops the next one", .timeLimit(.minutes(10)))
   func interruptionBetweenStatements() throws {
     let engine = try SQLiteEngine(.memory, SQLiteConfiguration())

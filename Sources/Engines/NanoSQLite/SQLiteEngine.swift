@@ -333,11 +333,18 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
       defer { connection.interruption = nil }
       return try interruption.whileRunning(stop: { queue.interrupt() }, work)
     } catch let error as StoreError {
-      // It waited for a lock.
-      if error.code == .locked, let interruption { try interruption.check() }
+      if Self.concealsInterruption.contains(error.code), let interruption {
+        try interruption.check()
+      }
       throw named(error, connection.currentCollection)
     }
   }
+
+  /// Errors that a canceled call can end with: it waited for a lock, or SQLite was interrupted while it parsed a
+  /// statement within another one, which it reports as an error of that statement or of the schema.
+  private static let concealsInterruption: Set<StoreError.Code> = [
+    .locked, .database, .corruptFile,
+  ]
 
   /// Adds the file and the collection to an error about damage, space, or the system.
   private func named(_ error: StoreError, _ collection: String?) -> StoreError {

@@ -152,7 +152,7 @@ extension DocumentAttachments {
   /// - Throws: ``StoreError/Code/notFound`` if the document or the attachment does not exist,
   ///   ``StoreError/Code/corruptFile`` if the bytes are not those that were stored.
   public func data(_ name: String) throws -> Data {
-    try collection.store.data(of: existing(name))
+    try collection.store.data { try existing(name) }
   }
   /// The asynchronous form of `data(_:)`, which does not block the calling thread.
   public func data(_ name: String) async throws -> Data {
@@ -163,7 +163,7 @@ extension DocumentAttachments {
   ///
   /// - Throws: Also ``StoreError/Code/invalidArgument`` for a range beyond the end.
   public func data(_ name: String, in range: Range<Int>) throws -> Data {
-    try collection.store.data(of: existing(name), in: range)
+    try collection.store.data(in: range) { try existing(name) }
   }
   /// The asynchronous form of `data(_:in:)`, which does not block the calling thread.
   public func data(_ name: String, in range: Range<Int>) async throws -> Data {

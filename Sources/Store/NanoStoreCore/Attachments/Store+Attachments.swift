@@ -96,7 +96,7 @@ extension Store {
   /// - Throws: ``StoreError/Code/notFound`` if the store does not have it,
   ///   ``StoreError/Code/corruptFile`` if its bytes are not those that were stored.
   public func data(of attachment: Attachment) throws -> Data {
-    try data(of: attachment, in: 0..<Int.max, clamping: true)
+    try data { attachment }
   }
   /// The asynchronous form of `data(of:)`, which does not block the calling thread.
   public func data(of attachment: Attachment) async throws -> Data {
@@ -113,7 +113,7 @@ extension Store {
   ///
   /// - Throws: Also ``StoreError/Code/invalidArgument`` for a range beyond the end.
   public func data(of attachment: Attachment, in range: Range<Int>) throws -> Data {
-    try data(of: attachment, in: range, clamping: false)
+    try data(in: range) { attachment }
   }
   /// The asynchronous form of `data(of:in:)`, which does not block the calling thread.
   public func data(of attachment: Attachment, in range: Range<Int>) async throws -> Data {
@@ -161,7 +161,7 @@ extension Store {
   public func each(
     of attachment: Attachment, _ visit: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
-    try reading(attachment) { record, reader in
+    try reading({ attachment }) { record, reader in
       var verifier = try BlobVerifier(record, reader)
       while !verifier.isAtEnd { try verifier.next(reader, visit) }
     }
@@ -172,21 +172,22 @@ extension Store {
   /// In bytes. Arbitrary: the data of larger attachments grows while it is read.
   private static let largestReservation = 64 << 20
 
-  private func data(
-    of attachment: Attachment, in range: Range<Int>, clamping: Bool
-  ) throws -> Data {
-    try reading(attachment) { record, reader in
+  /// Returns the content of an attachment, or a range of its bytes.
+  ///
+  /// - Parameter find: Finds the attachment, in the transaction that reads the content if it is small.
+  func data(in wanted: Range<Int>? = nil, of find: () throws -> Attachment) throws -> Data {
+    try reading(find) { record, reader in
       let end = Int(record.length)
-      guard clamping || range.lowerBound >= 0 && range.upperBound <= end else {
+      let range = wanted ?? 0..<end
+      guard range.lowerBound >= 0 && range.upperBound <= end else {
         throw StoreError(
           .invalidArgument, "The range is not inside the attachment",
           [.limit: "\(end) bytes", .actual: "\(range)"])
       }
-      let range = range.clamped(to: 0..<end)
       // The length in a damaged row may exceed memory; it is compared with the chunks while they are read.
       var data = Data(capacity: min(range.count, Self.largestReservation))
       // An empty attachment has an empty chunk, which is verified too.
-      guard !range.isEmpty || clamping else { return data }
+      guard !range.isEmpty || wanted == nil else { return data }
       let first = record.chunk(containing: Int64(range.lowerBound))
       var verifier = try BlobVerifier(record, from: first, reader)
       while !verifier.isAtEnd {
@@ -204,19 +205,19 @@ extension Store {
 
   /// Runs a block with the record of an attachment and what reads its chunks.
   private func reading<Result>(
-    _ attachment: Attachment,
+    _ find: () throws -> Attachment,
     _ work: (BlobRecord, any EngineBlobReader) throws -> Result
   ) throws -> Result {
-    let digest = try Self.digest(of: attachment)
     if let context = TransactionContext.current(of: self) {
+      let digest = try Self.digest(of: find())
       guard let record = try context.reader.blob(digest) else { throw Self.missing(digest) }
       return try work(record, context.reader)
     }
-    waitForQueued()
     // A small one is read in the call that finds it, any other with bounded memory.
-    let small = try engine().read(.snapshot, Interruption.current) { reader -> Result? in
+    let (digest, small) = try reading(.snapshot) { reader -> (BlobDigest, Result?) in
+      let digest = try Self.digest(of: TransactionContext.reading(self, reader, find))
       guard let record = try reader.blob(digest) else { throw Self.missing(digest) }
-      return record.chunkLength == 0 ? try work(record, reader) : nil
+      return (digest, record.chunkLength == 0 ? try work(record, reader) : nil)
     }
     if let small { return small }
     let kept = try keep(digest)
