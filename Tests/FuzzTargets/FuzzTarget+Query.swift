@@ -56,7 +56,7 @@ extension FuzzTarget {
       if case .failed(.invalidArgument) = result { return }
     }
     try require(
-      try expected.agrees(with: actual, Sample.shared.reference),
+      try expected.agrees(with: actual, for: request, Sample.shared.reference),
       "\(text): expected \(expected), SQLite returns \(actual)")
   }
 }

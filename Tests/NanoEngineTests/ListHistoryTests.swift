@@ -35,6 +35,14 @@ struct ListHistoryTests {
         ], [1: [1, 3], 2: [4, 2]]
       ),
       (
+        .unknownNumber,
+        [Transaction([.append(list: 1, 1)]), Transaction([.append(list: 1, 2)])], [1: [1, 9, 2]]
+      ),
+      (
+        .unknownNumber,
+        [Transaction([.append(list: 1, 1)]), Transaction([.read(list: 1, [1, 9])])], [1: [1]]
+      ),
+      (
         .abortedRead,
         [Transaction([.append(list: 1, 1)], .aborted), Transaction([.read(list: 1, [1])])], [:]
       ),

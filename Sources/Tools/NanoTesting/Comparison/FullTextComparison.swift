@@ -41,6 +41,9 @@ package struct FullTextComparison {
       try engines[0].write(nil) {
         ($0 as? ReferenceWriter)?.skipRowIDs(through: last, in: "c")
       }
+      guard results[0].count == results[1].count else {
+        return "round \(round): only one of the engines completed the writes"
+      }
       for (expected, actual) in zip(results[0], results[1]) {
         if let difference = expected.difference(from: actual, queries) {
           return "round \(round): \(difference)"

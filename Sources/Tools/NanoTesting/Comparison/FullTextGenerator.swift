@@ -130,9 +130,9 @@ package struct FullTextGenerator {
       if random.oneIn(4) { query.orderings = [Ordering("n", descending: true)] }
     } else {
       if random.oneIn(3) { query.orderings = [Ordering("n", descending: true)] }
-      if random.oneIn(3) { query.limit = random.number(0...3) }
-      if random.oneIn(4) { query.offset = random.number(0...2) }
     }
+    if random.oneIn(3) { query.limit = random.number(0...3) }
+    if random.oneIn(4) { query.offset = random.number(0...2) }
     return query
   }
 }

@@ -91,7 +91,7 @@ package struct Script: Sendable {
     return try engine.read(.snapshot, nil) { reader in
       let actual = try request.execute(
         reader, Self.collection, comparesRevisions: comparesRevisions)
-      guard try !expected.agrees(with: actual, reference) else { return nil }
+      guard try !expected.agrees(with: actual, for: request, reference) else { return nil }
       return Mismatch(
         step: step, expected: "\(expected)", actual: "\(actual)",
         explanation: try? reader.explain(request.query, in: Self.collection))

@@ -90,31 +90,25 @@ extension EngineConformance {
     ) {
       probe in
       guard probe.has(.blobs) else { return }
-      struct Stop: Error {}
       let bytes = Blobs.bytes(100, seed: 6)
       let digest = Blobs.digest(bytes)
-      _ = try? probe.write { writer in
+      try probe.rolledBack { writer in
         try bytes.withUnsafeBytes {
           try writer.addBlob(NewBlob(digest, length: 100, Blobs.lease(nil)), $0)
         }
-        throw Stop()
       }
       try expect(try probe.read { try $0.blob(digest) } == nil, "a blob after a rollback")
       try probe.write { writer in
-        _ = try? writer.savepoint {
+        try writer.rolledBack {
           try bytes.withUnsafeBytes {
             try writer.addBlob(NewBlob(digest, length: 100, Blobs.lease(nil)), $0)
           }
-          throw Stop()
         }
         try expect(try writer.blob(digest) == nil, "a blob after the rollback of a savepoint")
       }
       try Blobs.add(bytes, probe)
       let records = try Blobs.records(probe)
-      _ = try? probe.write { writer in
-        _ = try writer.deleteBlobs(records)
-        throw Stop()
-      }
+      try probe.rolledBack { _ = try $0.deleteBlobs(records) }
       try expectEqual(try Blobs.read(digest, probe), bytes, "bytes after a rolled back deletion")
     },
     Check("A blob whose lease was renewed is not deleted by a record from before") { probe in

@@ -58,8 +58,6 @@ private struct FeedConsumer {
 }
 
 extension EngineConformance {
-  private struct Rollback: Error {}
-
   static let feeds: [Check] = [
     Check("Without tracking there is no feed") { probe in
       try probe.insert(["a": 1])
@@ -159,15 +157,11 @@ extension EngineConformance {
       try probe.track()
       var consumer = FeedConsumer()
       try consumer.catchUp(probe)
-      try? probe.write { writer in
-        try writer.save(["n": 1], key: "k")
-        throw Rollback()
-      }
+      try probe.rolledBack { _ = try $0.save(["n": 1], key: "k") }
       try probe.write { writer in
-        try? writer.savepoint {
+        try writer.rolledBack {
           try writer.save(["n": 2], key: "k")
           _ = try writer.delete(.rowID(id), from: "c")
-          throw Rollback()
         }
         try writer.insert(["n": 3], key: "other")
       }
@@ -259,8 +253,6 @@ extension EngineConformance {
 
 /// Random changes of a tracked collection.
 private enum FeedProgram {
-  struct Rollback: Error {}
-
   static func step(_ probe: Probe, _ random: inout SplitMix) throws {
     let key = "\(Int.random(in: 0..<20, using: &random))"
     let number = Int64.random(in: 0..<100, using: &random)
@@ -276,10 +268,7 @@ private enum FeedProgram {
       let query = Query(.comparison(.field("n"), .equal, .value(.int(number))))
       _ = try probe.write { try $0.delete(query, from: "c") }
     case 7:
-      try? probe.write { writer in
-        try writer.save(["n": -1], key: key)
-        throw Rollback()
-      }
+      try probe.rolledBack { _ = try $0.save(["n": -1], key: key) }
     case 8:
       try probe.write { writer in
         _ = try writer.delete(.key(try DocumentKey(key)), from: "c")

@@ -45,8 +45,6 @@ extension Probe {
 }
 
 extension EngineConformance {
-  private struct Rollback: Error {}
-
   static let previousBodies: [Check] = [
     Check("Without keeping previous bodies there are none") { probe in
       let id = try probe.insert(["n": 0], key: "a")
@@ -128,28 +126,18 @@ extension EngineConformance {
     Check("What is rolled back keeps no body") { probe in
       guard probe.has(.changeTracking) else { return }
       let id = try probe.insert(["n": 0], key: "k")
-      try? probe.write { writer in
-        try writer.setKeepsPreviousBodies(true, of: "c")
-        throw Rollback()
-      }
+      try probe.rolledBack { try $0.setKeepsPreviousBodies(true, of: "c") }
       try expectEqual(
         try probe.read { try $0.keepsPreviousBodies(in: "c") }, false, "whether they are kept")
       try probe.keep()
-      try? probe.write { writer in
+      try probe.rolledBack { writer in
         try writer.save(["n": 1], key: "k")
         try expectEqual(try writer.kept(id)?.body, "{\"n\":0}", "the body in the transaction")
-        throw Rollback()
       }
       try probe.write { writer in
-        try? writer.savepoint {
-          try writer.save(["n": 2], key: "k")
-          throw Rollback()
-        }
+        try writer.rolledBack { _ = try writer.save(["n": 2], key: "k") }
         try expectEqual(try writer.kept(id), nil, "the body after the savepoint")
-        try? writer.savepoint {
-          try writer.setKeepsPreviousBodies(false, of: "c")
-          throw Rollback()
-        }
+        try writer.rolledBack { try writer.setKeepsPreviousBodies(false, of: "c") }
         try expectEqual(try writer.keepsPreviousBodies(in: "c"), true, "whether they are kept")
       }
       try expectEqual(try probe.kept(id), nil, "the body")
@@ -250,8 +238,6 @@ extension EngineConformance {
 
 /// Random changes of a collection, and the bodies that they keep.
 private struct PreviousBodyProgram {
-  struct Rollback: Error {}
-
   let name: String
   private var random = SplitMix(seed: 8)
   private var kept: [Int64: Snapshot] = [:]
@@ -281,10 +267,7 @@ private struct PreviousBodyProgram {
       }
     case 6: _ = try probe.write { try $0.delete(identity, from: name) }
     case 7:
-      try? probe.write { writer in
-        _ = try writer.save(object, key: key, in: name)
-        throw Rollback()
-      }
+      try probe.rolledBack { _ = try $0.save(object, key: key, in: name) }
     case 8:
       let ids = kept.keys.sorted().filter { _ in Bool.random(using: &random) }
       try probe.write { try $0.removePreviousBodies(ofRows: ids, in: name) }

@@ -92,10 +92,9 @@ extension EngineConformance {
         try expectError(.duplicateKey, "a key twice") {
           try writer.insert(["a": "twice gin"], key: "k", into: "c")
         }
-        try? writer.savepoint {
-          try writer.insert(["a": "rolled gin"], into: "c")
+        try writer.rolledBack {
+          try writer.insert(["a": "undone gin"], into: "c")
           try expectEqual(try found(writer, "undone").map(\.count), [1, 1], "in the savepoint")
-          throw StoreError(.invalidArgument, "rolled back")
         }
         try expectEqual(try found(writer, "undone"), [[], []], "after a savepoint")
         try writer.insert(["b": 1], into: "c")

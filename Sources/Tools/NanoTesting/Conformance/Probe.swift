@@ -46,7 +46,21 @@ final class Probe {
   func ids(_ query: Query = Query(), in collection: String = "c") throws -> [Int64] {
     try read { try $0.ids(query, in: collection) }
   }
+
+  /// Runs a transaction and rolls it back.
+  ///
+  /// - Throws: Any error of the closure.
+  func rolledBack(_ work: (any EngineWriter) throws -> Void) throws {
+    do {
+      try write { writer in
+        try work(writer)
+        throw Rollback()
+      }
+    } catch is Rollback {}
+  }
 }
+
+private struct Rollback: Error {}
 
 extension EngineReader {
   func ids(_ query: Query = Query(), in collection: String = "c") throws -> [Int64] {
@@ -67,6 +81,18 @@ extension EngineReader {
 }
 
 extension EngineWriter {
+  /// Runs a block in a savepoint and rolls it back.
+  ///
+  /// - Throws: Any error of the block.
+  func rolledBack(_ work: () throws -> Void) throws {
+    do {
+      try savepoint {
+        try work()
+        throw Rollback()
+      }
+    } catch is Rollback {}
+  }
+
   @discardableResult
   func insert(_ object: DocumentObject, key: String? = nil, into collection: String = "c") throws
     -> Int64
@@ -142,6 +168,38 @@ func expectEqual<Value: Equatable>(
 ) throws {
   try expect(
     actual == expected, "\(message): expected \(expected), got \(actual)", file: file, line: line)
+}
+
+// `==` would not detect an engine that normalizes text: canonically equivalent strings are equal.
+
+/// Compares the UTF-8 bytes of strings.
+func expectEqual(
+  _ actual: String, _ expected: String, _ message: String, file: StaticString = #fileID,
+  line: UInt = #line
+) throws {
+  try expect(
+    actual.hasSameBytes(as: expected), "\(message): expected \(expected), got \(actual)",
+    file: file, line: line)
+}
+
+/// Compares the UTF-8 bytes of strings.
+func expectEqual(
+  _ actual: String?, _ expected: String?, _ message: String, file: StaticString = #fileID,
+  line: UInt = #line
+) throws {
+  try expect(
+    actual.hasSameBytes(as: expected),
+    "\(message): expected \(expected ?? "nil"), got \(actual ?? "nil")", file: file, line: line)
+}
+
+/// Compares the UTF-8 bytes of strings.
+func expectEqual(
+  _ actual: [String], _ expected: [String], _ message: String, file: StaticString = #fileID,
+  line: UInt = #line
+) throws {
+  try expect(
+    actual.hasSameBytes(as: expected), "\(message): expected \(expected), got \(actual)",
+    file: file, line: line)
 }
 
 @discardableResult

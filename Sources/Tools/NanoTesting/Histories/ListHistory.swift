@@ -40,6 +40,8 @@ package struct ListHistory: Sendable {
     case incompatibleOrder
     /// A number was committed, and is missing in the final lists.
     case lostAppend
+    /// A list has a number that no transaction appended.
+    case unknownNumber
     /// A number is in a list twice.
     case duplicate
     /// A cycle of writes (G0).
@@ -57,6 +59,14 @@ package struct ListHistory: Sendable {
   private let lists: [Int: [Int]]
   private var writers: [Int: Int] = [:]
   package private(set) var anomalies: Set<Anomaly> = []
+
+  /// The number of transactions that appended numbers and were committed.
+  package var committedAppends: Int {
+    transactions.count { transaction in
+      transaction.outcome == .committed
+        && transaction.operations.contains { if case .append = $0 { true } else { false } }
+    }
+  }
 
   /// Checks a history.
   ///
@@ -92,7 +102,10 @@ package struct ListHistory: Sendable {
   }
 
   private mutating func noteRead(_ value: Int, _ isCommitted: inout [Bool]) {
-    guard let writer = writers[value] else { return }
+    guard let writer = writers[value] else {
+      anomalies.insert(.unknownNumber)
+      return
+    }
     if transactions[writer].outcome == .aborted { anomalies.insert(.abortedRead) }
     if transactions[writer].outcome == .unknown { isCommitted[writer] = true }
   }
