@@ -30,5 +30,16 @@ struct StressTests {
     #expect(run.status == 0, "\(run.report)")
     #expect((run.figures["faults"]?.int ?? 0) > 50)
     #expect((run.figures["errors.outOfMemory"]?.int ?? 0) > 0)
+    #expect(run.figures["kinds of faults"] == 30)
+    #expect(run.figures["kinds left out at the end of the time"] == "none")
+  }
+
+  @Test("A run of failing calls that its time ends lists the kinds of faults that it left out")
+  func leftOutFaults() throws {
+    let run = try StressTestRun("failing-calls", "--places", "1", "--seconds", "0")
+    #expect(run.status == 0, "\(run.report)")
+    #expect(run.figures["kinds of faults"] == 0)
+    let leftOut = run.figures["kinds left out at the end of the time"]?.string ?? ""
+    #expect(leftOut.contains("rename-io-once (wal, full, journal, encrypted)"))
   }
 }

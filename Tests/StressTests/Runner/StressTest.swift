@@ -26,13 +26,14 @@ struct Figures {
 
   subscript(name: String) -> Int {
     get { values.first { $0.0 == name }.flatMap { $0.1.int }.map { Int($0) } ?? 0 }
-    set {
-      let value = DocumentValue.int(Int64(newValue))
-      if let place = values.firstIndex(where: { $0.0 == name }) {
-        values[place].1 = value
-      } else {
-        values.append((name, value))
-      }
+    set { record(name, .int(Int64(newValue))) }
+  }
+
+  mutating func record(_ name: String, _ value: DocumentValue) {
+    if let place = values.firstIndex(where: { $0.0 == name }) {
+      values[place].1 = value
+    } else {
+      values.append((name, value))
     }
   }
 }

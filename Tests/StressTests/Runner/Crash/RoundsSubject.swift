@@ -11,6 +11,8 @@ final class RoundsSubject: CrashSubject {
   private let seed: UInt64
   private let plan: RoundPlan
   private var expectedState = ExpectedState()
+  /// The round of the last acknowledged backup.
+  private var backedUp: Int?
   private(set) var kills = 0
 
   init(_ scenario: CrashScenario, _ path: String, seed: UInt64) throws {
@@ -64,29 +66,40 @@ final class RoundsSubject: CrashSubject {
     try expectedState.check(store, indexed: scenario != .encrypted)
     try store.close()
     try PlainCheck.check(path)
+    if let round = progress.backedUp {
+      backedUp = round
+      figures["backups acknowledged"] += 1
+    }
     if progress.sawBackup { try checkBackup(upTo: last) }
   }
 
-  /// Checks that a backup is complete or does not exist.
+  /// Checks that a backup is complete. It exists, and is no older, since one was acknowledged.
   private func checkBackup(upTo last: Int) throws {
-    guard FileManager.default.fileExists(atPath: path + ".backup") else { return }
+    guard FileManager.default.fileExists(atPath: path + ".backup") else {
+      return try require(backedUp == nil, "an acknowledged backup does not exist")
+    }
     let store = try scenario.open(path + ".backup")
     var past = ExpectedState()
     try past.advance(to: store.lastRound(), plan)
     try require(past.round <= last, "the backup is newer than its source")
+    try require(
+      past.round >= backedUp ?? 0, "the backup is older than the one that was acknowledged")
     try past.check(store)
     try store.close()
   }
 
   /// The progress that the writer reported.
-  private struct Progress {
+  struct Progress {
     var done: Int
     var begun: Int
     /// The maintenance operation that was killed, if any.
     var upkeep: String?
     var sawBackup = false
+    /// The round of the last backup after which the writer continued.
+    var backedUp: Int?
 
     mutating func note(_ line: String) {
+      if upkeep == "backup" { backedUp = done }
       let words = line.split(separator: " ")
       guard words.count == 2 else { return }
       upkeep = words[0] == "upkeep" ? String(words[1]) : nil

@@ -25,17 +25,31 @@ struct FailingCallsStressTest: StressTest {
   func perform() throws -> Figures {
     try require(faults_available(), "fault injection is available only on Linux")
     var figures = Figures()
+    // Present and first, whichever faults run.
+    for name in ["calls", "faults", "kinds of faults"] { figures[name] = 0 }
+    var leftOut: [String] = []
     let start = ContinuousClock.now
-    for variant in variant.map({ [$0] }) ?? FaultVariant.allCases {
-      for fault in fault.map({ [$0] }) ?? Fault.all
-      where ContinuousClock.now - start < .seconds(seconds) {
+    // Variants inside, so that the end of the time affects all of them alike.
+    for fault in fault.map({ [$0] }) ?? Fault.all {
+      var without: [FaultVariant] = []
+      for variant in variant.map({ [$0] }) ?? FaultVariant.allCases {
+        guard ContinuousClock.now - start < .seconds(seconds) else {
+          without.append(variant)
+          continue
+        }
         try run(variant, fault, &figures)
+        figures["kinds of faults"] += 1
       }
+      guard !without.isEmpty else { continue }
+      leftOut.append("\(fault.name) (\(without.map(\.rawValue).joined(separator: ", ")))")
     }
+    let list = leftOut.isEmpty ? "none" : leftOut.joined(separator: ", ")
+    figures.record("kinds left out at the end of the time", .string(list))
+    if !leftOut.isEmpty { note("left out at the end of the time: \(list)") }
     return figures
   }
 
-  /// Runs a worker process for one kind of fault, because a fault may end the process.
+  /// Runs a worker process for one kind of fault, because a fault may end the process. The fault must strike.
   private func run(_ variant: FaultVariant, _ fault: Fault, _ figures: inout Figures) throws {
     let process = try KilledProcess(
       "nanostore-stress",
@@ -45,6 +59,7 @@ struct FailingCallsStressTest: StressTest {
       ])
     var place = "the beginning"
     var found: String?
+    let struckBefore = figures["faults"]
     while let line = process.line() {
       let words = line.split(separator: " ", maxSplits: 1).map { String($0) }
       guard words.count == 2 else { continue }
@@ -59,6 +74,8 @@ struct FailingCallsStressTest: StressTest {
       "failing-calls-worker --variant \(variant.rawValue) --fault \(fault.name) --only \(place)"
     if let found { throw StressTestFailure("\(found) (reproduce with: \(again))") }
     try require(status == 0, "the process ended with \(status) (reproduce with: \(again))")
+    try require(
+      figures["faults"] > struckBefore, "no call failed with \(fault.name) in \(variant.rawValue)")
     note("\(variant.rawValue) \(fault.name): up to place \(place)")
   }
 }

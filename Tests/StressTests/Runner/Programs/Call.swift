@@ -120,6 +120,20 @@ indirect enum Call: Sendable {
   }
 }
 
+extension Call {
+  /// Whether the call cannot fail outside of a transaction, unless a unique index rejects buffered saves.
+  var alwaysSucceeds: Bool {
+    switch self {
+    case .awaiting(let call): call.alwaysSucceeds
+    case .find(_, let query): query == Query()
+    case .metadataSummary, .names, .interval, .flush, .cache, .tune, .compact, .verify, .statistics,
+      .reopen, .restart, .backup, .advance, .deleteExpired, .track, .feed, .observe:
+      true
+    default: false
+    }
+  }
+}
+
 /// A custom type.
 struct Figure: StorableObject, Codable, Sendable {
   var id: String

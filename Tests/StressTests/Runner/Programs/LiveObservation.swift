@@ -37,20 +37,35 @@ final class LiveObservation: Sendable {
     }
   }
 
-  /// Checks that the latest results become those of a fetch.
+  /// Checks that the latest results become those of a fetch, or that the query has failed like a fetch.
   func requireCurrent() throws {
+    guard let failure = try failureBesideFetch() else { return }
+    // Documents and indexes of an earlier moment may have ended the query, but not a new one.
+    let renewed = LiveObservation(query)
+    defer { renewed.end() }
+    try require(
+      try renewed.failureBesideFetch() == nil,
+      "a live query fails with \(failure.debugDescription), and a fetch does not")
+  }
+
+  /// Waits until the latest results are those of a fetch.
+  ///
+  /// - Returns: The error that ended the query, if a fetch succeeds.
+  private func failureBesideFetch() throws -> StoreError? {
     // Long enough for a busy machine.
     let end = ContinuousClock.now + .seconds(60)
     while true {
       switch latest.state.withLock({ $0 }) {
       case .failed(let error):
-        guard error is StoreError else { throw error }
-        return
+        guard let failure = error as? StoreError, !failure.code.isOfEnvironment else {
+          throw StressTestFailure("a live query fails with \(error)")
+        }
+        return (try? query.fetch()) == nil ? nil : failure
       case .waiting: break
       case .results(let texts):
         // Without commits that concern it, a live query does not notice that it is no longer possible.
-        guard let expected = try? Self.texts(query.fetch()) else { return }
-        if expected == texts { return }
+        guard let expected = try? Self.texts(query.fetch()) else { return nil }
+        if expected == texts { return nil }
       }
       guard ContinuousClock.now < end else {
         throw StressTestFailure(

@@ -9,9 +9,9 @@ indirect enum Outcome: Sendable {
   case lines([String])
   /// Observed paths. A store may report additional ones, of rejected documents.
   case paths([ObservedPath])
-  /// Values that are equal if they sort the same. Numbers may differ in their last digits, because sums depend on the
-  /// order of addition.
-  case values([[DocumentValue]])
+  /// Rows of values that are equal if they sort the same. Sums and averages may differ in their last digits, because
+  /// they depend on the order of addition: `sums` are their columns, with the largest magnitude of the added numbers.
+  case values([[DocumentValue]], sums: [Int: Double] = [:])
   /// Documents by rank. Documents of nearly the same rank may be in any order.
   case ranks([(document: String, rank: Double)])
   case failed(StoreError.Code)
@@ -23,6 +23,18 @@ indirect enum Outcome: Sendable {
     self =
       problems.isEmpty
       ? .done : .broken(problems.map { "\($0.subject): \($0.message)" }.joined(separator: "; "))
+  }
+
+  /// The outcome of a call that throws an error.
+  init(_ error: any Error) {
+    self =
+      switch error {
+      case let error as StoreError: .failed(error.code)
+      // Fields that do not match a type.
+      case is DecodingError: .text("\(error)")
+      case is StressTestFailure: .broken("\(error)")
+      default: .broken("another error: \(error)")
+      }
   }
 
   static func count(_ number: Int) -> Outcome { .text("\(number)") }
@@ -41,8 +53,8 @@ indirect enum Outcome: Sendable {
           $0.path.utf8.elementsEqual(known.path.utf8) && $0.types.isSuperset(of: known.types)
         }
       }
-    case (.values(let a), .values(let b)):
-      a.elementsEqual(b) { $0.elementsEqual($1, by: Self.areNear) }
+    case (.values(let a, let sums), .values(let b, _)):
+      a.elementsEqual(b) { Self.agree($0, $1, sums) }
     case (.ranks(let a), .ranks(let b)): Self.agree(a, b)
     // If both a key and a unique value are duplicates, either may be reported.
     case (.failed(let a), .failed(let b)):
@@ -52,22 +64,37 @@ indirect enum Outcome: Sendable {
     }
   }
 
-  var isBroken: Bool {
+  /// Returns whether the outcome is wrong whatever the reference engine returns.
+  ///
+  /// - Parameter mustSucceed: Whether only buffered saves that a unique index rejects may make the call fail.
+  func isBroken(mustSucceed: Bool) -> Bool {
     switch self {
     case .broken: true
-    case .several(let parts): parts.contains(where: \.isBroken)
+    case .failed(let code):
+      code.isOfEnvironment || (mustSucceed && !Self.refusals.contains(code))
+    case .several(let parts): parts.contains { $0.isBroken(mustSucceed: mustSucceed) }
     default: false
     }
   }
 
   private static let refusals: Set<StoreError.Code> = [.duplicateKey, .uniqueViolation]
 
-  private static func areNear(_ a: DocumentValue, _ b: DocumentValue) -> Bool {
-    guard let x = a.double, let y = b.double else { return a == b || "\(a)" == "\(b)" }
-    if x == y || (x.isNaN && y.isNaN) { return true }
-    // Beyond that, a sum depends entirely on its order.
-    let scale = max(x.magnitude, y.magnitude)
-    return scale > 1e15 || (x - y).magnitude <= max(scale, 1e6) * 1e-9
+  private static func agree(
+    _ a: [DocumentValue], _ b: [DocumentValue], _ sums: [Int: Double]
+  ) -> Bool {
+    a.count == b.count
+      && a.indices.allSatisfy { column in
+        ValueOrder.compare(a[column], b[column]) == 0
+          || (sums[column].map { areNear(a[column], b[column], terms: $0) } ?? false)
+      }
+  }
+
+  /// Returns whether two sums of the same numbers differ only by rounding errors.
+  private static func areNear(_ a: DocumentValue, _ b: DocumentValue, terms: Double) -> Bool {
+    guard let x = a.double, let y = b.double else { return false }
+    // A sum of such numbers may overflow in one order and not in another.
+    guard x.isFinite, y.isFinite else { return terms > 1e300 }
+    return (x - y).magnitude <= terms * 1e-12
   }
 
   private static func agree(
@@ -81,6 +108,17 @@ indirect enum Outcome: Sendable {
   }
 }
 
+extension StoreError.Code {
+  /// Whether the code reports damage or a failure of the environment, which no call of a program causes.
+  var isOfEnvironment: Bool { Self.ofEnvironment.contains(self) }
+
+  private static let ofEnvironment: Set<StoreError.Code> = [
+    .cannotOpen, .closed, .connectionLost, .corruptDocument, .corruptFile, .database, .fileReplaced,
+    .full, .inputOutput, .interrupted, .locked, .newerFormat, .notADatabase, .notPermitted,
+    .outOfMemory, .outcomeUnknown, .wrongKey,
+  ]
+}
+
 extension Outcome: CustomStringConvertible {
   var description: String {
     switch self {
@@ -89,7 +127,7 @@ extension Outcome: CustomStringConvertible {
     case .lines(let lines): "[" + lines.joined(separator: "; ") + "]"
     case .paths(let paths):
       "\(paths.map { "\($0.path) \($0.types.names)" })"
-    case .values(let rows): "\(rows.map { $0.map { $0.jsonString() } })"
+    case .values(let rows, _): "\(rows.map { $0.map { $0.jsonString() } })"
     case .ranks(let rows): "\(rows.map { "\($0.document) at \($0.rank)" })"
     case .failed(let code): "error \(code.rawValue)"
     case .broken(let problem): problem

@@ -5,15 +5,7 @@ import NanoStore
 extension ProgramExecutor {
   /// Performs a call with `await`. Calls whose async form differs only in its thread use the sync form.
   func awaiting(_ call: Call) async -> Outcome {
-    do {
-      return try await awaitedOutcome(of: call)
-    } catch let error as StoreError {
-      return .failed(error.code)
-    } catch let error as StressTestFailure {
-      return .broken("\(error)")
-    } catch {
-      return .text("another error: \(error)")
-    }
+    do { return try await awaitedOutcome(of: call) } catch { return Outcome(error) }
   }
 
   private func awaitedOutcome(of call: Call) async throws -> Outcome {
@@ -38,7 +30,7 @@ extension ProgramExecutor {
     case .search(let name, let search):
       return try texts(await search.documents(in: store[name]))
     case .aggregate(let name, let query):
-      return .values(try await store[name].find().rows(query).map { $0.group + $0.values })
+      return outcome(try await store[name].find().rows(query), of: query, in: name)
     case .metadata(let name, let value):
       try await store.setMetadata(value, name)
       return .text(try await store.metadata(name)?.jsonString() ?? "none")

@@ -41,6 +41,8 @@ extension ProgramExecutor {
       _ = try store.deleteExpired()
     case .track(let name, let tracking):
       try store[name].setChangeTracking(tracking)
+      let state = try store[name].changeTracking()
+      try require(state == tracking, "change tracking of \(name) is \(state)")
     case .feed(let name): return try replay(name)
     case .observe(let name, let query):
       if !isReference, !store.isInTransaction { observe(name, query) }

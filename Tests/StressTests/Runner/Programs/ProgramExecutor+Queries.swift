@@ -16,11 +16,11 @@ extension ProgramExecutor {
       return try texts(store[name].find(query).select(paths).fetch())
     case .pages(let name, let query, let size): return try pages(store[name].find(query), size)
     case .aggregate(let name, let query):
-      return .values(try store[name].find().rows(query).map { $0.group + $0.values })
+      return outcome(try store[name].find().rows(query), of: query, in: name)
     case .distinct(let name, let path, let query):
       return .values([try store[name].find(query).distinct(path.description)])
     case .summary(let name, let path, let query):
-      return try summary(store[name].find(query), path.description)
+      return try summary(store[name].find(query), path)
     case .columns(let name, let query):
       return try texts(store[name].find(query).fieldsAsColumns().fetch())
     case .decoded(let name, let key):
@@ -67,14 +67,35 @@ extension ProgramExecutor {
     ])
   }
 
-  private func summary(_ query: DocumentQuery, _ path: String) throws -> Outcome {
-    .values([
-      [
-        .int(Int64(try query.count(of: path))), try query.min(path) ?? .null,
-        try query.max(path) ?? .null, try query.average(path).map { .double($0) } ?? .null,
-        try query.sum(path),
-      ]
-    ])
+  private func summary(_ query: DocumentQuery, _ field: FieldPath) throws -> Outcome {
+    let path = field.description
+    let row: [DocumentValue] = [
+      .int(Int64(try query.count(of: path))), try query.min(path) ?? .null,
+      try query.max(path) ?? .null, try query.average(path).map { .double($0) } ?? .null,
+      try query.sum(path),
+    ]
+    let terms = largestTerm(field, query)
+    return .values([row], sums: [3: terms, 4: terms])
+  }
+
+  /// Returns the rows of an aggregate query.
+  func outcome(_ rows: [AggregateRow], of query: AggregateQuery, in name: String) -> Outcome {
+    var sums: [Int: Double] = [:]
+    for (place, aggregate) in query.aggregates.enumerated() {
+      switch aggregate {
+      case .average(let field), .sum(let field):
+        sums[query.groups.count + place] = largestTerm(field, store[name].find(query.query))
+      case .count, .countOf, .min, .max: break
+      }
+    }
+    return .values(rows.map { $0.group + $0.values }, sums: sums)
+  }
+
+  /// Returns the largest magnitude of the finite numbers of a field, of which a sum consists. Only the outcomes of the
+  /// reference engine need it.
+  private func largestTerm(_ field: FieldPath, _ query: DocumentQuery) -> Double {
+    guard isReference, let values = try? query.distinct(field.description) else { return 0 }
+    return values.compactMap(\.double).filter(\.isFinite).map(\.magnitude).max() ?? 0
   }
 
   private func pages(_ query: DocumentQuery, _ size: Int) throws -> Outcome {

@@ -18,7 +18,8 @@ struct StoreMode: Sendable {
   var saveInterval = 1
   var usesFastFieldAccess = true
   /// Whether collections have change feeds, which the reference engine does not support and which affect row IDs. The
-  /// results of such programs are compared with a copy that the feed makes.
+  /// results of such programs are compared with a copy that the feed makes, and calls must not fail for reasons that no
+  /// program causes.
   var tracksChanges = false
 
   init() {}
