@@ -65,6 +65,27 @@ struct DocumentModelTests {
     #expect(values == [alien, ran] && skipped.map(\.key) == ["dune"])
   }
 
+  @Test("A closure in a write block does not get what it writes")
+  func writingClosure() throws {
+    struct Endless: Error {}
+    try documents.insert(ran)
+
+    try store.write {
+      var seen = 0
+      func addCopy(of film: Film) throws {
+        seen += 1
+        guard seen < 100 else { throw Endless() }
+        try documents.insert(Film(id: "\(seen)", title: film.title, year: film.year))
+      }
+      try documents.find().each(as: Film.self) { try addCopy(of: $0) }
+      #expect(seen == 1)
+      try documents.find().each(as: Film.self, onFailure: { _ in }) { try addCopy(of: $0) }
+      #expect(seen == 3)
+    }
+
+    #expect(try documents.count() == 4)
+  }
+
   @Test("The calls with await do the same")
   func asynchronous() async throws {
     try await documents.insert(ran)

@@ -138,6 +138,19 @@ struct ModelConditionTests {
     }
   }
 
+  @Test("LIMIT and OFFSET in a text limit the results, also those of a deletion")
+  func limitInText() throws {
+    let people = try anyStore()[Person.self]
+    for number in 0..<5 {
+      try people.insert(Person(id: "\(number)", fullName: "n", age: 1, points: number))
+    }
+    let found = try people.find("[points] >= ? LIMIT 2 OFFSET 1", 1).sorted(by: \.points).fetch()
+    #expect(found.map(\.points) == [2, 3])
+
+    #expect(try people.find("[points] >= 0 LIMIT 2").delete() == 2)
+    #expect(try people.count() == 3)
+  }
+
   @Test("A condition on a property that is not stored is an error that names it")
   func notStored() throws {
     let people = try anyStore()[Computed.self]

@@ -80,6 +80,25 @@ import Testing
     #expect(results.elements.map(\.id) == ["bo", "cy", "ada"])
   }
 
+  @Test("Live counts after a position include a document that is written later, by its default")
+  func laterDefaultAfterPosition() throws {
+    let runners = try runners()
+    try runners.update("ada", .set(\.rank, 9))
+    try runners.update("bo", .set(\.rank, 1))
+    let sorted = runners.find().sorted(by: \.rank)
+    let rest = sorted.after(try sorted.page(1).next)
+    let counts = LiveValue(rest.countUpdates(), loading: .immediately)
+    let aggregates = LiveValue(rest.aggregateUpdates(.count), loading: .immediately)
+    #expect(counts.value == 1 && aggregates.value == 1)
+
+    try runners.documents.insert(["city": "Oslo", "age": 1], key: "cy")
+    try counts.load()
+    try aggregates.load()
+
+    #expect(counts.value == 2 && aggregates.value == 2)
+    #expect(try rest.count() == 2)
+  }
+
   @Test("Live aggregates count the default of a document that lacks the property")
   func variants() throws {
     let runners = try runners()

@@ -30,6 +30,18 @@ import Testing
   @Field(renamedFrom: "pals") var friends: [Pal] = []
 }
 
+@Model private struct Town: Equatable {
+  var city: String
+  var country: String
+}
+
+/// Some of the fields of a guest, with another default.
+@Model private struct Visitor: Equatable {
+  var email: String?
+  var rank = 0
+  var work: Town
+}
+
 private enum SchoolYear: Int, ModelKey {
   case low = 9
   case high = 10
@@ -68,6 +80,20 @@ struct ModelVariantTests {
         ])
       try store["Guest"].insert(fields, key: "\(id)")
     }
+  }
+
+  @Test("A smaller model reads former names and defaults as the model of the collection does")
+  func smallerModel() throws {
+    try store["Guest"].insert(["mail": "a", "work": ["city": "X"]], key: "1")
+    try store["Guest"].insert(["email": "b", "rank": 7], key: "2")
+
+    let visitors = try guests.find().fetch(as: Visitor.self)
+
+    #expect(
+      visitors == [
+        Visitor(email: "a", rank: 5, work: Town(city: "X", country: "UK")),
+        Visitor(email: "b", rank: 7, work: Town(city: "Bern", country: "CH")),
+      ])
   }
 
   @Test("Documents are found and sorted by their decoded values")

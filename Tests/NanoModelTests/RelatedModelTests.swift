@@ -178,11 +178,42 @@ struct RelatedModelTests {
     let writers = store[Writer.self]
     #expect(try writers.find { $0.id.isReferred(by: \Volume.writerID) }.fetch() == [writer])
     #expect(try store[Shelf.self].find { $0.number.isReferred(by: \Volume.shelf) }.count() == 1)
-    let included = store[Volume.self].find().including(\.writerID, from: writers)
-    #expect(#expect(throws: StoreError.self) { try included.fetch() }?.code == .unsupported)
+    let included = store[Volume.self].find().including(\.writerID, from: writers, as: "related")
+    let referring = writers.find().including(
+      .key, from: store[Volume.self], by: \.writerID, as: "related")
+    let nested = store[Volume.self].including(.key, from: included, as: "volumes")
+    func expectUnsupported() {
+      for query in [included, referring, nested] {
+        #expect(#expect(throws: StoreError.self) { try query.fetch() }?.code == .unsupported)
+      }
+    }
+    expectUnsupported()
+
     try store[Volume.self].upgrade()
-    let upgraded = store[Volume.self].find().including(\.writerID, from: writers)
-    #expect(try upgraded.fetch().map { $0.many("writerID").count } == [1])
+    for query in [included, referring] {
+      #expect(try query.fetch().map { $0.many("related").count } == [1])
+    }
+    #expect(try nested.fetch().map { $0.many("volumes").count } == [1])
+
+    // Written by an older version of the program.
+    try store["Volume"].insert(["author": .string(writer.id.uuidString)], key: "b")
+    expectUnsupported()
+  }
+
+  @Test("A key that is not the usual form of an integer does not refer to the integer")
+  func unusualKeys() throws {
+    let store = try anyStore()
+    let volumes = store[Volume.self]
+    try volumes.save(Volume(id: "a", shelf: 7))
+    let keys = ["7", "007", "+7"]
+    for key in keys { try store["shelves"].save(["key": .string(key)], key: key) }
+
+    let shelves = try store["shelves"].find().including(
+      .key, from: volumes, by: \.shelf, as: "volumes"
+    ).fetch()
+
+    #expect(shelves.map { $0["key"]?.string } == keys)
+    #expect(shelves.map { $0.many("volumes").count } == [1, 0, 0])
   }
 
   @Test("A property that is not stored is rejected when the query runs")

@@ -41,6 +41,12 @@ private enum CardKind: String, Codable { case plain, rare }
   var names: [String: Int] = [:]
 }
 
+@Model private struct Sheet {
+  @Key var id: String
+  var rows: [[Int]] = []
+  var marks: [Int?]? = nil
+}
+
 @Suite("Properties of any type in queries")
 struct TypedValueTests {
   private let store: Store
@@ -156,6 +162,41 @@ struct TypedValueTests {
     ] {
       #expect(try condition.keys() == ["empty", "missing"])
     }
+  }
+
+  @Test("A list of lists is empty only without elements, and its elements cannot be queried")
+  func listsOfLists() throws {
+    let sheets = store[Sheet.self]
+    try sheets.insert([
+      Sheet(id: "empty"), Sheet(id: "inner", rows: [[], [1]]), Sheet(id: "full", rows: [[1, 2]]),
+    ])
+
+    #expect(try sheets.find { $0.rows.isEmpty }.keys() == ["empty"])
+    #expect(try sheets.find { !$0.rows.isEmpty }.keys() == ["inner", "full"])
+
+    for query in [
+      { _ = try sheets.find { $0.rows.contains([Int]()) }.fetch() },
+      { _ = try sheets.find().distinct(\.rows) },
+      { _ = try sheets.find().grouped(by: \.rows, .count) },
+    ] as [() throws -> Void] {
+      #expect(#expect(throws: StoreError.self) { try query() }?.code == .unsupported)
+    }
+  }
+
+  @Test("A list that contains nil is not nil, and only such a list contains nil")
+  func optionalElements() throws {
+    let sheets = store[Sheet.self]
+    try sheets.insert([
+      Sheet(id: "none"), Sheet(id: "empty", marks: []), Sheet(id: "hole", marks: [1, nil]),
+      Sheet(id: "full", marks: [1]),
+    ])
+
+    #expect(try sheets.find(\.marks == nil).keys() == ["none"])
+    #expect(try sheets.find { $0.marks == nil }.keys() == ["none"])
+    #expect(try sheets.find(\.marks != nil).keys() == ["empty", "hole", "full"])
+    #expect(try sheets.find { $0.marks.contains(nil) }.keys() == ["hole"])
+    #expect(try sheets.find { !$0.marks.contains(nil) }.keys() == ["none", "empty", "full"])
+    #expect(try sheets.find { $0.marks.contains(1) }.keys() == ["hole", "full"])
   }
 
   @Test("Conditions on dictionary values, nil and ranges are correct")

@@ -251,7 +251,9 @@ struct LargeUpdateTests {
     var seen = 0
     try store.write {
       if writesBefore { try raise() }
-      try orders.find(Field("kind") == "new" && isSold).each(as: Order.self) { order in
+      // Unlike `each`, it does not read all results first.
+      try orders.find(Field("kind") == "new" && isSold).visitStored { stored in
+        let order = try DocumentDecoder().decode(Order.self, from: stored.body)
         seen += 1
         try people.update(rowID: Int64(order.person + 1), set: ["name": "a\(seen)"])
         if seen % 90 == 0 { try store["others"].insert(["n": 1]) }
@@ -259,6 +261,7 @@ struct LargeUpdateTests {
           let statement = "INSERT INTO others VALUES (90, NULL, NULL, NULL, NULL, 1, '{}')"
           #expect(code { try store.execute(statement) } == .notPermitted)
         }
+        return true
       }
     }
 

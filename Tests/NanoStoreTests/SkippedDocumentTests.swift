@@ -83,6 +83,31 @@ struct SkippedDocumentTests {
     }
   }
 
+  @Test("A closure in a write block does not get what it writes")
+  func writingClosure() throws {
+    struct Endless: Error {}
+    let copies = films.find(Field("title") == "Copy")
+
+    try store.write {
+      var seen = 0
+      func addCopy(_ year: Int) throws {
+        seen += 1
+        guard seen < 100 else { throw Endless() }
+        try films.insert(["title": "Copy", "year": .int(Int64(year))])
+      }
+      try films.find().each(as: Film.self, onFailure: { _ in }) { try addCopy($0.year) }
+      #expect(seen == 2)
+      try copies.each(as: Year.self, onFailure: { _ in }) { try addCopy($0.year) }
+      #expect(seen == 4)
+      try copies.each(as: Film.self) { try addCopy($0.year) }
+      #expect(seen == 8)
+      try copies.each(as: Year.self) { try addCopy($0.year) }
+      #expect(seen == 16)
+    }
+
+    #expect(try copies.count() == 16)
+  }
+
   @Test("Bytes that are not JSON are skipped", .sqlite)
   func corrupt() throws {
     try store.execute(#"INSERT INTO films(key, body) VALUES ('x', '{"title":"X","year":')"#)

@@ -34,7 +34,10 @@ enum KeyForm: Sendable {
     guard case .string(let text) = key else { return key }
     switch self {
     case .uuid: return .string(text.uppercased())
-    case .integer: return Int64(text).map { .int($0) } ?? key
+    case .integer:
+      // A text such as "007" is another key.
+      guard let number = Int64(text), "\(number)".hasSameBytes(as: text) else { return key }
+      return .int(number)
     }
   }
 

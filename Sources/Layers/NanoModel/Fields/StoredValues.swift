@@ -114,3 +114,11 @@ extension Set: CompoundValue {
     Set(try [Element].elements(stored))
   }
 }
+
+// Other dictionaries have their own codec, or are `Codable`.
+extension Dictionary: CompoundValue
+where Key: FieldNameConvertible, Value: RawRepresentable, Value.RawValue: FieldCodable {
+  static func value(_ stored: DocumentValue) throws(StoreError) -> Any {
+    Self(stored: try [Key: RawValueElement<Value>](stored: stored))
+  }
+}

@@ -134,7 +134,9 @@ extension Optional: OptionalType {
   var wrapped: Any? { self }
 }
 
-private protocol ListType { static var elementType: Any.Type { get } }
+/// A type that is stored as the list of its elements. Other sequences are stored in their `Codable` form, such as
+/// a range as its two bounds.
+private protocol ListType: Sequence { static var elementType: Any.Type { get } }
 extension Array: ListType { static var elementType: Any.Type { Element.self } }
 extension Set: ListType { static var elementType: Any.Type { Element.self } }
 
@@ -165,13 +167,18 @@ func storedForm(_ value: Any) throws(StoreError) -> DocumentValue? {
   case let value as DocumentValue: return value
   case let value as any FieldCodable: return try value.storedValue
   case let value as any RawRepresentable: return try storedRaw(value)
-  case let values as any Sequence: return try storedList(values)
+  case let value as any RawValueContainer: return try storedContainer(value)
+  case let values as any ListType: return try storedList(values)
   default: return nil
   }
 }
 
 private func storedRaw(_ value: some RawRepresentable) throws(StoreError) -> DocumentValue? {
   try storedForm(value.rawValue)
+}
+
+private func storedContainer(_ value: some RawValueContainer) throws(StoreError) -> DocumentValue? {
+  try value.stored.storedValue
 }
 
 private func storedList(_ values: some Sequence) throws(StoreError) -> DocumentValue? {

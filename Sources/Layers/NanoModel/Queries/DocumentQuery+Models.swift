@@ -27,10 +27,14 @@ extension DocumentQuery {
 
   /// Calls a closure with each matching document decoded as a model.
   ///
-  /// Values are not kept in memory.
+  /// Values are not kept in memory, except inside a write block, where all are read before the closure is first called.
   ///
   /// - Throws: The errors of `decoded(as:)`, and those of the closure, which end the query.
   public func each<M: Model>(as type: M.Type, _ show: (M) throws -> Void) throws {
+    if isInWriteBlock {
+      for model in try decoded(as: type) { try show(model) }
+      return
+    }
     try eachContent(of: type) { content, decoder in try show(try decoder.value(content)) }
   }
   /// The asynchronous form of `each(as:_:)`, which does not block the calling thread. The closure
@@ -46,7 +50,7 @@ extension DocumentQuery {
     as type: M.Type = M.self
   ) throws -> (values: [M], skipped: [SkippedDocument]) {
     var (values, skipped): ([M], [SkippedDocument]) = ([], [])
-    try each(as: type, onFailure: { skipped.append($0) }) { values.append($0) }
+    try scan(type, { skipped.append($0) }) { values.append($0) }
     return (values, skipped)
   }
   /// The asynchronous form of `decodedSkippingFailures(as:)`, which does not block the calling
@@ -59,11 +63,21 @@ extension DocumentQuery {
 
   /// Calls a closure with each matching document decoded as a model.
   ///
-  /// Documents that do not decode are reported and skipped. Values are not kept in memory.
+  /// Documents that do not decode are reported and skipped. Values are not kept in memory, except inside a write block,
+  /// where all are read before a closure is first called, and the skipped documents are reported first.
   ///
   /// - Throws: An error thrown by a closure, which ends the query.
   public func each<M: Model>(
     as type: M.Type, onFailure: (SkippedDocument) throws -> Void, _ show: (M) throws -> Void
+  ) throws {
+    guard isInWriteBlock else { return try scan(type, onFailure, show) }
+    let (models, skipped) = try decodedSkippingFailures(as: type)
+    for document in skipped { try onFailure(document) }
+    for model in models { try show(model) }
+  }
+
+  private func scan<M: Model>(
+    _ type: M.Type, _ onFailure: (SkippedDocument) throws -> Void, _ show: (M) throws -> Void
   ) throws {
     let decoder = ModelDecoder<M>(collection.name)
     try visitStored { stored in

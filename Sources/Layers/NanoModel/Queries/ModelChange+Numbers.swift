@@ -19,11 +19,11 @@ extension ModelChange {
   /// Adds an amount to a floating-point number.
   public static func increment<Value: BinaryFloatingPoint>(
     _ keyPath: any WritableKeyPath<M, Value> & Sendable, by amount: Value
-  ) -> ModelChange { number(keyPath, amount) { .increment($0) } }
+  ) -> ModelChange { floating(keyPath, amount) { .increment($0) } }
   /// Adds an amount to an optional floating-point number; nil becomes the amount.
   public static func increment<Value: BinaryFloatingPoint>(
     _ keyPath: any WritableKeyPath<M, Value?> & Sendable, by amount: Value
-  ) -> ModelChange { number(keyPath, amount) { .increment($0) } }
+  ) -> ModelChange { floating(keyPath, amount) { .increment($0) } }
   /// Adds an amount to a decimal, exactly.
   ///
   /// ```swift
@@ -52,11 +52,11 @@ extension ModelChange {
   /// Multiplies a floating-point number by a factor.
   public static func multiply<Value: BinaryFloatingPoint>(
     _ keyPath: any WritableKeyPath<M, Value> & Sendable, by factor: Value
-  ) -> ModelChange { number(keyPath, factor) { .multiply($0) } }
+  ) -> ModelChange { floating(keyPath, factor) { .multiply($0) } }
   /// Multiplies an optional floating-point number by a factor; nil becomes 0.
   public static func multiply<Value: BinaryFloatingPoint>(
     _ keyPath: any WritableKeyPath<M, Value?> & Sendable, by factor: Value
-  ) -> ModelChange { number(keyPath, factor) { .multiply($0) } }
+  ) -> ModelChange { floating(keyPath, factor) { .multiply($0) } }
   /// Multiplies a decimal by a factor, exactly.
   ///
   /// - Throws: When applied, ``StoreError/Code/valueNotStorable`` if the product has more than 34 digits.
@@ -72,6 +72,15 @@ extension ModelChange {
     _ keyPath: any PartialKeyPath<M> & Sendable, _ operand: Value,
     _ operation: (DocumentValue) -> FieldChange.Operation
   ) -> ModelChange { ModelChange(keyPath, stored(operand).map(operation)) }
+
+  private static func floating<Value: BinaryFloatingPoint>(
+    _ keyPath: any PartialKeyPath<M> & Sendable, _ operand: Value,
+    _ operation: (DocumentValue) -> FieldChange.Operation
+  ) -> ModelChange {
+    var change = number(keyPath, operand, operation)
+    change.isFloat = Value.self == Float.self
+    return change
+  }
 
   private static func integer<Value: FixedWidthInteger>(
     _ keyPath: any PartialKeyPath<M> & Sendable, _ operand: Value,

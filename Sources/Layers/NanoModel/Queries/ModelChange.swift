@@ -14,6 +14,8 @@ public struct ModelChange<M: Model>: Sendable {
   private let operation: Result<FieldChange.Operation, StoreError>
   /// The integers that the property can hold.
   var limits: ClosedRange<Int64>?
+  /// Whether the property holds a `Float`, to which the result of an operator is rounded, as in Swift.
+  var isFloat = false
 
   init(
     _ keyPath: any PartialKeyPath<M> & Sendable,
@@ -88,12 +90,22 @@ public struct ModelChange<M: Model>: Sendable {
       }
     }
     try change.apply(to: &object, isInsert: isInsert)
-    guard let limits else { return }
+    guard isFloat || limits != nil else { return }
     try object.change(location.path) { (result) throws(StoreError) in
-      guard case .int(let number)? = result, !limits.contains(number) else { return result }
-      throw StoreError(
-        .valueNotStorable, "The result of an update does not fit the type of its property",
-        [.field: location.path.description])
+      try converted(result, location)
     }
+  }
+
+  /// Returns the result of an operator as the type of the property represents it.
+  private func converted(
+    _ result: DocumentValue?, _ location: PropertyLocation
+  ) throws(StoreError) -> DocumentValue? {
+    if isFloat, case .double(let number)? = result { return .double(Double(Float(number))) }
+    guard let limits, case .int(let number)? = result, !limits.contains(number) else {
+      return result
+    }
+    throw StoreError(
+      .valueNotStorable, "The result of an update does not fit the type of its property",
+      [.field: location.path.description])
   }
 }

@@ -65,32 +65,6 @@ extension ModelPath where Value: TextQueryValue {
   public func regexp(_ pattern: String) -> ModelCondition<Root> { text(.regexp, pattern) }
 }
 
-extension ModelPath {
-  /// Returns the condition that the list or set contains an element.
-  @_disfavoredOverload  // A relationship contains objects by their row IDs.
-  public func contains(_ element: Value.ListElement) -> ModelCondition<Root>
-  where Value: ListQueryValue {
-    condition { (expression, _) throws(StoreError) in
-      .comparison(expression, .equal, .value(try StoredValues.stored(element)))
-    }
-  }
-
-  /// Returns the condition that a single element satisfies the whole condition.
-  public func element<Element: Model>(
-    _ condition: (ModelProperties<Element>) -> ModelCondition<Element>
-  ) -> ModelCondition<Root> where Value == [Element] {
-    var properties = ModelProperties<Element>()
-    properties.areNested = true
-    let inner = condition(properties)
-    if let failure = inner.failure { return ModelCondition(failure: failure) }
-    return self.condition { (expression, location) throws(StoreError) in
-      try location.checkHolds(Element.self)
-      guard case .field(let path) = expression else { return .constant(false) }
-      return .element(path, inner.condition)
-    }
-  }
-}
-
 extension ModelPath where Value: Collection {
   /// The condition that a list, set, dictionary, string or data is empty.
   public var isEmpty: ModelCondition<Root> {
@@ -102,9 +76,10 @@ extension ModelPath where Value: Collection {
       // `Codable` encodes a dictionary as an array unless its keys are strings or integers.
       default: [.object([:]), .array([])]
       }
-    return condition { (expression, _) throws(StoreError) in
+    return condition { (expression, location) throws(StoreError) in
       let parts = empty.map { Condition.comparison(expression, .equal, .value($0)) }
-      return parts.count == 1 ? parts[0] : .any(parts)
+      let isEmpty = parts.count == 1 ? parts[0] : .any(parts)
+      return try location.hasNoElements(isEmpty, expression, Value.self)
     }
   }
 }

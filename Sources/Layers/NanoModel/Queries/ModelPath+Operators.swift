@@ -149,7 +149,9 @@ public func != <Root: Model, Value: RawRepresentable>(
 public func == <Root, Value>(
   path: ModelPath<Root, Value?>, value: _OptionalNilComparisonType
 ) -> ModelCondition<Root> {
-  path.condition { (expression, _) throws(StoreError) in .isNull(expression) }
+  path.condition { (expression, location) throws(StoreError) in
+    try location.isNil(expression, Value.self)
+  }
 }
 /// Returns the condition that the property is not nil.
 @_disfavoredOverload

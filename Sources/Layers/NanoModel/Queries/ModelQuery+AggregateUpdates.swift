@@ -57,7 +57,7 @@ extension ModelQuery {
     make: @escaping @Sendable ([AggregateRow]) throws -> Value
   ) -> LiveQueryEvaluator<Value> {
     // The order decides which values count. A document that is written later can lack a field with a default.
-    let isLimited = limit != nil || offset > 0
+    let isLimited = limit != nil || offset > 0 || after != nil
     let plan = Swift.Result { () throws -> LiveAggregation<M> in
       let groups = try groups()
       var (requested, locations) = ([Aggregate](), groups)

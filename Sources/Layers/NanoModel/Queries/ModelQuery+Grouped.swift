@@ -20,7 +20,7 @@ extension ModelQuery {
     by keyPath: any KeyPath<M, Group> & Sendable,
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [(group: Group, values: (repeat each Result))] {
-    try rows(groups: [M.aggregatedLocation(of: keyPath)], repeat each aggregates).map { row in
+    try rows(groups: [M.elementLocation(of: keyPath)], repeat each aggregates).map { row in
       (group: try StoredValues.value(row.group[0]), values: try row.values(repeat each aggregates))
     }
   }
@@ -31,11 +31,13 @@ extension ModelQuery {
   /// ```swift
   /// for (tag, count) in try notes.find().grouped(by: \.tags, .count) { … }     // (nil, 2), ("sql", 7)
   /// ```
+  ///
+  /// - Throws: ``StoreError/Code/unsupported`` for a list of lists.
   public func grouped<List: ListQueryValue, each Result: Sendable>(
     by keyPath: any KeyPath<M, List> & Sendable,
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [(group: List.ListElement?, values: (repeat each Result))] {
-    try rows(groups: [M.aggregatedLocation(of: keyPath)], repeat each aggregates).map { row in
+    try rows(groups: [M.elementLocation(of: keyPath)], repeat each aggregates).map { row in
       (group: try StoredValues.value(row.group[0]), values: try row.values(repeat each aggregates))
     }
   }
@@ -129,6 +131,17 @@ extension AggregateRow {
 }
 
 extension Model {
+  /// Returns the location of a property that is a value, or a list of values.
+  ///
+  /// - Throws: ``StoreError/Code/unsupported`` for a list of lists, and the errors of `aggregatedLocation(of:)`.
+  fileprivate static func elementLocation(
+    of keyPath: any AnyKeyPath & Sendable
+  ) throws(StoreError) -> PropertyLocation {
+    let location = try aggregatedLocation(of: keyPath)
+    try location.checkElements(of: type(of: keyPath as AnyKeyPath).valueType)
+    return location
+  }
+
   /// Returns the location of a property that has a single value per document.
   ///
   /// - Throws: ``StoreError/Code/unsupported`` for a list.
@@ -152,15 +165,17 @@ extension Model {
 extension ModelQuery {
   /// Returns the distinct values of a property, ordered by their stored form. Nil is omitted.
   public func distinct<Value>(_ keyPath: any KeyPath<M, Value> & Sendable) throws -> [Value] {
-    try distinct(M.aggregatedLocation(of: keyPath)).compactMap { value in
+    try distinct(M.elementLocation(of: keyPath)).compactMap { value in
       value.isNull ? nil : try StoredValues.value(value)
     }
   }
   /// Returns the distinct elements of a list or set, ordered by their stored form.
+  ///
+  /// - Throws: ``StoreError/Code/unsupported`` for a list of lists.
   public func distinct<List: ListQueryValue>(
     _ keyPath: any KeyPath<M, List> & Sendable
   ) throws -> [List.ListElement] {
-    try distinct(M.aggregatedLocation(of: keyPath)).compactMap { value in
+    try distinct(M.elementLocation(of: keyPath)).compactMap { value in
       if case .array = value { return nil }
       return value.isNull ? nil : try StoredValues.value(value)
     }

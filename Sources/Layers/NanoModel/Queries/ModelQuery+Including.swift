@@ -40,11 +40,11 @@ extension ModelQuery {
   ) -> IncludingQuery {
     do throws(StoreError) {
       let location = try M.location(of: property)
-      try collection.documents.checkReferences(in: location)
       let target = (type(of: source) as? any ModelSource.Type)?.model
       return includingQuery.including(
         location.relationKey, from: source, by: remote, as: name,
-        remoteForms: location.keyTexts(remote, target))
+        remoteForms: location.keyTexts(remote, target),
+        check: location.referenceCheck(in: collection.name))
     } catch {
       return collection.documents.failing(with: error).includingQuery
     }
@@ -63,11 +63,11 @@ extension RelatedSource {
   ) -> IncludingQuery {
     do throws(StoreError) {
       let location = try Target.location(of: property)
-      try source.collection.documents.checkReferences(in: location)
       let model = (Self.self as? any ModelSource.Type)?.model
       return including(
         local, from: source, by: location.relationKey, as: name,
-        remoteForms: location.fieldValues(local, model))
+        remoteForms: location.fieldValues(local, model),
+        check: location.referenceCheck(in: source.collection.name))
     } catch {
       return includingQuery.query.collection.failing(with: error).includingQuery
     }
@@ -105,26 +105,25 @@ extension PropertyLocation {
   private static func forms(
     of value: DocumentValue, _ converted: DocumentValue, _ isKnown: Bool
   ) -> [DocumentValue] { isKnown || converted == value ? [converted] : [converted, value] }
-}
 
-extension DocumentCollection {
-  /// Checks that no document has references under a former name, where including related documents does not find them.
+  /// Returns a check that no document of a collection has references under a former name, where including related
+  /// documents does not find them; nil for a property without former names.
   ///
-  /// - Throws: ``StoreError/Code/unsupported``, and the errors of reading.
-  fileprivate func checkReferences(in location: PropertyLocation) throws(StoreError) {
-    let former = location.formerPaths
-    guard !former.isEmpty else { return }
-    do {
-      let observed = Set(try observedPaths().map(\.field))
+  /// The check throws ``StoreError/Code/unsupported``, and the errors of reading.
+  fileprivate func referenceCheck(
+    in collection: String
+  ) -> (@Sendable (any EngineReader) throws -> Void)? {
+    let former = formerPaths
+    guard !former.isEmpty else { return nil }
+    let failure = StoreError(
+      .unsupported, "Documents have references under a former name",
+      [.collection: collection, .field: path.description, .hint: "call upgrade() first"])
+    return { reader in
+      let observed = Set(try reader.observedPaths(in: collection).map(\.field))
       let paths = former.filter { observed.contains($0) }
       guard !paths.isEmpty else { return }
-      let isFound = try find(.any(paths.map { .exists($0) })).withoutFieldCheck.exists()
-      guard isFound else { return }
-    } catch {
-      throw error as? StoreError ?? StoreError(.interrupted, "The query was canceled")
+      let found = Query(.any(paths.map { .exists($0) }), limit: 1)
+      guard try reader.count(found, in: collection) == 0 else { throw failure }
     }
-    throw StoreError(
-      .unsupported, "Documents have references under a former name",
-      [.collection: name, .field: location.path.description, .hint: "call upgrade() first"])
   }
 }

@@ -71,40 +71,6 @@ extension ModelQuery {
       }
     }
   }
-
-  /// Returns the results as values of a smaller model, whose fields are a subset of the documents'
-  /// fields.
-  ///
-  /// ```swift
-  /// @Model struct Name { var firstName: String; var lastName: String }
-  /// let names = try people.find(\.age > 30).fetch(as: Name.self)
-  /// ```
-  ///
-  /// Documents are upgraded by the model of the collection. Unknown fields are preserved: saving
-  /// such a value elsewhere stores all fields of the document.
-  public func fetch<Smaller: Model>(as type: Smaller.Type) throws -> [Smaller] {
-    let decoder = collection.decoder
-    let smaller = ModelDecoder<Smaller>(collection.name)
-    var models: [Smaller] = []
-    try documentQuery().visitStored { stored in
-      var plain = stored
-      plain.version = Int64(Smaller.modelVersion)
-      guard (stored.version ?? 1) < decoder.version else {
-        models.append(try smaller.value(plain))
-        return true
-      }
-      var writer = JSONWriter()
-      try decoder.value(stored).writeDocument(to: &writer)
-      plain.body = writer.bytes
-      models.append(try smaller.value(plain))
-      return true
-    }
-    return models
-  }
-  /// The asynchronous form of ``fetch(as:)``, which does not block the calling thread.
-  public func fetch<Smaller: Model>(as type: Smaller.Type) async throws -> sending [Smaller] {
-    try await fromReader { try $0.fetch(as: type) }
-  }
 }
 
 /// The fields of a stored document, either as stored or as the model decodes and encodes them.

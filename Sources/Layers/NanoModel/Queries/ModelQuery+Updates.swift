@@ -47,7 +47,11 @@ extension ModelQuery {
   ///
   /// - Throws: During iteration, the errors of ``count()-()->Int``, including
   ///   ``StoreError/Code/invalidArgument`` if a property is not stored. An error ends the loop.
-  public func countUpdates() -> ValueUpdates<Int> { liveQuery.countUpdates() }
+  public func countUpdates() -> ValueUpdates<Int> {
+    // The order decides which values follow the position. A document that is written later can lack a field with a
+    // default.
+    liveQuery(order: after == nil ? .current : .defaults).countUpdates()
+  }
 
   /// The equivalent query over documents. If there is none, a query that throws the reason when it
   /// is executed.
@@ -78,7 +82,10 @@ extension ModelQuery {
     let general = make(liveQuery(order: .defaults))
     let paths = orderings.compactMap { try? $0.defaultedPath() }
       .filter { M.fieldTable.isIndexed($0) }
-    guard !paths.isEmpty else { return general }
+    // Engines without SQL, such as encrypted ones, sort the documents that they have read, so that the check would
+    // only read more of them.
+    let sortsByIndex = (try? collection.store.engine().capabilities.contains(.sql)) ?? false
+    guard !paths.isEmpty, sortsByIndex else { return general }
     let indexed = make(liveQuery(order: .indexed))
     let lacking = Query(.any(paths.map { .isNull(.field($0)) }), limit: 1)
     return LiveQueryEvaluator(general, isSnapshot: true) {

@@ -120,6 +120,8 @@ extension ModelCollection {
 
   /// Returns a query with a condition in the query language and the values of its parameters.
   ///
+  /// The text can limit the results with `LIMIT` and `OFFSET`, but not sort them.
+  ///
   /// - Throws: ``StoreError/Code/invalidQuery`` with the position,
   ///   ``StoreError/Code/invalidArgument``.
   @_disfavoredOverload
@@ -131,7 +133,7 @@ extension ModelCollection {
       throw StoreError(
         .invalidQuery, "A condition on models cannot contain ORDER BY", [.hint: "use sorted(by:)"])
     }
-    return find(query.condition)
+    return find(query.condition).limit(query.limit, offset: query.offset)
   }
 
   /// Returns all values, ordered by row ID.

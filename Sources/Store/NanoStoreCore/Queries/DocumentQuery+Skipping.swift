@@ -71,7 +71,8 @@ extension DocumentQuery {
 
   /// Calls a closure with each matching document decoded to a type.
   ///
-  /// Documents that do not decode are reported and skipped. Values are not kept in memory.
+  /// Documents that do not decode are reported and skipped. Values are not kept in memory, except inside a write block,
+  /// where all are read before a closure is first called, and the skipped documents are reported first.
   ///
   /// ```swift
   /// try store["films"].find().each(as: Film.self, onFailure: { print($0.rowID, $0.error) }) { film in
@@ -100,7 +101,8 @@ extension DocumentQuery {
 
   /// Calls a closure with each matching document decoded by the type's own codec.
   ///
-  /// Documents that do not decode are reported and skipped. Values are not kept in memory.
+  /// Documents that do not decode are reported and skipped. Values are not kept in memory, except inside a write block,
+  /// where all are read before a closure is first called, and the skipped documents are reported first.
   ///
   /// - Throws: An error thrown by a closure, which ends the query.
   public func each<Value: DocumentRepresentable>(
@@ -124,6 +126,17 @@ extension DocumentQuery {
   }
 
   private func eachDecoded<Value>(
+    _ onFailure: (SkippedDocument) throws -> Void,
+    _ decode: (UnsafeRawBufferPointer) throws -> Value, _ visit: (Value) throws -> Void
+  ) throws {
+    guard isInWriteBlock else { return try scan(onFailure, decode, visit) }
+    var (values, skipped): ([Value], [SkippedDocument]) = ([], [])
+    try scan({ skipped.append($0) }, decode) { values.append($0) }
+    for document in skipped { try onFailure(document) }
+    for value in values { try visit(value) }
+  }
+
+  private func scan<Value>(
     _ onFailure: (SkippedDocument) throws -> Void,
     _ decode: (UnsafeRawBufferPointer) throws -> Value, _ visit: (Value) throws -> Void
   ) throws {

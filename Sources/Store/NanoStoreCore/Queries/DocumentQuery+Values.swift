@@ -45,11 +45,15 @@ extension DocumentQuery {
 
   /// Calls a closure with each matching document decoded by the type's own codec.
   ///
-  /// Values are not kept in memory.
+  /// Values are not kept in memory, except inside a write block, where all are read before the closure is first called.
   @inlinable
   public func each<Value: DocumentRepresentable>(
     as type: Value.Type, _ visit: (Value) throws -> Void
   ) throws {
+    if isInWriteBlock {
+      for value in try decoded(as: type) { try visit(value) }
+      return
+    }
     try eachBody { body in
       var reader = JSONReader(body)
       try visit(try Value(reading: &reader))
@@ -65,11 +69,15 @@ extension DocumentQuery {
 
   /// Calls a closure with each matching document decoded to a type.
   ///
-  /// Values are not kept in memory.
+  /// Values are not kept in memory, except inside a write block, where all are read before the closure is first called.
   @_disfavoredOverload
   public func each<Value: Decodable>(
     as type: Value.Type, _ visit: (Value) throws -> Void
   ) throws {
+    if isInWriteBlock {
+      for value in try decoded(as: type) { try visit(value) }
+      return
+    }
     let decoder = DocumentDecoder()
     try eachBody { try visit(try decoder.decode(type, from: $0)) }
   }
@@ -80,5 +88,14 @@ extension DocumentQuery {
     as type: Value.Type, _ visit: @escaping @Sendable (Value) throws -> Void
   ) async throws {
     try await onReader { try $0.each(as: type, visit) }
+  }
+}
+
+extension DocumentQuery {
+  /// Whether the current code runs inside a write block of the store.
+  ///
+  /// A scan could find there what a closure writes, without end.
+  @usableFromInline package var isInWriteBlock: Bool {
+    TransactionContext.current(of: collection.store)?.writer != nil
   }
 }

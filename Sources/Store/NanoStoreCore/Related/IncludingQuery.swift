@@ -40,6 +40,14 @@ public struct IncludingQuery: Sendable, RelatedSource {
     }
   }
 
+  /// Runs the checks of all included queries.
+  private func checkInclusions(_ reader: any EngineReader) throws {
+    for inclusion in inclusions {
+      try inclusion.check?(reader)
+      try inclusion.source.checkInclusions(reader)
+    }
+  }
+
   /// Returns documents with the related ones.
   func including(_ documents: [Document], _ reader: any EngineReader) throws -> [IncludingDocument]
   {
@@ -81,6 +89,7 @@ public struct IncludingQuery: Sendable, RelatedSource {
     var whole = query.query
     whole.fields = nil
     try query.collection.readingDocuments { reader in
+      try checkInclusions(reader)
       var batch: [Document] = []
       func pass() throws {
         let included = try includingBatch(batch, reader)
@@ -218,6 +227,7 @@ extension IncludingQuery {
       ) { [self] reader in
         try query.collection.checkFailure()
         try validateTree()
+        try checkInclusions(reader)
         var whole = query.query
         whole.fields = nil
         var documents: [Document] = []

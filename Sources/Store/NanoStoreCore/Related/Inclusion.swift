@@ -13,6 +13,8 @@ struct Inclusion: Sendable {
   var name: String?
   /// Returns the forms in which the related documents have a local value; `nil` for the same form.
   var remoteForms: (@Sendable (DocumentValue) -> [DocumentValue])?
+  /// Checks, in the snapshot of the results, that the values of both sides can be compared; `nil` if they always can.
+  var check: (@Sendable (any EngineReader) throws -> Void)?
 
   /// The name under which results have the related documents.
   var resultName: String {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 package import NanoDocument
-import NanoEngine
+package import NanoEngine
 public import NanoQuery
 
 /// Documents that a query can include as related ones: a collection, a query, or a query that itself includes related
@@ -54,15 +54,18 @@ extension RelatedSource {
 
   /// Returns a query whose results include related documents, which have the local values in other forms; for layers
   /// whose types are stored differently in keys and in fields.
+  ///
+  /// - Parameter check: Throws, whenever the query is executed, if the values of both sides cannot be compared.
   package func including(
     _ local: RelationKey, from source: some RelatedSource, by remote: RelationKey,
-    as name: String?, remoteForms: (@Sendable (DocumentValue) -> [DocumentValue])?
+    as name: String?, remoteForms: (@Sendable (DocumentValue) -> [DocumentValue])?,
+    check: (@Sendable (any EngineReader) throws -> Void)? = nil
   ) -> IncludingQuery {
     var query = includingQuery
     query.inclusions.append(
       Inclusion(
         local: local, source: source.includingQuery, remote: remote, name: name,
-        remoteForms: remoteForms))
+        remoteForms: remoteForms, check: check))
     return query
   }
 }
