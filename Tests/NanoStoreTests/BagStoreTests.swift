@@ -137,6 +137,18 @@ struct BagStoreTests {
     #expect(try bag.count() == 997)
   }
 
+  @Test("A save removes all members that a read found missing")
+  func manyFoundMissing() throws {
+    let bag = Bag(in: store)
+    try bag.add((0..<1000).map { try Document([:], key: "k\($0)") }, in: "people")
+    try bag.save()
+    try store.execute("DELETE FROM people WHERE key BETWEEN 'k500' AND 'k699' AND length(key) = 4")
+    #expect(try bag.documents().count == 800)
+    bag.name = "seen"
+    try bag.save()
+    #expect(try bag.count() == 800)
+  }
+
   @Test("A member that a read found missing stays in the bag if it exists again at the next save")
   func foundAgain() throws {
     let bag = try bag("team", "a", "b")
@@ -176,6 +188,38 @@ struct BagStoreTests {
 
     let added = try bag.add(Document(["n": 1], key: "ada"), in: "people")
     try bag.add(added)
+    try bag.save()
+
+    #expect(try people.get("ada")?["n"] == 1)
+  }
+
+  @Test("A new document replaces the one with its key, even if it is removed and added again")
+  func removedAndAdded() throws {
+    try people.save(["n": 0], key: "ada")
+    let bag = Bag(in: store)
+
+    let added = try bag.add(Document(["n": 1], key: "ada"), in: "people")
+    try bag.remove(added)
+    try bag.add(added)
+    try bag.save()
+
+    #expect(try people.get("ada")?["n"] == 1)
+  }
+
+  @Test("A new document replaces the one with its key, even if it is added again in a failed save")
+  func addedAgainInFailedSave() throws {
+    struct Undo: Error {}
+    try people.save(["n": 0], key: "ada")
+    let bag = Bag(in: store)
+
+    let added = try bag.add(Document(["n": 1], key: "ada"), in: "people")
+    #expect(throws: Undo.self) {
+      try store.write {
+        try bag.save()
+        try bag.add(added)
+        throw Undo()
+      }
+    }
     try bag.save()
 
     #expect(try people.get("ada")?["n"] == 1)

@@ -125,8 +125,8 @@ extension BagSaver {
       try memberships.removeAll(from: plan.rowID)
     } else if !plan.isNew {
       let moved = changes.unsaved.filter(\.isMoved).map(\.member)
-      // They may exist again since a read found them missing. The next read finds the others once more.
-      let missing = try changes.state.dangling.prefix(Self.swept).filter { try !exists($0) }
+      // They may exist again since a read found them missing.
+      let missing = try changes.state.dangling.filter { try !exists($0) }
       try memberships.remove(
         changes.removed.map(\.member) + moved + missing, from: plan.rowID)
       try sweep(plan)

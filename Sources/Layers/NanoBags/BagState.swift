@@ -47,7 +47,7 @@ struct BagState: Sendable {
 
   struct Entry {
     let member: BagMember
-    let content: Content
+    var content: Content
     /// Orders the changes and distinguishes later changes of the same member.
     let number: Int
     /// Whether it was removed before, and is therefore appended at the end.
@@ -96,18 +96,21 @@ struct BagState: Sendable {
 extension BagState {
   /// - Parameter isMoved: Whether it was removed from the stored or inherited members before.
   mutating func add(_ member: BagMember, _ content: Content, isMoved: Bool = false) {
-    let wasRemoved = removed.removeValue(forKey: member) != nil
+    let gone = removed.removeValue(forKey: member)
     let old = unsaved[member]
-    var content = content
-    // The document that adding returned has no unsaved changes of its own, although it is not saved yet.
-    if case .document(let document, isEdited: false) = content, document.rowID == nil,
-      case .document(_, isEdited: true)? = old?.content
-    {
-      content = .document(document, isEdited: true)
-    }
+    let content = Self.content(content, after: (old ?? gone)?.content)
     unsaved[member] = Entry(
       member: member, content: content, number: nextNumber(),
-      isMoved: isMoved || wasRemoved || old?.isMoved == true)
+      isMoved: isMoved || gone != nil || old?.isMoved == true)
+  }
+
+  /// Returns what is written for a member that was added or removed before. The document that adding returned has no
+  /// unsaved changes of its own, although it is not saved yet.
+  private static func content(_ new: Content, after old: Content?) -> Content {
+    guard case .document(let document, isEdited: false) = new, document.rowID == nil,
+      case .document(_, isEdited: true)? = old
+    else { return new }
+    return .document(document, isEdited: true)
   }
 
   /// - Parameter isSaved: Whether it is stored as a member of the bag.
@@ -229,8 +232,15 @@ extension BagState {
     cleared = cleared ?? changes.state.cleared
     dangling.formUnion(changes.state.dangling)
     inflated = changes.state.inflated
-    for entry in changes.unsaved where unsaved[entry.member] == nil {
-      if removed[entry.member] == nil { unsaved[entry.member] = entry }
+    for entry in changes.unsaved {
+      // An edited document that was added or removed again since then is still to be written.
+      if let present = unsaved[entry.member] {
+        unsaved[entry.member]?.content = Self.content(present.content, after: entry.content)
+      } else if let present = removed[entry.member] {
+        if case .stored = present.content { removed[entry.member]?.content = entry.content }
+      } else {
+        unsaved[entry.member] = entry
+      }
     }
     for entry in changes.removed where removed[entry.member] == nil {
       if unsaved[entry.member] == nil { removed[entry.member] = entry }

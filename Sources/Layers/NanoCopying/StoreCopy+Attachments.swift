@@ -43,10 +43,7 @@ extension StoreCopy {
   private func isSupported() throws -> Bool {
     guard !target.capabilities.contains(.blobs) else { return true }
     guard options.skippingUnsupported else { throw StoreError.blobsUnsupported }
-    omitted.append(
-      CopyReport.OmittedDefinition(
-        collection: "", definition: Self.attachmentsName,
-        reason: StoreError.blobsUnsupported.message))
+    omit(Self.attachmentsName, of: "", .blobsUnsupported)
     return false
   }
 

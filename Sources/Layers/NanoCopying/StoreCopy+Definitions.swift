@@ -41,8 +41,8 @@ extension StoreCopy {
     for name in try writer.metadataNames() { try writer.setMetadata(nil, name) }
   }
 
-  /// Drops collections and indexes that the source no longer has, and rules of expiration. A unique index could reject
-  /// documents, and a rule would let documents expire that the source has given a later expiration.
+  /// Drops collections and indexes that the source no longer has, and all expirations. A unique index could reject
+  /// documents, and documents would expire that the source has given a later expiration.
   private func removeOthers(
     _ collections: [CollectionDescription], _ writer: any EngineWriter
   ) throws {
@@ -60,6 +60,7 @@ extension StoreCopy {
         settings.expiration = nil
         try writer.setSettings(settings, of: name)
       }
+      try removeExpirations(of: name, writer)
       let definitions = try CollectionDefinitions(of: name, source)
       for index in try writer.indexes(in: name)
       where !definitions.indexes.contains(where: {
@@ -79,39 +80,40 @@ extension StoreCopy {
 
   /// Creates each definition in the still empty collection, and rolls it back.
   private func requireSupport(_ collection: String, _ writer: any EngineWriter) throws {
+    // Not skipped with others: the documents would never expire in the copy.
+    if try source.expiringCollections().contains(where: { $0.folded == collection.folded }),
+      let error = try refusal(writer, { try $0.setExpirations([(1, .max)], in: collection) })
+    {
+      throw error.adding(.collection, collection)
+    }
     guard !options.skippingUnsupported else { return }
     for definition in try CollectionDefinitions(of: collection, source).all {
-      do {
-        try attempt(definition, collection, writer)
-      } catch let error as StoreError where error.code == .unsupported {
+      if let error = try refusal(writer, { try definition.make($0, collection) }) {
         throw error.adding(.collection, collection).adding(.index, definition.name)
       }
     }
-  }
-
-  /// Returns the reason why the engine does not support a definition, or nil if it does.
-  func refusal(
-    of definition: CollectionDefinitions.Definition, _ collection: String,
-    _ writer: any EngineWriter
-  ) throws -> String? {
-    do {
-      try attempt(definition, collection, writer)
-      return nil
-    } catch let error as StoreError where error.code == .unsupported {
-      return error.message
+    if let feed = try source.feed(of: collection),
+      let error = try refusal(writer, { try $0.setTracking(feed, of: collection) })
+    {
+      throw error.adding(.collection, collection)
     }
   }
 
-  /// Creates a definition and rolls it back.
-  private func attempt(
-    _ definition: CollectionDefinitions.Definition, _ collection: String, _ writer: any EngineWriter
-  ) throws {
+  /// Makes a change and rolls it back. Returns the error if the engine does not support it.
+  func refusal(
+    _ writer: any EngineWriter, _ change: (any EngineWriter) throws -> Void
+  ) throws -> StoreError? {
     do {
       try writer.savepoint {
-        try definition.make(writer, collection)
+        try change(writer)
         throw Undone()
       }
-    } catch is Undone {}
+      return nil
+    } catch is Undone {
+      return nil
+    } catch let error as StoreError where error.code == .unsupported {
+      return error
+    }
   }
 
   /// Applies the settings and indexes of the source's collection to the target's.
@@ -136,9 +138,7 @@ extension StoreCopy {
         guard error.code == .unsupported, options.skippingUnsupported else {
           throw error.adding(.collection, collection).adding(.index, definition.name)
         }
-        omitted.append(
-          CopyReport.OmittedDefinition(
-            collection: collection, definition: definition.name, reason: error.message))
+        omit(definition.name, of: collection, error)
       }
       try reportProgress()
     }

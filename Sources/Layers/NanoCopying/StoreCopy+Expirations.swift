@@ -38,6 +38,26 @@ extension StoreCopy {
     }
   }
 
+  /// Removes the expirations of documents that an earlier call copied; they are copied again at the end.
+  func removeExpirations(of collection: String, _ writer: any EngineWriter) throws {
+    guard try writer.expiringCollections().contains(where: { $0.folded == collection.folded })
+    else {
+      return
+    }
+    var query = Query()
+    query.fields = []
+    var rowIDs: [Int64] = []
+    try writer.find(query, in: collection) { document in
+      rowIDs.append(document.rowID)
+      return true
+    }
+    for start in stride(from: 0, to: rowIDs.count, by: Self.expirationsPerStep) {
+      let step = rowIDs[start..<min(start + Self.expirationsPerStep, rowIDs.count)]
+      let times = try writer.expirations(ofRows: Array(step), in: collection)
+      try writer.setExpirations(times.keys.map { ($0, nil) }, in: collection)
+    }
+  }
+
   /// Arbitrary.
   private static let expirationsPerStep = 1_000
 }

@@ -22,9 +22,7 @@ extension StoreCopy {
       guard error.code == .unsupported, options.skippingUnsupported else {
         throw error.adding(.collection, collection)
       }
-      omitted.append(
-        CopyReport.OmittedDefinition(
-          collection: collection, definition: StoreComparison.feedName, reason: error.message))
+      omit(StoreComparison.feedName, of: collection, error)
     }
   }
 

@@ -3,6 +3,7 @@
 import NanoDocument
 import NanoEngine
 import NanoQuery
+import NanoStoreCore
 
 // Detects a copy that an earlier call completed, but whose process ended before it could report
 // success. The checkpoint has been removed by then, so equality of the two stores is the only
@@ -64,13 +65,33 @@ extension StoreCopy {
           try CollectionDefinitions(of: collection, writer).all.map { ExactName($0.name) })
         for definition in try CollectionDefinitions(of: collection, source).all
         where !known.contains(ExactName(definition.name)) {
-          guard let reason = try refusal(of: definition, collection, writer) else { return false }
-          omitted.append(
-            CopyReport.OmittedDefinition(
-              collection: collection, definition: definition.name, reason: reason))
+          guard let error = try refusal(writer, { try definition.make($0, collection) }) else {
+            return false
+          }
+          omit(definition.name, of: collection, error)
         }
+        guard let feed = try source.feed(of: collection), try writer.feed(of: collection) == nil
+        else { continue }
+        guard let error = try refusal(writer, { try $0.setTracking(feed, of: collection) }) else {
+          return false
+        }
+        omit(StoreComparison.feedName, of: collection, error)
       }
+      try noteUnsupportedAttachments()
       return true
     }
+  }
+
+  private func noteUnsupportedAttachments() throws {
+    guard !target.capabilities.contains(.blobs), try !source.blobs(after: 0, limit: 1).isEmpty,
+      try BlobMarks(source).digests.contains(where: { try source.blob($0) != nil })
+    else { return }
+    omit(Self.attachmentsName, of: "", .blobsUnsupported)
+  }
+
+  func omit(_ definition: String, of collection: String, _ error: StoreError) {
+    omitted.append(
+      CopyReport.OmittedDefinition(
+        collection: collection, definition: definition, reason: error.message))
   }
 }

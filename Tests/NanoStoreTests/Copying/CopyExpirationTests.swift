@@ -196,6 +196,31 @@ struct CopyExpirationTests {
     #expect(try target["coupons"].expirationRule() == .field("until"))
   }
 
+  @Test("A resumed copy has documents whose own expiration was extended")
+  func extendedWithoutRule() throws {
+    let sessions = try anyStore(clock: clock)["sessions"]
+    for key in ["a", "b"] { try sessions.save(["n": 1], key: key) }
+    try sessions.setExpiration(date(5), of: "a")
+    let target = try anyStore(clock: clock)
+    #expect(throws: Stop.self) {
+      try sessions.store.copy(to: target) { if $0.phase == .metadata { throw Stop() } }
+    }
+    try sessions.setExpiration(date(60), of: "a")
+    clock.advance(by: .seconds(4))
+    var hasAdvanced = false
+
+    let report = try sessions.store.copy(to: target) { progress in
+      guard progress.phase == .documents, !hasAdvanced else { return }
+      hasAdvanced = true
+      clock.advance(by: .seconds(5))
+      try target.deleteExpired()
+    }
+
+    #expect(hasAdvanced && report.isContinued && report.isEqual)
+    #expect(try Set(target["sessions"].find().keys()) == ["a", "b"])
+    #expect(try target["sessions"].expiration(of: "a") == sessions.expiration(of: "a"))
+  }
+
   @Test(
     "A new document in a copy is not in the bags of an expired one that had its key",
     arguments: [nil, .documents, .bags, .metadata] as [CopyProgress.Phase?])

@@ -199,7 +199,11 @@ struct CopyRestartTests {
   func repeatedWithoutIndexes() throws {
     let target = try Store.reference()
     let options = CopyOptions(skippingUnsupported: true)
+    let tracked = try #require(try store.collections().first?.name)
+    try store[tracked].setChangeTracking(.on)
     let first = try store.copy(to: target, options)
+    #expect(
+      first.omitted.contains { $0.collection == tracked && $0.definition == "change tracking" })
 
     let second = try store.copy(to: target, options)
 
