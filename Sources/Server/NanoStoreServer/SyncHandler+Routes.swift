@@ -102,8 +102,9 @@ struct DocumentPath {
     if id == "_design" || id == "_local" {
       id += "/" + (rest.popFirst() ?? "")
     }
-    // An attachment's name may contain slashes.
-    if !rest.isEmpty { attachment = rest.joined(separator: "/") }
+    // An attachment's name may contain slashes, also at its end, but not be empty: `_design/x/` is `_design/x`.
+    let name = rest.joined(separator: "/")
+    if !name.isEmpty { attachment = name }
   }
 
   /// The name of a local document; nil for any other document.

@@ -61,6 +61,10 @@ public struct SyncServerConfiguration: Sendable {
   /// How long a login by `_session` is valid; it is renewed while it is used.
   public var sessionLifetime = Duration.seconds(600)
 
+  /// After this time, a feed of changes whose filter accepts none sends white space: clients take a longer silence for a
+  /// broken connection. NanoStore and CouchDB wait 30 seconds.
+  var maximumSilence = Duration.seconds(5)
+
   /// Receives the log.
   public var logger = Logger(label: "nanostore.sync")
 

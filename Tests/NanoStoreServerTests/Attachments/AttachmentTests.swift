@@ -298,6 +298,53 @@ struct AttachmentTests {
       try await parts(all.bytes, all.header("Content-Type")).map(\.type) == ["application/json"])
   }
 
+  @Test("An attachment of an unknown generation is sent to a client that has no revision")
+  func unknownGeneration() async throws {
+    let server = try await server()
+    let content = try await server.store.addAttachment(
+      .data(Data("hello".utf8)), contentType: "text/plain")
+    let attachment = SyncAttachment(
+      name: "a", contentType: "text/plain", generation: 0,
+      digest: "md5-XUFAKrxLKna5cZ2REBfFkg==", length: 5, content: content)
+    let revision = try #require(RevisionID("1-a"))
+    let failures = try SyncDatabase(server.store["notes"]).replicate([
+      SyncDocument(id: "n1", revision: revision, attachments: [attachment])
+    ])
+    #expect(failures.isEmpty)
+
+    let document = try await server.send(
+      "GET", "/notes/n1?attachments=true", headers: ["Accept": "application/json"])
+    let mixed = try await server.send(
+      "GET", #"/notes/n1?open_revs=["1-a"]"#, headers: ["Accept": "multipart/mixed"])
+
+    let stored = document.json.object?["_attachments"]?.object?["a"]?.object
+    #expect(stored?["data"] == "aGVsbG8=")
+    let message = try #require(
+      try await parts(mixed.bytes, mixed.header("Content-Type")).first)
+    #expect(try await parts(message.bytes, message.type).last?.bytes == Array("hello".utf8))
+  }
+
+  @Test("Attachments whose names differ in a slash at the end are two")
+  func slashAtEnd() async throws {
+    let server = try await server()
+    var revision = ""
+    for id in ["n1", "_design/d"] {
+      for (name, byte) in [("a", 1), ("a/", 2), ("/", 3)] as [(String, UInt8)] {
+        let query = revision.isEmpty ? "" : "?rev=\(revision)"
+        let answer = try await put(server, "/notes/\(id)/\(name)\(query)", [byte])
+        revision = try #require(answer.json.object?["rev"]?.string, "\(answer.text)")
+      }
+      revision = ""
+
+      for (name, byte) in [("a", 1), ("a/", 2), ("/", 3)] as [(String, UInt8)] {
+        #expect(try await server.send("GET", "/notes/\(id)/\(name)").bytes == [byte])
+      }
+      let document = try await server.send("GET", "/notes/\(id)/").json.object
+      let names = document?["_attachments"]?.object?.names ?? []
+      #expect(Set(names) == ["a", "a/", "/"])
+    }
+  }
+
   @Test("Attachments of former revisions are answered until the store is compacted")
   func former() async throws {
     let server = try await server()

@@ -96,6 +96,44 @@ import Testing
     }
   }
 
+  @Test("A server that has more, but sends nothing and stays at its position, has no more")
+  func wrongPending() async throws {
+    try await ScriptedServer.serving { _ in
+      .json(200, Self.feed([], #","last_seq":"1-x","pending":1"#))
+    } peer: { peer, _ in
+      for (since, hasMore) in [(nil, true), ("1-x", false)] as [(String?, Bool)] {
+        let page = try await peer.changes(since: since, limit: 5, filter: .all, waits: false)
+        #expect(page.changes.isEmpty)
+        #expect(page.last == "1-x")
+        #expect(page.hasMore == hasMore)
+      }
+    }
+  }
+
+  @Test("A page with more after it that ends where it began is invalid", arguments: [1, 2])
+  func standstill(_ limit: Int) async throws {
+    try await ScriptedServer.serving { _ in
+      .json(200, Self.feed([Self.row(1), Self.row(2, "\"1-x\"")], ""))
+    } peer: { peer, _ in
+      let error = await failure {
+        try await peer.changes(since: "1-x", limit: limit, filter: .all, waits: false)
+      }
+      #expect(error?.kind == .invalidAnswer)
+    }
+  }
+
+  @Test("Rows without a position are not collected without end")
+  func noPositions() async throws {
+    try await ScriptedServer.serving { _ in
+      .json(200, Self.feed((1...10_010).map { Self.row($0, "null") }))
+    } peer: { peer, _ in
+      let error = await failure {
+        try await peer.changes(since: nil, limit: 5, filter: .all, waits: false)
+      }
+      #expect(error?.kind == .invalidAnswer)
+    }
+  }
+
   @Test("IDs and selectors are sent as filters of the server")
   func filters() async throws {
     try await ScriptedServer.serving { _ in

@@ -176,6 +176,29 @@ import Testing
     }
   }
 
+  @Test(
+    "An attachment of an unknown generation is sent to a server without a former revision",
+    arguments: [0, -1])
+  func unknownGeneration(_ generation: Int) async throws {
+    let store = try anyStore()
+    let old = try Outgoing.attachment("old", Array("old".utf8), generation: generation, in: store)
+    let document = try Outgoing.document(
+      "a", "2-b", attachments: [old], history: ["2-b", "1-a"])
+    try await ScriptedServer.serving { _ in
+      .json(412, #"{"error":"missing_stub","reason":"x"}"#)
+    } peer: { peer, server in
+      // Once as a stub if the server has one, once with the content.
+      for (ancestors, count) in try [([:], 1), (["a": ["1-a".revision]], 3)]
+        as [(IDMap<[RevisionID]>, Int)]
+      {
+        let refused = try await peer.write([document], ancestors: ancestors, from: store)
+        #expect(refused.map(\.error.status) == [412])
+        #expect(server.requests.count == count)
+        #expect(Outgoing.sent(try #require(server.requests.last), "old")?["data"] == "b2xk")
+      }
+    }
+  }
+
   @Test("An attachment without content that the server does not know is refused once")
   func unknownStub() async throws {
     let store = try anyStore()

@@ -76,6 +76,35 @@ import Testing
     }
   }
 
+  @Test func `A document that is tried again is pulled only while it matches the selector`()
+    async throws
+  {
+    let (device, served) = (try anyStore(), try anyStore())
+    try await device["films"].createIndex("title", unique: true)
+    try await device["films"].save(["title": "Alien"], key: "mine")
+    for key in ["a", "b"] {
+      try await served["films"].save(["title": "Alien", "seen": false], key: key)
+    }
+    try await TrialServer.running(served) { port in
+      func pull() async throws -> SyncStatus {
+        var options = SyncOptions()
+        options.pullFilter = .selector(["seen": false])
+        let sync = try device.replicate(
+          ["films"], with: .url("http://127.0.0.1:\(port)"), direction: .pull, mode: .once,
+          options: options)
+        return try await sync.finish()
+      }
+      let failed = try await pull().failures.map(\.key)
+      #expect(Set(failed) == ["a", "b"])
+
+      try await device["films"].delete("mine")
+      try await served["films"].update("b", set: ["title": "Aliens", "seen": true])
+
+      #expect(try await pull().failures.isEmpty)
+      #expect(try await device["films"].find().keys() == ["a"])
+    }
+  }
+
   @Test func `A sync that pauses is stopped within a second`() async throws {
     try await ScriptedServer.serving { _ in
       .json(503, "{}", ["Retry-After": "600"])

@@ -276,21 +276,21 @@ import Testing
     #expect(try SyncJSON.value(SyncJSON.bytes(date)) == date)
     let text = try #require(form["$date"])
     let dollars = String(repeating: "$", count: count)
-    let object = DocumentObject([(dollars + "date", text)])
+    let object = DocumentValue.object([dollars + "date": text])
 
     let written = SyncJSON.bytes(object)
 
     let escaped = try DocumentObject(json: written, dialect: .plain)
     #expect(escaped.names.map(\.utf8.count) == [count + 5])
-    #expect(try SyncJSON.object(written) == object)
+    #expect(try SyncJSON.value(written) == object)
     // No forms, however many dollar signs are removed from both names.
     for plain in [
-      DocumentObject([(dollars + "other", text)]),
-      DocumentObject([("$" + dollars + "date", text), ("$other", text)]),
+      DocumentValue.object([dollars + "other": text]),
+      DocumentValue.object(["$" + dollars + "date": text, "$other": text]),
     ] {
       let written = SyncJSON.bytes(plain)
-      #expect(try DocumentObject(json: written, dialect: .plain) == plain)
-      #expect(try SyncJSON.object(written) == plain)
+      #expect(try DocumentValue(json: written, dialect: .plain) == plain)
+      #expect(try SyncJSON.value(written) == plain)
     }
   }
 

@@ -11,21 +11,22 @@ extension SyncHandler {
     let start = try await reader.start()
     let notifier = reader.served.notifier
     notifier.join()
-    let version = notifier.version
-    let first: (page: ChangeReader.Page, version: Int)
+    let firstVersion = notifier.version
+    let maximumSilence = configuration.maximumSilence
+    let first: ChangeReader.Page
     do {
-      first = try await Self.nonempty(reader, since: start, version)
+      first = try await Self.firstPage(reader, since: start, maximumSilence)
     } catch {
       notifier.leave()
       throw error
     }
-    guard first.page.rows.isEmpty else {
+    guard first.rows.isEmpty else {
       notifier.leave()
-      let rows = Self.joined(first.page.rows)
+      let rows = Self.joined(first.rows)
       return .json(
         Array("{\"results\":[\n".utf8) + rows
           + Array(
-            "\n],\n\"last_seq\":\"\(first.page.last)\"\(first.page.hasMore ? "" : ",\"pending\":0")}"
+            "\n],\n\"last_seq\":\"\(first.last)\"\(first.hasMore ? "" : ",\"pending\":0")}"
               .utf8))
     }
     notifier.leave()
@@ -39,24 +40,31 @@ extension SyncHandler {
       }
       try await write(Array("{\"results\":[\n".utf8))
       var clock = FeedClock(reader.request)
-      var version = first.version
-      var page = first.page
+      var silence = SilenceClock(reader.request, maximumSilence)
+      var version = firstVersion
+      var page = first
       waiting: while page.rows.isEmpty {
-        switch await notifier.wait(after: version, until: clock.deadline, disconnection) {
-        case .ended: break waiting
-        case .due:
-          guard clock.isAlive else { break waiting }
-          try await write(Array("\n".utf8))
-          clock.restart()
-        case .changed:
-          version = notifier.version
-          do {
-            (page, version) = try await Self.nonempty(
-              reader, since: page.last, version, shares: true)
-          } catch  where notifier.isEnded && !(error is CancellationError) {
-            // The database was deleted.
-            break waiting
+        let waits = !page.hasMore
+        if waits {
+          switch await notifier.wait(after: version, until: clock.deadline, disconnection) {
+          case .ended: break waiting
+          case .due:
+            guard clock.isAlive else { break waiting }
+            try await write(Array("\n".utf8))
+            clock.restart()
+            continue waiting
+          case .changed: version = notifier.version
           }
+        }
+        do {
+          page = try await reader.page(
+            since: page.last, limit: reader.request.limit, shares: waits)
+        } catch  where notifier.isEnded && !(error is CancellationError) {
+          // The database was deleted.
+          break waiting
+        }
+        if page.rows.isEmpty, page.hasMore, silence.isOver() {
+          try await write(Array("\n".utf8))
         }
       }
       try Task.checkCancellation()
@@ -69,15 +77,16 @@ extension SyncHandler {
     }
   }
 
-  /// Reads pages until one has rows, or there are no more.
-  private static func nonempty(
-    _ reader: ChangeReader, since: RevisionChange.Sequence?, _ version: Int, shares: Bool = false
-  ) async throws -> (page: ChangeReader.Page, version: Int) {
-    var page = try await reader.page(since: since, limit: reader.request.limit, shares: shares)
-    while page.rows.isEmpty, page.hasMore {
+  /// Reads pages until one has rows, there are no more, or the client has to receive something.
+  private static func firstPage(
+    _ reader: ChangeReader, since: RevisionChange.Sequence?, _ maximumSilence: Duration
+  ) async throws -> ChangeReader.Page {
+    var silence = SilenceClock(reader.request, maximumSilence)
+    var page = try await reader.page(since: since, limit: reader.request.limit)
+    while page.rows.isEmpty, page.hasMore, !silence.isOver() {
       page = try await reader.page(since: page.last, limit: reader.request.limit)
     }
-    return (page, version)
+    return page
   }
 
   private static func joined(_ rows: [ChangeRow]) -> [UInt8] {
@@ -93,6 +102,7 @@ extension SyncHandler {
   func continuous(_ reader: ChangeReader, isEventSource: Bool) -> SyncResponse {
     let form = isEventSource ? FeedForm.events : .lines
     let disconnection = Disconnection()
+    let maximumSilence = configuration.maximumSilence
     return .stream(contentType: form.contentType, disconnection: disconnection) {
       [metrics] write in
       let notifier = reader.served.notifier
@@ -113,6 +123,7 @@ extension SyncHandler {
       }
       var rest = reader.request.limit
       var clock = FeedClock(reader.request)
+      var silence = SilenceClock(reader.request, maximumSilence)
       var version = notifier.version
       var isFirst = true
       feed: while true {
@@ -131,7 +142,10 @@ extension SyncHandler {
           try await write(page.rows.flatMap { form.row($0) })
           rest -= page.rows.count
           clock.restart()
+          silence.restart()
           guard rest > 0 else { break }
+        } else if page.hasMore, silence.isOver() {
+          try await write(form.heartbeat)
         }
         guard !page.hasMore else { continue }
         waiting: while true {
@@ -170,6 +184,26 @@ private struct FeedClock {
   var isAlive: Bool { heartbeat != nil }
 
   mutating func restart() { deadline = .now + (heartbeat ?? timeout) }
+}
+
+/// When a feed whose filter skips changes has to send something.
+struct SilenceClock {
+  private let interval: Duration
+  private var deadline: ContinuousClock.Instant
+
+  init(_ request: ChangesRequest, _ maximum: Duration) {
+    interval = min(maximum, request.heartbeat ?? maximum)
+    deadline = .now + interval
+  }
+
+  mutating func restart() { deadline = .now + interval }
+
+  /// Returns whether the interval is over. If it is, the next one begins.
+  mutating func isOver() -> Bool {
+    guard ContinuousClock.now >= deadline else { return false }
+    restart()
+    return true
+  }
 }
 
 /// How a feed without an end writes changes.

@@ -50,8 +50,10 @@ extension SyncHandler {
     }
     // The first page is read before the response begins, so that its errors are reported.
     let first = try await reader.page(since: start, limit: limit)
+    let maximumSilence = configuration.maximumSilence
     return .stream(headers: headers) { write in
       var output = Array("{\"results\":[\n".utf8)
+      var silence = SilenceClock(reader.request, maximumSilence)
       var page = first
       var count = 0
       while true {
@@ -60,8 +62,12 @@ extension SyncHandler {
           output += row.json
           count += 1
         }
-        try await write(output)
-        output = []
+        if page.rows.isEmpty, silence.isOver() { output.append(UInt8(ascii: "\n")) }
+        if !output.isEmpty {
+          try await write(output)
+          silence.restart()
+          output = []
+        }
         guard page.hasMore, count < limit else { break }
         page = try await reader.page(since: page.last, limit: limit - count)
       }
@@ -83,8 +89,10 @@ extension SyncHandler {
     }
     let (all, limit) = (Array(changes.reversed()), reader.request.limit)
     let last = since?.description ?? "0"
+    let maximumSilence = configuration.maximumSilence
     return .stream { write in
       try await write(Array("{\"results\":[\n".utf8))
+      var silence = SilenceClock(reader.request, maximumSilence)
       var (count, at) = (0, 0)
       while count < limit, at < all.count {
         let slice = all[at..<min(at + 250, all.count)].filter { reader.filter.accepts($0.id) }
@@ -95,7 +103,11 @@ extension SyncHandler {
           output += row.json
           count += 1
         }
-        try await write(output)
+        if output.isEmpty, silence.isOver() { output.append(UInt8(ascii: "\n")) }
+        if !output.isEmpty {
+          try await write(output)
+          silence.restart()
+        }
       }
       try await write(Array("\n],\n\"last_seq\":\"\(last)\",\"pending\":0}\n".utf8))
     }

@@ -92,11 +92,14 @@ struct DocumentContent: Sendable {
     revisions[id].flatMap { visibility.allows($0) ? $0 : nil }
   }
 
-  /// The attachments whose content is sent: those that came in after the newest revision that the client has.
+  /// The attachments whose content is sent: those that came in after the newest revision that the client has; all, also
+  /// those whose generation is unknown, if it has none.
   func attachmentsToSend(_ document: SyncDocument) -> [SyncAttachment] {
     let known = Set(known)
-    let newest = document.history.first { known.contains($0) }?.generation ?? 0
-    return document.attachments.filter { $0.content != nil && $0.generation > newest }
+    let newest = document.history.first { known.contains($0) }?.generation
+    return document.attachments.filter { attachment in
+      attachment.content != nil && newest.map { attachment.generation > $0 } ?? true
+    }
   }
 }
 

@@ -11,7 +11,7 @@ extension SyncHandler {
     try access.requireWriting()
     let bytes = try await access.request.plainBody(limit: configuration.maximumBody)
       .collect(limit: configuration.maximumBody)
-    let request = try DocumentParser.object(bytes)
+    let request = try DocumentParser.object(bytes, documents: .elements(of: "docs"))
     guard let list = request["docs"] else {
       throw ProtocolError.badRequest("POST body must include `docs` parameter.")
     }

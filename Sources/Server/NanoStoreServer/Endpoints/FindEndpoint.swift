@@ -25,10 +25,12 @@ extension SyncHandler {
     let sort = try Self.sort(body["sort"])
     guard sort.isEmpty else {
       let found = try await sorted(search, by: sort, access)
-      return .json([
-        "docs": .array(found.map { .object(search.selected($0)) }),
-        "bookmark": Self.bookmark(found.last, search), "warning": Self.warning,
-      ])
+      var json = Array("{\"docs\":[".utf8)
+      for (index, document) in found.enumerated() {
+        json += Array((index == 0 ? "\n" : ",\n").utf8)
+        json += SyncJSON.bytes(search.selected(document))
+      }
+      return .json(json + Self.end(found.last, search))
     }
     var matches = Matches(search, access)
     // The first page is read before the response begins, so that its errors are reported.
@@ -48,15 +50,18 @@ extension SyncHandler {
         page = try await matches.next()
       }
       try await pieces.flush(write)
-      let end: DocumentObject = [
-        "bookmark": Self.bookmark(last, search), "warning": Self.warning,
-      ]
-      try await write(Array("\n],".utf8) + SyncJSON.bytes(end).dropFirst() + Array("\n".utf8))
+      try await write(Self.end(last, search) + Array("\n".utf8))
     }
   }
 
   private static let warning: DocumentValue =
     "The documents were scanned: selectors use no index."
+
+  /// What follows the documents of a response.
+  private static func end(_ last: DocumentObject?, _ search: Search) -> [UInt8] {
+    let end: DocumentObject = ["bookmark": bookmark(last, search), "warning": warning]
+    return Array("\n],".utf8) + SyncJSON.bytes(end).dropFirst()
+  }
 
   private static func bookmark(_ last: DocumentObject?, _ search: Search) -> DocumentValue {
     .string(last?["_id"]?.string ?? search.after ?? "nil")

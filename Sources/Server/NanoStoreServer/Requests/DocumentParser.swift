@@ -5,13 +5,18 @@ import NanoSync
 
 /// Interprets documents that clients send, with the errors of CouchDB.
 enum DocumentParser {
-  static func object(_ bytes: [UInt8]) throws(ProtocolError) -> DocumentObject {
-    try object(value(bytes))
+  /// - Parameter documents: What is a document: the object, or elements of an array in it.
+  static func object(
+    _ bytes: [UInt8], documents: SyncJSON.Documents = .outermost
+  ) throws(ProtocolError) -> DocumentObject {
+    try object(value(bytes, documents))
   }
 
-  static func value(_ bytes: [UInt8]) throws(ProtocolError) -> DocumentValue {
+  private static func value(
+    _ bytes: [UInt8], _ documents: SyncJSON.Documents
+  ) throws(ProtocolError) -> DocumentValue {
     do {
-      return try SyncJSON.value(bytes)
+      return try SyncJSON.value(bytes, documents: documents)
     } catch {
       throw .badRequest("invalid UTF-8 JSON")
     }

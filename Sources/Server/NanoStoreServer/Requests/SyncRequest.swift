@@ -34,8 +34,9 @@ package struct SyncRequest {
     body: SyncRequestBody = .empty, address: String? = nil
   ) {
     self.method = method
-    // `/db/` is `/db`.
-    self.path = path.last?.isEmpty == true ? Array(path.dropLast()) : path
+    // `/db/` is `/db`, and `/db/doc/` is `/db/doc`; of an attachment's path, the slash is part of the name.
+    let hasSlash = path.last?.isEmpty == true && path.count <= 3
+    self.path = hasSlash ? Array(path.dropLast()) : path
     self.prefix = prefix
     self.parameters = parameters
     self.headers = headers

@@ -10,6 +10,8 @@ extension HTTPPeer {
   private static let heartbeat = 10_000
   /// The longest row of changes: a document with some hundred thousand conflicts.
   private static let maximumRow = 16 << 20
+  /// How many rows beyond those asked for are read until one has a position. Arbitrary.
+  private static let maximumExcess = 10_000
 
   package func changes(
     since: String?, limit: Int, filter: PeerFilter, waits: Bool
@@ -57,6 +59,7 @@ extension HTTPPeer {
           isCut = true
           return false
         }
+        guard changes.count - limit < Self.maximumExcess else { throw answer.invalid() }
         let (change, sequence) = try Self.row(row)
         changes.append(change)
         // A row without a position comes again after the last one that has one.
@@ -65,7 +68,10 @@ extension HTTPPeer {
         return true
       }
     }
-    if isCut, let last { return PeerChanges(changes: changes, last: last, hasMore: true) }
+    if isCut, let last {
+      guard !last.hasSameBytes(as: since ?? "0") else { throw answer.invalid() }
+      return PeerChanges(changes: changes, last: last, hasMore: true)
+    }
     try splitter.finish()
     guard let shell = try? DocumentObject(json: splitter.shell, dialect: .plain) else {
       throw answer.invalid()
@@ -75,9 +81,13 @@ extension HTTPPeer {
       let end = shell["last_seq"].flatMap({ sequence($0) }) ?? last
         ?? (changes.isEmpty ? since ?? "0" : nil)
     else { throw answer.invalid() }
-    return PeerChanges(
-      changes: changes, last: end, pending: pending,
-      hasMore: pending.map { $0 > 0 } ?? (changes.count >= limit))
+    var hasMore = pending.map { $0 > 0 } ?? (changes.count >= limit)
+    if hasMore, end.hasSameBytes(as: since ?? "0") {
+      // The next answer would be the same, and so on. Without changes, only the number after them is wrong.
+      guard changes.isEmpty else { throw answer.invalid() }
+      hasMore = false
+    }
+    return PeerChanges(changes: changes, last: end, pending: pending, hasMore: hasMore)
   }
 
   private static func row(_ json: [UInt8]) throws -> (PeerChange, sequence: String?) {

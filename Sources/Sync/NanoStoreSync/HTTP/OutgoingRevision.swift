@@ -17,14 +17,15 @@ struct OutgoingRevision: Sendable {
   /// - Parameter ancestors: Leaves of the peer.
   init(_ document: SyncDocument, ancestors: [RevisionID]) {
     self.document = document
-    // The newest revision from which this one descends: what had come in by then, the peer has.
-    let known =
+    // The newest revision from which this one descends: what had come in by then, the peer has. Without one it has
+    // nothing, also of attachments whose generation is unknown.
+    let known: Int? =
       ancestors.isEmpty
-      ? 0
+      ? nil
       : document.history.first { ancestors.contains($0) && $0 != document.revision }?.generation
-        ?? 0
     sent = document.attachments.compactMap { attachment in
-      guard let content = attachment.content, attachment.generation > known else { return nil }
+      guard let content = attachment.content, known.map({ attachment.generation > $0 }) ?? true
+      else { return nil }
       return (attachment, content)
     }
   }

@@ -61,7 +61,8 @@ struct PendingRecords {
       body: try DocumentMapping.parts(of: document).body, attachments: record.attachments)
   }
 
-  /// Replaces a record, and moves the content of the former winner out of the document if there is another one.
+  /// Replaces a record, and moves the content of the former winner out of the document if there is another one. Of former
+  /// leaves, only the newest keep their content.
   mutating func replace(
     _ old: RevisionRecord, with new: RevisionRecord, _ database: SyncDatabase,
     _ writer: any EngineWriter
@@ -71,12 +72,9 @@ struct PendingRecords {
     if let before = old.tree.winner, !before.isDeleted, !old.isHidden, before.id != winner?.id,
       new.tree.contains(before.id), let content = try winningContent(old)
     {
-      if new.tree.leaf(before.id) != nil {
-        new.bodies[before.id] = content
-      } else {
-        new.keepAncestor(before.id, content)
-      }
+      new.bodies[before.id] = content
     }
+    new.trimAncestors()
     records[new.id] = new
     changedKeys.insert(new.id)
     if old.tree.winner?.id != winner?.id || old.tree.winner?.isDeleted != winner?.isDeleted {

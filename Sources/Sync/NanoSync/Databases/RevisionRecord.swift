@@ -18,6 +18,8 @@ struct RevisionRecord: Sendable {
   var bodies: [RevisionID: Content] = [:]
   /// The newest revision that arrived from another store.
   var shared: RevisionID?
+  /// Whether the stored record has several live leaves, which is noted.
+  private(set) var wasConflicted = false
 
   struct Row: Sendable, Hashable {
     var rowID: Int64
@@ -75,6 +77,7 @@ extension RevisionRecord {
         .corruptDocument, "The revisions of a document are damaged", [.key: id.description])
     }
     self.tree = tree
+    wasConflicted = liveLeaves.count > 1
     if let row = object["r"]?.int64 {
       self.row = Row(rowID: row, revision: object["n"].map { $0.int64 } ?? 1)
     }
@@ -100,9 +103,20 @@ extension RevisionRecord {
     var content = content
     content.attachments = content.attachments.map(\.former)
     bodies[id] = content
-    let leaves = Set(tree.leaves.map(\.id))
+    trimAncestors()
+  }
+
+  /// Limits the content of revisions that are not leaves to the newest ones, whose attachments are no longer kept.
+  mutating func trimAncestors() {
+    guard !bodies.isEmpty else { return }
+    let leaves = tree.leafIDs
     let ancestors = bodies.keys.filter { !leaves.contains($0) }.sorted()
     for old in ancestors.dropLast(Self.keptAncestors) { bodies[old] = nil }
+    for id in ancestors.suffix(Self.keptAncestors) {
+      guard var content = bodies[id], !content.attachments.isEmpty else { continue }
+      content.attachments = content.attachments.map(\.former)
+      bodies[id] = content
+    }
   }
 
   /// Removes the content of revisions that the tree no longer has.

@@ -105,26 +105,29 @@ extension SyncDatabase {
       if attachment.generation == 0 { attachment.generation = generation }
       return attachment
     }
+    let (body, identities) = (
+      try SyncJSON.plain(edit.body), document.attachments.map(\.identity)
+    )
+    let ancestors = parent.map { old.tree.history(of: $0) } ?? []
     document.revision = RevisionID(
-      parent: parent, isDeleted: edit.isDeleted, body: try SyncJSON.plain(edit.body),
-      attachments: document.attachments.map(\.identity))
-    document.history = [document.revision] + (parent.map { old.tree.history(of: $0) } ?? [])
-    try validation?(try current(old, pending), document)
-    // The same edit of the same parent: nothing to do.
-    guard !old.tree.contains(document.revision) else { return document.revision }
+      parent: parent, isDeleted: edit.isDeleted, body: body, attachments: identities)
     var new = old
-    new.tree.add(document.history, isDeleted: edit.isDeleted)
-    if !(edit.isDeleted && edit.body.isEmpty && document.attachments.isEmpty) {
+    // Joins a revision that arrived without its history, because another store has made the same edit.
+    new.tree.add([document.revision] + ancestors, isDeleted: edit.isDeleted)
+    if let parent, new.tree.leaf(parent) != nil {
+      // Another program gave this identifier to a revision with other ancestors.
+      document.revision = RevisionID(
+        parent: parent, isDeleted: edit.isDeleted, body: body, attachments: identities,
+        distinction: distinction())
+      new.tree.add([document.revision] + ancestors, isDeleted: edit.isDeleted)
+    }
+    document.history = [document.revision] + ancestors
+    try validation?(try current(old, pending), document)
+    let isKnown = old.tree.contains(document.revision)
+    if !isKnown, !(edit.isDeleted && edit.body.isEmpty && document.attachments.isEmpty) {
       try pending.check(document)
       new.bodies[document.revision] = RevisionRecord.Content(
         body: document.body, attachments: document.attachments)
-    }
-    // The content of a losing leaf that was replaced or deleted.
-    if let parent, new.tree.leaf(parent) == nil, parent != old.tree.winner?.id,
-      let content = new.bodies[parent]
-    {
-      new.bodies[parent] = nil
-      new.keepAncestor(parent, content)
     }
     new.stem(to: state.revisionLimit)
     try pending.replace(old, with: new, self, writer)

@@ -64,7 +64,7 @@ extension SyncDatabase {
     guard let key else { return }
     if record.liveLeaves.count > 1 {
       try save([:], key, into: SyncState.collection, writer)
-    } else if record.tree.nodes.count > 1, !record.tree.isLinear {
+    } else if record.wasConflicted || !record.tree.isLinear {
       _ = try writer.delete(.key(key), from: SyncState.collection)
     }
   }

@@ -7,40 +7,57 @@ package import NanoDocument
 ///
 /// Any JSON that another program stored comes back as it was, names that begin with `$` included. Values that JSON has no
 /// type for have the forms of Extended JSON; an object of an application that merely looks like such a form gets another
-/// `$` before each of its names.
+/// `$` before each of its names. A document itself is never a form, whatever its names are: its text may have `_id` and
+/// others beside them, or not.
 package enum SyncJSON {
-  /// Parses an object.
+  /// Which objects of a text are documents.
+  package enum Documents: Sendable {
+    case none
+    case outermost
+    /// The elements of the array with this name in the outermost object, which is no form either.
+    case elements(of: String)
+  }
+
+  /// Parses a document.
   ///
   /// Integers beyond 64 bits become doubles, as in JavaScript.
   ///
   /// - Throws: ``StoreError/Code/invalidJSON``.
   package static func object(_ bytes: [UInt8]) throws(StoreError) -> DocumentObject {
-    guard case .object(let object) = try value(bytes) else {
+    guard case .object(let object) = try value(bytes, documents: .outermost) else {
       throw StoreError(.invalidJSON, "The value is not an object", [.expected: "an object"])
     }
     return object
   }
 
-  package static func value(_ bytes: [UInt8]) throws(StoreError) -> DocumentValue {
+  package static func value(
+    _ bytes: [UInt8], documents: Documents = .none
+  ) throws(StoreError) -> DocumentValue {
     do throws(StoreError) {
-      return try parsed(bytes)
+      return try parsed(bytes, documents)
     } catch {
       guard let narrowed = withoutWideIntegers(bytes) else { throw error }
-      return try parsed(narrowed)
+      return try parsed(narrowed, documents)
     }
   }
 
-  private static func parsed(_ bytes: [UInt8]) throws(StoreError) -> DocumentValue {
-    guard mentionsReservedName(bytes) else {
-      return try DocumentValue(json: bytes, dialect: .plain)
+  private static func parsed(
+    _ bytes: [UInt8], _ documents: Documents
+  ) throws(StoreError) -> DocumentValue {
+    let value = try DocumentValue(json: bytes, dialect: .plain)
+    guard mentionsReservedName(bytes) else { return value }
+    guard case .object(let object) = value else { return decoded(value) }
+    switch documents {
+    case .none: return decoded(value)
+    case .outermost: return .object(decodedDocument(object))
+    case .elements(let name): return .object(decodedList(object, name))
     }
-    return decoded(try DocumentValue(json: bytes, dialect: .plain))
   }
 
-  /// Returns the object as JSON.
+  /// Returns a document as JSON.
   package static func bytes(_ object: DocumentObject) -> [UInt8] {
     var writer = JSONWriter(capacity: 512)
-    write(.object(object), to: &writer)
+    write(object, escape: "", to: &writer)
     return writer.withBytes { Array($0) }
   }
 
@@ -52,8 +69,10 @@ package enum SyncJSON {
 
   /// Returns the object with the types of JSON only, which its JSON text has.
   package static func plain(_ object: DocumentObject) throws(StoreError) -> DocumentObject {
-    if !hasSpecialValues(.object(object)) { return object }
-    return try DocumentObject(json: bytes(object), dialect: .plain)
+    let value = DocumentValue.object(object)
+    if !hasSpecialValues(value) { return object }
+    // Revision hashes depend on the result, which is therefore that of an object inside a document.
+    return try DocumentObject(json: bytes(value), dialect: .plain)
   }
 }
 
@@ -74,11 +93,21 @@ extension SyncJSON {
 
   private static func isReserved(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: "$") }
 
+  /// Whether forms have such values: all are scalars, but that of data, an object of two texts. Without this limit, the
+  /// text of nested objects would be interpreted once for each level.
+  private static func isPartOfForm(_ value: DocumentValue) -> Bool {
+    switch value {
+    case .array: false
+    case .object(let object): object.count == 2 && object.allSatisfy { $0.value.string != nil }
+    default: true
+    }
+  }
+
   /// Returns the value that an object stands for; nil if it is an ordinary object.
   private static func special(_ object: DocumentObject) -> DocumentValue? {
-    guard (1...3).contains(object.count), object.allSatisfy({ isReserved($0.name) }) else {
-      return nil
-    }
+    guard (1...3).contains(object.count),
+      object.allSatisfy({ isReserved($0.name) && isPartOfForm($0.value) })
+    else { return nil }
     var writer = JSONWriter(capacity: 64)
     writer.text(.object(object), dialect: .plain)
     guard let value = try? DocumentValue(json: writer.withBytes { Array($0) }) else { return nil }
@@ -118,10 +147,29 @@ extension SyncJSON {
     case .array(let elements): return .array(elements.map(decoded))
     case .object(let object):
       if let special = special(object) { return special }
-      let object = unescaped(object) ?? object
-      return .object(DocumentObject(object.map { ($0.name, decoded($0.value)) }))
+      return .object(decodedDocument(unescaped(object) ?? object))
     default: return value
     }
+  }
+
+  /// Returns an object that is no form, with the values that its fields stand for.
+  private static func decodedDocument(_ object: DocumentObject) -> DocumentObject {
+    DocumentObject(object.map { ($0.name, decoded($0.value)) })
+  }
+
+  /// Returns an object that has documents in an array.
+  private static func decodedList(_ object: DocumentObject, _ list: String) -> DocumentObject {
+    DocumentObject(
+      object.map { field -> (String, DocumentValue) in
+        guard field.name.hasSameBytes(as: list), case .array(let elements) = field.value else {
+          return (field.name, decoded(field.value))
+        }
+        let documents = elements.map { element -> DocumentValue in
+          guard case .object(let object) = element else { return decoded(element) }
+          return .object(decodedDocument(object))
+        }
+        return (field.name, .array(documents))
+      })
   }
 
   private static func write(_ value: DocumentValue, to writer: inout JSONWriter) {
@@ -134,17 +182,23 @@ extension SyncJSON {
       }
       writer.byte(UInt8(ascii: "]"))
     case .object(let object):
-      let escape = needsEscape(object) ? "$" : ""
-      writer.byte(UInt8(ascii: "{"))
-      for (index, field) in object.enumerated() {
-        if index > 0 { writer.byte(UInt8(ascii: ",")) }
-        writer.string(escape.isEmpty ? field.name : escape + field.name)
-        writer.byte(UInt8(ascii: ":"))
-        write(field.value, to: &writer)
-      }
-      writer.byte(UInt8(ascii: "}"))
+      write(object, escape: needsEscape(object) ? "$" : "", to: &writer)
     default: writer.text(value)
     }
+  }
+
+  /// - Parameter escape: What is written before each of the names.
+  private static func write(
+    _ object: DocumentObject, escape: String, to writer: inout JSONWriter
+  ) {
+    writer.byte(UInt8(ascii: "{"))
+    for (index, field) in object.enumerated() {
+      if index > 0 { writer.byte(UInt8(ascii: ",")) }
+      writer.string(escape.isEmpty ? field.name : escape + field.name)
+      writer.byte(UInt8(ascii: ":"))
+      write(field.value, to: &writer)
+    }
+    writer.byte(UInt8(ascii: "}"))
   }
 
   private static func hasSpecialValues(_ value: DocumentValue) -> Bool {

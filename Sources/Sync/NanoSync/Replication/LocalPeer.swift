@@ -27,17 +27,46 @@ package struct LocalPeer: SyncPeer {
     since: String?, limit: Int, filter: PeerFilter, waits: Bool
   ) async throws -> PeerChanges {
     let position = since.flatMap { RevisionChange.Sequence($0) }
+    let selector = try Self.selector(filter)
     let changes = waits ? try DatabaseChanges(database) : nil
     while true {
       if case .ids(let ids) = filter, !waits { return try await self.changes(of: ids) }
-      let page = try await run { try $0.changes(since: position, limit: limit) }
+      let (page, accepted) = try await run { database in
+        let page = try database.changes(since: position, limit: limit)
+        let wanted = page.changes.filter { filter.accepts($0.id) }
+        return (page, try Self.accepted(wanted, selector, database))
+      }
       if !page.changes.isEmpty || page.last.description != since || changes == nil {
         return PeerChanges(
-          changes: page.changes.filter { filter.accepts($0.id) }.map {
-            PeerChange(id: $0.id, revisions: $0.leaves.map(\.id))
-          }, last: page.last.description, hasMore: page.hasMore)
+          changes: accepted, last: page.last.description, hasMore: page.hasMore)
       }
       try await changes?.next()
+    }
+  }
+
+  private static func selector(_ filter: PeerFilter) throws(PeerError) -> Selector? {
+    guard case .selector(let object) = filter else { return nil }
+    do throws(ProtocolError) {
+      return try Selector(.object(object))
+    } catch {
+      throw PeerError(.refused, error.reason, status: error.status)
+    }
+  }
+
+  /// Returns changes with the leaves that a selector matches, without those of which it matches none.
+  private static func accepted(
+    _ changes: [RevisionChange], _ selector: Selector?, _ database: SyncDatabase
+  ) throws -> [PeerChange] {
+    guard let selector else {
+      return changes.map { PeerChange(id: $0.id, revisions: $0.leaves.map(\.id)) }
+    }
+    let found = try database.revisions(changes.map(\.id))
+    return changes.compactMap { change in
+      guard let revisions = found[change.id] else { return nil }
+      let leaves = change.leaves.map(\.id).filter { id in
+        revisions[id].map { selector.matches($0) } ?? false
+      }
+      return leaves.isEmpty ? nil : PeerChange(id: change.id, revisions: leaves)
     }
   }
 

@@ -78,7 +78,13 @@ struct Puller: Sendable {
   /// The number of documents in a request for changes of certain ones. Arbitrary.
   private static let idsPerRequest = 100
 
-  /// Tries the documents again that could not be stored before.
+  /// The selector of the documents that are pulled; nil if there is none, or only the peer understands it.
+  private var selector: Selector? {
+    guard case .selector(let selector) = options.pullFilter else { return nil }
+    return try? Selector(.object(selector))
+  }
+
+  /// Tries the documents again that could not be stored before. By now, the selector may no longer match.
   private func retry(_ retries: inout RetryList, _ portion: inout Portion) async throws {
     let ids = retries.entries.ids.sorted()
     for start in stride(from: 0, to: ids.count, by: Self.idsPerRequest) {
@@ -86,7 +92,8 @@ struct Puller: Sendable {
       let page = try await peer.changes(
         since: nil, limit: some.count, filter: .ids(some), waits: false)
       let wanted = try await wanted(page.changes)
-      try await session.update(&retries, of: some, try await pull(wanted, &portion), .pull)
+      let failed = try await pull(wanted, &portion, matching: selector)
+      try await session.update(&retries, of: some, failed, .pull)
       if !wanted.isEmpty { try await resolveConflicts(wanted.compactMap(\.first?.id)) }
     }
   }
@@ -109,8 +116,10 @@ struct Puller: Sendable {
   }
 
   /// Pulls revisions, and returns the documents that were not stored, with the reason.
+  ///
+  /// - Parameter selector: Revisions that do not match it are left out.
   private func pull(
-    _ wanted: [[WantedRevision]], _ portion: inout Portion
+    _ wanted: [[WantedRevision]], _ portion: inout Portion, matching selector: Selector? = nil
   ) async throws -> IDMap<String> {
     var failed = IDMap<String>()
     // Several requests at a time; what arrives is stored in the order of arrival.
@@ -123,7 +132,7 @@ struct Puller: Sendable {
           rest.removeFirst()
         }
         guard !some.isEmpty else { return }
-        group.addTask { [some] in try await fetch(some) }
+        group.addTask { [some] in try await fetch(some, matching: selector) }
       }
       for _ in 0..<options.requests { request() }
       while let fetched = try await group.next() {
@@ -142,7 +151,9 @@ struct Puller: Sendable {
     var failures = IDMap<String>()
   }
 
-  private func fetch(_ wanted: [WantedRevision]) async throws -> Fetched {
+  private func fetch(
+    _ wanted: [WantedRevision], matching selector: Selector?
+  ) async throws -> Fetched {
     var result = Fetched()
     var asked = IDMap<Set<RevisionID>>()
     for revision in wanted { asked[revision.id, default: []].insert(revision.revision) }
@@ -156,6 +167,10 @@ struct Puller: Sendable {
           asked[id]?.contains(revision) == true
         else { continue }
         do {
+          if let selector {
+            let content = try wire.document(attachments: wire.attachments.map(\.stub))
+            guard selector.matches(content) else { continue }
+          }
           result.documents.append(try await document(wire))
         } catch let error as PeerError where !error.isTransient && error.kind != .unauthorized {
           result.failures[id] = error.message
@@ -178,7 +193,9 @@ struct Puller: Sendable {
       } ?? []
     }
     var attachments: [SyncAttachment] = []
-    for attachment in wire.attachments {
+    for var attachment in wire.attachments {
+      // CouchDB has no generation for some. Without one, it could not be told which peers lack the content.
+      if attachment.generation < 1 { attachment.generation = revision.generation }
       attachments.append(
         try await self.attachment(attachment, of: id, revision, known))
     }
@@ -202,8 +219,10 @@ struct Puller: Sendable {
     if case .data(let data) = attachment.source {
       return try await SyncAttachment(attachment, data: data, in: store)
     }
-    let fetched = try await peer.attachment(attachment, of: id, revision: revision, in: store)
-    session.report { $0.bytes += Int(fetched.length) }
+    var fetched = try await peer.attachment(attachment, of: id, revision: revision, in: store)
+    fetched.generation = attachment.generation
+    let length = fetched.length
+    session.report { $0.bytes += Int(length) }
     return fetched
   }
 

@@ -45,7 +45,9 @@ public struct SyncStatus: Sendable, Hashable {
   public init() {}
 
   package mutating func add(_ failure: SyncFailure) {
-    failures.removeAll { $0.key == failure.key && $0.collection == failure.collection }
+    failures.removeAll {
+      $0.key.hasSameBytes(as: failure.key) && $0.collection.hasSameBytes(as: failure.collection)
+    }
     failures.append(failure)
     failures = failures.suffix(Self.maximumFailures)
   }

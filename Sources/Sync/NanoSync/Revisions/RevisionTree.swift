@@ -44,6 +44,9 @@ package struct RevisionTree: Sendable, Hashable {
     leafIndices.map { leaf(at: $0) }.min { $0.precedes($1) }
   }
 
+  /// The identifiers of the leaves, in no order.
+  package var leafIDs: Set<RevisionID> { Set(leafIndices.map { nodes[$0].id }) }
+
   private func leaf(at index: Int) -> Leaf {
     Leaf(id: nodes[index].id, isDeleted: nodes[index].isDeleted)
   }

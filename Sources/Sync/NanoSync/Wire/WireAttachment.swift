@@ -8,7 +8,7 @@ import NanoStoreCore
 package struct WireAttachment: Sendable, Hashable {
   package var name: String
   package var contentType: String
-  /// The generation in which it came in; 0 if it is not given.
+  /// The generation in which it came in; below 1 if it is unknown.
   package var generation: Int
   package var digest: String?
   package var length: Int64?
