@@ -54,6 +54,19 @@ struct IndexTests {
   }
 
   @Test(
+    "A unique index on a name of digits does not contain elements of arrays",
+    arguments: [#"m."0""#, #"m."-1""#, #"m."01""#, "m.1"])
+  func numberedNames(path: String) throws {
+    let c = try anyStore()["numbers"]
+    try c.createIndex(path, unique: true)
+    for _ in 0..<2 { try c.insert(["m": ["x", "y"]]) }
+    #expect(try c.count() == 2)
+    let entry: DocumentObject = [FieldPath(path).components[1]: "x"]
+    try c.insert(["m": .object(entry)])
+    #expect(error { try c.insert(["m": .object(entry)]) }?.code == .uniqueViolation)
+  }
+
+  @Test(
     "Indexes of one transaction are used in it, and exist only if it commits",
     arguments: [true, false])
   func several(commits: Bool) throws {

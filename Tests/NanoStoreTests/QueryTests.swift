@@ -60,6 +60,15 @@ struct QueryTests {
     #expect(try films.find().distinct("genres") == ["Drama", "Horror", "Science Fiction"])
   }
 
+  @Test("An empty array contributes no value to the count of a field")
+  func countOfEmptyArrays() throws {
+    let c = try anyStore()["arrays"]
+    try c.insert([["a": []], ["a": "x"], ["b": 1]])
+    #expect(try c.find().aggregate([.count, .countOf("a")]) == [3, 1])
+    try c.insert(["a": ["y", "z"]])
+    #expect(try c.find().count(of: "a") == 3)
+  }
+
   @Test(
     "Keyset pages cover every document exactly once",
     arguments: ["year", "-year", "genres", "-title"])

@@ -145,7 +145,10 @@ struct PostgresAggregateCompiler {
     }
     switch aggregate {
     case .count: return (.count, ["count(*)::text"])
-    case .countOf: return (.count, ["count(\(values.compute(values.extract(place.value))))::text"])
+    case .countOf:
+      // An empty array, which is no value, leaves no trace of elements in the catalog of paths.
+      guard !single.types.contains(.array) else { return nil }
+      return (.count, ["count(\(values.compute(values.extract(place.value))))::text"])
     case .sum, .average:
       let value = number()
       let isWhole =

@@ -22,6 +22,12 @@ struct PostgresFieldExpression {
       let name = SQLName.literal(Self.storedName(path.components[0]), .postgres)
       value = "(\(body) -> \(name))"
       string = "((\(body) ->> \(name)) COLLATE \"C\")"
+    } else if path.components.contains(where: Self.readsAsPosition) {
+      // `->` takes a text for a name, also of digits: an index has the fields of objects, and no elements of arrays.
+      let names = path.components.map { SQLName.literal(Self.storedName($0), .postgres) }
+      let parent = names.dropLast().reduce(body) { "(\($0) -> \($1))" }
+      value = "(\(parent) -> \(names[names.count - 1]))"
+      string = "((\(parent) ->> \(names[names.count - 1])) COLLATE \"C\")"
     } else {
       value = "(\(body) #> \(SQLName.literal(steps, .postgres)))"
       string = "((\(body) #>> \(SQLName.literal(steps, .postgres))) COLLATE \"C\")"
@@ -57,6 +63,13 @@ struct PostgresFieldExpression {
       names.append("\"" + String(quoted) + "\"")
     }
     return "{" + names.joined(separator: ",") + "}"
+  }
+
+  /// Whether `#>` would take a name for the position of an element: what C's `strtol` reads completely.
+  private static func readsAsPosition(_ name: String) -> Bool {
+    var rest = name.unicodeScalars.drop { " \t\n\u{0B}\u{0C}\r".unicodeScalars.contains($0) }
+    if rest.first == "-" || rest.first == "+" { rest = rest.dropFirst() }
+    return !rest.isEmpty && rest.allSatisfy { ("0"..."9").contains($0) }
   }
 
   /// Whether no other name has the same form on the server, where ``QueryableBody`` writes NUL as U+FFFD.
