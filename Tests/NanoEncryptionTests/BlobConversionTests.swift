@@ -107,6 +107,41 @@ struct BlobConversionTests {
     #expect(try read(digest(bytes(1))) == bytes(1))
   }
 
+  /// What another connection does while a reader looks for content.
+  enum Meanwhile: CaseIterable { case beginsEncryption, completesEncryption, replacesKeys }
+
+  @Test(
+    "Content that is encrypted while a reader looks for it is found", arguments: Meanwhile.allCases)
+  func encryptedMeanwhile(_ meanwhile: Meanwhile) throws {
+    struct Stop: Error {}
+    try add(bytes(1), lease)
+    let (inner, other) = (self.inner, engine)
+    let reading = try EncryptedEngine(
+      LookupHookEngine(inner) { lookup in
+        // The second lookup is that of plain content.
+        if lookup == 2 {
+          do {
+            try other.encryptAll { _ in
+              let found = try inner.read(.snapshot, nil) { try $0.blobs(after: 0, limit: 100) }
+              let isEncrypted = found.contains { $0.sealed != nil }
+              if isEncrypted, meanwhile != .completesEncryption { throw Stop() }
+            }
+          } catch is Stop {}
+        }
+        if lookup == 3, meanwhile == .replacesKeys { try other.rotate() }
+      }, .test())
+
+    let kept = try #require(try reading.keepBlob(digest(bytes(1)), nil))
+
+    var found: [UInt8] = []
+    try kept.read(nil) { reader in
+      _ = try reader.chunk(0, of: kept.record) { chunk, _ in found += chunk }
+    }
+    #expect(found == bytes(1))
+    #expect(kept.record.sealed != nil)
+    kept.close()
+  }
+
   @Test("Content in chunks is written with a lease of its own, and then has that of the original")
   func uploadLease() throws {
     try upload(bytes(1))

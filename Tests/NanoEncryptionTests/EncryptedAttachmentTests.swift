@@ -104,6 +104,28 @@ struct EncryptedAttachmentTests {
     #expect(try file.sql("SELECT count(*) AS n FROM nano_blobs").first?["n"]?.int == 1)
   }
 
+  @Test("Plain content without its first chunk is reported instead of encrypted, and stays")
+  func lostContent() throws {
+    let file = try SealedFile()
+    let plain = try Store(.file(file.path))
+    try plain["films"].save(["title": "Alien"], key: "alien")
+    try plain["films"].attach(.data(Self.bytes(600_000)), named: "a", to: "alien")
+    try plain.close()
+    // The record then claims to contain the bytes itself.
+    _ = try file.sql("UPDATE nano_blobs SET chunk_length = 0")
+    let chunks = try file.sql("SELECT id FROM nano_chunks ORDER BY id")
+
+    let store = try file.open()
+    let failure = code { try store.encryptAll() }
+
+    #expect(failure == .corruptFile)
+    #expect(try !store.verify().isEmpty)
+    #expect(try file.sql("SELECT count(*) AS n FROM nano_blobs").first?["n"]?.int == 1)
+    #expect(!chunks.isEmpty)
+    #expect(try file.sql("SELECT id FROM nano_chunks ORDER BY id") == chunks)
+    withExtendedLifetime(file) {}
+  }
+
   @Test("A chunk or a record that was changed or exchanged is not read")
   func tampering() throws {
     for statement in [

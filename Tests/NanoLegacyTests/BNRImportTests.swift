@@ -144,13 +144,15 @@ struct BNRImportTests {
   }
 
   /// Writes a folder with encrypted songs, of which every third one is plain.
-  private func encrypted() throws -> URL {
+  ///
+  /// - Parameter passphrase: Returns the passphrase of a row.
+  private func encrypted(_ passphrase: (UInt8) -> String = { _ in "howdy" }) throws -> URL {
     var writer = HashDatabaseWriter()
     let salt = BNRSalt(word0: 0x1122_3344, word1: 0x5566_7788)
     writer.put([1, 0, 0, 0], [9, 0, 0, 0, 1, 0] + salt.bytes)
     for row in UInt8(2)...9 {
       let content: [UInt8] = [0, 3, 0, 0, 0] + Array("abc".utf8) + [row, 0, 0, 0]
-      let cipher = BNRCipher(passphrase: "howdy", salt: salt)!
+      let cipher = BNRCipher(passphrase: passphrase(row), salt: salt)!
       let record =
         row % 3 == 0 ? content : try cipher.encrypt(content, rowID: UInt32(row))
       writer.put([row, 0, 0, 0], record)
@@ -179,6 +181,28 @@ struct BNRImportTests {
       from: url, options: LegacyImportOptions(schema: Self.schema(), passphrase: "howdy"))
     #expect(report.imported == 8)
     #expect(try store["Song"].find().fetch().map { $0["seconds"]?.int } == Array(2...9))
+  }
+
+  @Test("An unfinished import is not continued with a passphrase that decrypts other records")
+  func otherPassphrase() throws {
+    // Two rows each are encrypted with the first two.
+    let url = try encrypted { $0 < 5 ? "howdy" : $0 < 8 ? "hello" : "hey" }
+    struct Stop: Error {}
+    let store = try anyStore()
+    var options = LegacyImportOptions(passphrase: "howdy", isResumable: true, batchDocuments: 1)
+    #expect(throws: Stop.self) {
+      try store.importLegacy(from: url, options: options) {
+        if $0.imported > 0 { throw Stop() }
+      }
+    }
+
+    options.passphrase = "hello"
+    let failure = try #require(throws: StoreError.self) {
+      try store.importLegacy(from: url, options: options)
+    }
+    #expect(failure.code == .alreadyExists)
+    options.passphrase = "howdy"
+    #expect(try store.importLegacy(from: url, options: options).imported == 8)
   }
 
   @Test("A folder with any byte of its records changed is imported without a crash")

@@ -39,9 +39,9 @@ public struct LegacyImportOptions: Sendable, Hashable {
   /// Whether the import is committed in parts and can be resumed.
   ///
   /// If true, an import that ends early leaves the documents committed so far, and the same call
-  /// resumes it; a call with other options throws ``StoreError/Code/alreadyExists``, unless only
-  /// the batch sizes differ. If false, the default, it is one transaction: after an error the target is
-  /// unchanged.
+  /// resumes it; a call with other options that matter for the kind of store throws
+  /// ``StoreError/Code/alreadyExists``. The batch sizes may differ. If false, the default, it is one
+  /// transaction: after an error the target is unchanged.
   public var isResumable: Bool
   /// The maximum number of documents written at once, or committed at once in a resumable import.
   public var batchDocuments: Int

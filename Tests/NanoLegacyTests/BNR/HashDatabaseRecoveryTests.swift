@@ -101,19 +101,46 @@ struct HashDatabaseRecoveryTests {
     #expect(try HashDatabase(url).recovery == .damaged(entries: 1, offset: 276))
   }
 
-  @Test("An entry beyond what the database file and the write-ahead file hold is damage")
-  func farEntry() throws {
+  @Test(
+    "An entry beyond both files does not extend the copy; beyond the original end it is damage",
+    arguments: [false, true])
+  func farEntry(isBeyondEnd: Bool) throws {
     let folder = try TemporaryFolder()
     let (writer, _) = unfinished(.init(), seed: 3)
     let far = Int64(1) << 40
     let url = try folder.write(writer.bytes)
     let entry = writer.number(far) + writer.number(UInt32(1)) + [0]
+    let size = isBeyondEnd ? far : far + 1
     _ = try folder.write(
-      writer.number(far + 1) + Array(writer.log![8..<276]) + entry, "Song.wal")
+      writer.number(size) + Array(writer.log![8..<276]) + entry, "Song.wal")
 
     let database = try HashDatabase(url)
 
-    #expect(database.recovery == .damaged(entries: 1, offset: 276))
+    #expect(
+      database.recovery
+        == (isBeyondEnd ? .damaged(entries: 1, offset: 276) : .rolledBack(entries: 1)))
     #expect(database.reader.file.count == Int64(writer.bytes.count))
+  }
+
+  @Test("In a truncated database, the entries after one of the lost part are rolled back")
+  func truncatedDatabase() throws {
+    let folder = try TemporaryFolder()
+    var writer = HashDatabaseWriter()
+    writer.put([1], Array(repeating: 7, count: 10_000))
+    let before = writer.bytes
+    let kept = writer.firstBlock + 64
+    writer.beginTransaction()
+    writer.overwrite(before.count - 1, [9])
+    writer.overwrite(kept - 3, [1, 2, 3])
+    let url = try folder.write(Array(writer.bytes[..<kept]))
+    _ = try folder.write(writer.log!, "Song.wal")
+
+    let database = try HashDatabase(url)
+
+    // The header, its flag and the last entry.
+    #expect(database.recovery == .rolledBack(entries: 3))
+    #expect(database.reader.file.count == Int64(kept))
+    let restored = try database.reader.file.bytes(0, kept)
+    #expect(restored?.elementsEqual(before[..<kept]) == true)
   }
 }

@@ -143,19 +143,21 @@ extension EncryptedEngine {
   package func keepBlob(
     _ digest: BlobDigest, _ interruption: Interruption?
   ) throws -> (any KeptBlob)? {
-    // Another connection may have replaced the keys, which a read determines.
-    for _ in 0..<2 {
+    // Each lookup has a snapshot of its own. Meanwhile, another connection may encrypt plain content, and then replace
+    // the keys, which a read determines: the third attempt finds what both moved.
+    for _ in 0..<3 {
       let ring = keyring
       let identity = BlobHeader.identity(of: digest, ring.values)
       if let kept = try inner.keepBlob(identity, interruption) {
         return try EncryptedKeptBlob(kept, digest, ring)
       }
       try read(.call, interruption) { _ in }
-      if keyring.value == ring.value { break }
+      guard !keyring.isStrict else { continue }
+      if let plain = try inner.keepBlob(digest, interruption), plain.record.sealed == nil {
+        return plain
+      }
     }
-    guard !keyring.isStrict else { return nil }
-    let plain = try inner.keepBlob(digest, interruption)
-    return plain?.record.sealed == nil ? plain : nil
+    return nil
   }
 }
 

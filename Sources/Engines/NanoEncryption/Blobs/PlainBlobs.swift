@@ -49,7 +49,11 @@ extension EncryptedWriter {
     }
     let new = NewBlob(digest, length: plain.length, plain.lease)
     guard plain.chunkLength > 0 else {
-      _ = try writer.chunk(0, of: plain) { bytes, _ in try addBlob(new, bytes) }
+      let exists = try writer.chunk(0, of: plain) { bytes, _ in try addBlob(new, bytes) }
+      guard exists else {
+        try requireDeleted(blob, missing: 0)
+        return nil
+      }
       _ = try writer.deleteBlobs([plain])
       return nil
     }
@@ -64,7 +68,9 @@ extension EncryptedWriter {
         try appendChunk(bytes, state: nil, to: &next)
       }
       guard exists else {
-        throw StoreError.damagedBlob(digest, "chunk \(position) is missing")
+        try requireDeleted(blob, missing: position)
+        try discard(next)
+        return nil
       }
     }
     guard next.count == plain.chunkCount else { return next }
@@ -80,6 +86,14 @@ extension EncryptedWriter {
     var expected = blob
     expected.lease = current.lease
     return current == expected ? current : nil
+  }
+
+  /// Checks that content without a chunk was deleted since its record was read, which weak isolation permits.
+  ///
+  /// - Throws: ``StoreError/Code/corruptFile`` for damaged content, whose other bytes must remain.
+  private func requireDeleted(_ blob: BlobRecord, missing position: Int) throws {
+    guard try unencrypted(blob) != nil else { return }
+    throw StoreError.damagedBlob(blob.digest, "chunk \(position) is missing")
   }
 
   private func discard(_ upload: BlobUpload) throws {

@@ -23,7 +23,9 @@ struct BNRClassSurvey: Equatable {
   /// The records, without the metadata.
   var recordCount = 0
   /// The records that the passphrase decrypted.
-  var decryptedCount = 0
+  private(set) var decryptedCount = 0
+  /// A hash (FNV-1a) of the row IDs of these records. It reveals nothing else about the passphrase.
+  private(set) var decryptedRows: UInt64 = 14_695_981_039_346_656_037
   /// The records that neither the passphrase nor the schema can read, and whose lengths are those of
   /// encrypted records.
   var lockedCount = 0
@@ -61,11 +63,8 @@ struct BNRClassSurvey: Equatable {
     let decrypted = Result { () throws(StoreError) in
       try cipher?.decrypt(row.bytes, rowID: row.rowID)
     }
-    guard case .success(let plain) = decrypted else {
-      decryptedCount += 1
-      return
-    }
-    if plain != nil { decryptedCount += 1 }
+    guard case .success(let plain) = decrypted else { return countDecrypted(row.rowID) }
+    if plain != nil { countDecrypted(row.rowID) }
     var isReadable = plain != nil
     for hasVersion in [true, false] {
       let record = try? decoder?.decode(plain ?? row.bytes, hasVersion: hasVersion)
@@ -74,6 +73,11 @@ struct BNRClassSurvey: Equatable {
       if hasVersion { withVersion.add(record) } else { withoutVersion.add(record) }
     }
     if !isReadable, BNRCipher.canBeEncrypted(row.bytes) { lockedCount += 1 }
+  }
+
+  private mutating func countDecrypted(_ rowID: UInt32) {
+    decryptedCount += 1
+    decryptedRows = (decryptedRows ^ UInt64(rowID)) &* 1_099_511_628_211
   }
 
   /// Returns whether the class's records have version bytes, or `nil` if they do not show it.

@@ -69,8 +69,7 @@ private struct HashDatabaseLog {
       (positions, damage, lastRange) = ([], 0, 0)
       return
     }
-    // The library never saves what lies after the original end. What the database file no longer
-    // has must be in this file, which limits the size of the copy.
+    // What the database file no longer has must be in this file, which limits the size of the copy.
     let end = min(originalSize, fileSize + file.count)
     var found: [Int64] = []
     var position: Int64 = 8
@@ -79,14 +78,18 @@ private struct HashDatabaseLog {
     while let bytes = try file.bytes(position, Self.entryHeaderSize) {
       let offset = bytes.signed64(0, isBigEndian)
       let size = Int64(bytes.unsigned32(8, isBigEndian))
-      guard offset >= 0, size > 0, offset <= end, size <= end - offset else {
+      // The library never saves what lies after the original end.
+      guard offset >= 0, size > 0, offset <= originalSize, size <= originalSize - offset else {
         damage = position
         break
       }
       let next = position + Int64(Self.entryHeaderSize) + size
       guard next <= file.count else { break }
-      found.append(position)
-      last = max(last, offset + size)
+      // An entry far beyond the end of a truncated database restores nothing that is readable.
+      if offset + size <= end {
+        found.append(position)
+        last = max(last, offset + size)
+      }
       position = next
     }
     positions = found

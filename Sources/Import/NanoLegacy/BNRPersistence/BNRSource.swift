@@ -97,11 +97,14 @@ final class BNRSource: LegacySource {
 
   var fingerprint: String {
     let files = ((try? Self.files(of: folder)) ?? []) + [folder]
-    return files.map { url in
+    let states = files.map { url in
       let attributes = try? FileManager.default.attributesOfItem(atPath: url.path)
       let date = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
       return "\(url.lastPathComponent) \(attributes?[.size] as? Int ?? 0) \(Int64(date * 1_000))"
-    }.joined(separator: " ")
+    }
+    // Several passphrases may each decrypt a part of the records.
+    let decrypted = classes.map { "\($0.survey.decryptedCount) \($0.survey.decryptedRows)" }
+    return (states + decrypted).joined(separator: " ")
   }
 
   func check() throws {

@@ -63,8 +63,8 @@ extension LegacyImportOptions {
     case .ntJsonStore: break
     case .bnrPersistence:
       if let schema { object["schema"] = .object(schema.json) }
-      // The records show whether a passphrase is the right one. A hash of it in the target would
-      // help to guess it.
+      // A hash of the passphrase in the target would help to guess it. The fingerprint of the source depends on the
+      // records that it decrypts instead.
       object["isEncrypted"] = .bool(passphrase?.isEmpty == false)
     }
     var writer = JSONWriter()

@@ -9,7 +9,8 @@ import NanoEngine
 /// thread of the import.
 protocol LegacySource: AnyObject {
   var kind: LegacyStore.Kind { get }
-  /// Changes when the store changes, so that an import is not resumed with different contents.
+  /// Changes when the store changes, or a passphrase decrypts other records of it, so that an import is not resumed
+  /// with different contents.
   var fingerprint: String { get }
   /// The collections that the documents go to.
   var collections: [LegacyCollection] { get }
