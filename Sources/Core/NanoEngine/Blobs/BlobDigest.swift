@@ -63,14 +63,20 @@ extension BlobDigest {
 
   /// Parses 64 hexadecimal digits.
   private static func digest(_ digits: UnsafeRawBufferPointer) -> BlobDigest? {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(length)
-    for index in stride(from: 0, to: 2 * length, by: 2) {
-      guard let high = value(digits[index]), let low = value(digits[index + 1]) else { return nil }
-      bytes.append(high << 4 | low)
+    func word(_ index: Int) -> UInt64? {
+      var word: UInt64 = 0
+      for position in 16 * index..<16 * index + 16 {
+        guard let value = value(digits[position]) else { return nil }
+        word = word << 4 | UInt64(value)
+      }
+      return word
     }
-    return BlobDigest(bytes)
+    guard let first = word(0), let second = word(1), let third = word(2), let fourth = word(3)
+    else { return nil }
+    return BlobDigest(words: (first, second, third, fourth))
   }
+
+  private init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
 
   private static func value(_ digit: UInt8) -> UInt8? {
     switch digit {

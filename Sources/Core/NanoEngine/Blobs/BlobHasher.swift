@@ -74,14 +74,16 @@ package struct BlobHasher {
   package var state: [UInt8]? { rest.isEmpty ? serialized : nil }
 
   private var serialized: [UInt8] {
-    words.flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } }
+    words.map(\.bigEndian).withUnsafeBytes { Array($0) }
   }
 
   /// Returns the digest of all bytes so far.
   package func digest() -> BlobDigest {
     var copy = self
     let length = count &* 8
-    var padding = rest + [0x80]
+    var padding = rest
+    padding.reserveCapacity(2 * Self.blockLength)
+    padding.append(0x80)
     while padding.count % Self.blockLength != Self.blockLength - 8 { padding.append(0) }
     withUnsafeBytes(of: length.bigEndian) { padding.append(contentsOf: $0) }
     padding.withUnsafeBytes { copy.compress($0) }

@@ -13,8 +13,10 @@ extension SQLiteReader {
       try connection.with(
         "SELECT \(BlobSchema.columns) FROM nano_blobs WHERE digest = ?"
       ) { row in
-        try row.bind(Data(digest.bytes), at: 1)
-        return try row.step() ? BlobSchema.record(row) : nil
+        try digest.bytes.withUnsafeBytes { bytes in
+          try row.bind(borrowedBlob: bytes, at: 1)
+          return try row.step() ? BlobSchema.record(row) : nil
+        }
       }
     }
   }

@@ -113,14 +113,7 @@ extension DocumentAttachments {
   ///
   /// - Throws: ``StoreError/Code/notFound`` if the document does not exist.
   public func all() throws -> [NamedAttachment] {
-    let identity = try document()
-    var found: Document?
-    switch identity {
-    case .key(let key): found = try collection.get(key.description)
-    case .rowID(let rowID): found = try collection.get(rowID: rowID)
-    }
-    guard let found else { throw DocumentCollection.notFound(identity, collection.name) }
-    guard let object = found[Attachment.field]?.object else { return [] }
+    guard let object = try stored() else { return [] }
     return object.compactMap { name, value in
       Attachment(value).map { NamedAttachment(name: name, attachment: $0) }
     }
@@ -134,11 +127,22 @@ extension DocumentAttachments {
   ///
   /// - Throws: ``StoreError/Code/notFound`` if the document does not exist.
   public func get(_ name: String) throws -> Attachment? {
-    try all().first { $0.name.hasSameBytes(as: name) }?.attachment
+    try stored()?[name].flatMap(Attachment.init)
   }
   /// The asynchronous form of `get(_:)`, which does not block the calling thread.
   public func get(_ name: String) async throws -> Attachment? {
     try await collection.onReader { try self.get(name) }
+  }
+
+  /// Returns the references by name, or nil if the document has none.
+  ///
+  /// - Throws: ``StoreError/Code/notFound``.
+  private func stored() throws -> DocumentObject? {
+    let identity = try document()
+    guard let found = try collection.get(identity) else {
+      throw DocumentCollection.notFound(identity, collection.name)
+    }
+    return found[Attachment.field]?.object
   }
 
   /// - Throws: ``StoreError/Code/notFound``.

@@ -68,7 +68,7 @@ extension DocumentCollection {
     try await onReader { try self.get(rowID: rowID) }
   }
 
-  private func get(_ identity: Identity) throws -> Document? {
+  func get(_ identity: Identity) throws -> Document? {
     try inTurn { try getAtOnce(identity) }
   }
 
