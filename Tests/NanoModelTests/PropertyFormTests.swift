@@ -25,6 +25,15 @@ private enum CardColor: String { case red, black }
   var others: [String: CardColor] = [:]
 }
 
+@Model private struct Slip {
+  var remarks: [Remark] = []
+}
+
+@Model private struct Crate {
+  @Key var id: String
+  var slips: [Slip] = []
+}
+
 @Model private struct Amplifier {
   @Key var id: String
   var gain: Float
@@ -81,6 +90,17 @@ struct PropertyFormTests {
     #expect(try deals.find { $0.named["x"] == CardColor.black }.keys() == ["missing"])
     #expect(try deals.find().select(\.named) == [["x": .black]])
     #expect(try deals.find().select(\.others) == [[:]])
+  }
+
+  @Test("A list of Codable values inside a list can be tested for emptiness")
+  func emptyListsInLists() throws {
+    let crates = store[Crate.self]
+    try crates.insert([
+      Crate(id: "empty", slips: [Slip(remarks: [])]),
+      Crate(id: "full", slips: [Slip(remarks: [Remark(text: "a")])]),
+    ])
+
+    #expect(try crates.find { $0.slips.remarks.isEmpty }.keys() == ["empty"])
   }
 
   @Test("The result of an operator on a Float is rounded to a Float, as in Swift")

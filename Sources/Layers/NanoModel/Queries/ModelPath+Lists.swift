@@ -48,6 +48,7 @@ extension PropertyLocation {
       case .list(let element) = StoredType(type).kind,
       element.isOptional || !element.kind.isSingle
     else { return .isNull(expression) }
+    if isInList, element.isTakenForValue { return .isNull(expression) }
     try checkIsSingle()
     return .hasNoList(path)
   }
@@ -61,6 +62,7 @@ extension PropertyLocation {
     guard isList, case .field(let path) = expression,
       case .list(let element) = StoredType(type).kind, !element.kind.isSingle
     else { return isEmpty }
+    if isInList, element.isTakenForValue { return isEmpty }
     try checkIsSingle()
     return .all([isEmpty, .not(.exists(path.appending(FieldPath(components: ["0"]))))])
   }
@@ -75,12 +77,15 @@ extension PropertyLocation {
       [.field: "\(path)", .hint: "make the inner list a property of a nested model"])
   }
 
+  /// Whether the property is one of the elements of a list.
+  private var isInList: Bool { steps.dropLast().contains(where: \.isList) }
+
   /// Checks that a document has a single list at this location. Two conditions could be satisfied by the lists of
   /// different elements.
   ///
   /// - Throws: ``StoreError/Code/unsupported``.
   fileprivate func checkIsSingle() throws(StoreError) {
-    guard steps.dropLast().contains(where: \.isList) else { return }
+    guard isInList else { return }
     throw StoreError(
       .unsupported, "A condition tests a list in the elements of another list",
       [.field: "\(path)", .hint: "write the condition with element { … } of the outer list"])
@@ -90,6 +95,16 @@ extension PropertyLocation {
 extension ListQueryValue {
   /// Whether the elements are lists.
   fileprivate static var hasListElements: Bool { ListElement.self is any ListQueryValue.Type }
+}
+
+extension StoredType {
+  /// Whether a value of unknown form is taken for neither null nor an array, since most types store an object.
+  fileprivate var isTakenForValue: Bool {
+    switch kind {
+    case .dictionary, .other: !isOptional
+    default: false
+    }
+  }
 }
 
 extension StoredType.Kind {

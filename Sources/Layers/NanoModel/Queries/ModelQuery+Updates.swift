@@ -48,9 +48,9 @@ extension ModelQuery {
   /// - Throws: During iteration, the errors of ``count()-()->Int``, including
   ///   ``StoreError/Code/invalidArgument`` if a property is not stored. An error ends the loop.
   public func countUpdates() -> ValueUpdates<Int> {
-    // The order decides which values follow the position. A document that is written later can lack a field with a
-    // default.
-    liveQuery(order: after == nil ? .current : .defaults).countUpdates()
+    // The order decides which values follow the position.
+    guard after != nil else { return liveQuery.countUpdates() }
+    return ValueUpdates(evaluator: evaluator { $0.countUpdates().evaluator })
   }
 
   /// The equivalent query over documents. If there is none, a query that throws the reason when it
