@@ -112,6 +112,26 @@ extension BagSaver {
     try writer.get(member.identity, in: member.folded) { _ in }
   }
 
+  /// Returns the members that do not exist, in few calls: on a server, each is a round trip.
+  private func missing(_ members: Set<BagMember>) throws -> Set<BagMember> {
+    var missing = members
+    for (collection, some) in Dictionary(grouping: members, by: \.exact) {
+      func note(_ document: StoredDocument) {
+        missing.remove(BagMember(collection.text, .rowID(document.rowID)))
+        guard let key = document.key else { return }
+        missing.remove(BagMember(collection.text, .key(key)))
+      }
+      for start in stride(from: 0, to: some.count, by: Membership.chunk) {
+        let chunk = some[start..<min(start + Membership.chunk, some.count)]
+        let keys = chunk.compactMap { if case .key(let key) = $0.identity { key } else { nil } }
+        if !keys.isEmpty { try writer.get(keys: keys, in: collection.text, note) }
+        let rowIDs = chunk.compactMap(\.rowID).sorted()
+        if !rowIDs.isEmpty { try writer.get(rowIDs: rowIDs, in: collection.text, note) }
+      }
+    }
+    return missing
+  }
+
   private func requireBag(_ entry: BagState.Entry, _ plan: Plan) throws {
     guard try exists(entry.member) else { throw Bag.notFound(entry.member.key ?? "") }
   }
@@ -126,7 +146,7 @@ extension BagSaver {
     } else if !plan.isNew {
       let moved = changes.unsaved.filter(\.isMoved).map(\.member)
       // They may exist again since a read found them missing.
-      let missing = try changes.state.dangling.filter { try !exists($0) }
+      let missing = try missing(changes.state.dangling)
       try memberships.remove(
         changes.removed.map(\.member) + moved + missing, from: plan.rowID)
       try sweep(plan)

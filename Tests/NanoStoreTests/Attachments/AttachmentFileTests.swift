@@ -310,4 +310,22 @@ struct AttachmentFileTests {
     #expect(try await films.store.verify() == [])
     #expect(try rows(films.store) == 0)
   }
+
+  @Test("Content is read while documents are not written yet, also if the closure writes")
+  func unsavedDocuments() throws {
+    let store = try Store.file(scratch.file("a.db"))
+    let films = store["films"]
+    let poster = try store.addAttachment(.data(Data("poster".utf8)))
+    store.saveInterval = 100
+    try films.save(["_attachments": ["poster": poster.documentValue]], key: "alien")
+
+    #expect(try films.attachments(of: "alien").data("poster") == Data("poster".utf8))
+    var count = 0
+    try store.each(of: poster) { _ in
+      try films.save(["n": 1], key: "brazil")
+      try store.flush()
+      count = try films.count()
+    }
+    #expect(count == 2)
+  }
 }

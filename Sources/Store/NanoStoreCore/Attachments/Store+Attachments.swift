@@ -213,9 +213,13 @@ extension Store {
       guard let record = try context.reader.blob(digest) else { throw Self.missing(digest) }
       return try work(record, context.reader)
     }
-    // A small one is read in the call that finds it, any other with bounded memory.
-    let (digest, small) = try reading(.snapshot) { reader -> (BlobDigest, Result?) in
-      let digest = try Self.digest(of: TransactionContext.reading(self, reader, find))
+    waitForQueued()
+    // A small one is read in the call that finds it, any other with bounded memory. The document may be among those that
+    // are not written yet, which the call does not show.
+    let known = withPending({ $0.isShown && !$0.isEmpty }) ? try find() : nil
+    let (digest, small) = try engine().read(.snapshot, Interruption.current) {
+      reader -> (BlobDigest, Result?) in
+      let digest = try Self.digest(of: known ?? TransactionContext.reading(self, reader, find))
       guard let record = try reader.blob(digest) else { throw Self.missing(digest) }
       return (digest, record.chunkLength == 0 ? try work(record, reader) : nil)
     }
