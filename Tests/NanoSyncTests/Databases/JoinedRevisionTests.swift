@@ -81,6 +81,23 @@ import Testing
     #expect(try database.leaves("x").contains("\(result) deleted"))
   }
 
+  @Test func `A deletion whose identifier another program gave to something else is stored`() throws
+  {
+    let database = try anyDatabase()
+    let first = try database.edit([DocumentEdit(id: "x", parent: nil, body: ["n": 1])])[0].get()
+    let deletion = RevisionID(parent: first, isDeleted: true, body: [:], attachments: [])
+    let ids = #"["\#(deletion.hash)","\#(hash("c"))"]"#
+    try database.replicate(
+      json:
+        #"{"_id":"x","_rev":"\#(deletion)","_revisions":{"start":2,"ids":\#(ids)},"_deleted":true}"#
+    )
+
+    try database.collection.delete("x")
+    let leaves = try database.leaves("x")
+
+    #expect(leaves.count == 2 && leaves.allSatisfy { $0.hasSuffix("deleted") })
+  }
+
   @Test func `A longer history that joins two versions ends their conflict`() throws {
     let database = try anyDatabase()
     try database.replicate(

@@ -183,7 +183,14 @@ extension SyncDatabase {
   ) throws {
     guard let winner = record.tree.winner, !winner.isDeleted else { return }
     let revision = RevisionID(parent: winner.id, isDeleted: true, body: [:], attachments: [])
-    record.tree.add([revision] + record.tree.history(of: winner.id), isDeleted: true)
+    let ancestors = record.tree.history(of: winner.id)
+    record.tree.add([revision] + ancestors, isDeleted: true)
+    if record.tree.leaf(winner.id) != nil {
+      // Another program gave this identifier to a revision with other ancestors.
+      let other = RevisionID(
+        parent: winner.id, isDeleted: true, body: [:], attachments: [], distinction: distinction())
+      record.tree.add([other] + ancestors, isDeleted: true)
+    }
     record.stem(to: state.revisionLimit)
     if let row = record.row { try writer.removePreviousBodies(ofRows: [row.rowID], in: name) }
     record.row = nil
