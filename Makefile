@@ -112,7 +112,7 @@ power-loss: setup
 
 # Up to 700 calls of each kind: every call except allocations, of which 700 are chosen at random.
 failing-calls: setup
-	@scripts/stress failing-calls --places 700 --seconds 3000
+	@scripts/stress failing-calls --places 700 --seconds 5400
 
 damage: setup
 	@scripts/stress damage --mutations 25000 --seconds 3000
