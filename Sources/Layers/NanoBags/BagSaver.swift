@@ -202,8 +202,7 @@ extension BagSaver {
     let reader = try BagReader(writer, plan.bag.documentKey, .stored)
     let page = try reader.members(
       after: plan.changes.state.sweptTo, limit: Self.swept)
-    let missing = try page.map(\.member).filter { try !exists($0) }
-    try BagMemberships(writer).remove(missing, from: plan.rowID)
+    try BagMemberships(writer).remove(missing(Set(page.map(\.member))), from: plan.rowID)
     let end = page.count < Self.swept ? nil : page[page.count - 1].place
     plan.bag.change { $0.sweptTo = end }
   }

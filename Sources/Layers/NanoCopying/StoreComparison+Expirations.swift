@@ -9,7 +9,7 @@ extension StoreComparison {
   func compareExpirations(of collection: String) throws {
     guard try mayExpire(collection) else { return }
     var differences = 0
-    try eachRowIDs(in: collection, source) { rowIDs in
+    try source.eachRowIDs(in: collection) { rowIDs in
       let expected = try source.expirations(ofRows: rowIDs, in: collection)
       let found = try target.expirations(ofRows: rowIDs, in: collection)
       let different = rowIDs.filter { expected[$0] != found[$0] }
@@ -56,7 +56,7 @@ extension StoreComparison {
     at time: Int64, in collection: String, _ reader: any EngineReader
   ) throws -> Set<Int64> {
     var expired: Set<Int64> = []
-    try eachRowIDs(in: collection, reader) { rowIDs in
+    try reader.eachRowIDs(in: collection) { rowIDs in
       let expirations = try reader.expirations(ofRows: rowIDs, in: collection)
       for (rowID, expiration) in expirations where expiration <= time { expired.insert(rowID) }
     }
@@ -74,15 +74,17 @@ extension StoreComparison {
     }
     return missing
   }
+}
 
+extension EngineReader {
   /// Passes the row IDs of a collection to a closure, at most 1,000 at a time.
-  private func eachRowIDs(
-    in collection: String, _ reader: any EngineReader, _ visit: ([Int64]) throws -> Void
+  func eachRowIDs(
+    in collection: String, _ visit: ([Int64]) throws -> Void
   ) throws {
     var query = Query()
     query.fields = []
     var rowIDs: [Int64] = []
-    try reader.find(query, in: collection) { document in
+    try find(query, in: collection) { document in
       rowIDs.append(document.rowID)
       if rowIDs.count == 1_000 {
         try visit(rowIDs)
@@ -90,6 +92,6 @@ extension StoreComparison {
       }
       return true
     }
-    try visit(rowIDs)
+    if !rowIDs.isEmpty { try visit(rowIDs) }
   }
 }

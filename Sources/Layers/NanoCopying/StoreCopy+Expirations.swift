@@ -12,24 +12,12 @@ extension StoreCopy {
     else {
       return
     }
-    var query = Query()
-    query.fields = []
-    var rowIDs: [Int64] = []
-    try source.find(query, in: collection) { document in
-      rowIDs.append(document.rowID)
-      if rowIDs.count == Self.expirationsPerStep {
-        try writeExpirations(of: rowIDs, in: collection, writer)
-        rowIDs.removeAll(keepingCapacity: true)
-      }
-      return true
-    }
-    try writeExpirations(of: rowIDs, in: collection, writer)
+    try source.eachRowIDs(in: collection) { try writeExpirations(of: $0, in: collection, writer) }
   }
 
   private func writeExpirations(
     of rowIDs: [Int64], in collection: String, _ writer: any EngineWriter
   ) throws {
-    guard !rowIDs.isEmpty else { return }
     let times = try source.expirations(ofRows: rowIDs, in: collection)
     do {
       try writer.setExpirations(rowIDs.map { ($0, times[$0]) }, in: collection)
@@ -44,20 +32,12 @@ extension StoreCopy {
     else {
       return
     }
-    var query = Query()
-    query.fields = []
-    var rowIDs: [Int64] = []
-    try writer.find(query, in: collection) { document in
-      rowIDs.append(document.rowID)
-      return true
-    }
-    for start in stride(from: 0, to: rowIDs.count, by: Self.expirationsPerStep) {
-      let step = rowIDs[start..<min(start + Self.expirationsPerStep, rowIDs.count)]
-      let times = try writer.expirations(ofRows: Array(step), in: collection)
+    // Collected first: the scan could meet what is changed.
+    var pages: [[Int64]] = []
+    try writer.eachRowIDs(in: collection) { pages.append($0) }
+    for page in pages {
+      let times = try writer.expirations(ofRows: page, in: collection)
       try writer.setExpirations(times.keys.map { ($0, nil) }, in: collection)
     }
   }
-
-  /// Arbitrary.
-  private static let expirationsPerStep = 1_000
 }

@@ -63,15 +63,23 @@ import Testing
     #expect(try database.leaves("x").count == 2)
   }
 
-  @Test func `An edit whose identifier another program gave to something else is stored`() throws {
-    let database = try anyDatabase()
+  /// Stores a document, and a deletion of other ancestors with the identifier that its next edit gets.
+  private func takenEdit(
+    _ database: SyncDatabase, isDeleted: Bool = true, body: DocumentObject = [:]
+  ) throws -> (first: RevisionID, taken: RevisionID) {
     let first = try database.edit([DocumentEdit(id: "x", parent: nil, body: ["n": 1])])[0].get()
-    let deletion = RevisionID(parent: first, isDeleted: true, body: [:], attachments: [])
-    let ids = #"["\#(deletion.hash)","\#(hash("c"))"]"#
+    let taken = RevisionID(parent: first, isDeleted: isDeleted, body: body, attachments: [])
+    let ids = #"["\#(taken.hash)","\#(hash("c"))"]"#
     try database.replicate(
       json:
-        #"{"_id":"x","_rev":"\#(deletion)","_revisions":{"start":2,"ids":\#(ids)},"_deleted":true}"#
+        #"{"_id":"x","_rev":"\#(taken)","_revisions":{"start":2,"ids":\#(ids)},"_deleted":true}"#
     )
+    return (first, taken)
+  }
+
+  @Test func `An edit whose identifier another program gave to something else is stored`() throws {
+    let database = try anyDatabase()
+    let (first, deletion) = try takenEdit(database)
 
     let edit = DocumentEdit(id: "x", parent: first, isDeleted: true)
     let result = try database.edit([edit])[0].get()
@@ -84,18 +92,25 @@ import Testing
   @Test func `A deletion whose identifier another program gave to something else is stored`() throws
   {
     let database = try anyDatabase()
-    let first = try database.edit([DocumentEdit(id: "x", parent: nil, body: ["n": 1])])[0].get()
-    let deletion = RevisionID(parent: first, isDeleted: true, body: [:], attachments: [])
-    let ids = #"["\#(deletion.hash)","\#(hash("c"))"]"#
-    try database.replicate(
-      json:
-        #"{"_id":"x","_rev":"\#(deletion)","_revisions":{"start":2,"ids":\#(ids)},"_deleted":true}"#
-    )
+    _ = try takenEdit(database)
 
     try database.collection.delete("x")
     let leaves = try database.leaves("x")
 
     #expect(leaves.count == 2 && leaves.allSatisfy { $0.hasSuffix("deleted") })
+  }
+
+  @Test func `A change whose identifier another program gave to something else is stored`() throws {
+    let database = try anyDatabase()
+    let body: DocumentObject = ["n": 1, "t": "new"]
+    let (first, taken) = try takenEdit(database, isDeleted: false, body: body)
+
+    try database.collection.save(body, key: "x")
+    let leaves = try database.leaves("x")
+
+    #expect(leaves.count == 2 && leaves.contains("\(taken) deleted"))
+    #expect(!leaves.contains("\(first)"))
+    #expect(try database.collection.get("x")?["t"] == "new")
   }
 
   @Test func `A longer history that joins two versions ends their conflict`() throws {

@@ -9,11 +9,11 @@ import NanoSQL
 extension SQLiteReader {
   func blob(_ digest: BlobDigest) throws -> BlobRecord? {
     guard try connection.hasBlobs() else { return nil }
-    return try RowDamage.naming(BlobSchema.table) {
-      try connection.with(
-        "SELECT \(BlobSchema.columns) FROM nano_blobs WHERE digest = ?"
-      ) { row in
-        try digest.bytes.withUnsafeBytes { bytes in
+    return try digest.bytes.withUnsafeBytes { bytes in
+      try RowDamage.naming(BlobSchema.table) {
+        try connection.with(
+          "SELECT \(BlobSchema.columns) FROM nano_blobs WHERE digest = ?"
+        ) { row in
           try row.bind(borrowedBlob: bytes, at: 1)
           return try row.step() ? BlobSchema.record(row) : nil
         }

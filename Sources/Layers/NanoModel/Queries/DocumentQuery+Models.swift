@@ -50,7 +50,7 @@ extension DocumentQuery {
     as type: M.Type = M.self
   ) throws -> (values: [M], skipped: [SkippedDocument]) {
     var (values, skipped): ([M], [SkippedDocument]) = ([], [])
-    try scan(type, { skipped.append($0) }) { values.append($0) }
+    try scan(type, { skipped.append($0) }, { values.append($0) })
     return (values, skipped)
   }
   /// The asynchronous form of `decodedSkippingFailures(as:)`, which does not block the calling

@@ -161,10 +161,11 @@ extension Store {
   public func each(
     of attachment: Attachment, _ visit: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
-    try reading({ attachment }) { record, reader in
+    func read(_ record: BlobRecord, _ reader: any EngineBlobReader) throws {
       var verifier = try BlobVerifier(record, reader)
       while !verifier.isAtEnd { try verifier.next(reader, visit) }
     }
+    try reading({ attachment }, read)
   }
 }
 

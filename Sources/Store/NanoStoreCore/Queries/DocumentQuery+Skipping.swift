@@ -131,7 +131,7 @@ extension DocumentQuery {
   ) throws {
     guard isInWriteBlock else { return try scan(onFailure, decode, visit) }
     var (values, skipped): ([Value], [SkippedDocument]) = ([], [])
-    try scan({ skipped.append($0) }, decode) { values.append($0) }
+    try scan({ skipped.append($0) }, decode, { values.append($0) })
     for document in skipped { try onFailure(document) }
     for value in values { try visit(value) }
   }

@@ -147,11 +147,12 @@ extension SyncDatabase {
     // Two stores that both add 1 have added 2. Documents that both insert, such as imported ones, are the same.
     let isEdit = parent?.isDeleted == false
     let isDistinct = isEdit && ThreeWayMerge.mayCount(previous ?? [:], parts.body)
-    let revision = RevisionID(
-      parent: parent?.id, isDeleted: false, body: try SyncJSON.plain(parts.body),
-      attachments: attachments.map(\.identity), distinction: isDistinct ? distinction() : nil)
-    let history = [revision] + (parent.map { record.tree.history(of: $0.id) } ?? [])
-    record.tree.add(history, isDeleted: false)
+    let (body, identities) = (try SyncJSON.plain(parts.body), attachments.map(\.identity))
+    _ = add(childOf: parent?.id, to: &record.tree, isDeleted: false) {
+      RevisionID(
+        parent: parent?.id, isDeleted: false, body: body, attachments: identities,
+        distinction: $0 ?? (isDistinct ? distinction() : nil))
+    }
     record.stem(to: state.revisionLimit)
     record.attachments = attachments
     record.row = row
@@ -182,14 +183,9 @@ extension SyncDatabase {
     _ record: inout RevisionRecord, _ state: inout SyncState, _ writer: any EngineWriter
   ) throws {
     guard let winner = record.tree.winner, !winner.isDeleted else { return }
-    let revision = RevisionID(parent: winner.id, isDeleted: true, body: [:], attachments: [])
-    let ancestors = record.tree.history(of: winner.id)
-    record.tree.add([revision] + ancestors, isDeleted: true)
-    if record.tree.leaf(winner.id) != nil {
-      // Another program gave this identifier to a revision with other ancestors.
-      let other = RevisionID(
-        parent: winner.id, isDeleted: true, body: [:], attachments: [], distinction: distinction())
-      record.tree.add([other] + ancestors, isDeleted: true)
+    _ = add(childOf: winner.id, to: &record.tree, isDeleted: true) {
+      RevisionID(
+        parent: winner.id, isDeleted: true, body: [:], attachments: [], distinction: $0)
     }
     record.stem(to: state.revisionLimit)
     if let row = record.row { try writer.removePreviousBodies(ofRows: [row.rowID], in: name) }

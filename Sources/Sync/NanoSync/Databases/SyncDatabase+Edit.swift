@@ -109,17 +109,11 @@ extension SyncDatabase {
       try SyncJSON.plain(edit.body), document.attachments.map(\.identity)
     )
     let ancestors = parent.map { old.tree.history(of: $0) } ?? []
-    document.revision = RevisionID(
-      parent: parent, isDeleted: edit.isDeleted, body: body, attachments: identities)
     var new = old
-    // Joins a revision that arrived without its history, because another store has made the same edit.
-    new.tree.add([document.revision] + ancestors, isDeleted: edit.isDeleted)
-    if let parent, new.tree.leaf(parent) != nil {
-      // Another program gave this identifier to a revision with other ancestors.
-      document.revision = RevisionID(
+    document.revision = add(childOf: parent, to: &new.tree, isDeleted: edit.isDeleted) {
+      RevisionID(
         parent: parent, isDeleted: edit.isDeleted, body: body, attachments: identities,
-        distinction: distinction())
-      new.tree.add([document.revision] + ancestors, isDeleted: edit.isDeleted)
+        distinction: $0)
     }
     document.history = [document.revision] + ancestors
     try validation?(try current(old, pending), document)
@@ -154,5 +148,26 @@ extension SyncDatabase {
 
   static func conflict(_ id: String) -> StoreError {
     StoreError(.revisionConflict, "Document update conflict.", [.key: id])
+  }
+}
+
+extension SyncDatabase {
+  /// Adds an edit of a leaf to a tree, and returns its revision.
+  ///
+  /// It joins a revision that arrived without its history, because another store has made the same edit.
+  ///
+  /// - Parameter revision: Returns the revision with a distinction; nil for none.
+  func add(
+    childOf parent: RevisionID?, to tree: inout RevisionTree, isDeleted: Bool,
+    _ revision: (_ distinction: Int64?) -> RevisionID
+  ) -> RevisionID {
+    let ancestors = parent.map { tree.history(of: $0) } ?? []
+    let equal = revision(nil)
+    tree.add([equal] + ancestors, isDeleted: isDeleted)
+    guard let parent, tree.leaf(parent) != nil else { return equal }
+    // Another program gave this identifier to a revision with other ancestors.
+    let distinct = revision(distinction())
+    tree.add([distinct] + ancestors, isDeleted: isDeleted)
+    return distinct
   }
 }
