@@ -114,25 +114,21 @@ package struct NewDocument {
   /// The fields that may differ from those of the document that is replaced; any if `nil`.
   package var changedFields: [[StoredName]]?
   /// Whether the document that is replaced keeps its type.
-  package var keepsType = false
-
-  @inlinable
-  package init(
-    key: DocumentKey?, type: String? = nil, version: Int64? = nil, added: Int64,
-    rowID: Int64? = nil, replacedRevision: Int64? = nil, body: UnsafeRawBufferPointer
-  ) {
-    self.rowID = rowID
-    self.replacedRevision = replacedRevision
-    self.key = key
-    self.type = type
-    self.version = version
-    self.added = added
-    self.body = body
-    changedFields = nil
-  }
+  package var keepsType: Bool
 }
 
 extension NewDocument {
+  // In an extension, to use the memberwise initializer: one that sets the properties ends with a copy of all of them, which
+  // retains each.
+  package init(
+    key: consuming DocumentKey?, type: consuming String? = nil, version: Int64? = nil, added: Int64,
+    rowID: Int64? = nil, replacedRevision: Int64? = nil, body: UnsafeRawBufferPointer
+  ) {
+    self.init(
+      key: key, type: type, version: version, added: added, rowID: rowID,
+      replacedRevision: replacedRevision, body: body, changedFields: nil, keepsType: false)
+  }
+
   /// The preferred number of documents per insert. Arbitrary: larger batches gain little, and a SQLite statement
   /// for this many documents has 60 or 100 parameters.
   package static let batchSize = 20

@@ -162,7 +162,7 @@ final class CollectionTable {
 
   /// Records the attributes of a document that is about to be written.
   @inline(__always)
-  func note(_ document: NewDocument) {
+  func note(_ document: borrowing NewDocument) {
     var usage: AttributeUsage = document.key == nil ? [] : .key
     if document.type != nil || document.version != nil { usage.insert(.type) }
     if !parts.isSuperset(of: usage) { note(usage) }

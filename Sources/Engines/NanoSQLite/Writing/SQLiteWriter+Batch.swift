@@ -11,29 +11,43 @@ extension SQLiteWriter {
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws {
     let table = try tableForWriting(collection)
-    if documents.count == NewDocument.batchSize, try mayInsertBatch(table) {
-      if documents.allSatisfy(\.isPlain) || haveNextRowIDs(documents, table) {
-        if let last = try insertBatch(documents, table, .insertBatch, bindPlain) {
-          let count = Int64(documents.count)
-          if let expected = documents[documents.count - 1].rowID, expected != last {
-            throw StoreError(
-              .database, "Documents did not receive the row IDs assigned to them",
-              [.collection: table.description.name])
-          }
-          rowIDs.append(contentsOf: last - count + 1...last)
-          return
-        }
-      } else if documents.allSatisfy({
-        $0.hasRowIDAndNoType && isFree($0.rowID, table)
-          && table.isNumber($0.rowID ?? 0)
-      }) {
-        if try insertBatch(documents, table, .insertBatchAt, bindAt) != nil {
-          rowIDs.append(contentsOf: documents.map { $0.rowID ?? 0 })
-          return
-        }
-      }
+    if documents.count == NewDocument.batchSize, try mayInsertBatch(table),
+      // Through a pointer: elements of an array are copied, with all their fields, in each pass.
+      try documents.withUnsafeBufferPointer({ try insertAtOnce($0, table, &rowIDs) })
+    {
+      return
     }
     for document in documents { rowIDs.append(try insert(document, into: collection)) }
+  }
+
+  /// Inserts documents by one statement if possible.
+  ///
+  /// - Returns: Whether they were inserted, or else none was.
+  private func insertAtOnce(
+    _ documents: UnsafeBufferPointer<NewDocument>, _ table: CollectionTable,
+    _ rowIDs: inout [Int64]
+  ) throws -> Bool {
+    if documents.indices.allSatisfy({ documents[$0].isPlain }) || haveNextRowIDs(documents, table) {
+      guard let last = try insertBatch(documents, table, .insertBatch, bindPlain) else {
+        return false
+      }
+      let count = Int64(documents.count)
+      if let expected = documents[documents.count - 1].rowID, expected != last {
+        throw StoreError(
+          .database, "Documents did not receive the row IDs assigned to them",
+          [.collection: table.description.name])
+      }
+      rowIDs.append(contentsOf: last - count + 1...last)
+      return true
+    }
+    guard
+      documents.indices.allSatisfy({
+        documents[$0].hasRowIDAndNoType && isFree(documents[$0].rowID, table)
+          && table.isNumber(documents[$0].rowID ?? 0)
+      }), try insertBatch(documents, table, .insertBatchAt, bindAt) != nil
+    else { return false }
+    for index in documents.indices { rowIDs.append(documents[index].rowID ?? 0) }
+    return true
   }
 
   /// Returns whether documents may be inserted by one statement.
@@ -59,12 +73,14 @@ extension SQLiteWriter {
 
   /// Returns whether the row IDs requested for the documents are those that SQLite would assign itself, which
   /// saves a search per document.
-  private func haveNextRowIDs(_ documents: [NewDocument], _ table: CollectionTable) -> Bool {
+  private func haveNextRowIDs(
+    _ documents: UnsafeBufferPointer<NewDocument>, _ table: CollectionTable
+  ) -> Bool {
     guard var next = freeRowIDs.first(where: { $0.table === table })?.next else { return false }
-    for document in documents {
-      guard document.rowID == next, document.type == nil, document.version == nil else {
-        return false
-      }
+    for index in documents.indices {
+      guard documents[index].rowID == next, documents[index].type == nil,
+        documents[index].version == nil
+      else { return false }
       next += 1
     }
     return true
@@ -73,19 +89,19 @@ extension SQLiteWriter {
   /// Inserts the documents and returns the ID of the last row; `nil` if one was rejected and nothing was
   /// inserted.
   private func insertBatch(
-    _ documents: [NewDocument], _ table: CollectionTable,
+    _ documents: UnsafeBufferPointer<NewDocument>, _ table: CollectionTable,
     _ kind: CollectionTable.Statement,
-    _ bind: (NewDocument, inout Int32, SQLiteStatement) throws -> Void
+    _ bind: (borrowing NewDocument, inout Int32, SQLiteStatement) throws -> Void
   ) throws -> Int64? {
     let position = table.paths.position
-    for document in documents {
-      try table.paths.observe(document.body)
-      table.note(document)
+    for index in documents.indices {
+      try table.paths.observe(documents[index].body)
+      table.note(documents[index])
     }
     do {
       try connection.with(table, kind) { statement in
-        var index: Int32 = 1
-        for document in documents { try bind(document, &index, statement) }
+        var parameter: Int32 = 1
+        for index in documents.indices { try bind(documents[index], &parameter, statement) }
         _ = try statement.step()
       }
     } catch let error as StoreError where error.isConstraint || error.code == .documentTooLarge {
@@ -102,7 +118,7 @@ extension SQLiteWriter {
 
   @inline(__always)
   private func bindPlain(
-    _ document: NewDocument, _ index: inout Int32, _ statement: SQLiteStatement
+    _ document: borrowing NewDocument, _ index: inout Int32, _ statement: SQLiteStatement
   ) throws {
     try statement.bind(document.key, at: index)
     statement.bind(document.added, at: index + 1)
@@ -112,7 +128,7 @@ extension SQLiteWriter {
 
   @inline(__always)
   private func bindAt(
-    _ document: NewDocument, _ index: inout Int32, _ statement: SQLiteStatement
+    _ document: borrowing NewDocument, _ index: inout Int32, _ statement: SQLiteStatement
   ) throws {
     statement.bind(document.rowID, at: index)
     try statement.bind(document.key, at: index + 1)

@@ -128,6 +128,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
 
   func existing(_ name: String) throws -> CollectionTable? {
     try requireFree()
+    if let last, last.name.hasSameBytes(as: name) { return last.table }
     if let table = try touchedTable(name) { return table }
     guard try cachedTable(name) != nil || connection.table(name) != nil else { return nil }
     return try tableForWriting(name)

@@ -57,7 +57,7 @@ extension ObjectContext {
       throw error
     }
     save.finishUndo()
-    for table in allTables { save.finish(table) }
+    save.finish()
     pendingDeletions = 0
     restoredReferenceToDeleted = false
     namedChanges = [:]

@@ -83,27 +83,27 @@ final class ObjectSave {
   private func writeUpdates(_ table: ObjectTable) throws {
     let hasKey = table.hasKey
     _ = try table.documents.writeBatch(.save, atomic: false) { batch, _ in
-      for object in table.changed where !object._$object.isDeleted {
+      for object in table.changed {
+        let (flags, rowID, revision) = object._$object.stored
+        guard !flags.contains(.deleted) else { continue }
         do {
-          guard !object._$object.flags.contains(.failed) else {
+          guard !flags.contains(.failed) else {
             try resolveUnloaded(object, table)
             continue
           }
           if hasKey { try checkKey(object, table) }
-          try writeUpdate(object, table, batch)
+          try writeUpdate(object, rowID, knownRevision: revision, table, batch)
         } catch let error as StoreError {
-          throw error.adding(.collection, table.documents.name)
-            .adding(.rowID, "\(object._$object.rowID)")
+          throw error.adding(.collection, table.documents.name).adding(.rowID, "\(rowID)")
         }
       }
     }
   }
 
   private func writeUpdate(
-    _ object: any GraphObject, _ table: ObjectTable, _ batch: DocumentBatch
+    _ object: any GraphObject, _ id: Int64, knownRevision: Int64, _ table: ObjectTable,
+    _ batch: DocumentBatch
   ) throws {
-    let id = object._$object.rowID
-    let knownRevision = object._$object.revision
     let version = object.storedVersion
     switch try postponed.replace(
       batch, &writer, in: table.documents, rowID: id,
@@ -228,6 +228,7 @@ final class ObjectSave {
 
   private func writeInsertions(_ table: ObjectTable) throws {
     let collection = table.documents
+    let hasKey = table.hasKey
     _ = try collection.writeBatch(
       .insert, capacity: table.counts.inserted, atomic: false
     ) { batch, writer in
@@ -235,13 +236,14 @@ final class ObjectSave {
         do {
           object.writeDocument(to: &writer)
           try batch.add(
-            &writer, key: try object.documentKey, version: object.storedVersion,
+            &writer, key: hasKey ? try object.documentKey : nil, version: object.storedVersion,
             rowID: object._$object.rowID)
         } catch let error as StoreError {
           throw error.adding(.collection, collection.name)
         }
       }
     }
+    guard table.hasReinserted else { return }
     // The revision of a document whose row ID was used before does not start at 1.
     for object in table.inserted where !object._$object.isDeleted && table.isInMap(object) {
       revisions.append((object, 0))
@@ -261,18 +263,22 @@ final class ObjectSave {
 
   // MARK: Completion
 
-  /// Updates the objects of a class after the commit.
-  func finish(_ table: ObjectTable) {
+  /// Updates the objects after the commit.
+  func finish() {
+    let isUndoEnabled = context.undoLog.isEnabled
+    for (object, revision) in revisions where object._$object.noteSaved(revision) {
+      if isUndoEnabled { object._$object.table?.savedRevisions[object._$object.rowID] = revision }
+    }
+    for table in context.allTables { finish(table) }
+  }
+
+  private func finish(_ table: ObjectTable) {
     let isUndoEnabled = context.undoLog.isEnabled
     for object in table.deleted where !kept.contains(ObjectIdentifier(object)) {
       for relationship in table.relationships { relationship.dissolve(object) }
       object._$object.flags =
         object._$object.hasContent ? [.deleted, .removed] : .removedFault
       if isUndoEnabled { table.removed.insert(object._$object.rowID) }
-    }
-    for (object, revision) in revisions where object._$object.table === table {
-      object._$object.revision = revision
-      if isUndoEnabled { table.savedRevisions[object._$object.rowID] = revision }
     }
     table.didSave()
     table.readGeneratedKeys()

@@ -7,12 +7,8 @@ import NanoModel
 extension ObjectTable {
   /// Adds a new object to the context.
   func insert(_ object: any GraphObject) {
-    object._$object.table = self
-    object._$object.observable = observable
-    object._$object.observers?.move(to: self)
+    object._$object.begin(in: self, number: number(at: inserted.count))
     inserted.append(object)
-    object._$object.rowID = number(at: inserted.count - 1)
-    object._$object.flags = .inserted
     keepWatching(object)
     counts.inserted += 1
     for inverse in inverses { inverse.begin(object, in: context) }

@@ -27,7 +27,7 @@ extension ObjectTable {
 
   /// Returns the object of an existing row, which another context may have restored.
   func existingObject<Object: GraphObject>(_ id: Int64, as type: Object.Type) -> Object {
-    removed.remove(id)
+    if !removed.isEmpty { removed.remove(id) }
     let object = object(id, as: type)
     if object._$object.flags.contains(.removed) { discardContent(of: object) }
     return object
@@ -78,7 +78,7 @@ extension ObjectTable {
     guard !isSame || !flags.isDisjoint(with: [.fault, .failed, .removed]) else { return }
     try fill(object, stored)
     object._$object.flags = .watched
-    removed.remove(stored.rowID)
+    if !removed.isEmpty { removed.remove(stored.rowID) }
     if flags.contains(.removed) { context.updates.noteDeletion(of: object, wasDeleted: true) }
     // The relationships of the object may have changed in the store.
     if !flags.contains(.fault), relationships.contains(where: { $0.inverse != nil }) {

@@ -57,11 +57,12 @@ extension ObjectTable {
 
   func assignRowIDs(from first: Int64) {
     var next = first
-    for object in inserted where object._$object.rowID < 0 && !object._$object.isDeleted {
+    hasReinserted = false
+    for object in inserted {
       // A fault can exist for an id without a document; it must not become this document's object.
       while map[next] != nil { next += 1 }
-      object._$object.rowID = next
-      next += 1
+      let id = object._$object.assignRowID(next)
+      if id == next { next += 1 } else if id > 0 { hasReinserted = true }
     }
   }
 
@@ -90,8 +91,7 @@ extension ObjectTable {
       }
     }
     open(self.type)
-    for object in changed where !object._$object.isDeleted {
-      object._$object.flags = .watched
+    for object in changed where object._$object.watchUnlessDeleted() {
       noteGeneratedKey(of: object)
     }
     insertedBefore += count
@@ -102,7 +102,8 @@ extension ObjectTable {
   }
 
   private func finishInserted<Object: GraphObject>(_ object: inout Object) {
-    let isInMap = isInMap(object)
+    let id = object._$object.rowID
+    let isInMap = id > 0 && map[id] == object.address
     if object._$object.isDeleted {
       object._$object.flags = [.deleted, .removed]
       // An object that is not in the map would not be detached when the context is deallocated.
@@ -110,7 +111,7 @@ extension ObjectTable {
       return
     }
     object._$object.flags = .watched
-    removed.remove(object._$object.rowID)
+    if !removed.isEmpty { removed.remove(id) }
     // The save has set the revision of an object whose deletion had been saved before.
     if !isInMap {
       guard !isKnownUniquelyReferenced(&object) else {
@@ -119,7 +120,7 @@ extension ObjectTable {
         return
       }
       object._$object.revision = 1
-      map.insert(object._$object.rowID, object.address)
+      map.insert(id, object.address)
     }
     noteGeneratedKey(of: object)
   }

@@ -32,6 +32,8 @@ final class ObjectTable {
   /// The new objects in insertion order, including deleted ones. The id of a new object is the
   /// negative of its number, which is its position counted across all saves.
   @exclusivity(unchecked) var inserted: [any GraphObject] = []
+  /// Whether some of ``inserted`` had row IDs before the current save: they may be in the map.
+  var hasReinserted = false
   /// The stored objects with changes, retained until they are saved.
   @exclusivity(unchecked) var changed: [any GraphObject] = []
   /// The stored objects to delete.

@@ -89,3 +89,45 @@ public struct ObjectState: ~Copyable {
   /// Whether the properties have values, and not only placeholders.
   var hasContent: Bool { storedFlags.isDisjoint(with: [.fault, .failed]) }
 }
+
+/// Several changes in one access: each access to the state of an object of unknown class is a call.
+extension ObjectState {
+  /// Makes an object without a context a new one.
+  mutating func begin(in table: ObjectTable, number: Int64) {
+    self.table = table
+    observable = table.observable
+    observers?.move(to: table)
+    rowID = number
+    flags = .inserted
+  }
+
+  /// What a save of changes needs to know.
+  var stored: (flags: Flags, rowID: Int64, revision: Int64) { (storedFlags, rowID, revision) }
+
+  /// Sets the revision of a saved object.
+  ///
+  /// - Returns: False if the object has left its context.
+  mutating func noteSaved(_ revision: Int64) -> Bool {
+    guard table != nil else { return false }
+    self.revision = revision
+    return true
+  }
+
+  /// Requests that the next change is noted.
+  ///
+  /// - Returns: False if the object is deleted.
+  mutating func watchUnlessDeleted() -> Bool {
+    if isDeleted { return false }
+    flags = .watched
+    return true
+  }
+
+  /// Gives a new object a row ID, unless it has one.
+  ///
+  /// - Returns: The row ID of the object; 0 if it is deleted.
+  mutating func assignRowID(_ id: Int64) -> Int64 {
+    if isDeleted { return 0 }
+    if rowID < 0 { rowID = id }
+    return rowID
+  }
+}

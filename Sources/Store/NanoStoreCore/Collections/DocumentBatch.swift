@@ -131,7 +131,7 @@ import NanoEngine
 }
 
 extension DocumentBatch {
-  private func buffer(_ document: NewDocument) throws {
+  private func buffer(_ document: consuming NewDocument) throws {
     if context == nil { begin() }
     bodies.raw(document.body)
     buffered.append(document)
