@@ -128,7 +128,7 @@ struct ContractSourceTests {
     let text = try Self.text(wrapper)
     let implemented = Set(Self.functions(text).map(\.name))
     // Only an engine with SQL has these.
-    let sql: Set = ["sql(_:_:_:)", "tables()", "explain(sql:)"]
+    let sql: Set = ["sql(_:_:allowsWrites:_:)", "tables()", "explain(sql:)"]
     let required = try Set(Self.requirements().map(\.name))
       .subtracting(wrapper.count == 1 && wrapper[0].hasSuffix("Checking") ? [] : sql)
     #expect(required.subtracting(implemented).sorted() == [])

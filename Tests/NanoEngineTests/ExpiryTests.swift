@@ -145,6 +145,34 @@ struct ExpiryTests {
     #expect(try statement() != before)
   }
 
+  @Test("Pages of a ranked search skip documents of the result, not expired ones")
+  func rankedPages() throws {
+    let (engine, clock) = try engine()
+    let rowIDs = try engine.write(nil) { writer -> [Int64] in
+      try writer.createFullTextIndex(FullTextIndexDefinition(fields: ["t"]), in: "c")
+      return try (0..<4).map { _ in
+        try GeneratedDocument(["t": "gin"], key: nil).new { try writer.insert($0, into: "c") }
+      }
+    }
+    try engine.write(nil) { try $0.setExpirations([(rowIDs[0], clock.now())], in: "c") }
+    func page(_ offset: Int) throws -> [Int64] {
+      var found: [Int64] = []
+      let query = Query(
+        .search("gin"), limit: 2, offset: offset, ranking: FullTextRanking())
+      try engine.read(.call, nil) { reader in
+        try reader.findRanked(query, in: "c") { stored, _ in
+          found.append(stored.rowID)
+          return true
+        }
+      }
+      return found
+    }
+
+    #expect(try page(0) == [rowIDs[1], rowIDs[2]])
+    #expect(try page(1) == [rowIDs[2], rowIDs[3]])
+    #expect(try page(2) == [rowIDs[3]])
+  }
+
   @Test("verify reports a missing trigger and a missing table of expirations")
   func verify() throws {
     for statement in [

@@ -5,10 +5,11 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 import NanoTesting
+import Synchronization
 
 /// The reference engine, but its readers return one kind of wrong results.
 final class FaultyEngine: Engine {
-  enum Fault: Sendable {
+  enum Fault: Sendable, Equatable {
     /// Queries omit their last document.
     case omittedDocument
     /// Queries return text in Unicode normalization form C.
@@ -17,10 +18,13 @@ final class FaultyEngine: Engine {
     case count, sum, extreme
     /// The integers in the rows of pipelines are off by one.
     case pipelineField
+    /// The write transaction of this number, from 1, fails at its end.
+    case failedCommit(Int)
   }
 
   private let engine = ReferenceEngine()
   private let fault: Fault
+  private let writes = Atomic(0)
   init(_ fault: Fault) { self.fault = fault }
 
   var capabilities: Capabilities { engine.capabilities }
@@ -29,13 +33,22 @@ final class FaultyEngine: Engine {
     _ scope: ReadScope, _ interruption: Interruption?,
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
-    try engine.read(scope, interruption) { try work(FaultyReader($0, fault)) }
+    // The faulty reader does not forward every call.
+    if case .failedCommit = fault { return try engine.read(scope, interruption, work) }
+    return try engine.read(scope, interruption) { try work(FaultyReader($0, fault)) }
   }
   func write<Result>(
     _ isolation: Isolation, _ interruption: Interruption?,
     _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    try engine.write(isolation, interruption, work)
+    let number = writes.add(1, ordering: .relaxed).newValue
+    return try engine.write(isolation, interruption) { writer in
+      let result = try work(writer)
+      if fault == .failedCommit(number) {
+        throw StoreError(.full, "No space is left for the database")
+      }
+      return result
+    }
   }
   func compact() throws { try engine.compact() }
   func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?) throws {

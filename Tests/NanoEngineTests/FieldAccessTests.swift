@@ -64,6 +64,21 @@ struct FieldAccessTests {
     #expect(after == .failed)
   }
 
+  @Test("An array stays JSON if an index has the same expression")
+  func indexedArray() throws {
+    let value = #"json_extract(body, '$."tags"')"#
+    let rows = try [true, false].map { isFast -> Row in
+      let engine = try Self.engine(fast: isFast)
+      try engine.write(nil) { writer in
+        try writer.createIndex(IndexDefinition(columns: [.init("tags")]), in: "c")
+        _ = try GeneratedDocument(["tags": ["a"]]).new { try writer.insert($0, into: "c") }
+      }
+      return try Self.row(
+        "SELECT json_object('t', \(value)) FROM c WHERE \(value) IS NOT NULL", [], engine)
+    }
+    #expect(rows[0] == rows[1])
+  }
+
   private enum Row: Equatable {
     case values([DocumentValue])
     case failed

@@ -19,7 +19,7 @@ struct ListHistoryTests {
       Transaction([.read(list: 1, [1, 3, 4]), .read(list: 2, [2]), .read(list: 3, [])]),
       Transaction([.append(list: 1, 5)], .aborted),
       Transaction([.append(list: 2, 6)], .unknown),
-      Transaction([.append(list: 2, 7)], .unknown),
+      Transaction([.read(list: 2, [2]), .append(list: 2, 7)], .unknown),
     ]
     #expect(anomalies(history, [1: [1, 3, 4], 2: [2, 7]]).isEmpty)
   }
@@ -41,6 +41,19 @@ struct ListHistoryTests {
       (
         .unknownNumber,
         [Transaction([.append(list: 1, 1)]), Transaction([.read(list: 1, [1, 9])])], [1: [1]]
+      ),
+      (
+        // A number in two lists.
+        .unknownNumber,
+        [
+          Transaction([.append(list: 1, 5)]),
+          Transaction([.read(list: 2, [5]), .append(list: 2, 6)]),
+        ], [1: [5], 2: [5, 6]]
+      ),
+      (
+        // An impossible read in a transaction that the final lists show to be committed.
+        .unknownNumber,
+        [Transaction([.read(list: 1, [99]), .append(list: 2, 2)], .unknown)], [2: [2]]
       ),
       (
         .abortedRead,
@@ -92,6 +105,25 @@ struct ListHistoryTests {
         ], [1: [1, 2]]
       ),
       (.lostAppend, [Transaction([.append(list: 1, 1)])], [1: []]),
+      (
+        // A transaction whose response was lost, applied in part.
+        .lostAppend,
+        [
+          Transaction(
+            [
+              .read(list: 1, []), .append(list: 1, 10), .read(list: 2, []), .append(list: 2, 20),
+            ], .unknown),
+          Transaction([.read(list: 1, [10]), .read(list: 2, [])]),
+        ], [1: [10], 2: []]
+      ),
+      (
+        // The same, of a transaction that only another such transaction shows to be committed.
+        .lostAppend,
+        [
+          Transaction([.append(list: 1, 10), .append(list: 3, 30)], .unknown),
+          Transaction([.read(list: 1, [10]), .append(list: 2, 20)], .unknown),
+        ], [1: [10], 2: [20], 3: []]
+      ),
       (.duplicate, [Transaction([.append(list: 1, 1)])], [1: [1, 1]]),
       (
         .internalInconsistency,

@@ -117,6 +117,29 @@ struct RegressionTests {
     #expect(count == 1)
   }
 
+  @Test("An array is found although its path is missing from a path catalog that is full")
+  func fullPathCatalog() throws {
+    let folder = try TemporaryFolder()
+    let engine = try SQLiteEngine(.file(folder.file()), SQLiteConfiguration())
+    let year = DocumentObject(
+      (0..<1_000).map { ("k\($0)", DocumentValue.object(["items": []])) })
+    try engine.write(nil) { writer in
+      try writer.createIndex(Self.index("tags"), in: "c")
+      for number in 0..<7 {
+        let document = GeneratedDocument(DocumentObject([("y\(number)", .object(year))]))
+        _ = try document.new { try writer.insert($0, into: "c") }
+      }
+      _ = try GeneratedDocument(["tags": ["a"]]).new { try writer.insert($0, into: "c") }
+    }
+    try engine.close()
+    // The elements of empty arrays counted toward the limit, and are not in the file.
+    let reopened = try SQLiteEngine(.file(folder.file()), SQLiteConfiguration())
+    let count = try reopened.read(.call, nil) {
+      try $0.count(Self.compared("tags", .equal, "a"), in: "c")
+    }
+    #expect(count == 1)
+  }
+
   @Test(
     "A call ends as interrupted if SQLite reports the interruption as another error",
     arguments: [StoreError.Code.database, .corruptFile, .locked])

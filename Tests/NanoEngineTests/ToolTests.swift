@@ -56,19 +56,72 @@ struct ToolTests {
     }
   }
 
-  @Test("A sum that overflows in one order of addition agrees with one that does not")
-  func overflowingSum() throws {
-    let large = Double.greatestFiniteMagnitude
-    let request = EngineRequest.aggregate(AggregateQuery(aggregates: [.sum("n")]))
-    let reference = try Self.reference([large, large, -large].map { ["n": .double($0)] })
+  /// Returns whether another engine may return these aggregates of a field with these values.
+  private static func agree(
+    _ numbers: [DocumentValue], _ aggregates: [Aggregate], _ actual: [DocumentValue]
+  ) throws -> Bool {
+    let request = EngineRequest.aggregate(AggregateQuery(aggregates: aggregates))
+    let reference = try Self.reference(numbers.map { ["n": $0] })
     let expected = try reference.read(.snapshot, nil) {
       try request.execute($0, Script.collection)
     }
-    let actual = EngineRequest.Response.groups([
-      AggregateRow(group: [], values: [.double(large)])
-    ])
+    return try expected.agrees(
+      with: .groups([AggregateRow(group: [], values: actual)]), for: request, reference)
+  }
 
-    #expect(try expected.agrees(with: actual, for: request, reference))
+  private static func agree(_ numbers: [DocumentValue], sum: DocumentValue) throws -> Bool {
+    try agree(numbers, [.sum("n")], [sum])
+  }
+
+  private static let large = DocumentValue.double(.greatestFiniteMagnitude)
+  private static let lowest = DocumentValue.double(-.greatestFiniteMagnitude)
+  private static let infinity = DocumentValue.double(.infinity)
+  private static let minusInfinity = DocumentValue.double(-.infinity)
+
+  @Test("A sum that overflows in one order of addition agrees with one that does not")
+  func overflowingSum() throws {
+    let overflowing = [Self.large, Self.large, Self.lowest]
+
+    #expect(try Self.agree(overflowing, sum: Self.large))
+    #expect(try !Self.agree(overflowing, sum: .double(.nan)))
+    #expect(try Self.agree(overflowing + [Self.minusInfinity], sum: Self.minusInfinity))
+  }
+
+  @Test("A sum or average with an infinite number is that infinity, or NaN with both")
+  func infiniteNumbers() throws {
+    let values: [DocumentValue] = [Self.infinity, 1]
+
+    #expect(try Self.agree(values, [.sum("n"), .average("n")], [Self.infinity, Self.infinity]))
+    for wrong in [1, Self.minusInfinity, .double(.nan)] as [DocumentValue] {
+      #expect(try !Self.agree(values, [.sum("n"), .average("n")], [wrong, Self.infinity]))
+      #expect(try !Self.agree(values, [.sum("n"), .average("n")], [Self.infinity, wrong]))
+    }
+    #expect(try Self.agree([Self.infinity, Self.minusInfinity], sum: .double(.nan)))
+    #expect(try !Self.agree([Self.infinity, Self.minusInfinity], sum: 0))
+    #expect(try !Self.agree([Self.infinity, Self.large, Self.large], sum: Self.large))
+  }
+
+  @Test("A sum of integers is exact, unless a partial sum exceeds 64 bits")
+  func integerSums() throws {
+    let odd: DocumentValue = 9_007_199_254_740_993
+
+    #expect(try Self.agree([odd, 0], sum: odd))
+    #expect(try !Self.agree([odd, 0], sum: .double(9_007_199_254_740_992)))
+    #expect(try !Self.agree([odd, 0], sum: 9_007_199_254_740_992))
+    // The same numbers in an order in which a partial sum exceeds 64 bits, and in one without.
+    #expect(try Self.agree([.int(.max), 1, -5], sum: .int(.max - 4)))
+    #expect(try Self.agree([.int(.max), -5, 1], sum: .double(0x1p63)))
+    #expect(try !Self.agree([.int(.max), -5, 1], sum: .int(.max - 5)))
+  }
+
+  @Test("A sum of decimals is exact, and a server may return a sum of doubles as an integer")
+  func otherSums() throws {
+    let decimal = DocumentValue.decimal(try #require(DecimalValue("9007199254740992.5")))
+
+    #expect(try Self.agree([decimal, 0], sum: decimal))
+    #expect(try !Self.agree([decimal, 0], sum: .double(9_007_199_254_740_992)))
+    #expect(try Self.agree([.double(1e16), 1], sum: 10_000_000_000_000_001))
+    #expect(try !Self.agree([.double(1e16), 1], sum: 10_000_000_000_001_000))
   }
 
   @Test("Selected fields of a pipeline's rows must be exact")
@@ -116,6 +169,32 @@ struct ToolTests {
     #expect(found.difference(from: found, [query]) == nil)
     #expect(found.difference(from: reversed, [query]) != nil)
     #expect(found.difference(from: shorter, [query]) != nil)
+  }
+
+  @Test("The full-text comparison detects a write that fails at its end")
+  func failedCommit() throws {
+    let comparison = FullTextComparison(seed: 1)
+
+    #expect(try comparison.difference(on: ReferenceEngine()) == nil)
+    // The second of the compared writes: the first write creates the indexes.
+    #expect(throws: StoreError.self) {
+      try comparison.difference(on: FaultyEngine(.failedCommit(3)))
+    }
+  }
+
+  @Test(
+    "The conformance suite reports a write that fails while another thread waits for its documents",
+    .timeLimit(.minutes(10)))
+  func failedConcurrentWrite() throws {
+    let check = try #require(
+      EngineConformance.checks.first(where: {
+        $0.name == "A single call sees one state during concurrent writes"
+      }))
+
+    let failure = #expect(throws: StoreError.self) {
+      try EngineConformance { FaultyEngine(.failedCommit(2)) }.run(check)
+    }
+    #expect(failure?.code == .full)
   }
 
   @Test("The conformance suite detects an engine that omits a document")

@@ -32,60 +32,43 @@ extension EngineRequest.Response {
     _ reference: ReferenceEngine
   ) throws -> Bool {
     if a.elementsEqual(b, by: { ValueOrder.compare(.object($0), .object($1)) == 0 }) { return true }
-    let magnitudes = try request.rowsWithMagnitudes(reference)
-    return a.count == b.count && a.count == magnitudes.count
-      && a.indices.allSatisfy { agree(a[$0], b[$0], magnitudes[$0]) }
+    let rows = try request.rowsWithAddedNumbers(reference)
+    return a.count == b.count && a.count == rows.count
+      && a.indices.allSatisfy { agree(a[$0], b[$0], rows[$0]) }
   }
 
   /// Returns whether two rows have the same fields with equivalent values.
   private static func agree(
-    _ a: DocumentObject, _ b: DocumentObject, _ magnitudes: DocumentObject
+    _ a: DocumentObject, _ b: DocumentObject, _ numbers: DocumentObject
   ) -> Bool {
     a.count == b.count
       && zip(a, b).allSatisfy { expected, actual in
         guard expected.name.hasSameBytes(as: actual.name) else { return false }
         if ValueOrder.compare(expected.value, actual.value) == 0 { return true }
-        let magnitude = magnitudes[EngineRequest.magnitudeName(expected.name)]?.double
-        return magnitude.map { areNear(expected.value, actual.value, $0) } ?? false
+        return [false, true].contains { isAverage in
+          let name = EngineRequest.addedName(expected.name, isAverage: isAverage)
+          guard let added = numbers[name]?.array else { return false }
+          return AddedNumbers(added).allow(expected.value, actual.value, isAverage: isAverage)
+        }
       }
   }
-
-  /// Returns whether two sums, or two averages, differ only by rounding.
-  ///
-  /// Rounding depends on the order of addition, and on the engine: a server adds the decimals of doubles exactly.
-  ///
-  /// - Parameter magnitude: The sum or average of the magnitudes of the numbers.
-  private static func areNear(
-    _ a: DocumentValue, _ b: DocumentValue, _ magnitude: Double
-  ) -> Bool {
-    // Only results that are doubles are rounded.
-    guard a.isDouble || b.isDouble, let x = a.double, let y = b.double, !magnitude.isNaN else {
-      return false
-    }
-    // A sum may overflow in one order of addition but not in another.
-    if magnitude.isInfinite, !x.isFinite || !y.isFinite { return true }
-    // Below the normal range, a double has so few digits that its decimal may differ by more.
-    let tolerance = min(magnitude, .greatestFiniteMagnitude) * relativeTolerance
-    return (x - y).magnitude <= max(tolerance, .leastNormalMagnitude)
-  }
-
-  /// The terms, a compensated sum and a division are rounded by 1.1e-16 each.
-  private static let relativeTolerance = 1e-14
 }
 
 extension EngineRequest {
-  /// Returns the name of the field with the magnitude of a sum or average.
-  fileprivate static func magnitudeName(_ name: String) -> String { "\(name) magnitude" }
+  /// Returns the name of the field with the numbers of a sum or average.
+  fileprivate static func addedName(_ name: String, isAverage: Bool) -> String {
+    "\(name) \(isAverage ? "averaged" : "added")"
+  }
 
   /// Returns the rows of an aggregate query or a pipeline, in which each sum or average that the engine may compute in
-  /// another order is accompanied by that of the magnitudes of the numbers.
-  fileprivate func rowsWithMagnitudes(_ reference: ReferenceEngine) throws -> [DocumentObject] {
+  /// another order is accompanied by the values of its field.
+  fileprivate func rowsWithAddedNumbers(_ reference: ReferenceEngine) throws -> [DocumentObject] {
     let request: EngineRequest
     switch self {
     case .pipeline(let pipeline, let query):
-      request = .pipeline(pipeline.withMagnitudes, query)
+      request = .pipeline(pipeline.withAddedNumbers, query)
     case .aggregate(let aggregate):
-      request = .pipeline(aggregate.pipeline.withMagnitudes, aggregate.query)
+      request = .pipeline(aggregate.pipeline.withAddedNumbers, aggregate.query)
     case .find, .pages, .distinct, .contents: return []
     }
     let response = try reference.read(.snapshot, nil) {
@@ -97,29 +80,33 @@ extension EngineRequest {
 }
 
 extension Pipeline {
-  fileprivate var withMagnitudes: Pipeline {
+  fileprivate var withAddedNumbers: Pipeline {
     Pipeline(
       stages.map { stage in
         guard case .group(var grouping) = stage else { return stage }
-        grouping.aggregates += grouping.aggregates.compactMap(\.magnitude)
+        grouping.aggregates += grouping.aggregates.compactMap(\.added)
         return .group(grouping)
       })
   }
 }
 
 extension Pipeline.NamedAggregate {
-  /// The sum or average of the magnitudes, or nil for other aggregates.
+  /// The values of the field of a sum or average, or nil for other aggregates.
   ///
   /// The others include sums that only a pipeline can compute: it adds the values in the order of the rows, which all
   /// engines share.
-  fileprivate var magnitude: Pipeline.NamedAggregate? {
+  fileprivate var added: Pipeline.NamedAggregate? {
     switch aggregate.engineAggregate {
-    case .sum(let path)?, .average(let path)?:
-      Pipeline.NamedAggregate(
-        EngineRequest.magnitudeName(name),
-        AggregateExpression(aggregate.function, .function(.abs, [.field(path)])))
+    case .sum(let path)?: values(of: path, isAverage: false)
+    case .average(let path)?: values(of: path, isAverage: true)
     default: nil
     }
+  }
+
+  private func values(of path: FieldPath, isAverage: Bool) -> Pipeline.NamedAggregate {
+    Pipeline.NamedAggregate(
+      EngineRequest.addedName(name, isAverage: isAverage),
+      AggregateExpression(.push, .field(path)))
   }
 }
 
@@ -160,8 +147,4 @@ extension AggregateRow {
     for (number, value) in values.enumerated() { object[Self.valueName(number)] = value }
     return object
   }
-}
-
-extension DocumentValue {
-  fileprivate var isDouble: Bool { if case .double = self { true } else { false } }
 }

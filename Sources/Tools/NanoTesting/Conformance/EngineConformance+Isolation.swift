@@ -28,7 +28,11 @@ extension EngineConformance {
   /// Distinguishes the first of several threads.
   private final class FirstThread: Sendable {
     private let taken = Atomic(false)
+    private let result = Mutex<Bool?>(nil)
     func claim() -> Bool { !taken.exchange(true, ordering: .relaxed) }
+    func end(_ hasSucceeded: Bool) { result.withLock { $0 = hasSucceeded } }
+    /// Whether the first thread has succeeded; nil until it ends.
+    var hasSucceeded: Bool? { result.withLock(\.self) }
   }
 
   private final class Failures: Sendable {
@@ -114,16 +118,23 @@ extension EngineConformance {
         let first = FirstThread()
         try onThreads(2, probe.engine) { engine in
           if first.claim() {
-            return try engine.write(nil) { writer in
+            var hasSucceeded = false
+            defer { first.end(hasSucceeded) }
+            try engine.write(nil) { writer in
               try writer.insert(["a": 1], into: name)
               // The field is no longer a single number.
               try writer.insert(["a": [1, 2]], into: name)
             }
+            hasSucceeded = true
+            return
           }
-          var count = 0
-          while count != 3 {
-            count = try engine.read(.call, nil) { try $0.count(one, in: name) }
+          while true {
+            // Before the read, which must then see what was written.
+            let hasSucceeded = first.hasSucceeded
+            let count = try engine.read(.call, nil) { try $0.count(one, in: name) }
             try expect(count == 1 || count == 3, "\(count) documents: part of a transaction")
+            guard let hasSucceeded else { continue }
+            return try expect(!hasSucceeded || count == 3, "a committed transaction is not visible")
           }
         }
       }

@@ -41,6 +41,7 @@ package final class FailingEngine: Engine {
   }
 
   package var concurrentWrites: Int { engine.concurrentWrites }
+  package var maximumReads: Int { engine.maximumReads }
   package var clock: any StoreClock { engine.clock }
   package var hasExpirations: Bool { engine.hasExpirations }
   package var lastCommit: CommitStamp? { engine.lastCommit }

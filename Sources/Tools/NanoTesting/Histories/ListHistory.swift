@@ -40,7 +40,7 @@ package struct ListHistory: Sendable {
     case incompatibleOrder
     /// A number was committed, and is missing in the final lists.
     case lostAppend
-    /// A list has a number that no transaction appended.
+    /// A list has a number that no transaction appended to it.
     case unknownNumber
     /// A number is in a list twice.
     case duplicate
@@ -57,7 +57,10 @@ package struct ListHistory: Sendable {
   private let transactions: [Transaction]
   /// The final lists.
   private let lists: [Int: [Int]]
-  private var writers: [Int: Int] = [:]
+  /// The list and the transaction of each appended number.
+  private var writers: [Int: (list: Int, transaction: Int)] = [:]
+  /// Which transactions were committed. One whose response was lost was committed if one of its numbers was read.
+  private var isCommitted: [Bool]
   package private(set) var anomalies: Set<Anomaly> = []
 
   /// The number of transactions that appended numbers and were committed.
@@ -74,10 +77,14 @@ package struct ListHistory: Sendable {
   package init(_ transactions: [Transaction], final lists: [Int: [Int]]) {
     self.transactions = transactions
     self.lists = lists
+    isCommitted = transactions.map { $0.outcome == .committed }
     for (number, transaction) in transactions.enumerated() {
-      for case .append(_, let value) in transaction.operations { writers[value] = number }
+      for case .append(let list, let value) in transaction.operations {
+        writers[value] = (list, number)
+      }
     }
-    let isCommitted = checkValues()
+    noteReads()
+    checkOperations()
     var graph = DependencyGraph(count: transactions.count)
     for (number, transaction) in transactions.enumerated() where isCommitted[number] {
       addDependencies(of: number, transaction, to: &graph)
@@ -86,33 +93,43 @@ package struct ListHistory: Sendable {
     anomalies.formUnion(graph.cycles())
   }
 
-  /// Compares each read with the final lists. Returns which transactions were committed.
-  private mutating func checkValues() -> [Bool] {
-    var isCommitted = transactions.map { $0.outcome == .committed }
-    var final: [Int: Set<Int>] = [:]
+  /// Checks who appended the numbers in the final lists, and those that committed transactions read.
+  private mutating func noteReads() {
+    var pending = transactions.indices.filter { isCommitted[$0] }
     for (list, values) in lists {
-      final[list] = Set(values)
       if Set(values).count < values.count { anomalies.insert(.duplicate) }
-      for value in values { noteRead(value, &isCommitted) }
+      for value in values { noteRead(value, of: list, &pending) }
     }
-    for number in transactions.indices {
-      if transactions[number].outcome == .committed { checkOperations(number, final, &isCommitted) }
+    while let number = pending.popLast() {
+      for case .read(let list, let values) in transactions[number].operations {
+        for value in values { noteRead(value, of: list, &pending) }
+      }
     }
-    return isCommitted
   }
 
-  private mutating func noteRead(_ value: Int, _ isCommitted: inout [Bool]) {
-    guard let writer = writers[value] else {
+  /// - Parameter pending: The committed transactions whose reads have not been noted.
+  private mutating func noteRead(_ value: Int, of list: Int, _ pending: inout [Int]) {
+    guard let (appended, writer) = writers[value], appended == list else {
       anomalies.insert(.unknownNumber)
       return
     }
-    if transactions[writer].outcome == .aborted { anomalies.insert(.abortedRead) }
-    if transactions[writer].outcome == .unknown { isCommitted[writer] = true }
+    switch transactions[writer].outcome {
+    case .committed: break
+    case .aborted: anomalies.insert(.abortedRead)
+    case .unknown:
+      guard !isCommitted[writer] else { return }
+      isCommitted[writer] = true
+      pending.append(writer)
+    }
   }
 
-  private mutating func checkOperations(
-    _ number: Int, _ final: [Int: Set<Int>], _ isCommitted: inout [Bool]
-  ) {
+  /// Compares each read and append with the final lists.
+  private mutating func checkOperations() {
+    let final = lists.mapValues { Set($0) }
+    for number in transactions.indices where isCommitted[number] { checkOperations(number, final) }
+  }
+
+  private mutating func checkOperations(_ number: Int, _ final: [Int: Set<Int>]) {
     var expected: [Int: [Int]] = [:]
     var own: [Int: [Int]] = [:]
     for operation in transactions[number].operations {
@@ -127,7 +144,6 @@ package struct ListHistory: Sendable {
           anomalies.insert(.internalInconsistency)
         }
         expected[list] = values
-        for value in values { noteRead(value, &isCommitted) }
         check(values, of: list, readBy: number, own[list, default: []].count)
       }
     }
@@ -136,7 +152,9 @@ package struct ListHistory: Sendable {
   private mutating func check(_ values: [Int], of list: Int, readBy reader: Int, _ own: Int) {
     let foreign = values.dropLast(own)
     if !(lists[list] ?? []).starts(with: foreign) { anomalies.insert(.incompatibleOrder) }
-    guard let last = foreign.last, let writer = writers[last], writer != reader else { return }
+    guard let last = foreign.last, let writer = writers[last]?.transaction, writer != reader else {
+      return
+    }
     let appended = transactions[writer].operations.compactMap { operation -> Int? in
       guard case .append(list, let value) = operation else { return nil }
       return value
@@ -149,11 +167,15 @@ package struct ListHistory: Sendable {
     of number: Int, _ transaction: Transaction, to graph: inout DependencyGraph
   ) {
     for case .read(let list, let values) in transaction.operations {
-      let foreign = values.filter { writers[$0] != number }
-      if let last = foreign.last, let writer = writers[last] { graph.add(writer, number, .read) }
+      let foreign = values.filter { writers[$0]?.transaction != number }
+      if let last = foreign.last, let writer = writers[last]?.transaction {
+        graph.add(writer, number, .read)
+      }
       // Its own appends follow what it has read; the next writer is another transaction.
-      let next = (lists[list] ?? []).dropFirst(foreign.count).first { writers[$0] != number }
-      if let next, let writer = writers[next] { graph.add(number, writer, .overtaken) }
+      let next = (lists[list] ?? []).dropFirst(foreign.count).first {
+        writers[$0]?.transaction != number
+      }
+      if let next, let writer = writers[next]?.transaction { graph.add(number, writer, .overtaken) }
     }
   }
 
@@ -161,7 +183,7 @@ package struct ListHistory: Sendable {
     for values in lists.values {
       for (before, after) in zip(values, values.dropFirst()) {
         guard let first = writers[before], let second = writers[after] else { continue }
-        graph.add(first, second, .write)
+        graph.add(first.transaction, second.transaction, .write)
       }
     }
   }

@@ -21,7 +21,11 @@ struct ReferencePipeline {
     case .extend(let fields):
       return try rows.map { row in
         var row = row
-        row.value = .object(try compute(fields, row, onto: row.value.object ?? [:]))
+        let object = try compute(fields, row, onto: row.value.object ?? [:])
+        row.value = .object(object)
+        for field in fields where object[field.name] == nil {
+          row.defaults = row.defaults?.removing(name: field.name)
+        }
         return row
       }
     case .select(let fields):
@@ -97,6 +101,12 @@ extension ReferencePipeline {
     if elements.isEmpty, unwind.keepsEmpty {
       let whole = unwind.name == nil ? Self.withoutEmpty(row.value, steps[...]) : row.value
       elements = [(.null, .null, whole)]
+      var row = row
+      if unwind.name == nil {
+        row.defaults = row.defaults?.removing(unwind.path)
+      } else if let name = unwind.name, row.value.object?[name] == nil {
+        row.defaults = row.defaults?.removing(name: name)
+      }
       return elements.map { self.row(row, $0, unwind, hasElement: false) }
     }
     return elements.map { self.row(row, $0, unwind, hasElement: true) }

@@ -70,6 +70,7 @@ extension Worker {
     let length = random.number(1...40)
     let delay = random.number(0...4_000)
     let start = Event.now
+    let began = ContinuousClock.now
     let task = Task {
       try await store.write {
         _ = try Self.add(token, to: list, store)
@@ -83,7 +84,7 @@ extension Worker {
     switch outcome {
     case .success: isDone = true
     case .failure(let error as StoreError) where error.code != .interrupted:
-      guard Self.isAllowed(error, WorkerPool.busyTimeout) else { throw error }
+      guard Self.isAllowed(error, .now - began) else { throw error }
     case .failure(let error):
       let isCancelled = error is CancellationError || (error as? StoreError)?.code == .interrupted
       guard isCancelled else { throw error }

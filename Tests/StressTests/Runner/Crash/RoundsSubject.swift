@@ -66,10 +66,8 @@ final class RoundsSubject: CrashSubject {
     try expectedState.check(store, indexed: scenario != .encrypted)
     try store.close()
     try PlainCheck.check(path)
-    if let round = progress.backedUp {
-      backedUp = round
-      figures["backups acknowledged"] += 1
-    }
+    if let round = progress.backedUp { backedUp = round }
+    figures["backups acknowledged"] += progress.backups
     if progress.sawBackup { try checkBackup(upTo: last) }
   }
 
@@ -97,9 +95,14 @@ final class RoundsSubject: CrashSubject {
     var sawBackup = false
     /// The round of the last backup after which the writer continued.
     var backedUp: Int?
+    /// The number of these backups.
+    var backups = 0
 
     mutating func note(_ line: String) {
-      if upkeep == "backup" { backedUp = done }
+      if upkeep == "backup" {
+        backedUp = done
+        backups += 1
+      }
       let words = line.split(separator: " ")
       guard words.count == 2 else { return }
       upkeep = words[0] == "upkeep" ? String(words[1]) : nil

@@ -56,13 +56,7 @@ struct FailingCallsWorker: ParsableCommand {
 
   /// Creates a store with contents, which is copied for each attempt.
   private func base(in folder: StressTestFolder) throws -> URL {
-    let store = try open(folder.file("base.db"))
-    if variant != .encrypted { try store.prepareCollections() }
-    let plan = FaultWorkload.plan
-    for number in 1...FaultWorkload.prepared {
-      try store.commit(plan.round(number), hasUniqueNames: variant != .encrypted)
-    }
-    try store.close()
+    try FaultWorkload.prepare(open(folder.file("base.db")), variant)
     return URL(filePath: folder.file("base.db"))
   }
 

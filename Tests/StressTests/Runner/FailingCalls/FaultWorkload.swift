@@ -11,14 +11,14 @@ struct FaultWorkload {
   /// The number of rounds executed before the workload.
   static let prepared = 12
 
-  private let path: String
+  let path: String
   private let variant: FaultVariant
   private let fault: Fault
   private let open: (String) throws -> Store
-  private var store: Store?
-  private var expectedState = ExpectedState()
-  /// The keys that the block that continues after errors may have committed: none before it ended.
-  private var possibleKeys: Set<[String]> = [[]]
+  private(set) var store: Store?
+  private(set) var expectedState = ExpectedState()
+  /// What the steps other than rounds acknowledged.
+  var features = Features()
   /// Whether the next round may be present although its commit failed.
   private var mayHoldNextRound = false
   /// The error codes of the failed steps.
@@ -34,45 +34,55 @@ struct FaultWorkload {
     expectedState.advance(to: Self.prepared, Self.plan)
   }
 
-  private var isPlain: Bool { variant != .encrypted }
+  /// Fills a store, from which the workload starts, and closes it.
+  static func prepare(_ store: Store, _ variant: FaultVariant) throws {
+    if variant != .encrypted { try store.prepareCollections() }
+    for number in 1...prepared {
+      try store.commit(plan.round(number), hasUniqueNames: variant != .encrypted)
+    }
+    try store.close()
+  }
+
+  var isPlain: Bool { variant != .encrypted }
 
   mutating func run() throws {
     try step { workload in workload.store = try workload.open(workload.path + "/a.db") }
-    try stepOnStore { store, _ in try store[RoundPlan.people].setChangeTracking(.on) }
+    try trackChanges()
+    try followFeed()
     for _ in 0..<4 { try commitRound() }
-    try stepOnStore { store, _ in try Self.attach(store) }
-    try stepOnStore { store, _ in
-      let people = store[RoundPlan.people]
-      guard try people.changeTracking() == .on else { return }
-      _ = try people.changes(since: nil, withDocuments: true)
-    }
-    try stepOnStore { store, _ in
+    try attach()
+    try stepOnStore { store in
       let people = store[RoundPlan.people]
       _ = try people.find(Field("group") >= 3).sorted(by: "-n", "name").limit(5).fetch()
       _ = try people.find().count()
       _ = try store.bags()
     }
     if isPlain {
-      try stepOnStore { store, _ in
-        try store[RoundPlan.people].createIndex("n", elements: false, name: "extra")
+      try step { workload in
+        guard let store = workload.store else { return }
+        let index = try store[RoundPlan.people].createIndex("n", elements: false, name: "extra")
+        workload.features.note(index, in: RoundPlan.people)
       }
-      try stepOnStore { store, _ in try store[RoundPlan.things].setIndexing(.declared) }
-      try stepOnStore { store, _ in
+      try step { workload in
+        guard let store = workload.store else { return }
+        try store[RoundPlan.things].setIndexing(.declared)
+        workload.features.isDeclared = true
+      }
+      try stepOnStore { store in
         try store[RoundPlan.notes].createFullTextIndex("title", name: "words")
         _ = try store[RoundPlan.notes].search("winter").count()
       }
     } else {
-      try stepOnStore { store, _ in try store.rotateKeys() }
+      try stepOnStore { store in try store.rotateKeys() }
     }
     try commitRound()
     try continueAfterErrors()
-    try stepOnStore { store, _ in try Self.raise(store[Self.counters]) }
-    if isPlain { try stepOnStore { store, _ in try Self.raiseIndexed(store) } }
-    try stepOnStore { store, path in try store.backup(to: path + "/b.db") }
-    try stepOnStore { store, _ in try store.compact() }
-    try stepOnStore { store, _ in _ = try store.verify() }
+    try raiseCounters()
+    try backUp()
+    try stepOnStore { store in try store.compact() }
+    try stepOnStore { store in _ = try store.verify() }
     try commitRound()
-    try stepOnStore { store, _ in
+    try stepOnStore { store in
       // close() closes the store even if it throws.
       try store.close()
     }
@@ -84,124 +94,8 @@ struct FaultWorkload {
     try commitRound()
   }
 
-  private static let stubborn = "stubborn"
-
-  /// Runs a write block that catches every error and continues.
-  private mutating func continueAfterErrors() throws {
-    let isPlain = isPlain
-    try step { workload in
-      guard let store = workload.store else { return }
-      let collection = store[Self.stubborn]
-      if isPlain { try collection.createFullTextIndex("text", name: "words") }
-      var saved: [String] = []
-      do {
-        try store.write { () -> Void in
-          for number in Int64(0)..<8 {
-            let key = "k\(number)"
-            do {
-              try collection.save(
-                ["f\(number)": 1, "n": .int(number), "text": .string("w\(number)")], key: key)
-              saved.append(key)
-              _ = try isPlain ? collection.search("w0").count() : collection.find("[n] < 3").count()
-            } catch is StoreError {}
-          }
-        }
-        workload.possibleKeys = [saved]
-      } catch {
-        // The commit may have failed at its last call.
-        workload.possibleKeys.insert(saved)
-        throw error
-      }
-    }
-  }
-
-  /// Checks that the block committed all that it wrote without an error, with index entries, or nothing.
-  private mutating func checkContinued(_ store: Store) throws {
-    let collection = store[Self.stubborn]
-    let keys = try collection.find().sorted(by: "n").keys()
-    try require(
-      possibleKeys.contains(keys), "a block that continued after an error is committed in part")
-    possibleKeys = [keys]
-    guard try isPlain && store.collections().contains(where: { $0.name == Self.stubborn }) else {
-      return
-    }
-    guard try !collection.fullTextIndexes().isEmpty else { return }
-    for key in keys {
-      let number = key.dropFirst()
-      try require(
-        try collection.search("w\(number)").keys() == [key]
-          && collection.find("[f\(number)] = 1").keys() == [key], "a document lacks index entries")
-    }
-  }
-
-  private static let counters = "counters"
-  /// A collection of counters with so many indexes that the engine also switches triggers off.
-  private static let indexedCounters = "indexedCounters"
-  /// Large enough for the engine to choose the statement for updates that fire no other trigger.
-  private static let counterCount = 40
-
-  /// Raises counters twice; the second time, an error does not end the block.
-  private static func raise(_ counters: DocumentCollection) throws {
-    try counters.store.write { () -> Void in
-      if try counters.count() == 0 {
-        try counters.insert((0..<counterCount).map { _ in ["n": 0] })
-      }
-      try counters.find().update(.increment("n", by: 1))
-      do { try counters.find().update(.increment("n", by: 1)) } catch is StoreError {}
-    }
-  }
-
-  private static func raiseIndexed(_ store: Store) throws {
-    let counters = store[indexedCounters]
-    for number in 0..<8 { try counters.createIndex("n", "f\(number)") }
-    try raise(counters)
-  }
-
-  /// Checks that each update raised all counters or none, in the indexes too.
-  private static func check(_ counters: DocumentCollection) throws {
-    let numbers = try counters.find().fetch().map { $0["n"] }
-    guard let number = numbers.first else { return }
-    try require(
-      try numbers.count == counterCount && numbers.allSatisfy { $0 == number }
-        && counters.find(Field("n") == number).count() == counterCount,
-      "an update is committed in part")
-  }
-
-  private static let files = "files"
-  /// Large enough for several chunks.
-  private static let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-
-  /// Stores an attachment of a document that will expire.
-  private static func attach(_ store: Store) throws {
-    let files = store[Self.files]
-    try files.setExpirationRule(.after(.seconds(86_400)))
-    try files.save(["n": 1], key: "one")
-    try files.attach(.data(content), named: "a", to: "one")
-    _ = try files.attachments(of: "one").data("a")
-    try store.deleteExpired()
-  }
-
-  /// Checks that an attachment is complete or absent, and that a change feed leads to the documents.
-  private mutating func checkFeatures(_ store: Store) throws {
-    try checkContinued(store)
-    try Self.check(store[Self.counters])
-    try Self.check(store[Self.indexedCounters])
-    let files = store[Self.files]
-    if try files.get("one") != nil {
-      for named in try files.attachments(of: "one").all() {
-        try require(
-          try store.data(of: named.attachment) == Self.content, "an attachment differs")
-      }
-    }
-    let people = store[RoundPlan.people]
-    guard try people.changeTracking() == .on else { return }
-    var mirror = FeedMirror()
-    try mirror.follow(people)
-    try require(try mirror.agrees(with: people), "the change feed differs from its collection")
-  }
-
   /// Runs a step that may fail only with an expected ``StoreError``.
-  private mutating func step(_ work: (inout FaultWorkload) throws -> Void) throws {
+  mutating func step(_ work: (inout FaultWorkload) throws -> Void) throws {
     do { try work(&self) } catch let error as StoreError {
       codes.append(error.code)
       try require(
@@ -213,10 +107,9 @@ struct FaultWorkload {
     }
   }
 
-  private mutating func stepOnStore(_ work: (Store, String) throws -> Void) throws {
+  private mutating func stepOnStore(_ work: (Store) throws -> Void) throws {
     try step { workload in
-      guard let store = workload.store else { return }
-      try work(store, workload.path)
+      if let store = workload.store { try work(store) }
     }
   }
 
@@ -227,7 +120,8 @@ struct FaultWorkload {
     return fault.kinds == UInt32(FAULTS_READ) ? codes.union([.corruptFile]) : codes
   }
 
-  /// Executes a round. A failed round changes nothing and is repeated as the next one.
+  /// Executes a round, and lets the reader of the change feed continue. A failed round changes nothing and is repeated
+  /// as the next one.
   private mutating func commitRound() throws {
     try step { workload in
       guard let store = workload.store else { return }
@@ -243,6 +137,7 @@ struct FaultWorkload {
       workload.expectedState.apply(round)
       workload.mayHoldNextRound = false
     }
+    try followFeed()
   }
 
   /// Checks that a failed commit is rolled back in the running process.
@@ -278,13 +173,29 @@ struct FaultWorkload {
     try settle(store)
     try check(store)
     try store.close()
-    if FileManager.default.fileExists(atPath: path + "/b.db") {
-      let backup = try open(path + "/b.db")
-      var past = ExpectedState()
-      past.advance(to: try backup.lastRound(), Self.plan)
-      try past.check(backup, indexed: isPlain)
-      try backup.close()
+    try checkBackup()
+  }
+
+  /// Checks that an acknowledged backup has everything that was acknowledged before it began, and any other one is the
+  /// store after a round.
+  private mutating func checkBackup() throws {
+    guard FileManager.default.fileExists(atPath: backupPath) else {
+      try require(!features.isBackedUp, "an acknowledged backup does not exist")
+      return
     }
+    let backup = try open(backupPath)
+    var past = ExpectedState()
+    past.advance(to: try backup.lastRound(), Self.plan)
+    try require(
+      past.round >= features.backupRound,
+      "a backup has round \(past.round), not \(features.backupRound)")
+    try past.check(backup, indexed: isPlain)
+    if features.isBackedUp {
+      // The feeds of a backup begin again. Nothing else in the features changes after it.
+      features.mirror = FeedMirror()
+      try checkFeatures(backup)
+    }
+    try backup.close()
   }
 
   /// Accounts for a commit whose last call failed. It may be present once the file is opened again, because the

@@ -57,7 +57,7 @@ extension Call {
       "\(name).search(\(query), in: \"\(index)\").results()"
     case .sql(let name, let condition): "\(name).documents(sql: … WHERE \(condition))"
     case .metadataSummary(let name): "\(name).indexes(), fullTextIndexes(), defaults() …"
-    case .names: "store.collections(), metadataNames()"
+    case .names: "store.collections(), metadata()"
     default: nil
     }
   }
@@ -130,6 +130,7 @@ extension Call {
     case .findInBag(let bag, let query): "bag\(bag).find(\(query.short)).fetch()"
     case .searchBag(let bag, let search): "\(search.json).documents(in: bag\(bag))"
     case .bags(let key): "store.bags(), bags(containingKey: \"\(key)\")"
+    case .everyBag: "all bags, fetch(), saved, unsaved, removed"
     default: nil
     }
   }

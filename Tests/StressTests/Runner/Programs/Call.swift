@@ -37,6 +37,7 @@ indirect enum Call: Sendable {
   case ranked(String, FullTextQuery, index: String)
   case sql(String, condition: String)
   case metadataSummary(String)
+  /// All metadata and the collections of the store.
   case names
 
   // Collections
@@ -80,6 +81,8 @@ indirect enum Call: Sendable {
   case expire(String, Target, seconds: Int?)
   case expirationRule(String, ExpirationRule?)
   case expiration(String, Target)
+  /// The expirations of all documents.
+  case expirations(String)
   case advance(seconds: Int)
   case deleteExpired
   case track(String, ChangeTracking)
@@ -106,6 +109,7 @@ indirect enum Call: Sendable {
   case findInBag(Int, Query)
   case searchBag(Int, Search)
   case bags(containing: String)
+  case everyBag
 
   /// Identifies a document.
   enum Target: Sendable {
@@ -127,7 +131,8 @@ extension Call {
     case .awaiting(let call): call.alwaysSucceeds
     case .find(_, let query): query == Query()
     case .metadataSummary, .names, .interval, .flush, .cache, .tune, .compact, .verify, .statistics,
-      .reopen, .restart, .backup, .advance, .deleteExpired, .track, .feed, .observe:
+      .reopen, .restart, .backup, .advance, .deleteExpired, .track, .feed, .observe,
+      .expirations:
       true
     default: false
     }

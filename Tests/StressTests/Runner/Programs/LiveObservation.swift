@@ -60,11 +60,11 @@ final class LiveObservation: Sendable {
         guard let failure = error as? StoreError, !failure.code.isOfEnvironment else {
           throw StressTestFailure("a live query fails with \(error)")
         }
-        return (try? query.fetch()) == nil ? nil : failure
+        return try fetched() == nil ? nil : failure
       case .waiting: break
       case .results(let texts):
         // Without commits that concern it, a live query does not notice that it is no longer possible.
-        guard let expected = try? Self.texts(query.fetch()) else { return nil }
+        guard let expected = try fetched() else { return nil }
         if expected == texts { return nil }
       }
       guard ContinuousClock.now < end else {
@@ -73,6 +73,17 @@ final class LiveObservation: Sendable {
             + "\((try? Self.texts(query.fetch())) ?? [])")
       }
       Thread.sleep(forTimeInterval: 0.001)
+    }
+  }
+
+  /// Returns the results of a fetch; nil if it fails for a reason that a program can cause.
+  func fetched() throws -> [String]? {
+    do {
+      return try Self.texts(query.fetch())
+    } catch let error as StoreError {
+      try require(
+        !error.code.isOfEnvironment, "a fetch fails with \(error.debugDescription)")
+      return nil
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTesting
 
 /// The result of a call, for comparing two stores.
 indirect enum Outcome: Sendable {
@@ -9,9 +10,9 @@ indirect enum Outcome: Sendable {
   case lines([String])
   /// Observed paths. A store may report additional ones, of rejected documents.
   case paths([ObservedPath])
-  /// Rows of values that are equal if they sort the same. Sums and averages may differ in their last digits, because
-  /// they depend on the order of addition: `sums` are their columns, with the largest magnitude of the added numbers.
-  case values([[DocumentValue]], sums: [Int: Double] = [:])
+  /// Rows of values that are equal if they sort the same. Sums and averages of doubles may differ in their last digits,
+  /// because they depend on the order of addition: `sums` are those of each row, by column.
+  case values([[DocumentValue]], sums: [[Int: Sum]] = [])
   /// Documents by rank. Documents of nearly the same rank may be in any order.
   case ranks([(document: String, rank: Double)])
   case failed(StoreError.Code)
@@ -54,7 +55,10 @@ indirect enum Outcome: Sendable {
         }
       }
     case (.values(let a, let sums), .values(let b, _)):
-      a.elementsEqual(b) { Self.agree($0, $1, sums) }
+      a.count == b.count
+        && a.indices.allSatisfy { row in
+          Self.agree(a[row], b[row], sums.indices.contains(row) ? sums[row] : [:])
+        }
     case (.ranks(let a), .ranks(let b)): Self.agree(a, b)
     // If both a key and a unique value are duplicates, either may be reported.
     case (.failed(let a), .failed(let b)):
@@ -80,21 +84,13 @@ indirect enum Outcome: Sendable {
   private static let refusals: Set<StoreError.Code> = [.duplicateKey, .uniqueViolation]
 
   private static func agree(
-    _ a: [DocumentValue], _ b: [DocumentValue], _ sums: [Int: Double]
+    _ a: [DocumentValue], _ b: [DocumentValue], _ sums: [Int: Sum]
   ) -> Bool {
     a.count == b.count
       && a.indices.allSatisfy { column in
         ValueOrder.compare(a[column], b[column]) == 0
-          || (sums[column].map { areNear(a[column], b[column], terms: $0) } ?? false)
+          || (sums[column]?.allows(a[column], b[column]) ?? false)
       }
-  }
-
-  /// Returns whether two sums of the same numbers differ only by rounding errors.
-  private static func areNear(_ a: DocumentValue, _ b: DocumentValue, terms: Double) -> Bool {
-    guard let x = a.double, let y = b.double else { return false }
-    // A sum of such numbers may overflow in one order and not in another.
-    guard x.isFinite, y.isFinite else { return terms > 1e300 }
-    return (x - y).magnitude <= terms * 1e-12
   }
 
   private static func agree(
@@ -105,6 +101,24 @@ indirect enum Outcome: Sendable {
       && zip(a, b).allSatisfy { ($0.rank - $1.rank).magnitude < 1e-9 }
       && a.allSatisfy { row in other[row.document].map { ($0 - row.rank).magnitude < 1e-9 } ?? false
       }
+  }
+}
+
+extension Outcome {
+  /// What a sum or an average in a row was computed from.
+  struct Sum: Sendable {
+    private let numbers: AddedNumbers
+    private let isAverage: Bool
+
+    init(of values: [DocumentValue], isAverage: Bool = false) {
+      numbers = AddedNumbers(values)
+      self.isAverage = isAverage
+    }
+
+    /// Returns whether another store may return the actual result, which is not equal to the expected one.
+    func allows(_ expected: DocumentValue, _ actual: DocumentValue) -> Bool {
+      numbers.allow(expected, actual, isAverage: isAverage, isOnServer: false)
+    }
   }
 }
 

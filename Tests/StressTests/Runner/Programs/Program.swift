@@ -51,11 +51,11 @@ struct Program: Sendable {
   }
 
   /// Reads everything after pending saves are written and, for files, again after reopening.
-  private var ending: [Call] {
+  var ending: [Call] {
     let whole = Self.collections.flatMap { name -> [Call] in
-      [.feed(name), .find(name, Query()), .metadataSummary(name)]
+      [.feed(name), .find(name, Query()), .metadataSummary(name), .expirations(name)]
     }
-    let bags: [Call] = [.bags(containing: "k1")] + (0..<4).map { .bag($0) }
+    let bags: [Call] = [.bags(containing: "k1"), .everyBag]
     let checks: [Call] = [.flush(discarding: false), .names] + whole + bags + [.verify]
     return mode.isPersistent ? checks + [.restart] + checks : checks
   }

@@ -9,6 +9,7 @@ extension ProgramExecutor {
   }
 
   private func awaitedOutcome(of call: Call) async throws -> Outcome {
+    noteRestarts(call)
     switch call {
     case .insert(let name, let object, let key?):
       return .text(try text(await store[name].insert(object, key: key)))

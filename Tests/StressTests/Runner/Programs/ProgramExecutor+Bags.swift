@@ -19,6 +19,8 @@ extension ProgramExecutor {
         .lines(try store.bags(containingKey: key).map { registered($0) }),
         .lines(try store.bags(named: "one").map { registered($0) }),
       ])
+    case .everyBag:
+      return .several(try bags.map { bag in try attempt { .several(try about(bag)) } })
     default: break
     }
     guard let number = call.bag else { return nil }

@@ -31,10 +31,16 @@ extension ProgramExecutor {
         case .key(let key): try store[name].expiration(of: key)
         case .rowID(let id): try store[name].expiration(rowID: id)
         }
-      return .text(date.map { "\($0.timeIntervalSince(Self.start))" } ?? "never")
+      return .text(Self.text(date))
+    case .expirations(let name):
+      let collection = store[name]
+      return .lines(
+        try collection.find().rowIDs().map { id in
+          "#\(id) \(Self.text(try collection.expiration(rowID: id)))"
+        })
     case .advance(let seconds):
       // A buffered save is a write at the time when it is flushed, which the reference does at once.
-      try? store.flush()
+      try ignoringRefusals { try store.flush() }
       clock.advance(by: .seconds(seconds))
     case .deleteExpired:
       // The store deletes expired documents on its own, so that only the reference has a known number.
@@ -54,12 +60,27 @@ extension ProgramExecutor {
   /// When the clock of a program begins.
   private static let start = Date(timeIntervalSince1970: Double(ManualClock().now()) / 1e6)
 
+  private static func text(_ expiration: Date?) -> String {
+    expiration.map { "\($0.timeIntervalSince(start))" } ?? "never"
+  }
+
   private func attachments(_ attachments: DocumentAttachments) throws -> Outcome {
     .lines(
       try attachments.all().map { named in
         let data = try store.data(of: named.attachment)
         return "\(named.name) \(named.attachment) \(data.count) \(data.last ?? 0)"
       })
+  }
+
+  /// Notes whose change feed may start again because of a call.
+  func noteRestarts(_ call: Call) {
+    switch call {
+    case .drop(let name), .track(let name, .off): restartable.insert(name)
+    case .backup(opening: true): restartable.formUnion(Program.collections)
+    case .reopen, .restart:
+      if !mode.isPersistent { restartable.formUnion(Program.collections) }
+    default: break
+    }
   }
 
   /// Compares a collection with the copy that its change feed makes, and live queries with their results.
@@ -71,8 +92,9 @@ extension ProgramExecutor {
     let collection = store[name]
     if try collection.changeTracking() == .on {
       var mirror = mirrors[name] ?? FeedMirror()
-      try mirror.follow(collection)
+      try mirror.follow(collection, mayRestart: restartable.contains(name))
       mirrors[name] = mirror
+      restartable.remove(name)
       guard try mirror.agrees(with: collection) else {
         throw StressTestFailure("a copy by the change feed differs from \(name)")
       }

@@ -37,15 +37,17 @@ extension ProgramExecutor {
       ])
     case .ranked(let name, let query, let index):
       // On SQLite, ranks count expired documents until they are deleted.
-      _ = try? store.deleteExpired()
+      try ignoringRefusals { _ = try store.deleteExpired() }
       let results = try store[name].search(query, in: index).results()
       return .ranks(
         try results.map { (document: try text($0.document) + ($0.snippet() ?? ""), rank: $0.rank) })
     case .sql(let name, let condition): return try sql(name, condition)
     case .metadataSummary(let name): return try metadataSummary(name)
     case .names:
-      return .lines(
-        try store.collections().map { "\($0.name) \($0.identity)" } + store.metadataNames())
+      let metadata = try store.metadataNames().map { name in
+        "\(name) = \(try store.metadata(name)?.jsonString() ?? "none")"
+      }
+      return .lines(try store.collections().map { "\($0.name) \($0.identity)" } + metadata)
     default: return nil
     }
   }
@@ -74,28 +76,53 @@ extension ProgramExecutor {
       try query.max(path) ?? .null, try query.average(path).map { .double($0) } ?? .null,
       try query.sum(path),
     ]
-    let terms = largestTerm(field, query)
-    return .values([row], sums: [3: terms, 4: terms])
+    let aggregates = AggregateQuery(query.query, aggregates: [.average(field), .sum(field)])
+    return .values([row], sums: sums(aggregates, [[]], from: 3, query.collection.name))
   }
 
   /// Returns the rows of an aggregate query.
   func outcome(_ rows: [AggregateRow], of query: AggregateQuery, in name: String) -> Outcome {
-    var sums: [Int: Double] = [:]
-    for (place, aggregate) in query.aggregates.enumerated() {
-      switch aggregate {
-      case .average(let field), .sum(let field):
-        sums[query.groups.count + place] = largestTerm(field, store[name].find(query.query))
-      case .count, .countOf, .min, .max: break
-      }
-    }
-    return .values(rows.map { $0.group + $0.values }, sums: sums)
+    .values(
+      rows.map { $0.group + $0.values },
+      sums: sums(query, rows.map(\.group), from: query.groups.count, name))
   }
 
-  /// Returns the largest magnitude of the finite numbers of a field, of which a sum consists. Only the outcomes of the
-  /// reference engine need it.
-  private func largestTerm(_ field: FieldPath, _ query: DocumentQuery) -> Double {
-    guard isReference, let values = try? query.distinct(field.description) else { return 0 }
-    return values.compactMap(\.double).filter(\.isFinite).map(\.magnitude).max() ?? 0
+  /// Returns the sums and averages of each group of an aggregate query, by column. Only the outcomes of the reference
+  /// engine need them.
+  ///
+  /// - Parameter first: The column of the first aggregate.
+  private func sums(
+    _ query: AggregateQuery, _ groups: [[DocumentValue]], from first: Int, _ name: String
+  ) -> [[Int: Outcome.Sum]] {
+    guard isReference else { return [] }
+    let keys = query.groups.enumerated().map { place, path in
+      Pipeline.NamedExpression("group\(place)", .field(path))
+    }
+    let added = query.aggregates.enumerated().compactMap { place, aggregate in
+      aggregate.field.map { path in
+        Pipeline.NamedAggregate("added\(place)", AggregateExpression(.push, .field(path)))
+      }
+    }
+    var documents = query.query
+    documents.fields = nil
+    let pipeline = DocumentPipeline(
+      store[name].find(documents), Pipeline([.group(Pipeline.Grouping(.values(keys), added))]))
+    guard let rows = try? pipeline.rows() else { return [] }
+    return groups.map { group in
+      let row = rows.first { row in
+        group.indices.allSatisfy { ValueOrder.compare(row["group\($0)"] ?? .null, group[$0]) == 0 }
+      }
+      var sums: [Int: Outcome.Sum] = [:]
+      for (place, aggregate) in query.aggregates.enumerated() {
+        let values = row?["added\(place)"]?.array ?? []
+        switch aggregate {
+        case .average: sums[first + place] = Outcome.Sum(of: values, isAverage: true)
+        case .sum: sums[first + place] = Outcome.Sum(of: values)
+        case .count, .countOf, .min, .max: break
+        }
+      }
+      return sums
+    }
   }
 
   private func pages(_ query: DocumentQuery, _ size: Int) throws -> Outcome {
@@ -131,12 +158,22 @@ extension ProgramExecutor {
       .lines(try collection.fullTextIndexes().map { "\($0.name) \($0.tokens) \($0.keys)" }),
       .text(try collection.indexing().rawValue),
       .text(DocumentValue.object(try collection.defaults()).jsonString()),
+      .text(try collection.expirationRule().map { "\($0)" } ?? "no rule"),
       .lines(try collection.aliases().map { "\($0.key) = \($0.value)" }.sorted()),
       .lines(try collection.queryableFields().map(\.description)),
       .lines(try collection.types()), .count(try collection.count()),
       // Documents that were saved again before they were written are not in the observed paths.
       .paths(mode.returnsRowIDs ? try collection.observedPaths() : []),
     ])
+  }
+
+  /// Performs work that a program may make fail, in one of the two stores only.
+  ///
+  /// - Throws: The error, unless a program can cause it.
+  func ignoringRefusals(_ work: () throws -> Void) throws {
+    do {
+      try work()
+    } catch let error as StoreError where !error.code.isOfEnvironment {}
   }
 
   /// Returns one part of an outcome, so that an error does not hide the other parts.

@@ -48,12 +48,14 @@ extension ProgramExecutor {
   /// Performs a transaction, which is rolled back at its end if it is to fail.
   private func write(_ calls: [Call], _ fails: Bool) throws -> Outcome {
     var outcomes: [Outcome] = []
+    let restartable = restartable
     do {
       try store.write {
         outcomes = calls.map { perform($0) }
         if fails { throw Undo() }
       }
     } catch is Undo {
+      self.restartable = restartable
       outcomes.append(.text("rolled back"))
     }
     return .several(outcomes)

@@ -24,6 +24,8 @@ final class ProgramExecutor: @unchecked Sendable {
   var bags: [Bag] = []
   /// By collection.
   var mirrors: [String: FeedMirror] = [:]
+  /// The collections whose change feed may start again when it is next read.
+  var restartable: Set<String> = []
   var observations: [LiveObservation] = []
   private let leading: ProgramExecutor?
   /// The generated keys of each call that generates some.
@@ -55,6 +57,7 @@ final class ProgramExecutor: @unchecked Sendable {
   }
 
   private func outcome(of call: Call) throws -> Outcome {
+    noteRestarts(call)
     if let outcome = try performWrite(call) { return outcome }
     if let outcome = try performQuery(call) { return outcome }
     if let outcome = try performSchemaChange(call) { return outcome }

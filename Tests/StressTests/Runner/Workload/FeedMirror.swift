@@ -9,7 +9,10 @@ struct FeedMirror {
   private var documents: [Int64: String] = [:]
 
   /// Applies all changes since the last time.
-  mutating func follow(_ collection: DocumentCollection) throws {
+  ///
+  /// - Parameter mayRestart: Whether the feed may start again, once.
+  mutating func follow(_ collection: DocumentCollection, mayRestart: Bool = false) throws {
+    var mayRestart = mayRestart
     while true {
       switch try collection.changes(since: position, limit: 3, withDocuments: true) {
       case .entries(let entries, let next, let hasMore):
@@ -21,7 +24,10 @@ struct FeedMirror {
         }
         position = next
         if !hasMore { return }
-      case .reset: self = FeedMirror()
+      case .reset(let reason):
+        try require(mayRestart, "a change feed starts again (\(reason)) for no reason")
+        mayRestart = false
+        self = FeedMirror()
       }
     }
   }
