@@ -47,6 +47,22 @@ struct DocumentTests {
     #expect(try document.selecting(["n"]).object() == ["n": 1])
   }
 
+  @Test("Selecting a path with an array index keeps that element only")
+  func selectingElements() {
+    let film: DocumentObject = [
+      "cast": [["n": "x", "m": 1], ["n": "y", "m": 2]], "b": ["x", ["y", "z"]], "o": ["0": 1],
+    ]
+    #expect(film.selecting(["cast.0.n"]) == ["cast": [["n": "x"]]])
+    #expect(film.selecting(["cast.1"]) == ["cast": [["n": "y", "m": 2]]])
+    #expect(film.selecting(["b.1.0", "o.0"]) == ["b": [["y"]], "o": ["0": 1]])
+    #expect(film.selecting(["cast.1.m", "cast.n"]) == ["cast": [["n": "x"], ["n": "y", "m": 2]]])
+    #expect(film.selecting(["cast.2.n", "b.9", "o.1"]).isEmpty)
+
+    let named: DocumentObject = ["a": [["0": 1], ["0": 2]]]
+    #expect(named.selecting(["a.0"]) == ["a": [["0": 1]]])
+    #expect(named.selecting([FieldPath(#"a."0""#)]) == named)
+  }
+
   @Test("A scan reuses storage only where it has room, also after a row of another program")
   func scratchCapacity() {
     var scratch = DocumentScratch()

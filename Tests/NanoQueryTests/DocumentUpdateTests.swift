@@ -53,6 +53,38 @@ struct DocumentUpdateTests {
     #expect(patched > 300)
   }
 
+  @Test("A value that cannot be stored is not written as null because another change follows")
+  func notStorable() throws {
+    let late = DocumentValue.date(Date(timeIntervalSinceReferenceDate: 1e12))
+    for changes in [
+      [FieldChange.set("d", late), .increment("n")], [.increment("n"), .set("d", late)],
+    ] {
+      var writer = JSONWriter(capacity: 64)
+      let isPatched = try bytes(of: ["d": 1]).withUnsafeBytes { bytes in
+        Result { () throws(StoreError) in try DocumentUpdate(changes).patch(bytes, to: &writer) }
+      }.get()
+      let failure = writer.failure
+      #expect(!isPatched || failure?.code == .valueNotStorable)
+    }
+  }
+
+  @Test("The condition of $pull is parsed on its own, with comments, and up to its end")
+  func pullCondition() throws {
+    func changes(_ text: String) throws(StoreError) -> [FieldChange] {
+      try FieldChange.list(["$pull": ["a": ["$where": .string(text)]]])
+    }
+    var object: DocumentObject = ["a": [1, 2]]
+    for change in try changes("[@] > 1 -- big") { try change.apply(to: &object) }
+    #expect(object == ["a": [1]])
+    for (text, position) in [
+      ("[@] > > 1", "7"), ("[n] > 1) LIMIT (5", "8"), ("[n] > 1 LIMIT 5", "9"),
+    ] {
+      let error = #expect(throws: StoreError.self, "\(text)") { try changes(text) }
+      #expect(error?.code == .invalidQuery)
+      #expect(error?[.position] == position)
+    }
+  }
+
   private func bytes(of object: DocumentObject) -> [UInt8] {
     var writer = JSONWriter(capacity: 64)
     writer.object(object)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoDocument
 import NanoQuery
 import Testing
@@ -113,6 +114,45 @@ struct EvaluationBudgetTests {
     writer.object(["l": Self.list(100)])
     let error = #expect(throws: StoreError.self) { try program.add(writer.bytes) }
     #expect(error?.code == .tooComplex)
+  }
+
+  private func damage(_ work: () throws -> Void) -> StoreError.Code? {
+    do { try work() } catch { return (error as? StoreError)?.code }
+    return nil
+  }
+
+  @Test(
+    "Arrays that another program has nested too deeply are an error, also on a thread with a small stack"
+  )
+  func deepArrays() async throws {
+    let (open, close) = (
+      String(repeating: "[", count: 20_000), String(repeating: "]", count: 20_000)
+    )
+    let body = Array("{\"a\":\(open)\(close)}".utf8)
+    let texts = ["[a] = 1", "[a.b] = 1", "[a] IS NULL", "EXISTS([a.b])", "[a] + 1 = 2"]
+    let codes = await withCheckedContinuation { continuation in
+      let thread = Thread {
+        var codes = texts.map { text in
+          damage {
+            let matcher = try ConditionMatcher(try QueryText(text).condition)
+            _ = try body.withUnsafeBytes { try matcher.holds(for: $0) { _ in .null } }
+          }
+        }
+        codes.append(
+          damage {
+            let values = DistinctValues("a")
+            try body.withUnsafeBytes { try values.add($0) }
+          })
+        continuation.resume(returning: codes)
+      }
+      #if DEBUG
+        thread.stackSize = 4 << 20  // frames are several times as large without optimization
+      #else
+        thread.stackSize = 512 << 10  // the stack size of secondary threads on Apple platforms
+      #endif
+      thread.start()
+    }
+    #expect(codes == Array(repeating: .corruptDocument, count: texts.count + 1))
   }
 
   @Test("Searching and replacing in repetitive strings takes linear time")

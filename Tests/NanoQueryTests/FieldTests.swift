@@ -27,4 +27,24 @@ struct FieldTests {
       try Condition.comparison(.field("a"), .equal, .parameter(.position(1))).validate()
     }
   }
+
+  @Test("A function call with a wrong number of operands is rejected")
+  func operands() throws {
+    let calls: [QueryExpression] = [
+      .function(.substr, [.field("title")]), .function(.abs, []), .function(.abs, [a, b]),
+      Field("n").part(.mod), .negated(.function(.arrayIntersection, [a])),
+    ]
+    for call in calls {
+      let error = #expect(throws: StoreError.self) { try Condition.truth(call).validate() }
+      #expect(error?.code == .invalidArgument)
+      let pull = FieldChange.pull("list", where: .truth(call))
+      var object: DocumentObject = ["list": [["title": "Ran", "n": 1, "a": [1]]]]
+      let failure = #expect(throws: StoreError.self) { try pull.apply(to: &object) }
+      #expect(failure?.code == .invalidArgument)
+    }
+    // Only query text limits the operands of a function that takes any number of them.
+    try Condition.truth(.function(.max, [a])).validate()
+    let bounds = (0...200).map { DocumentValue.int(Int64($0)) }
+    try Condition.truth(Field("n").bucket(bounds)).validate()
+  }
 }

@@ -107,6 +107,31 @@ struct PipelineTests {
     #expect(try Self.rows("ORDER BY [n] |> LIMIT 2", documents).count == 2)
   }
 
+  @Test("The memory limit covers the rows of buckets, and those that a sort keeps for a limit")
+  func keptRows() throws {
+    let text = String(repeating: "x", count: 1 << 20)
+    let documents = (0..<135).lazy.map {
+      DocumentObject([("n", .int(Int64($0))), ("t", .string(text))])
+    }
+    func rows(_ text: String, _ spill: Spill) throws -> [DocumentObject] {
+      try Self.rows(text, documents) { () throws(StoreError) in spill }
+    }
+    for keys in ["buckets([n], 80)", "width_buckets([n], 80)"] {
+      let error = #expect(throws: StoreError.self, "\(keys)") {
+        try rows("AGGREGATE push([t]) AS p GROUP BY \(keys) AS b", Spill())
+      }
+      #expect(error?.code == .tooComplex)
+    }
+    let sorted = "ORDER BY [n] DESC |> LIMIT 160 |> SELECT [n], length([t]) AS l"
+    let spill = Spill()
+    let kept = try rows(sorted, spill)
+    #expect(kept.compactMap { $0["n"]?.int } == Array((0..<135).reversed()))
+    #expect(kept.allSatisfy { $0["l"]?.int == 1 << 20 })
+    #expect(spill.count == 135)
+    let error = #expect(throws: StoreError.self) { try Self.rows(sorted, documents) }
+    #expect(error?.code == .tooComplex)
+  }
+
   @Test("The standard deviation does not lose digits to a large mean")
   func deviation() throws {
     let values = [4.0, 7, 13, 16].map { DocumentObject([("n", .double(1e9 + $0))]) }
@@ -156,6 +181,17 @@ struct PipelineTests {
         ["o": ["k": 1]], ["o": ["l": 5, "k": 1]],
       ])
     #expect(try rows("SELECT [n] |> EXTEND [a]") == [["n": 1], ["n": 2]])
+    // Nor to what a stage has left without a value.
+    #expect(
+      try rows("UNWIND [a] KEEP EMPTY |> SELECT [n], [a]") == [
+        ["n": 1, "a": "x"], ["n": 1, "a": "y"], ["n": 2],
+      ])
+    #expect(try rows("EXTEND [nope] AS a |> SELECT [n], [a]") == [["n": 1], ["n": 2]])
+    #expect(
+      try Self.rows(
+        "UNWIND [o.k] KEEP EMPTY |> SELECT [n], [o.k], [a]",
+        [["n": 3, "o": ["k": []]]] as [DocumentObject], defaults: defaults)
+        == [["n": 3, "a": ["x", "y"]]])
   }
 
   @Test("An error in an expression names the document")
@@ -315,6 +351,12 @@ struct DateArithmeticTests {
     #expect(
       try text("date_trunc('hour', [d], 'Europe/Berlin')", "2026-10-25T01:30:00Z")
         == "2026-10-25 02:00:00 +0100")
+  }
+
+  @Test("The last microsecond of 9999, which a double would round up, is a date")
+  func last() throws {
+    let date = Date(timeIntervalSinceReferenceDate: Double(252_423_993_600).nextDown)
+    #expect(try Self.evaluate("to_date('9999-12-31T23:59:59.999999Z')", date) == .date(date))
   }
 
   @Test("Results outside the years that can be stored are null")

@@ -209,6 +209,8 @@ struct QueryTextTests {
     ("DATE '2000-02-29'", .date(Date(timeIntervalSince1970: 951_782_400))),
     ("DATE '0000-01-01'", .date(Date(timeIntervalSince1970: -62_167_219_200))),
     ("DATE '9999-12-31T23:59:59Z'", .date(Date(timeIntervalSince1970: 253_402_300_799))),
+    ("DATE '9999-12-31T23:59:59.999999Z'", .date(lastDate)),
+    ("DATE '9999-12-31T22:59:59.9999999999999999-01:00'", .date(lastDate)),
     ("URL 'https://example.org/a?b=c'", .url(URL(string: "https://example.org/a?b=c")!)),
   ]
 
@@ -218,6 +220,10 @@ struct QueryTextTests {
   func literals(text: String, expected: DocumentValue) throws {
     #expect(try expression(text) == .value(expected))
   }
+
+  /// The last date before the year 10000.
+  private static let lastDate = Date(
+    timeIntervalSinceReferenceDate: Double(252_423_993_600).nextDown)
 
   static let fieldsTable: [(String, [String])] = [
     ("[a]", ["a"]), ("[a.b.c]", ["a", "b", "c"]), ("[friends.0.name]", ["friends", "0", "name"]),

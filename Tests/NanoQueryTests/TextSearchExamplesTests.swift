@@ -58,6 +58,20 @@ struct FullTextQueryTests {
     #expect(FullTextQuery(text, fields: ["title"]) == expected)
   }
 
+  @Test("Only the name of a field before a colon is a field, also in long text")
+  func fieldNames() {
+    let fields: [FieldPath] = ["t", "title"]
+    #expect(FullTextQuery("title:gin", fields: fields) == .field("title", .phrase("gin")))
+    #expect(FullTextQuery("titles:gin", fields: fields) == .phrase("titles:gin"))
+    #expect(FullTextQuery("t:t:gin", fields: fields) == .field("t", .phrase("t:gin")))
+    let long = FullTextQuery(String(repeating: "gin ", count: 100_000), fields: fields)
+    guard case .all(let queries) = long else {
+      Issue.record("not a list")
+      return
+    }
+    #expect(queries.count == 100_000)
+  }
+
   @Test("Highlights surround matches, and overlapping ones are merged")
   func highlighted() {
     let scope = FullTextScope(["t", "u"])
@@ -84,5 +98,15 @@ struct FullTextQueryTests {
     #expect(snippet(4) == "…h [y] [x] i…")
     #expect(snippet(100) == "a b c [x] d e f g h [y] [x] i j k l")
     #expect(highlighter.snippet("no", words: 3, "[", "]", ellipsis: "…").found == 0)
+  }
+
+  @Test("The snippet of a long text with many matches is the part with the most")
+  func longSnippet() {
+    let highlighter = FullTextHighlighter(.phrase("x"), in: FullTextScope(["t"]), field: "t")
+    let filler = String(repeating: "x a ", count: 100_000)
+    let snippet = highlighter.snippet(
+      filler + "b x x b " + filler, words: 4, "[", "]", ellipsis: "…")
+    #expect(snippet.text == "…[x] [x] b [x]…")
+    #expect(snippet.found == 3)
   }
 }

@@ -214,7 +214,7 @@ extension Condition {
     }
   }
 
-  /// Checks that all paths and searches are valid and no parameter is unbound.
+  /// Checks that all paths, function calls and searches are valid and no parameter is unbound.
   ///
   /// - Throws: ``StoreError/Code/invalidPath``, ``StoreError/Code/invalidArgument``.
   package func validate() throws(StoreError) {

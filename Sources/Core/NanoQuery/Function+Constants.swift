@@ -68,14 +68,24 @@ extension Function {
   }
 }
 
+extension ClosedRange<Int> {
+  /// A number of arguments, for an error.
+  var argumentCount: String { count == 1 ? "\(lowerBound)" : "\(lowerBound) to \(upperBound)" }
+}
+
 extension QueryExpression {
-  /// Checks the constant operands of a function call.
+  /// Checks the number of operands of a function call, and the constant ones.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument``.
   package func validateConstants() throws(StoreError) {
-    guard case .function(let function, let operands) = self,
-      let failure = function.failure(of: operands)
-    else { return }
+    guard case .function(let function, let operands) = self else { return }
+    // Computations index their operands without a check.
+    guard function.takes(operands.count) else {
+      throw StoreError(
+        .invalidArgument, "A function has the wrong number of arguments",
+        [.expected: function.arity.argumentCount, .actual: "\(operands.count)"])
+    }
+    guard let failure = function.failure(of: operands) else { return }
     var error = StoreError(.invalidArgument, failure.message, [.expected: failure.expected])
     if let hint = failure.hint { error = error.adding(.hint, hint) }
     throw error

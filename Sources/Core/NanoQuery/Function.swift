@@ -123,7 +123,10 @@ public enum Function: String, Sendable, Hashable, CaseIterable {
   /// The distinct elements of the first array that are in none of the others.
   case arrayDifference = "array_difference"
 
-  /// The allowed number of arguments.
+  /// The upper bound of ``arity`` of a function that takes any number of arguments. Arbitrary.
+  private static var most: Int { 100 }
+
+  /// The allowed number of arguments in query text.
   package var arity: ClosedRange<Int> {
     switch self {
     case .pi: 0...0
@@ -138,10 +141,21 @@ public enum Function: String, Sendable, Hashable, CaseIterable {
     case .replace, .iif: 3...3
     case .dateAdd, .dateDiff: 3...4
     case .min, .max, .coalesce, .arrayConcat, .arrayUnion, .arrayIntersection, .arrayDifference:
-      2...100
-    case .bucket: 3...100
-    case .array: 0...100
-    case .concat, .char: 1...100
+      2...Self.most
+    case .bucket: 3...Self.most
+    case .array: 0...Self.most
+    case .concat, .char: 1...Self.most
+    }
+  }
+
+  /// Returns whether the function can be called with a number of arguments. A call that is not text may have more of them
+  /// than ``arity`` allows, or a single one, if the function takes any number and is defined for it.
+  func takes(_ count: Int) -> Bool {
+    switch self {
+    case .min, .max, .coalesce, .arrayConcat, .arrayUnion, .arrayDifference: count >= 1
+    case .array, .concat, .char: true
+    default:
+      arity.contains(count) || count > Self.most && arity.upperBound == Self.most
     }
   }
 

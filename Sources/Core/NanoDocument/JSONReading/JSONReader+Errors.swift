@@ -44,7 +44,7 @@ extension JSONReader {
   package var unexpectedEnd: StoreError { corrupt("',' or '}'") }
 
   @usableFromInline @inline(never)
-  static func tooDeep(at offset: Int) -> StoreError {
+  package static func tooDeep(at offset: Int) -> StoreError {
     StoreError(
       .corruptDocument, "A stored document is nested too deeply",
       [.byteOffset: "\(offset)", .limit: "\(DocumentValue.maximumDepth) levels"])

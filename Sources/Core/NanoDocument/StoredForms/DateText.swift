@@ -32,8 +32,13 @@ package enum DateText {
   /// Returns the time interval of a moment: the inverse of ``split(_:)``. Nine digits restore the same
   /// double, except within about 97 days of 2001-01-01, where doubles are denser than nanoseconds.
   static func join(seconds: Int, nanoseconds: Int) -> Double {
-    let whole = Double(seconds - referenceToUnix)
-    let interval = whole + Double(nanoseconds) / 1e9
+    join(Double(seconds - referenceToUnix), Double(nanoseconds) / 1e9)
+  }
+
+  /// Adds a part of a second to whole seconds since 2001-01-01.
+  @inline(__always)
+  package static func join(_ whole: Double, _ fraction: Double) -> Double {
+    let interval = whole + fraction
     // The last 15 microseconds of 9999 are closer to the year 10000, which has no stored form.
     if _slowPath(interval == storable.upperBound), whole < interval { return interval.nextDown }
     return interval

@@ -28,9 +28,9 @@ extension DocumentObject {
   }
 
   /// Returns an object with only the specified fields, at their paths. Within arrays, the fields of
-  /// each element are kept.
+  /// each element are kept, or those of the element whose index the path contains.
   public func selecting(_ paths: [FieldPath]) -> DocumentObject {
-    DocumentValue.object(self).selecting(paths.map { $0.components[...] })?.object ?? [:]
+    DocumentValue.object(self).selecting(paths.map { RemainingPath(path: $0) })?.object ?? [:]
   }
 }
 
@@ -102,12 +102,12 @@ extension DocumentValue {
       [.field: path.description, .position: name])
   }
 
-  fileprivate func selecting(_ paths: [ArraySlice<String>]) -> DocumentValue? {
+  fileprivate func selecting(_ paths: [RemainingPath]) -> DocumentValue? {
     switch self {
     case .object(let object):
       var kept = DocumentObject()
       for (name, value) in object {
-        let below = paths.filter { $0.first?.hasSameBytes(as: name) == true }.map { $0.dropFirst() }
+        let below = paths.filter { $0.name.hasSameBytes(as: name) }.map(\.next)
         if below.contains(where: \.isEmpty) {
           kept.append(name, value)
         } else if !below.isEmpty, let inner = value.selecting(below) {
@@ -116,9 +116,36 @@ extension DocumentValue {
       }
       return kept.isEmpty ? nil : .object(kept)
     case .array(let array):
-      let kept = array.compactMap { $0.selecting(paths) }
+      let kept = Self.selecting(paths, in: array)
       return kept.isEmpty ? nil : .array(kept)
     default: return nil
     }
   }
+
+  private static func selecting(
+    _ paths: [RemainingPath], in array: [DocumentValue]
+  ) -> [DocumentValue] {
+    let indexed = paths.filter { $0.index != nil }
+    guard !indexed.isEmpty else { return array.compactMap { $0.selecting(paths) } }
+    let others = paths.filter { $0.index == nil }
+    return array.enumerated().compactMap { position, element -> DocumentValue? in
+      let below = indexed.filter { $0.index == position }.map(\.next)
+      if below.contains(where: \.isEmpty) { return element }
+      let remaining = others + below
+      return remaining.isEmpty ? nil : element.selecting(remaining)
+    }
+  }
+}
+
+/// A selected path from one of its components on.
+private struct RemainingPath {
+  let path: FieldPath
+  var position = 0
+
+  var isEmpty: Bool { position == path.components.count }
+  /// - Precondition: The path is not empty.
+  var name: String { path.components[position] }
+  /// The array index that the component denotes, if any.
+  var index: Int? { path.index(at: position) }
+  var next: RemainingPath { RemainingPath(path: path, position: position + 1) }
 }

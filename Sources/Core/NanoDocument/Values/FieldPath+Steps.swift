@@ -30,8 +30,13 @@ extension FieldPath {
   /// The components with their array indices.
   package var steps: [Step] {
     components.enumerated().map { position, name in
-      Step(name: name, index: isQuotedNumber(position) ? nil : Self.elementIndex(name))
+      Step(name: name, index: index(at: position))
     }
+  }
+
+  /// Returns the array index that a component denotes, or `nil` if it traverses all elements of an array.
+  func index(at position: Int) -> Int? {
+    isQuotedNumber(position) ? nil : Self.elementIndex(components[position])
   }
 
   /// Whether the path contains an array index.

@@ -10,8 +10,9 @@ final class CheckedSQLReader: CheckedReader, SQLReader {
   }
 
   func sql(
-    _ statement: String, _ arguments: SQLArguments, _ visit: (SQLRow) throws -> Bool
-  ) throws -> SQLSummary { try checkedSQL(sql, statement, arguments, visit) }
+    _ statement: String, _ arguments: SQLArguments, allowsWrites: Bool,
+    _ visit: (SQLRow) throws -> Bool
+  ) throws -> SQLSummary { try checkedSQL(sql, statement, arguments, allowsWrites, visit) }
 
   func tables() throws -> [SQLTable] { try checkedTables(sql) }
   func explain(sql statement: String) throws -> Explanation {
@@ -29,8 +30,9 @@ final class CheckedSQLWriter: CheckedWriter, SQLReader {
   }
 
   func sql(
-    _ statement: String, _ arguments: SQLArguments, _ visit: (SQLRow) throws -> Bool
-  ) throws -> SQLSummary { try checkedSQL(sql, statement, arguments, visit) }
+    _ statement: String, _ arguments: SQLArguments, allowsWrites: Bool,
+    _ visit: (SQLRow) throws -> Bool
+  ) throws -> SQLSummary { try checkedSQL(sql, statement, arguments, allowsWrites, visit) }
 
   func tables() throws -> [SQLTable] { try checkedTables(sql) }
   func explain(sql statement: String) throws -> Explanation {
@@ -40,11 +42,11 @@ final class CheckedSQLWriter: CheckedWriter, SQLReader {
 
 extension CheckedReader {
   fileprivate func checkedSQL(
-    _ reader: any SQLReader, _ statement: String, _ arguments: SQLArguments,
+    _ reader: any SQLReader, _ statement: String, _ arguments: SQLArguments, _ allowsWrites: Bool,
     _ visit: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
-    try checked("sql(_:_:_:)") { check in
-      let summary = try reader.sql(statement, arguments) { row in
+    try checked("sql(_:_:allowsWrites:_:)") { check in
+      let summary = try reader.sql(statement, arguments, allowsWrites: allowsWrites) { row in
         check.require(row.columns.count == row.values.count, .wrongResult)
         return try check.visit(limit: nil) { try visit(row) }
       }

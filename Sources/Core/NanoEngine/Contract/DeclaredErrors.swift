@@ -89,7 +89,7 @@ package enum DeclaredErrors {
     "metadata(_:)": [], "metadataNames()": [],
   ]
   package static let sqlReader: [String: Set<StoreError.Code>] = [
-    "sql(_:_:_:)": [
+    "sql(_:_:allowsWrites:_:)": [
       .corruptDocument, .duplicateKey, .invalidArgument, .tooComplex, .uniqueViolation,
       .valueNotStorable,
     ],

@@ -45,6 +45,10 @@ package protocol Engine: EngineMaintenance {
     _ visit: (StoredDocument) throws -> Void
   ) throws
 
+  /// The number of read blocks that can run concurrently at most; further ones wait for one of them to end. On a server,
+  /// transactions count as well.
+  var maximumReads: Int { get }
+
   /// Runs a block in a transaction, commits it when the block returns, and rolls it back when the block throws.
   ///
   /// At most ``concurrentWrites`` transactions run at a time. Others wait; for a transaction of another process at
@@ -155,6 +159,7 @@ package protocol Engine: EngineMaintenance {
 
 extension Engine {
   package var concurrentWrites: Int { 1 }
+  package var maximumReads: Int { capabilities.contains(.concurrentReads) ? .max : 1 }
   package var clock: any StoreClock { SystemClock() }
   package var hasExpirations: Bool { false }
   package var lastCommit: CommitStamp? { nil }

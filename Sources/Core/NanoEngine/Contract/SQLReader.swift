@@ -6,13 +6,15 @@ public import NanoDocument
 package protocol SQLReader: EngineReader {
   /// Runs a statement and passes its rows to the closure until the closure returns `false`.
   ///
-  /// - Throws: ``StoreError/Code/readOnly`` for a statement that writes, outside a transaction;
+  /// - Parameter allowsWrites: Whether the statement may write, if this is a transaction.
+  /// - Throws: ``StoreError/Code/readOnly`` for a statement that writes, outside a transaction or if it must not;
   ///   ``StoreError/Code/notPermitted`` for one that would change the engine's internal tables;
   ///   ``StoreError/Code/invalidArgument``, ``StoreError/Code/valueNotStorable`` for its text and arguments;
   ///   ``StoreError/Code/corruptDocument``, ``StoreError/Code/duplicateKey``, ``StoreError/Code/tooComplex``,
   ///   ``StoreError/Code/uniqueViolation`` for the documents that it reads or writes.
   func sql(
-    _ statement: String, _ arguments: SQLArguments, _ visit: (SQLRow) throws -> Bool
+    _ statement: String, _ arguments: SQLArguments, allowsWrites: Bool,
+    _ visit: (SQLRow) throws -> Bool
   ) throws -> SQLSummary
   /// Returns the tables and views of the database, sorted by name.
   func tables() throws -> [SQLTable]
@@ -20,6 +22,15 @@ package protocol SQLReader: EngineReader {
   ///
   /// - Throws: ``StoreError/Code/invalidArgument``, ``StoreError/Code/valueNotStorable``.
   func explain(sql statement: String) throws -> Explanation
+}
+
+extension SQLReader {
+  /// Runs a statement, which may write if this is a transaction.
+  package func sql(
+    _ statement: String, _ arguments: SQLArguments, _ visit: (SQLRow) throws -> Bool
+  ) throws -> SQLSummary {
+    try sql(statement, arguments, allowsWrites: true, visit)
+  }
 }
 
 /// Values for the parameters of an SQL statement.

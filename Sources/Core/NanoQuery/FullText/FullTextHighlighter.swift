@@ -54,27 +54,30 @@ package struct FullTextHighlighter: Sendable {
     return ((isFirst ? "" : ellipsis) + content + (isLast ? "" : ellipsis), inside.count)
   }
 
-  /// Returns the window of words with the most matches, centered on them.
+  /// Returns the window of words with the most matches, which are sorted and disjoint, centered on them.
   private static func window(
     _ words: [Range<Int>], _ found: [Range<Int>], _ length: Int
   ) -> Range<Int> {
-    func count(from start: Int) -> Int {
-      let (first, last) = (words[start].lowerBound, words[start + length - 1].upperBound)
-      return found.count { $0.lowerBound >= first && $0.upperBound <= last }
+    // The matches inside a window are consecutive: those from `first` to before `end`.
+    var (first, end) = (0, 0)
+    let counts = (0...(words.count - length)).map { start in
+      let (low, high) = (words[start].lowerBound, words[start + length - 1].upperBound)
+      while first < found.count, found[first].lowerBound < low { first += 1 }
+      while end < found.count, found[end].upperBound <= high { end += 1 }
+      return max(0, end - first)
     }
-    let starts = 0...(words.count - length)
     var best = 0
-    var most = count(from: 0)
+    var most = counts[0]
     var lastOfBest = 0
-    for start in starts.dropFirst() {
-      let here = count(from: start)
+    for start in counts.indices.dropFirst() {
+      let here = counts[start]
       if here > most { (best, most) = (start, here) }
       if here == most, start - best <= length { lastOfBest = start }
     }
     // The windows between the first and the last best one contain the same matches, with more and more
     // words after them; take the middle one.
     let middle = lastOfBest > best && most > 0 ? (best + lastOfBest) / 2 : best
-    let chosen = count(from: middle) == most ? middle : best
+    let chosen = counts[middle] == most ? middle : best
     return chosen..<(chosen + length)
   }
 

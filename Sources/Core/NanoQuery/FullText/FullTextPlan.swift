@@ -117,9 +117,12 @@ private struct FullTextPlanner {
     !text.unicodeScalars.contains(FullTextScope.border) && !tokens.tokens(of: text).isEmpty
   }
 
-  /// An index of substrings stores a different character in place of NUL.
+  /// An index of substrings stores a different character in place of NUL, and line feeds next to texts
+  /// (``FullTextScope/separator``).
   private func isExact(_ text: String) -> Bool {
-    tokens == .words || !text.utf8.contains(0)
+    let scalars = text.unicodeScalars
+    return tokens == .words
+      || !text.utf8.contains(0) && scalars.first != "\n" && scalars.last != "\n"
   }
 }
 

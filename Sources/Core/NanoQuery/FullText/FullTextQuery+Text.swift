@@ -27,11 +27,11 @@ private struct FullTextQueryParser {
     case query(FullTextQuery, isExcluded: Bool)
   }
   private var rest: Substring.UnicodeScalarView
-  private let fields: [FieldPath]
+  private let fields: [(path: FieldPath, name: [Unicode.Scalar])]
 
   init(_ text: String, _ fields: [FieldPath]) {
     rest = text[...].unicodeScalars
-    self.fields = fields
+    self.fields = fields.map { (path: $0, name: Array($0.description.unicodeScalars)) }
   }
 
   mutating func query() -> FullTextQuery {
@@ -85,14 +85,13 @@ private struct FullTextQueryParser {
 
   /// Consumes a field name such as `title:` if a word or a quote follows it.
   private mutating func takeField() -> FieldPath? {
-    guard !fields.isEmpty, let colon = rest.firstIndex(of: ":") else { return nil }
-    let name = String(rest[..<colon])
-    let behind = rest[rest.index(after: colon)...]
-    guard let field = fields.first(where: { $0.description.hasSameBytes(as: name) }),
-      let next = behind.first, !Self.isBlank(next)
-    else { return nil }
-    rest = behind
-    return field
+    for (path, name) in fields where rest.starts(with: name) {
+      var behind = rest.dropFirst(name.count)
+      guard behind.popFirst() == ":", let next = behind.first, !Self.isBlank(next) else { continue }
+      rest = behind
+      return path
+    }
+    return nil
   }
 
   /// Consumes a quoted phrase. An unclosed quote extends to the end.

@@ -136,7 +136,7 @@ extension DocumentBytes {
     _ path: borrowing BytePath, _ body: (JSONReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     guard let value = try field(path.first) else { return false }
-    return try Self.walk(value, path.rest[...], body)
+    return try Self.walk(value, path.rest[...], 1) { (end, _) throws(StoreError) in try body(end) }
   }
 
   /// Passes each value at a path to the closure until it returns `true`. An array at the end is passed
@@ -145,17 +145,18 @@ extension DocumentBytes {
     _ path: borrowing BytePath, _ body: (JSONReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     guard let value = try field(path.first) else { return false }
-    if path.rest.isEmpty { return try Self.spread(value, body) }
-    return try Self.walk(value, path.rest[...]) { (end) throws(StoreError) in
-      try Self.spread(end, body)
+    if path.rest.isEmpty { return try Self.spread(value, 1, body) }
+    return try Self.walk(value, path.rest[...], 1) { (end, depth) throws(StoreError) in
+      try Self.spread(end, depth, body)
     }
   }
 
+  /// - Parameter depth: The number of objects and arrays that enclose the value.
   private static func walk(
-    _ value: JSONReader, _ steps: ArraySlice<BytePath.Step>,
-    _ body: (JSONReader) throws(StoreError) -> Bool
+    _ value: JSONReader, _ steps: ArraySlice<BytePath.Step>, _ depth: Int,
+    _ body: (_ end: JSONReader, _ depth: Int) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
-    guard let step = steps.first else { return try body(value) }
+    guard let step = steps.first else { return try body(value, depth) }
     var value = value
     switch value.kind() {
     case .object:
@@ -165,27 +166,39 @@ extension DocumentBytes {
         guard case .object = try copy.value() else { return false }
       }
       guard try value.findField(step.name) else { return false }
-      return try walk(value, steps.dropFirst(), body)
+      return try walk(value, steps.dropFirst(), depth + 1, body)
     case .array:
+      try checkDepth(of: value, depth)
       if let index = step.index {
         guard let element = try Self.element(value, index) else { return false }
-        return try walk(element, steps.dropFirst(), body)
+        return try walk(element, steps.dropFirst(), depth + 1, body)
       }
       return try eachElement(value) { (element) throws(StoreError) in
-        try walk(element, steps, body)
+        try walk(element, steps, depth + 1, body)
       }
     default: return false
     }
   }
 
-  static func spread(
-    _ value: JSONReader, _ body: (JSONReader) throws(StoreError) -> Bool
+  private static func spread(
+    _ value: JSONReader, _ depth: Int, _ body: (JSONReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     var value = value
     let kind = value.kind()
     if try body(value) { return true }
     guard kind == .array else { return false }
-    return try eachElement(value) { (element) throws(StoreError) in try spread(element, body) }
+    try checkDepth(of: value, depth)
+    return try eachElement(value) { (element) throws(StoreError) in
+      try spread(element, depth + 1, body)
+    }
+  }
+
+  /// Limits the recursion over nested arrays, which may be the row of another program.
+  private static func checkDepth(
+    of array: JSONReader, _ depth: Int
+  ) throws(StoreError) {
+    guard depth >= DocumentValue.maximumDepth else { return }
+    throw JSONReader.tooDeep(at: array.offset)
   }
 
   private static func eachElement(

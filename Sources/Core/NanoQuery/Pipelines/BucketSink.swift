@@ -89,7 +89,7 @@ final class BucketSink: RowSink {
     var rows: [DocumentObject] = []
     let count = buffer.count - others
 
-    func close(_ next: DocumentValue?) {
+    func close(_ next: DocumentValue?) throws(StoreError) {
       guard let bucket = open else { return }
       let bounds: DocumentObject
       if let widths {
@@ -101,6 +101,7 @@ final class BucketSink: RowSink {
       object[buckets.value.name] = .object(bounds)
       inputs.append(bucket.states, to: &object)
       context.memory.release(bucket.states.held)
+      try context.memory.hold(object.approximateBytes)
       rows.append(object)
       open = nil
     }
@@ -122,7 +123,7 @@ final class BucketSink: RowSink {
         try rest.add(entry.inputs, context.memory)
         return true
       }
-      if let bucket = open, bucket.number != number { close(entry.value) }
+      if let bucket = open, bucket.number != number { try close(entry.value) }
       if open == nil {
         open = Open(number: number, low: entry.value, last: entry.value, states: inputs.states)
       }
@@ -130,15 +131,19 @@ final class BucketSink: RowSink {
       try open?.states.add(entry.inputs, context.memory)
       return true
     }
-    close(nil)
+    try close(nil)
     var goesOn = true
     if restCount > 0 {
       var object: DocumentObject = [:]
       object[buckets.value.name] = .null
       inputs.append(rest, to: &object)
+      context.memory.release(rest.held)
       goesOn = try next.add(PipelineRow(object))
     }
-    for row in rows where goesOn { goesOn = try next.add(PipelineRow(row)) }
+    for row in rows {
+      context.memory.release(row.approximateBytes)
+      if goesOn { goesOn = try next.add(PipelineRow(row)) }
+    }
     try next.finish()
   }
 }

@@ -79,6 +79,8 @@ extension ComputableExpression {
   /// ```swift
   /// Field("price").bucket([0, 10, 100])        // 0 from 0 to below 10, 10 from 10 to below 100
   /// ```
+  ///
+  /// - Parameter bounds: At least two. A query with fewer throws ``StoreError/Code/invalidArgument``.
   public func bucket(_ bounds: [DocumentValue]) -> QueryExpression {
     .function(.bucket, [queryExpression] + bounds.map { .value($0) })
   }

@@ -38,6 +38,15 @@ struct PipelineRow: Subject, SortableEntry {
     return row
   }
 
+  /// Removes the defaults of the fields that a stage has left without a value.
+  mutating func removeDefaults(of names: some Sequence<String>) {
+    guard defaults != nil else { return }
+    for name in names where object[name] == nil { defaults = defaults?.removing(name: name) }
+  }
+
+  /// Removes the default at a path that a stage has left without a value.
+  mutating func removeDefault(at path: FieldPath) { defaults = defaults?.removing(path) }
+
   /// The defaults if they have a value at a path, and the document has none.
   func defaultRoot(of path: FieldPath) -> DocumentObject? {
     guard let defaults, defaults.reaches(path),

@@ -129,6 +129,7 @@ final class ComputeSink: RowSink {
     if replaces { return try next.add(row.replacing(object)) }
     var extended = row
     extended.object = object
+    extended.removeDefaults(of: fields.lazy.map(\.name))
     return try next.add(extended)
   }
   override func finish() throws { try next.finish() }

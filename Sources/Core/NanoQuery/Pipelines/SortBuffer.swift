@@ -36,24 +36,44 @@ final class SortBuffer<Entry: SortableEntry> {
 
   func add(_ key: [UInt8], _ entry: Entry) throws(StoreError) {
     count += 1
-    if let kept {
-      insert(key, entry, keeping: kept)
-    } else if let sorter {
+    if let sorter {
       try write(key, entry, to: sorter)
+    } else if let kept {
+      try insert(key, entry, keeping: kept)
+      // Not earlier: the sorter also receives the entries that are not needed.
+      try limit(to: PipelineMemory.maximumBytes)
     } else {
-      let size = key.count + entry.approximateBytes + Self.overhead
-      used += size
+      try charge(key, entry)
       entries.append((key, entry))
-      guard let makeSpill else { return try memory.hold(size) }
-      if used > PipelineMemory.spillBytes { try spill(to: try makeSpill()) }
+      try limit(to: PipelineMemory.spillBytes)
     }
   }
 
-  private func insert(_ key: [UInt8], _ entry: Entry, keeping kept: Int) {
+  private static func size(_ key: [UInt8], _ entry: Entry) -> Int {
+    key.count + entry.approximateBytes + overhead
+  }
+
+  private func charge(_ key: [UInt8], _ entry: Entry) throws(StoreError) {
+    let size = Self.size(key, entry)
+    used += size
+    if makeSpill == nil { try memory.hold(size) }
+  }
+
+  private func limit(to bytes: Int) throws(StoreError) {
+    if used > bytes, let makeSpill { try spill(to: try makeSpill()) }
+  }
+
+  private func insert(
+    _ key: [UInt8], _ entry: Entry, keeping kept: Int
+  ) throws(StoreError) {
     if entries.count == kept {
       guard let last = entries.last, key.lexicographicallyPrecedes(last.key) else { return }
+      let size = Self.size(last.key, last.entry)
+      used -= size
+      if makeSpill == nil { memory.release(size) }
       entries.removeLast()
     }
+    try charge(key, entry)
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
@@ -102,7 +122,7 @@ final class SortBuffer<Entry: SortableEntry> {
       }.map(\.element)
     }
     entries = []
-    if makeSpill == nil, kept == nil { memory.release(used) }
+    if makeSpill == nil { memory.release(used) }
     used = 0
     for (_, entry) in sorted where try !visit(entry) { return }
   }

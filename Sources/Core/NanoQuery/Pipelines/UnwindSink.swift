@@ -61,10 +61,15 @@ final class UnwindSink: RowSink {
     return row
   }
 
-  /// Returns the row for a row without elements: without the empty array, but with a null.
+  /// Returns the row for a row without elements: without the empty array and its default, but with a null.
   private func empty(_ row: PipelineRow) -> PipelineRow {
     var row = row
-    if unwind.name == nil { Self.removeEmpty(&row.object, steps[...]) }
+    if let name = unwind.name {
+      row.removeDefaults(of: [name])
+    } else {
+      Self.removeEmpty(&row.object, steps[...])
+      row.removeDefault(at: unwind.path)
+    }
     if let index = unwind.index { row.object[index] = .null }
     return row
   }

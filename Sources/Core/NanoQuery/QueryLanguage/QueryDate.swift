@@ -30,7 +30,7 @@ enum QueryDate {
       seconds += time.seconds - offset
       fraction = time.fraction
     }
-    let interval = Double(seconds - DateText.referenceToUnix) + fraction
+    let interval = DateText.join(Double(seconds - DateText.referenceToUnix), fraction)
     return reader.isAtEnd ? interval : nil
   }
 

@@ -24,6 +24,14 @@ extension QueryParser {
     return parts
   }
 
+  /// Parses a condition on an element of an array.
+  mutating func wholeElementCondition() throws(StoreError) -> Condition {
+    openElements = 1
+    let condition = try operand().condition
+    guard isAtEnd else { throw unexpected("an operator or the end") }
+    return condition
+  }
+
   /// Parses an `ORDER BY` list, which may be empty. The `ORDER BY` keywords are optional.
   mutating func wholeOrderings() throws(StoreError) -> [Ordering] {
     let hasOrder = take(.order)

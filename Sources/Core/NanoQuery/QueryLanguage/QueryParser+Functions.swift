@@ -128,10 +128,8 @@ extension QueryParser {
     _ operands: [Operand], _ arity: ClosedRange<Int>, at position: Range<Int>
   ) throws(StoreError) {
     guard !arity.contains(operands.count) else { return }
-    let least = arity.lowerBound
     throw source.error(
-      "A function has the wrong number of arguments", at: position,
-      expected: arity.count == 1 ? "\(least)" : "\(least) to \(arity.upperBound)"
+      "A function has the wrong number of arguments", at: position, expected: arity.argumentCount
     ).adding(.actual, "\(operands.count)")
   }
 }

@@ -51,6 +51,14 @@ package struct QueryText: Sendable, Hashable {
 }
 
 extension QueryText {
+  /// Parses a condition on an element of an array, in which `[@]` is the element itself, as in `ELEMENT`.
+  ///
+  /// - Throws: ``StoreError/Code/invalidQuery`` or ``StoreError/Code/invalidPath``, as ``init(_:)`` does.
+  static func elementCondition(_ text: String) throws(StoreError) -> Condition {
+    var parser = QueryParser(text)
+    return try parser.wholeElementCondition()
+  }
+
   /// Parses the terms of an `ORDER BY` clause. Empty text means no ordering.
   ///
   /// ```swift

@@ -13,6 +13,9 @@ extension Evaluator {
   /// Returns the values of an operand that functions of arrays take as a whole, or null if it has none:
   /// an array at the end of a path is one value.
   func wholeValues(_ expression: QueryExpression) throws(StoreError) -> [DocumentValue] {
+    if case .choice(let branches, let otherwise) = expression {
+      return try wholeValues(selected(branches, otherwise))
+    }
     var values = try values(expression)
     if case .field = expression { values = PathValues.ends(amongValues: values) }
     return values.isEmpty ? [.null] : values

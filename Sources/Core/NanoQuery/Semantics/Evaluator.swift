@@ -177,6 +177,9 @@ package struct Evaluator<Input: Subject> {
   /// Returns the values of an expression, or null if it has none, so that a computation over it has a
   /// result.
   private func scalarValues(_ expression: QueryExpression) throws(StoreError) -> [DocumentValue] {
+    if case .choice(let branches, let otherwise) = expression {
+      return try scalarValues(selected(branches, otherwise))
+    }
     var values = try values(expression)
     if splitsArrays, case .field = expression { values.removeAll { !Aggregation.counts($0) } }
     return values.isEmpty ? [.null] : values

@@ -26,6 +26,22 @@ package struct FieldDefaults: Sendable, Hashable {
     !path.isElement && PathValues.exists(in: .object(object), at: path)
   }
 
+  /// Returns the defaults without those of a field of the document.
+  package func removing(name: String) -> FieldDefaults? {
+    guard object[name] != nil else { return self }
+    var remaining = object
+    remaining[name] = nil
+    return FieldDefaults(remaining)
+  }
+
+  /// Returns the defaults without that at a path. A path into an array of the defaults changes nothing.
+  package func removing(_ path: FieldPath) -> FieldDefaults? {
+    guard reaches(path), !path.addressesElement else { return self }
+    var remaining = object
+    try? remaining.set(nil, at: path)
+    return FieldDefaults(remaining)
+  }
+
   /// Returns the default values at a path; an array is followed by its elements.
   func values(at path: FieldPath) -> [DocumentValue] {
     PathValues.values(in: .object(object), at: path)

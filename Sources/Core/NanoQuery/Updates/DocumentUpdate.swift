@@ -10,7 +10,9 @@ package struct DocumentUpdate {
   /// The fields that ``patch(_:to:)`` changes.
   package let patchedFields: [[StoredName]]
 
-  package init(_ changes: [FieldChange]) {
+  /// - Throws: ``StoreError/Code/invalidArgument`` and others if the condition of a change is invalid.
+  package init(_ changes: [FieldChange]) throws(StoreError) {
+    for change in changes { try change.validateCondition() }
     self.changes = changes
     patches = Patch.all(changes)
     patchedFields = patches?.map(\.names) ?? []
@@ -31,6 +33,8 @@ package struct DocumentUpdate {
     }
     guard try first.apply(to: body, &writer) else { return false }
     for patch in patches.dropFirst() {
+      // A null stands for a value that cannot be stored, unless a later change replaces it.
+      guard writer.failure == nil else { return false }
       let changed = writer.withBytes { Array($0) }
       writer.removeAll()
       let span = changed.withUnsafeBytes { bytes in

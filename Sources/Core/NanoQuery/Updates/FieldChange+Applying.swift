@@ -151,6 +151,8 @@ extension FieldChange {
           .unsupported, "The condition of an update uses metadata of the document",
           [.field: path.description, .hint: "add the condition to the query of the update"])
       }
+      guard !array.isEmpty else { break }
+      try validateCondition()
       let document = DocumentSubject(document)
       var kept: [DocumentValue] = []
       for element in array {
@@ -167,5 +169,14 @@ extension FieldChange {
     case .set, .setOnInsert, .remove, .rename, .increment, .multiply, .minimum, .maximum: break
     }
     return array
+  }
+}
+
+extension FieldChange {
+  /// Checks the condition for elements to remove; evaluating it relies on this.
+  ///
+  /// - Throws: The errors of a query with the condition.
+  func validateCondition() throws(StoreError) {
+    if case .pullMatching(let condition) = operation { try condition.validate() }
   }
 }

@@ -57,12 +57,7 @@ extension FieldChange.Operation {
       guard options.count == 1, case .string(let text)? = options["$where"] else {
         throw FieldChange.unknown(name)
       }
-      // The only context in which the text may name the element itself.
-      guard case .element(_, let condition) = try QueryText("ELEMENT([x], \(text))").condition
-      else {
-        throw FieldChange.unknown(name)
-      }
-      self = .pullMatching(condition)
+      self = .pullMatching(try QueryText.elementCondition(text))
     case ("$pull", _): self = .pull([value])
     case ("$pullAll", .array(let values)): self = .pull(values)
     case ("$pop", .int(1)): self = .pop(.last)
