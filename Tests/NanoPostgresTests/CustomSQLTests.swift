@@ -43,6 +43,26 @@ struct CustomSQLTests {
   }
 
   @Test(
+    "A statement that writes is refused in a read that sees buffered saves, and other reads are not",
+    arguments: [
+      "DELETE FROM films RETURNING key", "CREATE TABLE mine (n int)",
+      "WITH d AS (DELETE FROM films RETURNING key) SELECT key FROM d",
+    ])
+  func buffered(statement: String) throws {
+    store.saveInterval = 10
+    try store["films"].save(["year": 1985], key: "a")
+
+    #expect(Faults.code { _ = try store.sql(statement) } == .readOnly)
+    try store.read {
+      let keys = try store.sql("SELECT key FROM films").map { $0["key"] }
+      let years = try store["films"].find().fetch().map { $0["year"] }
+      #expect(keys == ["a"] && years == [1985])
+    }
+    #expect(store.hasUnsavedChanges)
+    try store.close()
+  }
+
+  @Test(
     "COPY from or to the client is refused, and the transaction continues",
     arguments: [
       "COPY tariff TO STDOUT", "copy (SELECT 1) to stdout", "/* a */ COPY tariff FROM STDIN",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import NanoEngine
+import NanoPostgres
 import NanoStorePostgres
 import Synchronization
 import Testing
@@ -24,10 +26,13 @@ struct Interleaving {
   ///   begins the transaction with its first call, in one round trip.
   init(
     _ count: Int, _ isolation: Isolation, isKnown: Bool = true,
-    _ setUp: (Store) throws -> Void = { _ in }
+    clock: any StoreClock = SystemClock(), _ setUp: (Store) throws -> Void = { _ in }
   ) throws {
-    // No wait ends by time.
-    let configuration = Faults.configuration { $0.busyTimeout = .seconds(600) }
+    let configuration = Faults.configuration {
+      // No wait ends by time.
+      $0.busyTimeout = .seconds(600)
+      $0.clock = clock
+    }
     let url = try TestDatabase.url()
     observer = try Store.postgres(url, engine: configuration)
     let observer = observer

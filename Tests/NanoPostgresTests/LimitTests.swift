@@ -247,6 +247,22 @@ struct LimitTests {
     #expect(try store.verify().isEmpty)
   }
 
+  @Test("An array is found although its path is missing from a path catalog that is full")
+  func fullPathCatalog() throws {
+    let configuration = Faults.configuration()
+    let stores = try (0..<2).map { _ in try TestDatabase.store(configuration) }
+    let items = stores[0]["items"]
+    let year = DocumentObject(
+      (0..<1_000).map { ("k\($0)", DocumentValue.object(["items": []])) })
+    try stores[0].write {
+      for number in 0..<7 {
+        try items.insert(DocumentObject([("y\(number)", DocumentValue.object(year))]))
+      }
+      try items.insert(["tags": ["a"]])
+    }
+    for store in stores { #expect(try store["items"].find("[tags] = 'a'").count() == 1) }
+  }
+
   @Test("Durations that the server cannot represent are rejected when the store is opened")
   func durations() throws {
     let changes: [(inout PostgresConfiguration) -> Void] = [

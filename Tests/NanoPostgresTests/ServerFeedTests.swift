@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import NanoEngine
+import NanoPostgres
 import NanoServerSupport
 import NanoStorePostgres
 import NanoTestSupport
@@ -95,6 +97,60 @@ struct ServerFeedTests {
     #expect(values == [1, 2])
     guard case .entries(let entries, _, _) = try await films.changes(since: nil) else { return }
     #expect(entries.map(\.key) == ["late", "early"])
+  }
+
+  private func save(
+    _ key: String, in collection: String = "c", _ writer: any EngineWriter
+  ) throws -> Int64 {
+    try GeneratedDocument(["n": 1], key: DocumentKey(key)).new {
+      try writer.save($0, into: collection)
+    }
+  }
+
+  @Test(
+    "What transactions write that began before tracking is in the feed, after copied entries",
+    arguments: [false, true])
+  func earlierTransactions(isCopy: Bool) throws {
+    let engine = try TestDatabase.engine()
+    defer { try? engine.close() }
+    let (old, gone) = try engine.write(nil) { (try save("old", $0), try save("gone", $0)) }
+    let copied = FeedRow(
+      rowID: old, place: .number(1_000), key: nil, type: nil, revision: 1, deleted: nil)
+
+    let saved = try engine.write(nil) { earlier in
+      _ = try save("first", in: "other", earlier)
+      try engine.write(nil) { writer in
+        try writer.setTracking(FeedState(timeline: 5), of: "c")
+        if isCopy { try writer.setFeedRows([copied], of: "c") }
+      }
+      _ = try earlier.delete(.key(try DocumentKey("gone")), from: "c")
+      return try save("saved", earlier)
+    }
+
+    let cursor = isCopy ? FeedCursor(number: 1_000, rowID: old) : FeedCursor.start
+    let rows = try engine.read(.call, nil) {
+      try $0.feedRows(after: cursor, limit: 10, settledOnly: false, in: "c").rows
+    }
+    #expect(rows.map(\.rowID) == (isCopy ? [gone, saved] : [old, gone, saved]))
+    #expect(rows.filter(\.isDeleted).map(\.rowID) == [gone])
+  }
+
+  @Test(
+    "A copied entry with a number that a feed cannot have is refused",
+    arguments: [Int64(-1), Int64.max])
+  func damagedNumber(number: Int64) throws {
+    let engine = try TestDatabase.engine()
+    defer { try? engine.close() }
+    let error = #expect(throws: StoreError.self) {
+      try engine.write(nil) { writer in
+        let id = try save("a", writer)
+        try writer.setTracking(FeedState(timeline: 5), of: "c")
+        let row = FeedRow(
+          rowID: id, place: .number(number), key: nil, type: nil, revision: 1, deleted: nil)
+        try writer.setFeedRows([row], of: "c")
+      }
+    }
+    #expect(error?.code == .corruptFile)
   }
 
   @Test("SQL of every kind by other programs is in the feed, also of a role with few rights")
@@ -260,6 +316,32 @@ struct ServerFeedTests {
       for (row, kind) in try #require(change.rows) { rows[row] = kind }
     }
     #expect(rows == [1: .updated, try #require(saved.rowID): .inserted])
+  }
+
+  @Test("Other stores learn of new defaults although a tracked document changes with them")
+  func defaults() async throws {
+    let configuration = Faults.configuration { $0.changeInterval = .milliseconds(10) }
+    let store = try TestDatabase.store(configuration)
+    let other = try TestDatabase.store(configuration)
+    defer {
+      try? store.close()
+      try? other.close()
+    }
+    try await store["films"].setChangeTracking(.on)
+    try await store["films"].save(["title": "a"], key: "a")
+    let query = try store["films"].find("[year] > 1990")
+    var counts = query.countUpdates().makeAsyncIterator()
+    #expect(try await counts.next() == 0)
+
+    try await Faults.onThread {
+      try other.write {
+        try other["films"].setDefaults(["year": 2000])
+        try other["films"].save(["year": 1950], key: "b")
+      }
+    }
+    var last = 0
+    while last == 0 { last = try #require(try await counts.next()) }
+    #expect(last == 1)
   }
 
   @Test(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import NanoEngine
 import NanoPostgres
 import NanoServerSupport
 import NanoStorePostgres
@@ -133,6 +134,33 @@ struct SeveralEnginesTests {
     #expect(last == 41)
     _ = try await stores[1]["items"].drop()
     while last > 0 { last = try #require(try await counts.next()) }
+  }
+
+  @Test("A store learns of an expiration that another one sets", arguments: [false, true])
+  func expiration(isTracked: Bool) async throws {
+    let clock = ManualClock()
+    let stores = try stores {
+      $0.changeInterval = .milliseconds(10)
+      $0.clock = clock
+    }
+    if isTracked { try await stores[0]["sessions"].setChangeTracking(.on) }
+    try await stores[0]["sessions"].save(["n": 1], key: "a")
+    var counts = stores[0]["sessions"].find().countUpdates().makeAsyncIterator()
+    #expect(try await counts.next() == 1)
+
+    try await Faults.onThread {
+      let sessions = stores[1]["sessions"]
+      try stores[1].write {
+        if isTracked { try sessions.update("a", set: ["n": 2]) }
+        try sessions.setExpiration(Date(timeIntervalSince1970: 1_767_225_660), of: "a")
+      }
+      try stores[1].close()
+    }
+    try Faults.wait(for: "the timer") { clock.waitingCount > 0 }
+    clock.advance(by: .seconds(60))
+    var last = 1
+    while last == 1 { last = try #require(try await counts.next()) }
+    #expect(last == 0)
   }
 
   @Test("A unique value is unique across stores")

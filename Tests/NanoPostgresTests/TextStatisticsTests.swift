@@ -231,6 +231,34 @@ struct TextStatisticsTests {
     #expect(try ranks(store, "gin") == [])
   }
 
+  @Test(
+    "A search while indexes are rebuilt has the ranks that it has before, and the rebuild goes on")
+  func rebuilding() throws {
+    let run = try Interleaving(2, .serializable) { store in
+      try store["rebuilt"].createFullTextIndex("a")
+      for text in ["rum", "gin rum fizz", "gin gin"] {
+        try store["rebuilt"].save(["a": .string(text)])
+      }
+    }
+    defer { run.end() }
+    let expected = try run.observer["rebuilt"].search("gin").results().map(\.rank)
+    try run[0].step { try $0["rebuilt"].rebuildIndexes() }
+    // Readers that wait for the index hold the table, so no lock of it may wait for them.
+    let locks = try run.observer.sql(
+      """
+      SELECT count(*) AS n FROM pg_locks AS l JOIN pg_class AS c ON c.oid = l.relation \
+      WHERE c.relname = 'rebuilt' AND l.mode = 'AccessExclusiveLock'
+      """)
+    #expect(locks.first?["n"]?.int == 0)
+
+    let search = try run[1].startAlone { try $0["rebuilt"].search("gin").results().map(\.rank) }
+    try run[0].step { try $0["rebuilt"].rebuildIndexes() }
+    #expect(try run[0].commit() == nil)
+    #expect(try search.value() == expected)
+    #expect(expected.allSatisfy { $0 > 0 })
+    #expect(try run.observer.verify() == [])
+  }
+
   @Test("An index of documents whose changes are tracked is no change")
   func tracked() throws {
     try notes.setChangeTracking(.on)

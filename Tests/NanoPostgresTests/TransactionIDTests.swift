@@ -40,6 +40,24 @@ struct TransactionIDTests {
     #expect(meanwhile < second)
   }
 
+  @Test("The row that a transaction leaves behind is as old as its commit, not as its beginning")
+  func age() throws {
+    let configuration = Faults.configuration()
+    let store = try TestDatabase.store(configuration)
+    defer { try? store.close() }
+    var time: String?
+    try store.write {
+      try store["items"].save(["n": 1], key: "a")
+      time = try store.sql("SELECT clock_timestamp()::text AS t").first?["t"]?.string
+    }
+    let began = try #require(time)
+    let later = try Faults.server().psql(
+      """
+      SELECT count(*) FROM \(configuration.schema).nano_transactions WHERE applied > '\(began)'
+      """)
+    #expect(later == "1")
+  }
+
   @Test("A transaction that waits for the lock of the metadata has a later ID, too")
   func metadata() throws {
     let run = try Interleaving(2, .serializable)

@@ -40,16 +40,18 @@ struct CommittedChanges {
 
   private var table: String { core.names.qualified("nano_transactions") }
 
-  /// Selects the current snapshot, whether a transaction may have changed everything, and a changed collection. Rows that
-  /// were restored from a dump may have IDs that this server has not reached.
+  /// Selects the current snapshot, whether a transaction may have changed everything, a changed collection, and whether
+  /// any document of it may have changed. Rows that were restored from a dump may have IDs that this server has not
+  /// reached.
   var transactions: PostgresStatement {
     PostgresStatement(
       """
-      SELECT pg_current_snapshot()::text, t.id IS NOT NULL AND t.changed IS NULL, c.name \
+      SELECT pg_current_snapshot()::text, t.id IS NOT NULL AND t.changed IS NULL, c.name, c.is_whole \
       FROM (SELECT 1) AS one LEFT JOIN \(table) AS t ON t.xid >= pg_snapshot_xmin($1::text::pg_snapshot) \
       AND t.xid < pg_snapshot_xmax(pg_current_snapshot()) \
       AND NOT pg_visible_in_snapshot(t.xid, $1::text::pg_snapshot) AND t.writer IS DISTINCT FROM $2 \
-      LEFT JOIN LATERAL unnest(t.changed) AS c(name) ON true ORDER BY t.stamp
+      LEFT JOIN LATERAL (SELECT u.name, count(*) > 1 AS is_whole FROM unnest(t.changed) AS u(name) \
+      GROUP BY u.name) AS c ON true ORDER BY t.stamp
       """, [.text(snapshot), .int(writer)])
   }
 
@@ -83,16 +85,19 @@ struct CommittedChanges {
           rows.bool(row, 1) ? .deleted : rows.bool(row, 2) ? .inserted : .updated
       }
     }
-    var commits = changed.map { name, rows in
-      Commit([Change(name.text, rows.count > Commit.maximumRows ? nil : rows)])
-    }
-    var reported = Set(changed.keys)
+    var commits: [Commit] = []
+    var whole: Set<ExactName> = []
     for row in 0..<transactions.count {
       if transactions.bool(row, 1) { commits.append(.everything) }
-      guard let name = transactions.optionalText(row, 2) else { continue }
-      // Once is enough; its rows are reported if they are known.
-      guard reported.insert(ExactName(name)).inserted else { continue }
-      commits.append(Commit([Change(name, nil)]))
+      guard let name = transactions.optionalText(row, 2).map({ ExactName($0) }) else { continue }
+      // Once is enough; its rows are reported if they are all that changed.
+      guard transactions.bool(row, 3) || changed[name] == nil, whole.insert(name).inserted else {
+        continue
+      }
+      commits.append(Commit([Change(name.text, nil)]))
+    }
+    for (name, rows) in changed where !whole.contains(name) {
+      commits.append(Commit([Change(name.text, rows.count > Commit.maximumRows ? nil : rows)]))
     }
     return commits
   }

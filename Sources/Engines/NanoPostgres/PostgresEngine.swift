@@ -206,6 +206,7 @@ package final class PostgresEngine: Engine {
 
   /// One connection is left for readers.
   package var concurrentWrites: Int { max(1, core.configuration.maximumConnections - 1) }
+  package var maximumReads: Int { core.configuration.maximumConnections }
 
   package func write<Result>(
     _ isolation: Isolation, _ interruption: Interruption?,

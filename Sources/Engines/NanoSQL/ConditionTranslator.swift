@@ -28,6 +28,13 @@ extension SQLExpression {
     return logic(chains.compactMap { logic($0, word) }, word)
   }
 
+  /// The number of pairs of parentheses around a part that is joined with others.
+  package static func levels(ofParts count: Int) -> Int {
+    if count <= 1 { return 0 }
+    if count <= longestChain { return 1 }
+    return 1 + levels(ofParts: (count + longestChain - 1) / longestChain)
+  }
+
   /// The most parts that are joined without further parentheses. Each adds a level to the expression, of which SQLite
   /// permits 1,000. Arbitrary; a small part of that, because conditions are nested.
   private static var longestChain: Int { 64 }
@@ -86,10 +93,14 @@ package protocol ConditionTranslator {
   func translateSimple(_ condition: Condition) -> Translation?
   /// Translates a whole condition whose parts cannot be translated one by one.
   func translateWhole(_ condition: Condition) -> Translation?
+  /// Returns the translator of conditions inside this many more pairs of parentheses; `nil` if the engine does not
+  /// accept SQL that is nested so deeply.
+  func nested(_ levels: Int) -> Self?
 }
 
 extension ConditionTranslator {
   package func translateWhole(_ condition: Condition) -> Translation? { nil }
+  package func nested(_ levels: Int) -> Self? { self }
   package var limits: TranslationLimits? { nil }
   package func weight(_ condition: Condition) -> Int { 1 }
   package func merged(_ condition: Condition) -> Condition { condition }
@@ -158,18 +169,26 @@ extension ConditionTranslator {
   package func translate(_ condition: Condition) -> Translation? {
     switch condition {
     case .constant(let truth): return Translation(sql: .constant(truth), isExact: true)
-    case .all(let parts):
+    case .all:
       // A part without SQL narrows the result, so that leaving it out selects a superset.
+      let parts = condition.conjuncts
       let used = limits.map { parts.prefix($0.conjuncts) } ?? parts[...]
-      let translations = used.map(translate)
+      guard let nested = nested(Translation.SQL.levels(ofParts: used.count)) else {
+        return translateWhole(condition)
+      }
+      let translations = used.map { nested.translate($0) }
       guard let sql = Translation.SQL.all(translations.compactMap { $0?.sql }) else {
         return translateWhole(condition)
       }
       let isExact = used.count == parts.count && translations.allSatisfy { $0?.isExact == true }
       return Translation(sql: sql, isExact: isExact)
-    case .any(let parts):
+    case .any:
+      let parts = condition.alternatives
       if let limits, parts.count > limits.alternatives { return translateWhole(condition) }
-      let translations = parts.compactMap(translate)
+      guard let nested = nested(Translation.SQL.levels(ofParts: parts.count)) else {
+        return translateWhole(condition)
+      }
+      let translations = parts.compactMap { nested.translate($0) }
       guard translations.count == parts.count else { return translateWhole(condition) }
       let sql = Translation.SQL.any(translations.map(\.sql)) ?? .constant(false)
       return Translation(sql: sql, isExact: translations.allSatisfy(\.isExact))

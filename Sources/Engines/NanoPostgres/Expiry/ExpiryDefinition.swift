@@ -76,21 +76,51 @@ struct ExpiryDefinition {
       "DELETE FROM \(expirations) WHERE id = ANY($1)", [.ints(rowIDs.map { $0 })])
   }
 
-  /// Deletes the earliest expired documents that no other transaction deletes, and returns their IDs and keys.
+  /// Deletes the earliest expired documents that no other transaction has locked, and returns their IDs and keys.
   func sweep(at time: Int64, limit: Int) -> PostgresStatement {
-    PostgresStatement(
-      """
-      WITH due AS (SELECT t.id FROM \(expirations) AS e JOIN \(table) AS t ON t.id = e.id \
-      WHERE e.expires <= $1 ORDER BY e.expires LIMIT $2 FOR UPDATE OF t SKIP LOCKED) \
-      DELETE FROM \(table) AS t USING due WHERE t.id = due.id RETURNING t.id, t.key
-      """, [.int(time), .int(Int64(limit))])
+    delete(
+      PostgresSQL("e.expires <= ") + .value(.int(time)) + " ORDER BY e.expires LIMIT "
+        + .value(.int(Int64(limit))), " SKIP LOCKED")
   }
 
-  /// Deletes documents that have expired, and returns their IDs and keys.
+  /// Deletes documents that have expired, and returns their IDs and keys. Waits for transactions that have locked them.
+  ///
+  /// - Parameter condition: Names the columns of a document with the prefix `t`.
   func remove(_ condition: PostgresSQL, at time: Int64) -> PostgresStatement {
-    ("DELETE FROM \(table) WHERE " + condition
-      + " AND EXISTS (SELECT FROM \(expirations) AS e WHERE e.id = \(table).id AND e.expires <= "
-      + .value(.int(time)) + ") RETURNING id, key").statement
+    // In the order of ``sweep(at:limit:)``, so that two transactions do not wait for each other.
+    delete(
+      condition + " AND e.expires <= " + .value(.int(time)) + " ORDER BY e.expires, e.id", "")
+  }
+
+  /// Locks both rows: the server checks the condition again only for rows that it locks, and the transaction that it
+  /// waits for may extend the expiration.
+  private func delete(_ condition: PostgresSQL, _ wait: String) -> PostgresStatement {
+    let start: PostgresSQL =
+      "WITH due AS (SELECT t.id FROM \(expirations) AS e JOIN \(table) AS t ON t.id = e.id WHERE "
+    let end: PostgresSQL =
+      " FOR UPDATE OF t, e\(wait)) DELETE FROM \(table) AS t USING due WHERE t.id = due.id "
+      + "RETURNING t.id, t.key"
+    return (start + condition + end).statement
+  }
+
+  /// Selects whether there are expired documents, including those that other transactions have locked.
+  func hasExpired(at time: Int64) -> PostgresStatement {
+    // Without the order, the plan for any time reads all expirations: it assumes that many have passed. The server
+    // ignores an order in EXISTS.
+    PostgresStatement(
+      """
+      SELECT coalesce((SELECT true FROM \(expirations) AS e JOIN \(table) AS t ON t.id = e.id \
+      WHERE e.expires <= $1 ORDER BY e.expires LIMIT 1), false)
+      """, [.int(time)])
+  }
+
+  /// Selects the IDs of documents that have expired, including those that other transactions have locked.
+  ///
+  /// - Parameter condition: Names the columns of a document with the prefix `t`.
+  func expired(_ condition: PostgresSQL, at time: Int64) -> PostgresStatement {
+    let start: PostgresSQL =
+      "SELECT t.id FROM \(expirations) AS e JOIN \(table) AS t ON t.id = e.id WHERE "
+    return (start + condition + " AND e.expires <= " + .value(.int(time))).statement
   }
 
   func ofRows(_ rowIDs: [Int64]) -> PostgresStatement {

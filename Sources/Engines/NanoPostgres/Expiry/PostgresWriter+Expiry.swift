@@ -25,6 +25,8 @@ extension PostgresWriter {
     if !cleared.isEmpty { session.enqueue(definition.clear(cleared)) }
     guard !set.isEmpty else { return }
     session.enqueue(definition.set(set))
+    // The timers of other stores may have to be set earlier.
+    table.noteUnlistedChange()
     for (_, time) in set {
       expiry.note(time)
       if time <= self.time {
@@ -84,7 +86,7 @@ extension PostgresWriter {
     try enableExpirations(table)
     guard let definition = table.collection.expiry else { return }
     // Otherwise, documents that have already expired would become visible again.
-    _ = note(try session.run(definition.remove("true", at: time)), table)
+    note(try session.run(definition.remove("true", at: time)), table)
     _ = try session.run(.once("DELETE FROM \(definition.expirations)"))
     guard let rule else { return }
     guard case .field = rule else {
@@ -123,13 +125,16 @@ extension PostgresWriter {
 
 /// Expired documents in a transaction.
 extension PostgresWriter {
-  /// Deletes a few expired documents at the first use of a collection. Those that another transaction deletes are left
-  /// to it.
+  /// Deletes a few expired documents at the first use of a collection, unless other transactions have locked them.
   func sweep(_ table: WriterTable) throws {
-    guard table.collection.hasExpirations else { return }
+    guard let definition = table.collection.expiry else { return }
     table.hasExpiredRows = true
     guard expiry.sweeps else { return }
-    table.hasExpiredRows = try sweep(table, limit: ExpiryLog.step) == ExpiryLog.step
+    let results = try session.run([
+      definition.sweep(at: time, limit: ExpiryLog.step), definition.hasExpired(at: time),
+    ])
+    note(results[0], table)
+    table.hasExpiredRows = results[1].bool(0, 0)
   }
 
   func sweepExpired(limit: Int, from collection: String) throws -> Int {
@@ -143,6 +148,7 @@ extension PostgresWriter {
   }
 
   /// Records deleted documents, and returns their number.
+  @discardableResult
   private func note(_ rows: PostgresResult, _ table: WriterTable) -> Int {
     guard rows.count > 0 else { return 0 }
     noteWrite()
@@ -158,31 +164,52 @@ extension PostgresWriter {
     return rows.count
   }
 
-  /// Deletes all expired documents, since a unique index could reject a document because of any of them.
+  /// Deletes all expired documents, before a unique index is built. Waits for transactions that have locked them.
   func sweepAll(_ table: WriterTable) throws {
     guard table.hasExpiredRows, let definition = table.collection.expiry else { return }
-    _ = note(try session.run(definition.remove("true", at: time)), table)
+    note(try session.run(definition.remove("true", at: time)), table)
     table.hasExpiredRows = false
   }
 
-  /// Deletes documents that have expired, before others are written with their keys or row IDs.
-  func removeExpired(_ identities: [Identity], _ table: WriterTable) throws {
-    guard table.hasExpiredRows, let definition = table.collection.expiry else { return }
-    if table.collection.hasUniqueIndexes { return try sweepAll(table) }
-    let (keys, rowIDs) = identities.reduce(into: ([String](), [Int64]())) { found, identity in
+  /// Deletes documents that have expired, before others are written with their keys or row IDs. Waits for transactions
+  /// that have locked them, which may delete them or extend their expirations.
+  ///
+  /// - Returns: Whether one had expired.
+  @discardableResult
+  func removeExpired(_ identities: [Identity], _ table: WriterTable) throws -> Bool {
+    guard table.hasExpiredRows, let definition = table.collection.expiry else { return false }
+    // The transaction has locked the documents and keys that it knows.
+    let unknown = identities.filter { if case .unknown = table.known[$0] { true } else { false } }
+    let (keys, rowIDs) = unknown.reduce(into: ([DocumentKey](), [Int64]())) { found, identity in
       switch identity {
-      case .key(let key): found.0.append(key.description)
+      case .key(let key): found.0.append(key)
       case .rowID(let id): found.1.append(id)
       }
     }
+    var conditions: [PostgresSQL] = []
     if !keys.isEmpty {
-      let condition = "key = ANY(" + PostgresSQL.value(.texts(keys.map { $0 })) + ")"
-      _ = note(try session.run(definition.remove(condition, at: time)), table)
+      let texts = PostgresSQL.value(.texts(keys.map(\.description)))
+      conditions.append("t.key = ANY(" + texts + ") AND t.key IS NOT NULL")
     }
     if !rowIDs.isEmpty {
-      let condition = "id = ANY(" + PostgresSQL.value(.ints(rowIDs.map { $0 })) + ")"
-      _ = note(try session.run(definition.remove(condition, at: time)), table)
+      let ids = PostgresSQL.value(.ints(rowIDs.map { $0 }))
+      conditions.append("t.id = ANY(" + ids + ")")
     }
+    guard !conditions.isEmpty else { return false }
+    let found = try session.run(conditions.map { definition.expired($0, at: time) })
+    let expired: [Int64] = found.flatMap { rows in (0..<rows.count).map { rows.int($0, 0) } }
+    guard !expired.isEmpty else { return false }
+    // Keys are locked before rows. Those of documents that have not expired must not be locked for this: the
+    // transaction may have locked their rows, for which the one that holds the key would wait.
+    let locks = try lock(keys, table)
+    let ids = PostgresSQL.value(.ints(expired.map { $0 }))
+    let results = try session.run(
+      locks + [
+        definition.remove("t.id = ANY(" + ids + ")", at: time), definition.hasExpired(at: time),
+      ])
+    note(results[locks.count], table)
+    table.hasExpiredRows = results[locks.count + 1].bool(0, 0)
+    return true
   }
 }
 

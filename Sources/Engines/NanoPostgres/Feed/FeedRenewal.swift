@@ -55,7 +55,8 @@ extension PostgresWriter {
     feed.state = FeedState(
       timeline: FeedState.newTimeline(), origin: feed.state.timeline, pruned: feed.state.pruned)
     feed.table = oid
-    feed.base = last + 1 - (try transactionID())
+    try PostgresFeed.requireNumber(last, collection)
+    feed.base = last + 1 - (try transactionIDs().oldest)
     _ = try session.run(.once(objects.functionDefinition(feed.base)))
     try store(feed, table)
   }

@@ -18,13 +18,23 @@ extension PostgresWriter {
         [.capability: "changeTracking", .collection: collection])
     }
     // The first number is 1. What another program left behind would make the creation fail.
-    let base = 1 - (try transactionID())
+    let base = 1 - (try transactionIDs().oldest)
     _ = try session.run(objects.removal + objects.creation(base))
     try store(PostgresFeed(state, base: base, table: try tableID(table)), table)
+    // The feed does not have the documents that changed before, of which observers may not have been notified.
+    table.noteUnlistedChange()
   }
 
-  func transactionID() throws -> Int64 {
-    try session.run(PostgresStatement("SELECT pg_current_xact_id()::text::bigint")).int(0, 0)
+  /// Returns the ID of the transaction, and that of the oldest one that is running: it may write to the collection once
+  /// this transaction has released its lock.
+  func transactionIDs() throws -> (current: Int64, oldest: Int64) {
+    let ids = try session.run(
+      PostgresStatement(
+        """
+        SELECT pg_current_xact_id()::text::bigint, \
+        pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+        """))
+    return (ids.int(0, 0), ids.int(0, 1))
   }
 
   func tableID(_ table: WriterTable) throws -> Int64 {
@@ -50,23 +60,27 @@ extension PostgresWriter {
     }
     noteWrite()
     let objects = table.collection.feedObjects(names)
-    let current = try transactionID()
+    let (current, oldest) = try transactionIDs()
     var last = current + feed.base
+    var highest: Int64 = 0
     var statements: [PostgresStatement] = []
     for row in rows {
       let number: Int64
       switch row.place {
-      case .number(let given): number = given
+      case .number(let given):
+        try PostgresFeed.requireNumber(given, collection)
+        number = given
       case .unnumbered: number = last + 1
       }
       last = max(last, number)
+      highest = max(highest, number)
       statements.append(
         row.deleted.map { objects.deletion(row, number, $0) }
           ?? objects.numbering(row.rowID, number))
     }
-    if last > current + feed.base {
-      // Later entries have larger numbers.
-      feed.base = last + 1 - current
+    if highest >= oldest + feed.base {
+      // Later entries have larger numbers, whichever transaction writes them.
+      feed.base = highest + 1 - oldest
       statements.append(.once(objects.functionDefinition(feed.base)))
     }
     _ = try session.run(statements)

@@ -48,18 +48,25 @@ extension PostgresWriter {
   private func createStatistics(_ index: PostgresTextIndex, _ table: WriterTable) throws {
     guard let statistics = TextStatistics(index, table.collection, names) else { return }
     // An index with this name may have been dropped by an earlier version.
-    _ = try session.run(statistics.cleanup + statistics.creation)
+    _ = try session.run(statistics.cleanup + statistics.creation + statistics.counting)
   }
 
   /// Tokenizes all documents again and counts them, also those of an index without statistics.
+  ///
+  /// It drops nothing that exists, since that would wait for readers, which wait for the index that was rebuilt before.
   func rebuild(_ index: PostgresTextIndex, _ table: WriterTable) throws {
+    if let statistics = TextStatistics(index, table.collection, names) {
+      // Another program may have dropped some of them.
+      _ = try session.run(statistics.creation)
+      try fill(index, table)
+      _ = try session.run(statistics.counting)
+      return
+    }
     var index = index
-    if let old = TextStatistics(index, table.collection, names) { _ = try session.run(old.removal) }
     try fill(index, table)
-    let isNew = index.statistics == nil
     index.statistics = statisticsName(index.definition.name, table)
     try createStatistics(index, table)
-    guard isNew, index.statistics != nil else { return }
+    guard index.statistics != nil else { return }
     try record(index.definition.name, index.sqlName, "text", index.object, table)
   }
 

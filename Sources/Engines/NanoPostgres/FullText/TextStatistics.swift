@@ -47,14 +47,25 @@ struct TextStatistics {
     return (condition.map { sql + " WHERE " + $0 } ?? sql).statement
   }
 
-  /// Creates the objects for the documents as they are. Writers of the table wait until the transaction ends.
+  /// Creates the objects that do not exist. Writers of the documents wait until the transaction ends; readers do not.
   var creation: [PostgresStatement] {
     [
-      "CREATE TABLE \(table) (documents bigint NOT NULL, tokens bigint NOT NULL, mark bigint NOT NULL)",
+      """
+      CREATE TABLE IF NOT EXISTS \(table) (documents bigint NOT NULL, tokens bigint NOT NULL, mark bigint NOT NULL)
+      """,
       functionDefinition,
       trigger("INSERT", "REFERENCING NEW TABLE AS nano_new"),
       trigger("UPDATE", "REFERENCING OLD TABLE AS nano_old NEW TABLE AS nano_new"),
       trigger("DELETE", "REFERENCING OLD TABLE AS nano_old"), trigger("TRUNCATE", ""),
+    ].map { .once($0) }
+  }
+
+  /// Counts the documents as they are. The table stays the same: a reader that has waited for a new one would find no
+  /// rows in it, since its snapshot is older.
+  var counting: [PostgresStatement] {
+    [
+      // Otherwise, rows that are being merged would remain.
+      "LOCK TABLE \(table) IN SHARE ROW EXCLUSIVE MODE", "DELETE FROM \(table)",
       """
       INSERT INTO \(table) SELECT count(*), coalesce(sum(\(index.lengthColumn)), 0), \(Self.mark) FROM \(documents)
       """,
@@ -71,7 +82,7 @@ struct TextStatistics {
   }
 
   private func trigger(_ event: String, _ tables: String) -> String {
-    "CREATE TRIGGER \(triggerName(event)) AFTER \(event) ON \(documents) \(tables) "
+    "CREATE OR REPLACE TRIGGER \(triggerName(event)) AFTER \(event) ON \(documents) \(tables) "
       + "FOR EACH STATEMENT EXECUTE FUNCTION \(function)()"
   }
 

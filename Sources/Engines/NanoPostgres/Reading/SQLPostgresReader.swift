@@ -15,14 +15,18 @@ class SQLPostgresReader: PostgresReader, SQLReader {
   var mayWrite: Bool { false }
 
   func sql(
-    _ text: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
+    _ text: String, _ arguments: SQLArguments, allowsWrites: Bool,
+    _ show: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
     try SQLText(text, .postgres).refuseTransactionControl()
     let statement = try UserStatement(text, arguments)
     try statement.refuseCopying()
-    let mayChange = mayWrite && !statement.isPlainExplanation
+    let mayChange = mayWrite && allowsWrites && !statement.isPlainExplanation
     if mayChange, !statement.isQuery { try refuseInternal(statement) }
-    let result = try session.run([Self.searchPath(names.schema), statement.sent])[1]
+    let result =
+      try mayWrite && !allowsWrites
+      ? runReadOnly(statement)
+      : session.run([Self.searchPath(names.schema), statement.sent])[1]
     // The command tag does not tell: `SELECT` is also that of CREATE TABLE AS, of `WITH` with a DELETE, and of a
     // function that writes.
     if mayChange { noteUserWrite(changesCollections: !statement.isQuery) }
@@ -34,6 +38,17 @@ class SQLPostgresReader: PostgresReader, SQLReader {
     }
     let isReading = result.command.hasPrefix("SELECT") || result.command.hasPrefix("EXPLAIN")
     return SQLSummary(columns: columns, changes: isReading ? 0 : result.changes)
+  }
+
+  /// Runs a statement of a write transaction in a read-only subtransaction, since only the server can tell whether a
+  /// statement writes. It is rolled back, because the transaction could not lock rows with the same setting.
+  private func runReadOnly(_ statement: UserStatement) throws -> PostgresResult {
+    let savepoint = "nano_read_only"
+    return try session.run([
+      .once("SAVEPOINT \(savepoint)"), Self.searchPath(names.schema),
+      PostgresStatement("SELECT set_config('transaction_read_only', 'on', true)"), statement.sent,
+      .once("ROLLBACK TO SAVEPOINT \(savepoint)"), .once("RELEASE SAVEPOINT \(savepoint)"),
+    ])[3]
   }
 
   /// Sets the search path, and the syntax of strings that ``UserStatement/Scan`` assumes, for the transaction only, since

@@ -47,10 +47,13 @@ extension PostgresWriter {
     return statements
   }
 
-  /// The names of the changed collections; `nil` if any may have changed.
+  /// The names of the changed collections; `nil` if any may have changed. A name that occurs more than once is that of a
+  /// collection in which any document may have changed, even if the change feed has some that did.
   private var changedNames: [ExactName]? {
     if ranUserWrite { return nil }
-    return tables.filter { $0.value.change != nil }.map(\.key) + dropped.keys
+    let documents = tables.filter { $0.value.change != nil }.map(\.key)
+    let others = tables.filter { $0.value.hasUnlistedChanges }.map(\.key) + dropped.keys
+    return documents + others + others
   }
 
   /// Commits the transaction. Does nothing if nothing was written.

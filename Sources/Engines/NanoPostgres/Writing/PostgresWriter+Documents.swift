@@ -18,13 +18,12 @@ extension PostgresWriter {
       + ") ON CONFLICT DO NOTHING RETURNING id"
     try requireFree(row, table)
     let locks = try lock([document.key].compactMap { $0 }, table)
-    let result = try session.run(locks + [sql.statement])[locks.count]
-    guard result.count == 1 else { throw try conflict(row, table) }
+    let rowID = try runReportingConflicts(row, table, sql, after: locks)
     try table.paths.observe(document.body)
     if let key = document.key { table.known.forget(.key(key)) }
-    noteInserted(result.int(0, 0), table)
-    try noteExpirations([(result.int(0, 0), document)], table)
-    return result.int(0, 0)
+    noteInserted(rowID, table)
+    try noteExpirations([(rowID, document)], table)
+    return rowID
   }
 
   /// Inserts a document whose key is locked and known to be missing, with a row ID that is reserved; returns `nil` for
@@ -74,7 +73,7 @@ extension PostgresWriter {
     }
     let found = try session.run(
       PostgresStatement("SELECT id FROM \(table.collection.table) WHERE id = $1", [.int(id)]))
-    if found.count > 0 { throw try conflict(row, table) }
+    if found.count > 0 { throw try conflict(row, table).error }
   }
 
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {

@@ -135,7 +135,8 @@ extension PostgresWriter {
       if let key = document.key { missing.remove(key) }
       table.known.note(document)
     }
-    for key in missing { table.known.noteMissing(key) }
+    // Another transaction may extend the expiration of a document that has expired.
+    if !table.hasExpiredRows { for key in missing { table.known.noteMissing(key) } }
     guard results.count > 1, !table.isWhole else { return }
     table.known.reserved = (0..<results[1].count).map { results[1].int($0, 0) }
   }

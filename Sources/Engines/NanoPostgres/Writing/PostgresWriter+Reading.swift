@@ -38,12 +38,17 @@ extension PostgresWriter {
     // There is no row to lock, so that another transaction could insert the document.
     var statements: [PostgresStatement] = []
     switch identity {
-    case .key(let key): statements = try lock([key], table)
+    case .key(let key):
+      // Otherwise, a transaction that has locked an expired document could extend its expiration.
+      if table.hasExpiredRows, expiry.sweeps { try removeExpired([identity], table) }
+      statements = try lock([key], table)
     case .rowID: try lockWhole(table)
     }
     statements.append(select(identity, table.collection))
     let document = note(try session.run(statements)[statements.count - 1], table)
-    if document == nil, case .key(let key) = identity { table.known.noteMissing(key) }
+    if document == nil, case .key(let key) = identity, !table.hasExpiredRows || expiry.sweeps {
+      table.known.noteMissing(key)
+    }
     return document
   }
 

@@ -4,6 +4,13 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
+/// Why a document cannot be stored.
+struct DocumentConflict {
+  let error: StoreError
+  /// The document that has its values of a unique index.
+  var rowID: Int64?
+}
+
 extension PostgresWriter {
   /// Runs a statement that a unique index may reject. A violation rolls back only the statement, and the
   /// transaction stays open.
@@ -11,22 +18,47 @@ extension PostgresWriter {
     _ row: DocumentRow, _ table: WriterTable, _ sql: PostgresSQL, _ identity: Identity? = nil
   ) throws -> PostgresResult {
     guard table.collection.hasUniqueIndexes else { return try runWithoutIndexes(table, sql) }
-    do {
-      let results = try session.run([
-        PostgresStatement("SAVEPOINT nano_single"), sql.statement,
-        PostgresStatement("RELEASE SAVEPOINT nano_single"),
-      ])
-      return results[1]
-    } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
-      try session.rollBack(to: "nano_single")
-      var own: Int64?
-      if let identity = identity ?? row.document.key.map(Identity.key) {
-        let sql = "SELECT id FROM \(table.collection.table) WHERE " + identity.condition
-        let found = try session.run(sql.statement)
-        if found.count > 0 { own = found.int(0, 0) }
+    while true {
+      do {
+        let results = try session.run([
+          PostgresStatement("SAVEPOINT nano_single"), sql.statement,
+          PostgresStatement("RELEASE SAVEPOINT nano_single"),
+        ])
+        return results[1]
+      } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
+        try session.rollBack(to: "nano_single")
+        var own: Int64?
+        if let identity = identity ?? row.document.key.map(Identity.key) {
+          let sql = "SELECT id FROM \(table.collection.table) WHERE " + identity.condition
+          let found = try session.run(sql.statement)
+          if found.count > 0 { own = found.int(0, 0) }
+        }
+        guard let conflict = try violation(row, table, except: own) else { throw error }
+        guard try removeExpired(conflict, table) else { throw conflict.error }
       }
-      throw try violation(row, table, except: own) ?? error
     }
+  }
+
+  /// Runs an INSERT that stores nothing if an index rejects the document, and returns the row ID.
+  ///
+  /// - Parameter locks: Statements to run before it.
+  func runReportingConflicts(
+    _ row: DocumentRow, _ table: WriterTable, _ sql: PostgresSQL, after locks: [PostgresStatement]
+  ) throws -> Int64 {
+    var result = try session.run(locks + [sql.statement])[locks.count]
+    while result.count == 0 {
+      let conflict = try conflict(row, table)
+      guard try removeExpired(conflict, table) else { throw conflict.error }
+      result = try session.run(sql.statement)
+    }
+    return result.int(0, 0)
+  }
+
+  /// Deletes the document that has the unique values of another one, if it has expired.
+  ///
+  /// - Returns: Whether it had expired. It may still exist, if another transaction has extended its expiration.
+  private func removeExpired(_ conflict: DocumentConflict, _ table: WriterTable) throws -> Bool {
+    try conflict.rowID.map { try removeExpired([.rowID($0)], table) } ?? false
   }
 
   /// Runs a statement that only a unique index may reject that is being created concurrently.
@@ -47,28 +79,29 @@ extension PostgresWriter {
   }
 
   /// Returns the reason why a document was not inserted.
-  func conflict(_ row: DocumentRow, _ table: WriterTable) throws -> any Error {
+  func conflict(_ row: DocumentRow, _ table: WriterTable) throws -> DocumentConflict {
     let name = table.collection.description.name
     if let key = row.document.key {
       let sql = "SELECT id FROM \(table.collection.table) WHERE " + Identity.key(key).condition
       if try session.run(sql.statement).count > 0 {
-        return StoreError.duplicateKey(key, in: name)
+        return DocumentConflict(error: .duplicateKey(key, in: name))
       }
     }
     if let id = row.id {
       let sql = "SELECT id FROM \(table.collection.table) WHERE " + Identity.rowID(id).condition
       if try session.run(sql.statement).count > 0 {
-        return StoreError.duplicateRowID(id, in: name)
+        return DocumentConflict(error: .duplicateRowID(id, in: name))
       }
     }
     // What remains is a unique index that is being created concurrently.
-    return try violation(row, table, except: nil) ?? Self.equalValues(table)
+    return try violation(row, table, except: nil)
+      ?? DocumentConflict(error: Self.equalValues(table))
   }
 
   /// Returns the unique index that a document violates, with the existing document that has its values.
   private func violation(
     _ row: DocumentRow, _ table: WriterTable, except own: Int64?
-  ) throws -> StoreError? {
+  ) throws -> DocumentConflict? {
     for index in table.collection.indexes where index.definition.isUnique {
       var conditions: [PostgresSQL] = []
       for column in index.definition.columns {
@@ -91,9 +124,10 @@ extension PostgresWriter {
       if let own { sql += " AND t.id <> " + .value(.int(own)) }
       let found = try session.run((sql + " LIMIT 1").statement)
       guard found.count > 0 else { continue }
-      return StoreError.uniqueViolation(
+      let error = StoreError.uniqueViolation(
         of: index.definition.name, in: table.collection.description.name,
         by: (found.int(0, 0), found.optionalText(0, 1)))
+      return DocumentConflict(error: error, rowID: found.int(0, 0))
     }
     return nil
   }

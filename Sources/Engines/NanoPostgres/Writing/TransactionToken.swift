@@ -33,8 +33,8 @@ struct TransactionToken {
   func statement(_ core: PostgresCore, changed: [ExactName]?) -> PostgresStatement {
     PostgresStatement(
       """
-      INSERT INTO \(core.names.qualified("nano_transactions")) (id, writer, changed) \
-      VALUES ($1, $2, $3) RETURNING stamp
+      INSERT INTO \(core.names.qualified("nano_transactions")) (id, writer, changed, applied) \
+      VALUES ($1, $2, $3, clock_timestamp()) RETURNING stamp
       """,
       [id, .int(core.writer), changed.map { .texts($0.map(\.text)) } ?? .null])
   }

@@ -26,6 +26,8 @@ final class WriterTable {
   /// Whether other connections must reload the definitions.
   var hasNewDefinitions = false
   private(set) var rows: [Int64: Change.Kind]? = [:]
+  /// Whether observers must be notified of more than the documents that the change feed has.
+  private(set) var hasUnlistedChanges = false
   /// Whether there may be expired documents, which the transaction must not mistake for existing ones.
   var hasExpiredRows = false
 
@@ -59,9 +61,12 @@ final class WriterTable {
   /// Records that any document may have changed.
   func noteAll() {
     hasNewDocuments = true
+    hasUnlistedChanges = true
     rows = nil
     known.removeAll()
   }
+
+  func noteUnlistedChange() { hasUnlistedChanges = true }
 
   var change: Change? {
     guard hasNewDocuments, rows?.isEmpty != true else { return nil }
@@ -77,12 +82,15 @@ final class WriterTable {
     fileprivate var hasNewDocuments: Bool
     fileprivate var hasNewDefinitions: Bool
     fileprivate var rows: [Int64: Change.Kind]?
+    fileprivate var hasUnlistedChanges: Bool
+    fileprivate var hasExpiredRows: Bool
   }
 
   var savepointState: SavepointState {
     SavepointState(
       isWhole: isWhole, nextRowID: nextRowID, hasNewRowIDs: hasNewRowIDs, lockedKeys: lockedKeys,
-      hasNewDocuments: hasNewDocuments, hasNewDefinitions: hasNewDefinitions, rows: rows)
+      hasNewDocuments: hasNewDocuments, hasNewDefinitions: hasNewDefinitions, rows: rows,
+      hasUnlistedChanges: hasUnlistedChanges, hasExpiredRows: hasExpiredRows)
   }
 
   func restore(_ state: SavepointState) {
@@ -93,7 +101,8 @@ final class WriterTable {
     hasNewDocuments = state.hasNewDocuments
     hasNewDefinitions = state.hasNewDefinitions
     rows = state.rows
-    hasExpiredRows = collection.hasExpirations
+    hasUnlistedChanges = state.hasUnlistedChanges
+    hasExpiredRows = state.hasExpiredRows
     known.removeAll()
   }
 }

@@ -258,9 +258,19 @@ extension PathTrie {
       entersNestedArray: depth > 1)
   }
 
-  /// Returns whether a decimal ever occurred at a path.
+  /// Returns whether a decimal ever occurred at a path, as far as it is tracked. A name that is tracked stays so if its
+  /// object has too many others.
   package func hasDecimals(at path: FieldPath) -> Bool {
-    summary(at: path)?.types.contains(.decimal) ?? false
+    var reached = [Self.root]
+    var depth = 0
+    for component in path.components {
+      let name = StoredName(component)
+      let next = reached.map { node in name.utf8.withUnsafeBytes { find(node, $0) } }
+      reached = []
+      for node in next where node >= 0 { spread(node, 0, &reached, &depth) }
+    }
+    let decimal = Int32(ObservedTypes.decimal.rawValue)
+    return reached.contains { nodes[Int($0)].types & decimal != 0 }
   }
 
   /// Adds a node and, recursively, its element nodes.
@@ -300,8 +310,12 @@ extension PathTrie {
 
   /// Marks a full root as open after paths were read from a file, which does not store that names were omitted.
   package func settle() {
-    let isFull = nodes[Int(Self.root)].childCount >= Self.maximumChildren
-    if isFull || count >= Self.maximumPaths {
+    // The elements of arrays that were always empty count toward the limit, and are not stored.
+    let array = Int32(ObservedTypes.array.rawValue)
+    let omitted = (0..<count).count { nodes[$0].types & array != 0 && nodes[$0].element < 0 }
+    if nodes[Int(Self.root)].childCount >= Self.maximumChildren
+      || count + omitted >= Self.maximumPaths
+    {
       nodes[Int(Self.root)].types |= Int32(ObservedTypes.open.rawValue)
     }
   }
