@@ -86,6 +86,8 @@ public struct SQLiteConfiguration: Sendable {
   /// How long a call waits for a lock of another process.
   public var busyTimeout: Duration = .seconds(5)
   /// The text encoding. Applies when the file is created.
+  ///
+  /// UTF-16 does not preserve U+FFFE and U+FFFF: a document or a name that contains one is rejected.
   public var encoding: TextEncoding = .utf8
   /// The location of temporary data that exceeds the cache: large sorts and groups, statement journals, and the
   /// copy made while compacting.

@@ -162,7 +162,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
       try readers.with { reader in
         try interruptible(interruption, reader.connection, reader.queue) {
           guard scope != .call else { return try work(SQLiteReader(reader.connection)) }
-          return try reader.connection.transaction("BEGIN DEFERRED") {
+          return try reader.connection.transaction(SQLiteConnection.reading) {
             try work(SQLiteReader(reader.connection))
           }
         }
@@ -283,6 +283,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
 
   package var clock: any StoreClock { configuration.clock }
   package var hasExpirations: Bool { connection.hasExpirations.isSet }
+  package var maximumReads: Int { readers == nil ? 1 : configuration.maximumReaders }
 
   package var lastCommit: CommitStamp? {
     isReplaced.load(ordering: .relaxed) ? nil : logHeader?.lastCommit

@@ -80,8 +80,10 @@ extension SQLiteConnection {
   /// Whether the file has the tables of attachments. Most files do not.
   func hasBlobs() throws -> Bool {
     if knowsBlobTables { return true }
-    knowsBlobTables = try hasTable(BlobSchema.chunks)
-    return knowsBlobTables
+    guard try hasTable(BlobSchema.chunks) else { return false }
+    guard try hasTable(BlobSchema.table) else { throw SQLiteErrors.missing(BlobSchema.table) }
+    knowsBlobTables = true
+    return true
   }
 
   /// Makes versions of the library that do not know a feature of the file reject it.

@@ -117,13 +117,16 @@ extension ConditionCompiler {
   }
 
   /// Returns the condition on the rows of related documents; `nil` if SQL and the functions of the connection cannot
-  /// decide it.
+  /// decide it, or if it is nested too deeply.
   private func innerRows(_ condition: Condition, _ inner: CollectionMetadata) -> InnerRows? {
     var metadata = inner
     metadata.related = self.metadata.related
     metadata.alias = alias(inside: self.metadata)
     metadata.depth = self.metadata.depth + 1
-    let compiler = ConditionCompiler(metadata: metadata)
+    // For SQLite's parser, a subquery is as deep as four pairs of parentheses. The check of the rest is a part, too.
+    let levels = 4 + SQLFragment.levels(ofParts: condition.conjuncts.count + 1)
+    guard let compiler = ConditionCompiler(metadata: metadata, depth: depth).nested(levels)
+    else { return nil }
     let conjuncts = compiler.translateConjuncts(condition)
     let split = compiler.split(condition)
     guard split.rest?.hasUnreadRelated != true, !condition.searches else { return nil }

@@ -14,12 +14,25 @@ struct ConditionCompiler: ConditionTranslator {
   let metadata: CollectionMetadata
   /// Whether joins should look up related documents one by one, because another condition finds few documents.
   var prefersLookups = false
+  /// The number of pairs of parentheses around the conditions.
+  var depth = 0
   var defaults: FieldDefaults? { metadata.defaults }
   var checksEverything: Bool { metadata.hasForeignRows }
   /// SQLite's limit is 32,766 parameters; the difference leaves room for the other parts of a query. Planning takes
   /// time quadratic in the number of parts: 50 ms for 1,000 conjuncts, 300 ms for 5,000 lookups in the wildcard index.
   var limits: TranslationLimits? {
     TranslationLimits(parameters: 32_000, conjuncts: 1_000, alternatives: 5_000)
+  }
+
+  /// The parser of older SQLite versions has a stack of 100 symbols. A pair of parentheses takes three of them, and the
+  /// largest statement around the conditions with the largest comparison in them about 50.
+  private static let maximumDepth = 16
+
+  func nested(_ levels: Int) -> ConditionCompiler? {
+    guard levels <= Self.maximumDepth - depth else { return nil }
+    var nested = self
+    nested.depth += levels
+    return nested
   }
 
   struct Split {
@@ -143,6 +156,7 @@ extension ConditionCompiler {
     return Translation(sql: exact(condition), isExact: true)
   }
 
+  /// Deeply nested parts are checked on the documents.
   private func exact(_ condition: Condition) -> SQLFragment {
     if case .search(let search) = condition, let found = metadata.fullTextLookup(search),
       found.isExact
@@ -153,11 +167,24 @@ extension ConditionCompiler {
       return QueryCompiler(metadata).check(condition)
     }
     switch condition {
-    case .all(let parts): return SQLFragment.all(parts.map(exact)) ?? "1"
-    case .any(let parts): return SQLFragment.any(parts.map(exact)) ?? "0"
-    case .not(let part): return "NOT (" + exact(part) + ")"
-    default: return QueryCompiler(metadata).check(condition)
+    case .all(let parts):
+      guard let joined = exact(parts) else { break }
+      return SQLFragment.all(joined) ?? "1"
+    case .any(let parts):
+      guard let joined = exact(parts) else { break }
+      return SQLFragment.any(joined) ?? "0"
+    case .not(let part):
+      guard let nested = nested(1) else { break }
+      return "NOT (" + nested.exact(part) + ")"
+    default: break
     }
+    return QueryCompiler(metadata).check(condition)
+  }
+
+  /// Returns `nil` for parts that would be nested too deeply.
+  private func exact(_ parts: [Condition]) -> [SQLFragment]? {
+    guard let nested = nested(SQLFragment.levels(ofParts: parts.count)) else { return nil }
+    return parts.map { nested.exact($0) }
   }
 
   /// The expression under which an index stores the values of a field.
@@ -197,9 +224,9 @@ extension ConditionCompiler {
       let indexed = indexedField(path),
       let (binding, literalClass) = ExtractedValue.parameter(value)
     else { return nil }
+    guard !missesEqual(indexed, literalClass), isPreserved(value) else { return nil }
     if isDecimal(indexed, literalClass) { return decimals(indexed, interval, value) }
     guard interval == .equal || isOrdered(indexed, literalClass) else { return nil }
-    guard !missesEqual(indexed, literalClass) else { return nil }
     var test = SQLFragment("\(indexed.expression) \(operation) ") + .parameter(binding)
     // Without statistics, SQLite estimates that an open range selects a quarter of the table, and scans the table
     // rather than sort the rows that the index finds.
@@ -261,7 +288,7 @@ extension ConditionCompiler {
     for element in list {
       guard case .value(let value) = element,
         let (binding, literal) = ExtractedValue.parameter(value),
-        !missesEqual(indexed, literal)
+        !missesEqual(indexed, literal), isPreserved(value)
       else { return nil }
       let isDecimal = isDecimal(indexed, literal)
       guard let found = isDecimal ? number(value, indexed) : binding else { return nil }
@@ -303,11 +330,13 @@ extension ConditionCompiler {
   }
 
   /// Returns whether an equality lookup may miss matches. A text also equals a URL with that text, whose stored form
-  /// differs. A date also equals one that is stored with its exact interval, as -0.0 is.
+  /// differs. A date also equals one that is stored with its exact interval, as -0.0 is. A number also equals a decimal
+  /// among elements, whose entry differs if the catalog does not track the path.
   private func missesEqual(_ indexed: IndexedField, _ literal: PathSummary.PlainClass?) -> Bool {
     switch literal {
     case .text: indexed.summary?.types.contains(.url) ?? true
     case .date: indexed.summary?.types.contains(.irregular) ?? true
+    case .number, .decimal: indexed.elements != nil && indexed.summary == nil
     default: false
     }
   }
@@ -328,12 +357,12 @@ extension ConditionCompiler {
       return Translation(
         sql: SQLFragment("\(column) \(operation) ") + .parameter(.int(id)), isExact: true)
     case (.type, .string(let name))
-    where !name.utf8.contains(0)
+    where !name.utf8.contains(0) && isPreserved(value)
       && (metadata.ordersText || [.equal, .notEqual].contains(comparison)):
       return Translation(
         sql: SQLFragment("\(column) \(operation) ") + .parameter(.text(name)), isExact: true)
     case (.key, .string(let key)) where comparison == .equal:
-      guard let binding = Self.keyBinding(key) else { return Translation(sql: "0", isExact: true) }
+      guard let binding = keyBinding(key) else { return Translation(sql: "0", isExact: true) }
       return Translation(sql: SQLFragment("\(column) = ") + .parameter(binding), isExact: true)
     case (.added, .date(let date)): return added(comparison, date)
     default: return nil
@@ -348,10 +377,11 @@ extension ConditionCompiler {
     for element in list {
       switch (attribute, element) {
       case (.rowID, .value(.int(let id))): bindings.append(.parameter(.int(id)))
-      case (.type, .value(.string(let name))) where !name.utf8.contains(0):
+      case (.type, .value(.string(let name)))
+      where !name.utf8.contains(0) && isPreserved(.string(name)):
         bindings.append(.parameter(.text(name)))
       case (.key, .value(.string(let key))):
-        if let binding = Self.keyBinding(key) { bindings.append(.parameter(binding)) }
+        if let binding = keyBinding(key) { bindings.append(.parameter(binding)) }
       default: return nil
       }
     }
@@ -359,13 +389,20 @@ extension ConditionCompiler {
     return Translation(sql: sql, isExact: true)
   }
 
-  /// Returns the parameter for a key; `nil` for a text that is not a valid key.
-  static func keyBinding(_ key: String) -> SQLBinding? {
+  /// Returns the parameter for a key; `nil` for a text that no key of the database can be.
+  private func keyBinding(_ key: String) -> SQLBinding? {
     switch try? DocumentKey(key) {
     case .uuid(let high, let low)?: .uuid(high, low)
-    case .text(let text)?: .text(text)
-    case nil: nil
+    case .text(let text)? where isPreserved(.string(text)): .text(text)
+    case .text?, nil: nil
     }
+  }
+
+  /// Whether SQLite compares a value as it is. A UTF-16 database, where texts have no order either, compares some as
+  /// different texts.
+  private func isPreserved(_ value: DocumentValue) -> Bool {
+    guard !metadata.ordersText, case .string(let text) = value else { return true }
+    return TextEncoding.preserves(text)
   }
 
   private func added(_ comparison: Comparison, _ date: Date) -> Translation? {

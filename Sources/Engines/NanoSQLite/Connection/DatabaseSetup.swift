@@ -71,9 +71,9 @@ struct DatabaseSetup {
     }
     guard !configuration.isReadOnly else { return }
     try requireWritable()
-    // Takes effect only while the database is empty and before its first page is written.
-    try connection.execute("PRAGMA page_size = \(configuration.pageSize)")
+    // Before the first page is written. In an existing file, the page size would take effect with the next VACUUM.
     if application != Schema.applicationID {
+      try connection.execute("PRAGMA page_size = \(configuration.pageSize)")
       try connection.execute("PRAGMA encoding = '\(configuration.encoding.rawValue)'")
     }
     try setJournalMode()

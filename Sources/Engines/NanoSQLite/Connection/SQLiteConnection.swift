@@ -405,7 +405,13 @@ extension SQLiteConnection {
     do {
       let result = try work()
       try requireTransaction()
-      try runBoundary("COMMIT")
+      let reads = begin == Self.reading && sqlite3_txn_state(handle, "main") != SQLITE_TXN_WRITE
+      do {
+        try runBoundary("COMMIT")
+      } catch let error as StoreError where reads && error.code == .corruptFile {
+        // Refused once damage was found, whose list, as of verification, is a result.
+        rollback()
+      }
       return result
     } catch {
       rollback()
@@ -413,9 +419,12 @@ extension SQLiteConnection {
     }
   }
 
+  /// Begins a transaction that reads.
+  static let reading = "BEGIN DEFERRED"
+
   /// Runs a block whose statements all see the same state.
   func consistently<Result>(_ work: () throws -> Result) throws -> Result {
-    isInTransaction ? try work() : try transaction("BEGIN DEFERRED", work)
+    isInTransaction ? try work() : try transaction(Self.reading, work)
   }
 
   /// - Throws: The error by which the transaction was lost.

@@ -11,12 +11,7 @@ enum SQLiteErrors {
     if let error = readOnly(code, operation) { return error }
     let primary = code & 0xFF
     if let table = missingTable(message) {
-      return StoreError(
-        .corruptFile, "An internal table of the store is missing",
-        [
-          .table: table, .operation: operation, .engineCode: "\(code)",
-          .hint: "restore a backup, or extract the documents into a new file with recover",
-        ])
+      return missing(table).adding(.operation, operation).adding(.engineCode, "\(code)")
     }
     let (kind, sentence) = meaning(primary, message)
     return StoreError(
@@ -45,6 +40,16 @@ enum SQLiteErrors {
       [
         .operation: operation, .engineCode: "\(code)",
         .hint: "open the store once as a user who has write access to the file and its folder",
+      ])
+  }
+
+  /// Returns the error for an internal table that the file should have.
+  static func missing(_ table: String) -> StoreError {
+    StoreError(
+      .corruptFile, "An internal table of the store is missing",
+      [
+        .table: table,
+        .hint: "restore a backup, or extract the documents into a new file with recover",
       ])
   }
 

@@ -181,12 +181,14 @@ extension SQLiteStatement {
     sqlite3_bind_blob(handle, index, uuid, 16, nil)
   }
 
+  /// Binds a key; NULL for one that the database cannot contain, since SQLite would convert it to a different one.
   @inline(__always)
   func bind(_ key: DocumentKey?, at index: Int32) throws(StoreError) {
     switch key {
     case .uuid(let high, let low)?: bind(uuid: high, low, at: index)
-    case .text(let text)?: try bind(text, at: index)
-    case nil: bindNull(at: index)
+    case .text(let text)? where isUTF8 || TextEncoding.preserves(text):
+      try bind(text, at: index)
+    case .text?, nil: bindNull(at: index)
     }
   }
 

@@ -17,6 +17,16 @@ extension SQLiteWriter {
     for (rowID, time) in times { try setExpiration(time, ofRow: rowID, table, expiry) }
   }
 
+  /// Removes the expirations of all documents of a collection, except some.
+  func removeExpirations(from collection: String, except rowIDs: [Int64]) throws {
+    guard let table = try existing(collection), let expiry = table.expiry else { return }
+    let list = "[\(rowIDs.map(String.init).joined(separator: ","))]"
+    try connection.run(
+      SQLFragment(
+        "DELETE FROM \(expiry.expirations) WHERE id NOT IN (SELECT value FROM json_each(?))",
+        [.text(list)]))
+  }
+
   private func setExpiration(
     _ newTime: Int64?, ofRow rowID: Int64, _ table: CollectionTable, _ expiry: ExpirySchema
   ) throws {

@@ -5,14 +5,35 @@ import NanoDocument
 
 /// Functions that create files and folders with the right permissions before SQLite opens them.
 enum NewFile {
-  /// Creates an empty file, which SQLite treats as a new database. SQLite gives the log files the same mode.
+  /// Creates an empty file, which SQLite treats as a new database, unless the file exists. SQLite gives the log files the
+  /// same mode.
   static func create(_ path: String, mode: mode_t) throws(StoreError) {
-    let file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode)
-    if file >= 0 {
-      close(file)
-    } else if errno != EEXIST {
-      throw SystemError.error("The file cannot be created", path: path, errno)
+    var target = path
+    for _ in 0..<maximumLinks {
+      let file = open(target, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode)
+      guard file < 0 else {
+        close(file)
+        return
+      }
+      guard errno == EEXIST else {
+        throw SystemError.error("The file cannot be created", path: path, errno)
+      }
+      // Unlike SQLite, O_EXCL does not follow a symbolic link to a file that does not exist.
+      guard let next = destination(ofLink: target) else { return }
+      target = next
     }
+  }
+
+  /// Systems follow no more.
+  private static let maximumLinks = 40
+
+  /// Returns the path to which a symbolic link leads; `nil` for anything else.
+  private static func destination(ofLink path: String) -> String? {
+    guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else {
+      return nil
+    }
+    return next.hasPrefix("/")
+      ? next : NSString(string: path).deletingLastPathComponent + "/" + next
   }
 
   /// Creates a folder and its missing parents. Foundation's errors do not state why this failed.

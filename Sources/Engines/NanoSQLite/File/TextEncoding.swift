@@ -20,15 +20,35 @@ enum TextEncoding {
     return String(cString: name) == "UTF-8"
   }
 
-  /// Rejects documents with characters that a UTF-16 database does not preserve. SQLite replaces U+FFFE and
-  /// U+FFFF when it converts UTF-8 to UTF-16.
+  /// Returns whether a UTF-16 database preserves a text. SQLite replaces U+FFFE and U+FFFF when it converts UTF-8 to
+  /// UTF-16.
+  static func preserves(_ text: String) -> Bool {
+    !text.unicodeScalars.contains { $0.value & ~1 == 0xFFFE }
+  }
+
+  /// Rejects documents with characters that a UTF-16 database does not preserve.
   ///
   /// - Throws: ``StoreError/Code/valueNotStorable``.
   static func requireUTF16(_ document: NewDocument) throws(StoreError) {
     try requireUTF16(document.body)
-    let texts = [document.key?.description, document.type].compactMap(\.self)
-    for text in texts {
-      guard !text.unicodeScalars.contains(where: { $0.value & ~1 == 0xFFFE }) else { throw refusal }
+    for text in [document.key?.description, document.type].compactMap(\.self) {
+      try requireUTF16(text)
+    }
+  }
+
+  /// The same for other text.
+  static func requireUTF16(_ text: String) throws(StoreError) {
+    guard preserves(text) else { throw refusal }
+  }
+
+  /// The same for a name.
+  ///
+  /// - Throws: ``StoreError/Code/invalidName``.
+  static func requireUTF16(name: String) throws(StoreError) {
+    guard preserves(name) else {
+      throw StoreError(
+        .invalidName, "The name contains a character that a UTF-16 database does not preserve",
+        details)
     }
   }
 
@@ -39,5 +59,9 @@ enum TextEncoding {
 
   private static let refusal = StoreError(
     .valueNotStorable, "A string contains a character that a UTF-16 database does not preserve",
-    [.actual: "U+FFFE or U+FFFF", .hint: "use a UTF-8 database, the default"])
+    details)
+
+  private static var details: KeyValuePairs<StoreError.Detail, String> {
+    [.actual: "U+FFFE or U+FFFF", .hint: "use a UTF-8 database, the default"]
+  }
 }

@@ -77,8 +77,8 @@ extension SQLiteReader {
       .sorted { $0.rank > $1.rank || ($0.rank == $1.rank && $0.rowID < $1.rowID) }
     let compiler = QueryCompiler(table.metadata)
     let (rest, isWhole) = compiler.withoutRankingSearch(query)
-    // If the search is the whole condition, skipped documents are not read.
-    let skipped = isWhole ? min(query.offset, ranks.count) : 0
+    // If the search is the whole condition, skipped documents are not read. The index has expired documents too.
+    let skipped = isWhole && query.expiredAt == nil ? min(query.offset, ranks.count) : 0
     var toSkip = query.offset - skipped
     var remaining = query.limit ?? .max
     guard remaining > 0 else { return }

@@ -9,6 +9,7 @@ extension SQLiteWriter {
   func createFullTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     try index.validate()
     try StoredNames.validate(.index, name: index.name)
+    if !connection.isUTF8 { try TextEncoding.requireUTF16(name: index.name) }
     let table = try tableForWriting(collection)
     let name = table.description.name
     if let existing = table.text?.schemas.first(where: {

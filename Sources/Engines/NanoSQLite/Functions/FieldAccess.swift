@@ -65,11 +65,16 @@ enum FieldAccess {
     }
   }
 
+  /// SQLITE_RESULT_SUBTYPE, which headers before version 3.45 lack, and SQLite before it ignores. Without it, an index on
+  /// the same expression replaces calls even where the result must be marked as JSON.
+  private static let returnsSubtype: Int32 = 0x100_0000
+
   static func register(on connection: OpaquePointer) throws(StoreError) {
     let fallback = Unmanaged.passRetained(Fallback(connection)).toOpaque()
     try QueryFunctions.check(
       sqlite3_create_function_v2(
-        connection, "json_extract", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+        connection, "json_extract", 2,
+        SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS | returnsSubtype,
         fallback, extract, nil, nil, { Unmanaged<Fallback>.fromOpaque($0!).release() }),
       connection)
   }

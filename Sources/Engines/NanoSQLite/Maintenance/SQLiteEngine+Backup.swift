@@ -57,7 +57,7 @@ extension SQLiteEngine {
     try source.unsafeRead { db in
       let connection = SQLiteConnection(db.sqliteConnection!, isReadOnly: true)
       defer { connection.removeAll() }
-      try connection.transaction("BEGIN DEFERRED") {
+      try connection.transaction(SQLiteConnection.reading) {
         // The first read determines the snapshot; without it, each step would use a new one and restart after
         // every write.
         _ = try connection.first(SQLFragment("SELECT 1 FROM sqlite_schema")) { _ in true }

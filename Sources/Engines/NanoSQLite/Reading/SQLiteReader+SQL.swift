@@ -8,15 +8,16 @@ import NanoSQL
 
 extension SQLiteReader: SQLReader {
   func sql(
-    _ text: String, _ arguments: SQLArguments, _ visit: (SQLRow) throws -> Bool
+    _ text: String, _ arguments: SQLArguments, allowsWrites: Bool,
+    _ visit: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
-    try sql(text, arguments, explaining: false, visit)
+    try sql(text, arguments, allowsWrites: allowsWrites, explaining: false, visit)
   }
 
   /// - Parameter explaining: Whether to return the plan of the statement instead of running it, which requires
   ///   no arguments.
   func sql(
-    _ text: String, _ arguments: SQLArguments, explaining: Bool,
+    _ text: String, _ arguments: SQLArguments, allowsWrites: Bool, explaining: Bool,
     _ visit: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
     try SQLText(text).refuseTransactionControl()
@@ -26,19 +27,20 @@ extension SQLiteReader: SQLReader {
         // Inserted rows with a revision would not count as those of another program.
         guard let writer = self as? SQLiteWriter, !explaining,
           let inserted = connection.statementGuard?.takeInserted(), !inserted.names.isEmpty,
-          !(inserted.isDirect && SQLText(text).isInsertion(withoutColumn: "revision"))
-        else { return try run(statement, explaining ? nil : arguments, visit) }
+          allowsWrites, !(inserted.isDirect && SQLText(text).isInsertion(withoutColumn: "revision"))
+        else { return try run(statement, explaining ? nil : arguments, allowsWrites, visit) }
         return try writer.refusingRevisions(
           in: inserted.names, isDirect: inserted.isDirect, of: statement
         ) {
-          try run(statement, arguments, visit)
+          try run(statement, arguments, allowsWrites, visit)
         }
       }
     }
   }
 
   private func run(
-    _ statement: SQLiteStatement, _ arguments: SQLArguments?, _ visit: (SQLRow) throws -> Bool
+    _ statement: SQLiteStatement, _ arguments: SQLArguments?, _ allowsWrites: Bool,
+    _ visit: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
     guard SQLText(statement.tail).isEmpty else {
       throw StoreError(
@@ -48,7 +50,7 @@ extension SQLiteReader: SQLReader {
     // `EXPLAIN` is reported as writing if the explained statement would write.
     let isWriting =
       sqlite3_stmt_readonly(statement.handle) == 0 && sqlite3_stmt_isexplain(statement.handle) == 0
-    guard self is SQLiteWriter || !isWriting else {
+    guard !isWriting || (allowsWrites && self is SQLiteWriter) else {
       throw StoreError(
         .readOnly, "A statement that writes must run in a write block", [.operation: "sql"])
     }

@@ -72,7 +72,7 @@ extension SQLiteReader {
 
   func explain(sql text: String) throws -> Explanation {
     var plan: [String] = []
-    _ = try sql(text, SQLArguments(), explaining: true) { row in
+    _ = try sql(text, SQLArguments(), allowsWrites: false, explaining: true) { row in
       if case .string(let line)? = row["detail"] { plan.append(line) }
       return true
     }

@@ -68,7 +68,8 @@ class SQLiteReader: EngineReader {
     guard let first = rowIDs.first, let last = rowIDs.last,
       let table = try connection.table(collection)
     else { return }
-    let isRange = last - first == rowIDs.count - 1
+    // Row IDs can be further apart than the largest integer.
+    let isRange = last &- first == Int64(rowIDs.count - 1)
     try connection.with(table, isRange ? .getRange : .getList) { statement in
       if isRange {
         statement.bind(first, at: 1)
@@ -97,8 +98,10 @@ class SQLiteReader: EngineReader {
         return try visitRow(statement, table, visit)
       }
       if isFound { return true }
+      let text = key.description
+      guard connection.isUTF8 || TextEncoding.preserves(text) else { return false }
       return try connection.with(table, .getForeignByKey) { statement in
-        try statement.bind(key.description, at: 1)
+        try statement.bind(text, at: 1)
         bindTime(statement, table)
         return try visitRow(statement, table, visit)
       }
@@ -398,7 +401,8 @@ class SQLiteReader: EngineReader {
   }
 
   func metadata(_ name: String) throws -> DocumentValue? {
-    try RowDamage.naming(MetadataRow.table) {
+    guard connection.isUTF8 || TextEncoding.preserves(name) else { return nil }
+    return try RowDamage.naming(MetadataRow.table) {
       try connection.first(
         SQLFragment("SELECT value FROM nano_metadata WHERE name = ?", [.text(name)])
       ) { row in

@@ -73,13 +73,16 @@ struct Recovery {
     for row in catalog.collections { writer.configure(row) }
     for (collection, root) in catalog.expirations {
       var times: [(rowID: Int64, time: Int64?)] = []
+      var isComplete = !catalog.isSchemaDamaged
       let lost = reader.each(from: root, isIndex: false) { row in
         if row.record.values.count == 2, let time = row.record.values[1].int {
           times.append((row.id, time))
+        } else {
+          isComplete = false
         }
       }
       if lost > 0 { writer.note(collection, "\(lost) pages of expirations cannot be read") }
-      writer.restoreExpirations(times, of: collection)
+      writer.restoreExpirations(times, of: collection, areAll: isComplete && lost == 0)
     }
     for row in catalog.indexes { writer.restoreIndex(row) }
     for row in catalog.metadata { writer.restoreMetadata(row) }

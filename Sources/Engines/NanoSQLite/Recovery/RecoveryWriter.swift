@@ -14,6 +14,8 @@ final class RecoveryWriter {
   private var pendingCollection = ""
   /// Documents whose row IDs are already taken.
   private var displaced: [(RecoveredDocument, collection: String)] = []
+  /// The row IDs that they got, by collection.
+  private var newRowIDs: [ExactName: [Int64]] = [:]
   private var counts: [ExactName: RecoveryReport.Collection] = [:]
   private(set) var report = RecoveryReport()
 
@@ -162,6 +164,7 @@ final class RecoveryWriter {
           "UPDATE \(SQLName.quoted(collection)) SET added = NULL, revision = revision + 1 "
             + "WHERE id = ?", [.int(id)]))
     }
+    if rowID == nil { newRowIDs[ExactName(collection), default: []].append(id) }
     counts[ExactName(collection)]?.saved += 1
     for loss in document.losses { note(collection, loss) }
   }
@@ -220,10 +223,19 @@ extension RecoveryWriter {
   }
 
   /// Restores when documents expire. Those that have expired are deleted when the store is next used.
-  func restoreExpirations(_ times: [(rowID: Int64, time: Int64?)], of collection: String) {
-    guard counts[ExactName(collection)] != nil, !times.isEmpty else { return }
-    attempt(collection, "the expirations could not be restored") {
-      try $0.setExpirations(times, in: collection)
+  ///
+  /// - Parameter areAll: Whether no other document with its own row ID expires, although the collection's rule, when it
+  ///   was restored, has set a time for each.
+  func restoreExpirations(
+    _ times: [(rowID: Int64, time: Int64?)], of collection: String, areAll: Bool
+  ) {
+    guard counts[ExactName(collection)] != nil, areAll || !times.isEmpty else { return }
+    attempt(collection, "the expirations could not be restored") { writer in
+      if areAll, let writer = writer as? SQLiteWriter {
+        let others = newRowIDs[ExactName(collection)] ?? []
+        try writer.removeExpirations(from: collection, except: others)
+      }
+      try writer.setExpirations(times, in: collection)
     }
   }
 

@@ -229,6 +229,8 @@ extension SQLiteConnection {
   /// Returns the table of a collection in the current snapshot; `nil` if there is no such collection.
   func table(_ name: String) throws -> CollectionTable? {
     currentCollection = name
+    // SQLite would look for a different name.
+    guard isUTF8 || TextEncoding.preserves(name) else { return nil }
     let state = try first(
       SQLFragment(
         "SELECT name, identity, generation, indexing, parts FROM nano_collections WHERE name = ?",

@@ -18,9 +18,9 @@ enum Schema {
   /// `NANO`; stored in `PRAGMA application_id`, by which tools such as `file` identify the format.
   static let applicationID: Int64 = 0x4E41_4E4F
 
+  /// The names of the internal tables that every store has.
   static let internalNames: Set<String> = [
     "nano_collections", "nano_indexes", "nano_index_ledger", "nano_paths", "nano_metadata",
-    FeedSchema.internalTable, BlobSchema.table, BlobSchema.chunks,
   ]
 
   static let internalTables = """

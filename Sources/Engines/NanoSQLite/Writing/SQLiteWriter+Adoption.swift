@@ -11,7 +11,8 @@ extension SQLiteWriter {
   /// form are rewritten in the same update, so that SQLite's indexes contain the values that queries look up.
   ///
   /// A row stays foreign if it has no stored form, or if a unique index rejects that form: its adoption must not
-  /// fail the write that triggered it. Queries read foreign rows in addition to the results of indexes.
+  /// fail the write that triggered it. Queries read foreign rows in addition to the results of indexes. Its key is
+  /// rewritten all the same, unless another row has that key.
   func adoptForeignRows(_ table: CollectionTable) throws {
     try removeOrphans(of: table)
     table.hasStuckRows = false
@@ -20,21 +21,38 @@ extension SQLiteWriter {
       if table.feed != nil {
         try ignoringUpdates(row, of: table) { try numberForeignRow(row.id, table) }
       }
-      if try !adopt(row, table) { table.hasStuckRows = true }
+      guard try !adopt(row, table) else { return }
+      table.hasStuckRows = true
+      if row.newKey != nil { try adoptKey(of: row, table) }
     }
   }
 
   /// Converts rows that have a revision to stored form, which an earlier version of the library may have left in
   /// a different form. A row that cannot be converted becomes foreign.
   func rewriteAdoptedRows(_ table: CollectionTable) throws {
-    let name = table.description.name
     try eachRow(of: table, where: "revision IS NOT NULL") { row in
       guard !row.isSound || row.isRewritten || row.newKey != nil else { return }
-      if try adopt(row, table) { return }
-      let release = SQLFragment(
-        "UPDATE \(SQLName.quoted(name)) SET revision = NULL WHERE id = ?", [.int(row.id)])
-      try ignoringUpdates(row, of: table) { try connection.run(release) }
+      if try !adopt(row, table) { try release(row, table) }
     }
+  }
+
+  /// Makes a row foreign.
+  private func release(_ row: ForeignRow, _ table: CollectionTable) throws {
+    let name = SQLName.quoted(table.description.name)
+    let release = SQLFragment("UPDATE \(name) SET revision = NULL WHERE id = ?", [.int(row.id)])
+    try ignoringUpdates(row, of: table) { try connection.run(release) }
+  }
+
+  /// Rewrites the key of a row that stays foreign, so that the statements for single documents find it. The revision
+  /// changes in between, because triggers treat an update without a new one as a write of another program.
+  private func adoptKey(of row: ForeignRow, _ table: CollectionTable) throws {
+    do {
+      try withoutKeepingBody(ofRow: row.id, table) { try update(row, nil, table) }
+    } catch let error as StoreError where error.isConstraint && connection.isInTransaction {
+      // Another row has this key.
+      return
+    }
+    try release(row, table)
   }
 
   private func eachRow(
@@ -121,10 +139,11 @@ extension SQLiteWriter {
             throw error
           }
         }
-        if row.isRewritten || row.newKey != nil {
-          try withoutKeepingBody(ofRow: row.id, table) { try update(row, body, table) }
+        let newBody = row.isRewritten ? body : nil
+        if newBody != nil || row.newKey != nil {
+          try withoutKeepingBody(ofRow: row.id, table) { try update(row, newBody, table) }
         } else {
-          try update(row, body, table)
+          try update(row, nil, table)
         }
         if case .field? = table.settings.expiration {
           try noteExpiration(body, ofRow: row.id, table)
@@ -145,20 +164,26 @@ extension SQLiteWriter {
     }
   }
 
+  /// Gives a row a revision and the new key, if any.
+  ///
+  /// - Parameter body: The body in stored form if the row has another one; `nil` to keep that.
   private func update(
-    _ row: ForeignRow, _ body: UnsafeRawBufferPointer, _ table: CollectionTable
+    _ row: ForeignRow, _ body: UnsafeRawBufferPointer?, _ table: CollectionTable
   ) throws {
     let name = table.description.name
     let revision = CollectionTable.Statement.anyRevision
+    // Otherwise a trigger of the feed would number the row, and the next update would take the same number.
+    let isNumbered = table.feed != nil && (body != nil || row.newKey != nil)
     let sql =
       "UPDATE \(SQLName.quoted(name)) SET revision = \(revision)"
-      + (row.isRewritten ? ", body = ?2" : "") + (row.newKey == nil ? "" : ", key = ?3")
-      + " WHERE id = ?1"
+      + (body == nil ? "" : ", body = ?2") + (row.newKey == nil ? "" : ", key = ?3")
+      + (isNumbered ? ", \(FeedSchema.column) = ?4" : "") + " WHERE id = ?1"
     try ignoringUpdates(row, of: table) {
       try connection.with(sql) { statement in
         statement.bind(row.id, at: 1)
-        if row.isRewritten { try statement.bind(borrowedText: body, at: 2) }
+        if let body { try statement.bind(borrowedText: body, at: 2) }
         if let key = row.newKey { try statement.bind(key, at: 3) }
+        if isNumbered { statement.bind(table.takeNumber(), at: 4) }
         defer { sqlite3_clear_bindings(statement.handle) }
         try statement.run()
       }

@@ -81,7 +81,7 @@ extension SQLiteWriter {
       guard documents[index].rowID == next, documents[index].type == nil,
         documents[index].version == nil
       else { return false }
-      next += 1
+      next &+= 1
     }
     return true
   }

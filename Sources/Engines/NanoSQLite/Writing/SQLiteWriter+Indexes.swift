@@ -61,8 +61,9 @@ extension SQLiteWriter {
         "SELECT id FROM \(SQLName.quoted(collectionName)) WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
         [.int(filled), .int(Int64(max(1, documents) - 1))])
     ) { $0.int(0) }
-    try connection.run(
-      SQLFragment(try schema.fillRange(), [.int(filled), .int(end ?? Int64.max)]))
+    // No integer is below the lowest row ID.
+    let start = filled == .min ? SQLBinding.double(-.infinity) : .int(filled)
+    try connection.run(SQLFragment(try schema.fillRange(), [start, .int(end ?? Int64.max)]))
     try connection.run(
       SQLFragment(
         "UPDATE nano_indexes SET filled = ? WHERE collection = ? AND name = ?",
@@ -78,6 +79,7 @@ extension SQLiteWriter {
   ) throws -> String? {
     try index.validate()
     try StoredNames.validate(.index, name: index.name)
+    if !connection.isUTF8 { try TextEncoding.requireUTF16(name: index.name) }
     let table = try tableForWriting(collection)
     let name = table.description.name
     let isDeclared = index.origin == .declared

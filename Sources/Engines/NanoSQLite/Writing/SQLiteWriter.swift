@@ -155,6 +155,7 @@ extension SQLiteWriter {
     var newByName: [ExactName: CollectionDescription] = [:]
     for description in descriptions {
       try StoredNames.validate(description)
+      if !connection.isUTF8 { try TextEncoding.requireUTF16(name: description.name) }
       let folded = description.name.folded
       let known = try newByName[folded] ?? connection.table(description.name)?.description
       if let known {
@@ -249,17 +250,18 @@ extension SQLiteWriter {
     try settings.validate()
     let table = try tableForWriting(collection)
     guard table.settings != settings else { return }
+    var writer = JSONWriter()
+    writer.object(settings.object)
+    if let failure = writer.failure { throw failure }
+    let text = writer.text
+    if !connection.isUTF8 { try TextEncoding.requireUTF16(text) }
     if table.settings.expiration != settings.expiration {
       try setExpirationRule(settings.expiration, of: collection)
     }
     let name = table.description.name
-    var writer = JSONWriter()
-    writer.object(settings.object)
-    if let failure = writer.failure { throw failure }
     try connection.run(
       SQLFragment(
-        "UPDATE nano_collections SET settings = ? WHERE name = ?",
-        [.text(writer.text), .text(name)]))
+        "UPDATE nano_collections SET settings = ? WHERE name = ?", [.text(text), .text(name)]))
     try nextGeneration(name)
     // Defaults affect query results.
     connection.recorder?.noteWhole(name)
@@ -295,6 +297,7 @@ extension SQLiteWriter {
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {
     try connection.requireTransaction()
     try StoredNames.validate(nil, name: name)
+    if !connection.isUTF8 { try TextEncoding.requireUTF16(name: name) }
     try RowDamage.naming(MetadataRow.table) {
       guard let value else {
         return try connection.run(
@@ -303,11 +306,13 @@ extension SQLiteWriter {
       var writer = JSONWriter()
       writer.value(value)
       if let failure = writer.failure { throw failure }
+      let text = writer.text
+      if !connection.isUTF8 { try TextEncoding.requireUTF16(text) }
       try connection.run(
         SQLFragment(
           "INSERT INTO nano_metadata(name, value) VALUES (?, ?) "
             + "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-          [.text(name), .text(writer.text)]))
+          [.text(name), .text(text)]))
     }
   }
 
