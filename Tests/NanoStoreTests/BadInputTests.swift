@@ -48,6 +48,14 @@ struct BadInputTests {
     let late = Date(timeIntervalSince1970: 300_000_000_000)
     #expect(code { try people.insert(["d": .date(late)]) } == .valueNotStorable)
     #expect(code { try people.update("existing", set: ["d": .date(late)]) } == .valueNotStorable)
+    // Also if other changes of the same call come after it.
+    #expect(
+      code { try people.update("existing", set: ["d": .date(late), "x": 1]) } == .valueNotStorable)
+    #expect(
+      code { try people.update("existing", .set("n", .date(late)), .set("x", 1)) }
+        == .valueNotStorable)
+    #expect(
+      code { try people.find().update(.set("n", .date(late)), .set("x", 1)) } == .valueNotStorable)
     #expect(code { try store.setMetadata(.date(late), "d") } == .valueNotStorable)
     #expect(code { try people.insert(["n": 1] as [String: UInt64]) } == nil)
     try people.find(Condition.key(.notEqualTo, "existing")).delete()

@@ -107,6 +107,32 @@ struct ClosedStoreTests {
     #expect(store.isClosed)
   }
 
+  @Test(
+    "Closing the store in a loop over a stream ends the loop with .closed", .sqlite,
+    .timeLimit(.minutes(10)))
+  func closeInStream() async throws {
+    let scratch = try Scratch()
+    let store = try Store.file(scratch.file("a.db"))
+    try await store["a"].insert((0..<1000).map { ["n": .int($0)] })
+    // Its thread waits with a connection.
+    let other = store["a"].find().stream().makeAsyncIterator()
+    #expect(try await other.next() != nil)
+    var count = 0
+    let failure = await asyncCode {
+      for try await _ in store["a"].find().stream() {
+        count += 1
+        try store.close()
+      }
+    }
+    #expect(failure == .closed)
+    #expect(count > 0 && count < 1000)
+    #expect(store.isClosed)
+    #expect(await asyncCode { while try await other.next() != nil {} } == .closed)
+    #expect(try await other.next() == nil)
+    try store.reopen()
+    #expect(try await store["a"].count() == 1000)
+  }
+
   @Test("A store cannot be closed inside a block that uses it", arguments: [false, true])
   func closeInBlock(inFile: Bool) throws {
     let scratch = try Scratch()

@@ -42,6 +42,21 @@ struct ConcurrentCreationTests {
     #expect(try await store.verify().isEmpty)
   }
 
+  @Test("A document with the lowest row ID is in the index", .sqlite)
+  func lowestRowID() throws {
+    let store = try anyStore()
+    let films = store["films"]
+    try films.insert(["tags": ["x"]])
+    try store.execute(
+      #"INSERT INTO films(id, body) VALUES (-9223372036854775808, '{"tags":["x"]}')"#)
+    // Adopts the row.
+    try films.insert(["tags": ["y"]])
+
+    try films.createIndex("tags", elements: true, concurrently: true)
+    #expect(try films.find("[tags] = ?", "x").count() == 2)
+    #expect(try store.verify().isEmpty)
+  }
+
   @Test("It is not possible in a write block")
   func block() throws {
     let store = try anyStore()

@@ -78,6 +78,17 @@ struct ConfigurationTests {
     #expect(try setting("page_size") { $0.pageSize = 1024 } == "\(size)")
   }
 
+  @Test("Compacting a file with a rollback journal keeps its page size")
+  func compactedPageSize() throws {
+    _ = try setting("page_size") {
+      $0.journalMode = .delete
+      $0.pageSize = 8_192
+    }
+    let store = try Store.file(scratch.file("a.db")) { $0.journalMode = .delete }
+    try store.compact()
+    #expect(try store.statistics().settings["page_size"] == "8192")
+  }
+
   @Test("An out-of-range setting is rejected by name before a file is created")
   func outOfRange() throws {
     let changes: [(String, (inout SQLiteConfiguration) -> Void)] = [
@@ -219,5 +230,39 @@ struct UTF16Tests {
     let plain = try self.store(.utf8)
     try plain["a"].save([text: .string(text)], key: text)
     #expect(try plain["a"].get(text)?.object() == [text: .string(text)])
+  }
+
+  @Test(
+    "A key or name with such a character is not mistaken for the one that it would become",
+    arguments: [0xFFFE, 0xFFFF] as [UInt32])
+  func similar(character: UInt32) throws {
+    let text = "a" + String(try #require(Unicode.Scalar(character)))
+    let replaced = "a\u{FFFD}"
+    let store = try store(.utf16)
+    try store[replaced].save(["n": 1], key: replaced)
+    #expect(try store[replaced].get(text) == nil)
+    #expect(try !store[replaced].delete(text))
+    #expect(code { try store[replaced].update(text, set: ["n": 2]) } == .notFound)
+    #expect(try store[text].get(replaced) == nil)
+    #expect(code { try store[text].save(["n": 2], key: "k") } == .invalidName)
+    #expect(code { try store[replaced].setDefaults([text: 1]) } == .valueNotStorable)
+    #expect(code { try store[replaced].createIndex("n", name: text) } == .invalidName)
+    #expect(code { try store.setMetadata(1, text) } == .invalidName)
+    #expect(code { try store.setMetadata(.string(text), "m") } == .valueNotStorable)
+    #expect(try store.metadata("m") == nil)
+    try store.setMetadata(1, replaced)
+    #expect(try store.metadata(text) == nil)
+    let collection = store[replaced]
+    #expect(code { try collection.createFullTextIndex("t", name: text) } == .invalidName)
+    #expect(try collection.find(.key(.equalTo, text)).delete() == 0)
+    #expect(try collection.find("[__key__] IN (?, 'x')", text).count() == 0)
+    #expect(try collection.find(type: text).count() == 0)
+    try collection.createIndex("n")
+    try collection.update(replaced, set: ["n": .string(replaced)])
+    #expect(try collection.find(Field("n") == text).count() == 0)
+    #expect(try collection.find(Field("n").isIn([text])).count() == 0)
+    try collection.update(replaced, set: ["n": 1])
+    #expect(try store[replaced].get(replaced)?.object() == ["n": 1])
+    #expect(try store.verify().isEmpty)
   }
 }

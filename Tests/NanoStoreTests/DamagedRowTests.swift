@@ -124,6 +124,15 @@ struct DamagedRowTests {
     #expect(try store["a"].count() == 1)
   }
 
+  @Test(
+    "An internal table that a store gets with its first feed or attachment is not damaged before")
+  func optionalTables() throws {
+    let store = try Store(.memory)
+    for table in ["nano_feeds", "nano_blobs", "nano_chunks"] {
+      #expect(code { _ = try store.sql("SELECT count(*) FROM \(table)") } == .database)
+    }
+  }
+
   @Test("A missing internal table is named")
   func missing() throws {
     let store = try damagedStore("DROP TABLE nano_paths")
@@ -184,5 +193,27 @@ struct DamagedRowTests {
     #expect(
       try store.verify().map(\.message)
         == ["the trigger nano_foreign_a differs from the store's definition"])
+  }
+
+  @Test("verify() lists a damaged page of a table, and the problems of other collections")
+  func damagedPage() throws {
+    let path = scratch.file("a.db")
+    let (page, size) = try Store.file(path).using { store in
+      try store["a"].insert((0..<500).map { ["n": .int($0)] as DocumentObject })
+      try store["b"].save(["n": 1], key: "k")
+      try store.execute("UPDATE b SET body = 'x'")
+      return (
+        try store.sql("SELECT rootpage AS n FROM sqlite_schema WHERE name = 'a'")[0]["n"]?.int ?? 0,
+        try store.sql("PRAGMA page_size")[0]["page_size"]?.int ?? 0
+      )
+    }
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    bytes.replaceSubrange((page - 1) * size..<page * size, with: Data(count: size))
+    try bytes.write(to: URL(fileURLWithPath: path))
+
+    let problems = try Store.file(path).verify()
+
+    #expect(problems.contains { $0.subject == "a" })
+    #expect(problems.contains { $0.subject == "b" })
   }
 }

@@ -74,6 +74,43 @@ struct DecimalStoreTests {
     #expect(try store.verify().isEmpty)
   }
 
+  @Test(
+    "Decimals in arrays are found with an index in a collection with more names than are tracked",
+    arguments: [nil, "1", "12.3"])
+  func manyNames(first: String?) throws {
+    let scratch = try Scratch()
+    let store = try Store.file(scratch.file("a.db"))
+    let indexed = store["indexed"]
+    try indexed.createIndex("prices", elements: true)
+    var names = DocumentObject()
+    for number in 0..<1_200 { names["name\(number)"] = 1 }
+    var documents: [DocumentObject] = [names]
+    if let first {
+      documents.insert(["prices": .array([first == "1" ? 1 : amount(first)])], at: 0)
+    }
+    documents += ["12.3", "12.5", "5"].map { ["prices": .array([amount($0)])] }
+    let plain = store["plain"]
+    for document in documents {
+      try indexed.insert(document)
+      try plain.insert(document)
+    }
+
+    for isReopened in [false, true] {
+      for text in [
+        "[prices] = DECIMAL '12.3'", "[prices] = 12.5", "[prices] = 5", "[prices] IN (5, 12.5)",
+      ] {
+        let found = try indexed.find(text).rowIDs().sorted()
+        #expect(!found.isEmpty, "\(text)")
+        #expect(try found == plain.find(text).rowIDs().sorted(), "\(text)")
+      }
+      #expect(try store.verify().isEmpty)
+      if !isReopened {
+        try store.close()
+        try store.reopen()
+      }
+    }
+  }
+
   @Test("Equality, ranges and orders of decimals use the index")
   func plans() throws {
     let store = try anyStore()

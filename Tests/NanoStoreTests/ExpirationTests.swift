@@ -411,6 +411,30 @@ struct ExpirationFileTests {
     }
   }
 
+  @Test("A document whose expiration was removed has none in a recovered file")
+  func recoveryWithoutExpiration() throws {
+    let scratch = try Scratch()
+    let store = try open(scratch.file("a.db"))
+    for name in ["some", "none"] {
+      try store[name].setExpirationRule(.after(.seconds(100)))
+      try store[name].save(["n": 1], key: "a")
+      try store[name].save(["n": 2], key: "b")
+      try store[name].setExpiration(nil, of: "a")
+    }
+    try store["none"].setExpiration(nil, of: "b")
+    try store.close()
+
+    _ = try Store.recover(from: scratch.file("a.db"), to: scratch.file("r.db"))
+
+    let recovered = try open(scratch.file("r.db"))
+    #expect(try recovered["some"].expiration(of: "a") == nil)
+    #expect(try recovered["some"].expiration(of: "b") == date(100))
+    #expect(try recovered["none"].expiration(of: "a") == nil)
+    #expect(try recovered["none"].expiration(of: "b") == nil)
+    #expect(try recovered["none"].expirationRule() == .after(.seconds(100)))
+    #expect(try recovered.verify().isEmpty)
+  }
+
   @Test("A copy has the expirations of its source, and a comparison reports others")
   func copying() throws {
     let scratch = try Scratch()

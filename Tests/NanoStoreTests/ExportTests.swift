@@ -177,6 +177,29 @@ struct ExportTests {
     #expect(web?.code == .invalidArgument)
   }
 
+  @Test("An export never replaces a file of its own store, by whatever path", .sqlite)
+  func ownFile() throws {
+    let store = try Store(.file(scratch.file("own.db")))
+    let own = store["films"]
+    try own.save(["n": 1], key: "a")
+    let attachment = try own.attach(.data(Data([1])), named: "x", to: "a")
+    let link = scratch.file("link")
+    try FileManager.default.createSymbolicLink(
+      atPath: link, withDestinationPath: scratch.file("own.db"))
+    for path in [
+      scratch.file("own.db"), scratch.file("own.db-wal"), scratch.file("./own.db"), link,
+    ] {
+      let exported = error { try own.find().export(to: URL(filePath: path), replacing: true) }
+      #expect(exported?.code == .invalidArgument, "\(path)")
+      let written = error { try store.export(attachment, to: path, replacing: true) }
+      #expect(written?.code == .invalidArgument, "\(path)")
+    }
+    #expect(try own.count() == 1)
+    #expect(try store.verify() == [])
+    try store.close()
+    #expect(try Store(.file(scratch.file("own.db")))["films"].count() == 1)
+  }
+
   @Test("An error of a closure ends the export, and an existing file is unchanged")
   func failing() throws {
     struct Enough: Error {}

@@ -142,6 +142,28 @@ struct FeedFileTests {
     #expect(try entries(since: afterDamaged).0.map(\.key) == ["4"])
   }
 
+  @Test(
+    "A change after the adoption of a row that is rewritten comes after it",
+    arguments: [
+      #"INSERT INTO films(key, body) VALUES ('77', '{"n": 100}')"#,
+      #"INSERT INTO films(key, body) VALUES (77, '{"n":100}')"#,
+      #"INSERT INTO films(key, body, added) VALUES (77, '{"n":100}', 'today')"#,
+    ])
+  func rewritten(statement: String) throws {
+    let (_, start) = try entries(since: nil)
+    try store.execute(statement)
+    // Adopts the row.
+    try films.delete("missing")
+    let (adopted, next) = try entries(since: start)
+    #expect(adopted.map(\.key) == ["77"])
+
+    try films.update("0", set: ["n": 9])
+
+    #expect(try entries(since: next).0.map(\.key) == ["0"])
+    #expect(try films.delete("77"))
+    #expect(try store.verify() == [])
+  }
+
   @Test("Row IDs that the caller chooses, small and the largest ones, are in order")
   func chosenRowIDs() throws {
     let follower = Follower()

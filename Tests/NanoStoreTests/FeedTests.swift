@@ -53,6 +53,49 @@ struct FeedTests {
     }
   }
 
+  @Test(
+    "Buffered saves are in the feed only once they are written, so that no position skips a change",
+    arguments: [false, true])
+  func buffered(inFile: Bool) throws {
+    let scratch = try Scratch()
+    let store = try Store(inFile ? .file(scratch.file("a.db")) : .memory)
+    let films = store["films"]
+    try films.setChangeTracking(.on)
+    store.saveInterval = 10
+    try films.save(["n": 1], key: "a")
+    guard case .entries(let none, let start, false) = try films.changes(since: nil) else {
+      Issue.record("wrong page")
+      return
+    }
+    #expect(none.isEmpty)
+    try store.read {
+      let count = try films.count()
+      #expect(count == 1)
+      #expect(code { _ = try films.changes(since: nil) } == .invalidArgument)
+    }
+    try films.save(["n": 2], key: "a")
+    try store.flush()
+    guard
+      case .entries(let first, let next, false) = try films.changes(
+        since: start, withDocuments: true)
+    else {
+      Issue.record("wrong page")
+      return
+    }
+    #expect(first.map { $0.document?["n"] } == [2])
+    #expect(try store.read { try films.changes(since: next) }.isEmpty)
+
+    try films.save(["n": 3], key: "a")
+    #expect(try films.changes(since: next).isEmpty)
+    store.discardUnsavedChanges()
+    try films.insert(["n": 4], key: "b")
+    guard case .entries(let second, _, false) = try films.changes(since: next) else {
+      Issue.record("wrong page")
+      return
+    }
+    #expect(second.map(\.key) == ["b"])
+  }
+
   @Test("Filters leave out other documents, and pages go on after them")
   func filters() throws {
     let films = try anyStore()["films"]
@@ -155,5 +198,12 @@ struct FeedTests {
     try await Task.sleep(for: .milliseconds(20))
     loop.cancel()
     await #expect(throws: CancellationError.self) { try await loop.value }
+  }
+}
+
+extension FeedPage {
+  /// Whether it is a page without entries.
+  fileprivate var isEmpty: Bool {
+    if case .entries(let entries, _, _) = self { entries.isEmpty } else { false }
   }
 }

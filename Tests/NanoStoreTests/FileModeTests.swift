@@ -32,6 +32,20 @@ struct FileModeTests {
     #expect(modes == ["a.db": 0o600, "a.db-wal": 0o600, "a.db-shm": 0o600, "b.db": 0o600])
   }
 
+  @Test("A private store that a symbolic link to a missing file creates is private")
+  func privateLink() throws {
+    let folder = scratch.file("data")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: scratch.file("link.db"), withDestinationPath: "data/a.db")
+    let store = try Store.file(scratch.file("link.db")) { $0.isPrivate = true }
+    try store["a"].save(["n": 1], key: "k")
+    for name in ["a.db", "a.db-wal", "a.db-shm"] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+      #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+  }
+
   @Test(
     "Otherwise the umask applies", arguments: [("022", 0o644), ("027", 0o640), ("077", 0o600)])
   func umask(umask: String, expected: Int) throws {

@@ -45,6 +45,59 @@ struct ForeignRowTests {
   }
 
   @Test(
+    "A row that cannot be adopted is found and changed by its key, in whatever form that was written",
+    arguments: ["'0199a1b2-0000-7000-8000-000000000001'", "7"])
+  func foreignKey(literal: String) throws {
+    let c = store["c"]
+    let key = literal.replacing("'", with: "")
+    func insertStuck() throws {
+      try store.execute("INSERT INTO c(key, body, added) VALUES (\(literal), '{\"a\":1}', 'today')")
+    }
+    try insertStuck()
+    #expect(try c.get(key)?["a"] == 1)
+    try c.update(key, set: ["a": 2])
+    #expect(try c.get(key)?["a"] == 2)
+    #expect(try c.delete(key))
+    #expect(try c.get(key) == nil)
+
+    try insertStuck()
+    #expect(code { try c.insert(["a": 3], key: key) } == .duplicateKey)
+    try c.save(["a": 4], key: key)
+    #expect(try c.get(key)?["a"] == 4)
+    #expect(try c.count() == 2)
+
+    try c.delete(key)
+    try insertStuck()
+    let rowID = try #require(try c.get(key)?.rowID)
+    try c.update(rowID: rowID, set: ["a": 5])
+    #expect(try c.get(key)?["a"] == 5)
+    #expect(try store.verify() == [])
+  }
+
+  @Test(
+    "An update of a row whose key belongs to another row when the transaction begins throws an error"
+  )
+  func keyOfTwoRows() throws {
+    let c = store["c"]
+    try c.insert(["n": 2], key: "7")
+    try store.execute("INSERT INTO c(key, body) VALUES (7, '{\"n\":3}')")
+    try store.write {
+      try c.delete("7")
+      #expect(code { try c.update("7", set: ["n": 4]) } == .notFound)
+    }
+    #expect(try c.get("7")?["n"] == 3)
+  }
+
+  @Test("A bulk update reaches documents whose row IDs are as far apart as possible")
+  func farRowIDs() throws {
+    let c = store["c"]
+    try store.execute("INSERT INTO c(id, body) VALUES (-1, '{}'), (\(Int64.max), '{}')")
+    try c.find().update(set: ["m": 1])
+    #expect(try Set(c.find(Field("m") == 1).rowIDs()) == [-1, 1, .max])
+    #expect(try store.verify() == [])
+  }
+
+  @Test(
     "A decimal that equals a number of a unique index does not keep the collection from being used")
   func equalDecimal() throws {
     let c = store["c"]

@@ -158,6 +158,33 @@ struct FullDiskTests {
     #expect(try await store["a"].count() == 105)
   }
 
+  @Test("In a group commit that fails, attachments are stored with their content")
+  func coalescedAttachments() async throws {
+    let store = try limited(1 << 20)
+    let large = documents(500)
+    let scratch = try Scratch()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<10 {
+        group.addTask {
+          for round in 0..<10 {
+            guard task > 1 else {
+              #expect(await asyncCode { try await store["a"].insert(large) } == .full)
+              continue
+            }
+            let content = Data("\(task) \(round)".utf8)
+            // A file is read before the call is queued, so that many are finished together.
+            let path = try scratch.write(content, "\(task) \(round)")
+            let attachment = try await store.addAttachment(.file(path: path))
+            let stored = try await store.data(of: attachment)
+            #expect(stored == content)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await store.verify() == [])
+  }
+
   @Test("A full file stays readable, and freed space is reused")
   func file() throws {
     let scratch = try Scratch()

@@ -124,6 +124,31 @@ struct FullTextSearchTests {
     #expect(try texts.search(.phrase("n\u{E000}t")).keys() == ["one"])
   }
 
+  @Test("A line feed is found only within a text, not next to one")
+  func lineFeed() throws {
+    let texts = try anyStore()["texts"]
+    try texts.createFullTextIndex("t", tokens: .substrings)
+    try texts.save(["t": ["gin", "tonic"]], key: "list")
+    try texts.save(["t": "gin\ntonic"], key: "lines")
+
+    for phrase in ["in\n", "\nton"] {
+      #expect(try texts.search(.phrase(phrase)).keys() == ["lines"])
+      #expect(try texts.search(.part(phrase, .anywhere)).keys() == ["lines"])
+      #expect(try texts.search("ton -\"\(phrase)\"").keys() == ["list"])
+      #expect(try texts.find(!Condition.search(.phrase(phrase))).keys() == ["list"])
+    }
+  }
+
+  @Test("Searches in deeply nested conditions find the same documents as flat ones")
+  func nested() throws {
+    let (all, none): (Condition, Condition) = (Field("year") > 0, Field("year") == 1)
+    let condition = (0..<40).reduce(Condition.search("gin")) { (inner, number) -> Condition in
+      number.isMultiple(of: 2) ? .any([none, inner]) : .all([all, inner])
+    }
+    #expect(try films.find(condition).count() == 2)
+    #expect(try films.find(!condition).keys() == ["creme"])
+  }
+
   @Test(
     "A distance longer than every text finds all texts with the phrases",
     arguments: [8, 1 << 31, 1 << 32, Int.max])

@@ -226,6 +226,45 @@ struct IndexTests {
     #expect(try c.find(several).explain().indexes == [indexesEverything ? "everything" : "n"])
   }
 
+  @Test(
+    "Deeply nested conditions find the same documents as flat ones", arguments: [false, true])
+  func nestedConditions(indexesEverything: Bool) throws {
+    let c = store["numbers"]
+    try c.insert([["n": 7], ["n": 70]])
+    if indexesEverything { try c.setIndexing(.everything) } else { try c.createIndex("n") }
+
+    let alternatives = (0..<40).reduce(Condition.any([])) { Field("n") == $1 || $0 }
+    #expect(try c.find(alternatives).rowIDs() == [1])
+    #expect(try c.find(alternatives).explain().indexes == [indexesEverything ? "everything" : "n"])
+    let (positive, negative): (Condition, Condition) = (Field("n") > 0, Field("n") == -1)
+    for count in [10, 16, 17, 40] {
+      let nested = (0..<count).reduce(Field("n") == 7) { (inner, number) -> Condition in
+        number.isMultiple(of: 2) ? .any([negative, inner]) : .all([positive, inner])
+      }
+      #expect(try c.find(nested).rowIDs() == [1])
+      #expect(try c.find(nested).count() == 1)
+    }
+    let text =
+      String(repeating: "[__rowid__] < 9 AND ([__rowid__] = 9 OR (", count: 15)
+      + "[__rowid__] = 2" + String(repeating: "))", count: 15)
+    #expect(try c.find(text).rowIDs() == [2])
+  }
+
+  @Test("Related documents of related documents are found at any depth")
+  func nestedRelated() throws {
+    let staff = store["staff"]
+    try staff.createIndex("boss")
+    for number in 0..<14 {
+      try staff.save(["boss": .string("k\(number - 1)")], key: "k\(number)")
+    }
+    for depth in 1...12 {
+      let condition = (0..<depth).reduce(Field("boss") == "k-1") { (inner, _) -> Condition in
+        Field("boss").related(in: staff).has(inner)
+      }
+      #expect(try staff.find(condition).keys() == ["k\(depth)"])
+    }
+  }
+
   @Test("Index names that differ only in case or in where their parts join are different indexes")
   func namesDoNotCollide() throws {
     try store["a"].createIndex("n", name: "b_c")

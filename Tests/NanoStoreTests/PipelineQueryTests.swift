@@ -134,6 +134,28 @@ struct PipelineQueryTests {
     #expect(row == expected)
   }
 
+  @Test("A facet that reads documents of its own is an error")
+  func facetSource() throws {
+    let newer = films.find(Field("year") > 1990)
+    #expect(
+      code { _ = try films.find().facets(["new": { _ in newer.pipe().limit(1) }]).rows() }
+        == .invalidArgument)
+    #expect(
+      code { _ = try films.find().facets(["new": { _ in series.find().pipe() }]).rows() }
+        == .invalidArgument)
+  }
+
+  @Test("A pipeline over selected fields is an error: its documents would have all fields")
+  func selectedSource() async throws {
+    let titles = films.find().select("title")
+    let union = films.find().union(titles)
+    #expect(await asyncCode { _ = try await titles.pipe().rows() } == .invalidArgument)
+    #expect(await asyncCode { _ = try await union.rows() } == .invalidArgument)
+    #expect(await asyncCode { for try await _ in titles.pipe().updates() {} } == .invalidArgument)
+    let rows = try await films.find().pipe().select(["title": "title"]).rows()
+    #expect(try await rows.count == films.count())
+  }
+
   @Test("Computed fields see attributes, dates and arrays")
   func computed() throws {
     try films.save(

@@ -25,6 +25,20 @@ struct QueryTests {
     try query.fetch().compactMap { $0["title"]?.string }
   }
 
+  @Test("An offset applies to the first page only")
+  func offsetOfPages() throws {
+    let numbers = try anyStore()["numbers"]
+    try numbers.insert((0..<10).map { ["n": .int($0)] as DocumentObject })
+    let query = numbers.find().sorted(by: "n").offset(2)
+    var page = try query.page(3)
+    var found = page.documents
+    while let next = page.next {
+      page = try query.after(next).page(3)
+      found += page.documents
+    }
+    #expect(found.map { $0["n"]?.int } == Array(2..<10))
+  }
+
   @Test("Conditions in Swift and in query text return the same results", arguments: [false, true])
   func conditions(indexed: Bool) throws {
     if indexed {

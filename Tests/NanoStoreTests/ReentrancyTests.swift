@@ -105,6 +105,33 @@ struct ReentrancyTests {
     #expect(try store["a"].count() == before)
   }
 
+  @Test("The closure of each(of:) can use the store, and close it", arguments: kinds)
+  func attachments(kind: String) throws {
+    let scratch = try Scratch()
+    let store = try store(kind, scratch)
+    let total = try store["a"].count()
+    let lengths = [0, 10, 600_000]
+    let added = try lengths.map { try store.addAttachment(.data(Data(count: $0))) }
+    var read = lengths.map { _ in 0 }
+    for index in lengths.indices {
+      try store.each(of: added[index]) { piece in
+        read[index] += piece.count
+        #expect(try store["a"].count() == total)
+        #expect(try store.data(of: added[2]).count == lengths[2])
+        try store.each(of: added[1]) { inner in #expect(inner.count == lengths[1]) }
+        try store["b"].insert(["n": 1])
+      }
+    }
+    #expect(read == lengths)
+    try store.write {
+      try store.each(of: added[2]) { _ in try store["b"].insert(["n": 2]) }
+    }
+    #expect(try store["b"].find(Field("n") == 1).count() == 5)
+    #expect(try store["b"].find(Field("n") == 2).count() == 3)
+
+    #expect(code { try store.each(of: added[2]) { _ in try store.close() } } == .closed)
+  }
+
   @Test("A loop over a stream can write", .timeLimit(.minutes(10)), arguments: kinds)
   func streams(kind: String) async throws {
     let scratch = try Scratch()
@@ -116,6 +143,23 @@ struct ReentrancyTests {
       count += 1
     }
     #expect(try await store["a"].find(Field("seen") == true).count() == 300)
+  }
+
+  @Test(
+    "Loops over several streams can use the store", .sqlite, .timeLimit(.minutes(10)),
+    arguments: 1...3)
+  func severalStreams(readers: Int) async throws {
+    let scratch = try Scratch()
+    let store = try Store.file(scratch.file("a.db")) { $0.maximumReaders = readers }
+    try await store["a"].insert((0..<1000).map { ["n": .int($0)] })
+    let streams = (0...readers).map { _ in store["a"].find().stream().makeAsyncIterator() }
+    for stream in streams { #expect(try await stream.next() != nil) }
+    #expect(try await store["a"].count() == 1000)
+    for stream in streams {
+      var rest = 0
+      while try await stream.next() != nil { rest += 1 }
+      #expect(rest == 999)
+    }
   }
 
   @Test(

@@ -400,6 +400,50 @@ struct IncludingTests {
     #expect(try await results.next()?[0].one("director")?["country"] == "US")
   }
 
+  @Test("A nested inclusion finds documents by a field that its query does not select")
+  func nestedSelection() throws {
+    let cinema = try Cinema(anyStore())
+    try cinema.store["countries"].save(["name": "Canada"], key: "CA")
+    let people = cinema.people.find().select("name")
+      .including("country", from: cinema.store["countries"], as: "home")
+    let film = try #require(
+      try cinema.films.find(.key(.equalTo, "aliens"))
+        .including("directorID", from: people, as: "director").first())
+    let director = try #require(film.one("director"))
+    #expect(try director.document.object() == ["name": "Cameron"])
+    #expect(director.one("home")?["name"] == "Canada")
+    #expect(
+      try film.merged["director"] == ["name": "Cameron", "home": ["name": "Canada"]])
+  }
+
+  @Test("A live query reports a changed reference without a document, and a replaced document")
+  func liveIdentities() async throws {
+    let cinema = try Cinema(anyStore())
+    let film = cinema.films.find(.key(.equalTo, "orphan"))
+    var references = film.including("directorID", from: cinema.people).updates()
+      .makeAsyncIterator()
+    #expect(try await references.next()?[0]["directorID"] == "missing")
+    try await cinema.films.update("orphan", set: ["directorID": "gone"])
+    #expect(try await references.next()?[0]["directorID"] == "gone")
+
+    try await cinema.store["notes"].save(["filmID": "orphan", "text": "A"], key: "first")
+    var notes = film.including(.key, from: cinema.store["notes"], by: "filmID", as: "notes")
+      .updates().makeAsyncIterator()
+    #expect(try await notes.next()?[0].many("notes").map(\.key) == ["first"])
+    let stored = cinema.store["notes"]
+    try await cinema.store.write {
+      _ = try stored.delete("first")
+      try stored.save(["filmID": "orphan", "text": "A"], key: "second")
+    }
+    #expect(try await notes.next()?[0].many("notes").map(\.key) == ["second"])
+    // Saved with equal content: only the revision differs.
+    let orphan = try #require(try await cinema.films.get("orphan"))
+    try await cinema.films.save(orphan)
+    let saved = try #require(try await cinema.films.get("orphan"))
+    #expect(saved.revision != orphan.revision)
+    #expect(try await notes.next()?[0].document.revision == saved.revision)
+  }
+
   @Test("A source in another store, or twice the same name, is an error")
   func errors() throws {
     let (one, other) = (try anyStore(), try anyStore())

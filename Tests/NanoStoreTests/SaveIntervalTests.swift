@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoStore
 import Testing
 
@@ -130,6 +131,23 @@ struct SaveIntervalTests {
       #expect(code { try notes.save(["n": 2], key: "b") } == .readOnly)
       #expect(code { try notes.deleteAll() } == .readOnly)
     }
+    let statements = [
+      "DELETE FROM notes WHERE id = 1 RETURNING id", "UPDATE notes SET body = '{}'",
+      #"INSERT INTO notes(key, body) VALUES ('b', '{}')"#,
+      "INSERT INTO notes(key, body) SELECT 'b', body FROM notes",
+      "CREATE TABLE mine (a)",
+    ]
+    for statement in statements {
+      #expect(code { _ = try store.sql(statement) } == .readOnly, "\(statement)")
+      try store.read {
+        #expect(code { _ = try store.sql(statement) } == .readOnly, "\(statement)")
+        let keys = try store.sql("SELECT key FROM notes").map { $0["key"] }
+        #expect(keys == ["a"])
+      }
+    }
+    #expect(store.hasUnsavedChanges)
+    let count = try store.write { try store.sql(statements[1] + " RETURNING id").count }
+    #expect(count == 1)
     try store.flush()
     #expect(try written == ["a"])
   }
@@ -148,6 +166,22 @@ struct SaveIntervalTests {
     #expect(try notes.get("a")?["n"] == 3)
     #expect(try store["É"].get("a")?["n"] == 1)
     #expect(try store["é"].get("a")?["n"] == 2)
+  }
+
+  @Test("A document that is saved again before it is written keeps its insertion time")
+  func insertionTime() throws {
+    let moment: Int64 = 1_577_836_800_000_000
+    let old = try Array(#"{"n":1}"#.utf8).withUnsafeBytes { body in
+      Document(Document.Header(key: try DocumentKey("a"), added: moment), copying: body)
+    }
+    store.saveInterval = 10
+    try notes.save(old)
+    try notes.save(["n": 2], key: "a")
+    try store.flush()
+
+    let written = try #require(try other["notes"].get("a"))
+    #expect(written["n"] == 2)
+    #expect(written.added == Date(timeIntervalSince1970: 1_577_836_800))
   }
 
   @Test("Discarded saves are never written")

@@ -179,6 +179,60 @@ struct SearchTests {
     #expect(try count(.before, moment.addingTimeInterval(86_400), zone) == 1)
   }
 
+  /// The first second of days, and that of the next day: in summer, at both changes of the clock, and where midnight
+  /// does not exist or is the end of an hour that is repeated.
+  static let days: [(String, Int64, Int64)] = [
+    ("Europe/Berlin", 1_782_856_800, 1_782_943_200),
+    ("Europe/Berlin", 1_774_738_800, 1_774_821_600),
+    ("Europe/Berlin", 1_792_879_200, 1_792_969_200),
+    ("America/Sao_Paulo", 1_541_300_400, 1_541_383_200),
+    ("America/Sao_Paulo", 1_518_832_800, 1_518_922_800),
+  ]
+
+  @Test("Documents can be searched by a day of any length", arguments: days)
+  func addedDay(zone: String, start: Int64, end: Int64) throws {
+    let zone = try #require(TimeZone(identifier: zone))
+    let objects = try anyStore()["objects"]
+    let times = [start * 1_000_000 - 1, start * 1_000_000, end * 1_000_000 - 1, end * 1_000_000]
+    try objects.store.engine().write(nil) { writer in
+      for (number, time) in times.enumerated() {
+        try Array("{}".utf8).withUnsafeBytes { body in
+          _ = try writer.insert(
+            NewDocument(key: DocumentKey("\(number)"), added: time, body: body), into: "objects")
+        }
+      }
+    }
+    for second in [start, start + 1_800, start + 12 * 3_600, end - 1_800, end - 1] {
+      let date = Date(timeIntervalSince1970: Double(second))
+      func keys(_ relation: AddedDateMatch.Relation) throws -> [String] {
+        let search = Search(added: AddedDateMatch(relation, date, day: zone))
+        let copy = try Search(json: search.json)
+        #expect(copy == search)
+        return try copy.keys(in: objects)
+      }
+      #expect(try keys(.before) == ["0"])
+      #expect(try keys(.on) == ["1", "2"])
+      #expect(try keys(.after) == ["3"])
+    }
+  }
+
+  @Test("Only decimal digits read as a number")
+  func numbers() throws {
+    let objects = try anyStore()["objects"]
+    try objects.save(["code": "0x10"], key: "hexadecimal")
+    try objects.save(["code": "+16"], key: "plus")
+    try objects.save(["code": "16"], key: "decimal")
+    try objects.save(["code": 16], key: "number")
+    func keys(_ text: String) throws -> [String] {
+      try Search(match: .equalTo, value: .string(text)).keys(in: objects)
+    }
+    #expect(try keys("0x10") == ["hexadecimal"])
+    #expect(try keys("+16") == ["plus"])
+    #expect(try keys("16") == ["decimal", "number"])
+    #expect(try keys("1.6e1") == ["number"])
+    #expect(try Search().aggregate([.sum("code")], in: objects) == [32])
+  }
+
   @Test("A condition on a key or an attribute with a value that is not text cannot be decoded")
   func predicatesOfText() throws {
     for value in ["null", "3", "[]"] {

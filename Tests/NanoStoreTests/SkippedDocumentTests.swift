@@ -191,4 +191,26 @@ struct ConditionalReplaceTests {
 
     #expect(try films.replace(mine).revision == nil)
   }
+
+  @Test("A replacement by key returns the row ID and insertion time of the stored document")
+  func storedIdentity() throws {
+    let drafts = store["drafts"]
+    try drafts.insert([["n": 1], ["n": 2]])
+    let draft = try drafts.insert(["n": 3], key: "a")
+    let stored = try #require(try films.get("a"))
+    #expect(draft.rowID != stored.rowID)
+
+    let replaced = [
+      try films.replace(draft), try films.replace(draft, ifRevision: 2),
+      try films.replace(Document(["n": 4], key: "a")),
+    ]
+
+    #expect(replaced.map(\.rowID) == [stored.rowID, stored.rowID, stored.rowID])
+    #expect(replaced.map(\.added) == [stored.added, stored.added, stored.added])
+    #expect(replaced.map(\.hasUnsavedChanges) == [false, false, false])
+    try films.delete("a")
+    try films.insert(["n": 5], key: "b")
+    let again = try films.insert(["n": 6], key: "a")
+    #expect(try films.replace(stored).rowID == again.rowID)
+  }
 }

@@ -116,4 +116,21 @@ struct StorableObjectTests {
     #expect(throws: (any Error).self) { try store["all"].object("c") }
     #expect(try store["all"].get("c")?["other"] == 1)
   }
+
+  @Test("An object of an unregistered class without a key replaces its document")
+  func unregisteredWithoutKey() throws {
+    let store = try anyStore()
+    let log = try store.createCollection("log", identity: .rowID)
+    try log.insert([["n": 1], ["n": 2]] as [DocumentObject])
+    func saved(_ object: some StorableObject) throws -> Int64? { try log.save(object).rowID }
+    #expect(try log.find().objects().map { try saved($0) } == [1, 2])
+    #expect(try log.count() == 2)
+    #expect(try log.save(objects: log.find().objects()) == [1, 2])
+    #expect(try log.count() == 2)
+    // In another collection, they are new.
+    let archive = try store.createCollection("archive", identity: .rowID)
+    try archive.insert(["n": 0])
+    #expect(try archive.save(objects: log.find().objects()) == [2, 3])
+    #expect(try archive.get(rowID: 1)?["n"] == 0)
+  }
 }

@@ -187,6 +187,15 @@ struct UnknownFieldTests {
 
     #expect(warnings == [])
   }
+
+  @Test("A path of many numbers that are names and positions is checked in linear time")
+  func numericNames() throws {
+    var object: DocumentValue = 1
+    for _ in 0..<60 { object = .object(["0": object]) }
+    try people.insert(["a": object])
+    let path = "a" + String(repeating: ".0", count: 60)
+    #expect(try people.find(Field(FieldPath(path)) == 1).explain().unknownFields == [])
+  }
 }
 
 @Suite("Edit distance of two names")

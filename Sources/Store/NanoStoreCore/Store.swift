@@ -32,6 +32,7 @@ public final class Store: Sendable {
   /// Serializes flushes, so that no document is written twice.
   let flushing = Mutex(())
   let keys = KeyGenerator()
+  let streams = OpenStreams()
   let types = TypeRegistry()
   /// Distributes commits to observers.
   let hub = ChangeHub()
@@ -159,8 +160,9 @@ public final class Store: Sendable {
   ///
   /// Waits for queued calls, writes buffered documents and waits for running calls first. When
   /// called from a queued call, it does not wait for other queued calls; they fail. Later calls
-  /// throw ``StoreError/Code/closed``, and loops over ``LiveSequence`` end. Closing a closed store
-  /// does nothing.
+  /// throw ``StoreError/Code/closed``, and loops over ``LiveSequence`` end. A loop over a
+  /// ``DocumentStream`` whose documents are not all read yet throws ``StoreError/Code/closed``.
+  /// Closing a closed store does nothing.
   ///
   /// - Throws: An error from writing the buffered documents, which are then lost; the store is
   ///   closed nevertheless. ``StoreError/Code/invalidArgument`` inside a read or write block, which
@@ -178,6 +180,7 @@ public final class Store: Sendable {
         return state.engine
       }
       guard let engine else { continue }
+      streams.endAll(with: Self.closed)
       tuner?.stop()
       sweeper.stop()
       hub.end(engine)

@@ -211,6 +211,19 @@ struct AttachmentTests {
     #expect(try await films.get("alien")?["_attachments"] == nil)
   }
 
+  @Test("The content of a URL that is not that of a file cannot be attached")
+  func otherURLs() async throws {
+    let store = try anyStore()
+    let films = try films(store)
+    let scratch = try Scratch()
+    let path = try scratch.write(Data([1]), "in")
+    let source = AttachmentSource.file(try #require(URL(string: "https://localhost" + path)))
+
+    #expect(code { try films.attach(source, named: "a", to: "alien") } == .invalidArgument)
+    #expect(await asyncCode { _ = try await store.addAttachment(source) } == .invalidArgument)
+    #expect(try await films.attachments(of: "alien").all() == [])
+  }
+
   @Test("A write block attaches with its other writes, or not at all", arguments: [100, 3_000_000])
   func transactions(length: Int) throws {
     struct Stop: Error {}

@@ -9,6 +9,8 @@ public struct AttachmentSource: Sendable {
   private enum Form {
     case data(Data)
     case file(String)
+    /// A URL that is not that of a file.
+    case other(URL)
   }
   private let form: Form
 
@@ -16,7 +18,11 @@ public struct AttachmentSource: Sendable {
   public static func data(_ data: Data) -> AttachmentSource { AttachmentSource(form: .data(data)) }
 
   /// The contents of a file, with only a few megabytes in memory at a time.
-  public static func file(_ url: URL) -> AttachmentSource { .file(path: url.path) }
+  ///
+  /// Storing the contents of a URL with another scheme than `file` throws ``StoreError/Code/invalidArgument``.
+  public static func file(_ url: URL) -> AttachmentSource {
+    url.isFileURL ? .file(path: url.path) : AttachmentSource(form: .other(url))
+  }
 
   /// The contents of a file, addressed by its path.
   public static func file(path: String) -> AttachmentSource { AttachmentSource(form: .file(path)) }
@@ -28,8 +34,8 @@ public struct AttachmentSource: Sendable {
 
   /// Passes the content to a writer, piece by piece.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen``, ``StoreError/Code/inputOutput`` for the file, and errors
-  ///   of writing.
+  /// - Throws: ``StoreError/Code/cannotOpen``, ``StoreError/Code/inputOutput`` for the file,
+  ///   ``StoreError/Code/invalidArgument`` for a URL that is not that of a file, and errors of writing.
   func fill(_ writer: BlobWriter) throws {
     switch form {
     case .data(let data): try data.withUnsafeBytes { try writer.append($0) }
@@ -39,6 +45,10 @@ public struct AttachmentSource: Sendable {
         try Interruption.current?.check()
         try writer.append(piece)
       }
+    case .other(let url):
+      throw StoreError(
+        .invalidArgument, "The content of an attachment can be read only from files",
+        [.path: url.absoluteString])
     }
   }
 }

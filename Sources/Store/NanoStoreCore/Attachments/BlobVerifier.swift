@@ -65,4 +65,12 @@ package struct BlobVerifier {
     position += 1
     (self.hasher, self.position) = (hasher, position)
   }
+
+  /// Reads the next chunk into a buffer, whose contents it replaces.
+  ///
+  /// - Throws: ``StoreError/Code/corruptFile``.
+  mutating func next(_ reader: any EngineBlobReader, into piece: inout [UInt8]) throws {
+    piece.removeAll(keepingCapacity: true)
+    try next(reader) { piece.append(contentsOf: $0) }
+  }
 }

@@ -103,11 +103,12 @@ package final class BlobWriter: Sendable {
     return current
   }
 
-  /// Computes the digest once all bytes were appended.
+  /// Computes the digest once all bytes were appended. Can be repeated, with the call that finishes the content.
   func seal(contentType: String) -> Attachment {
     state.withLock { state in
-      let states = Self.hash(state.buffer, &state.hasher)
-      let digest = state.hasher.digest()
+      var hasher = state.hasher
+      let states = Self.hash(state.buffer, &hasher)
+      let digest = hasher.digest()
       state.sealed = Sealed(digest: digest, states: states)
       return Attachment(
         digest: digest.text, length: state.written + Int64(state.buffer.count),

@@ -108,7 +108,8 @@ extension DocumentAttachments {
     try InternalCollection.refuse(collection.name)
     return try collection.writing(atomic: true) { engine in
       // The document first: on a server, collecting attachments waits for documents before it deletes.
-      guard let changed = try collection.update(identity, engine, DocumentUpdate(changes)) else {
+      guard let changed = try collection.update(identity, engine, try DocumentUpdate(changes))
+      else {
         throw DocumentCollection.notFound(identity, collection.name)
       }
       if let field = try changed.before?.object()[Attachment.field], !field.isNull,

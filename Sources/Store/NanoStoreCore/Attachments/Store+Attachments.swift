@@ -136,9 +136,10 @@ extension Store {
   ///   - path: The file, which is created completely or not at all.
   ///   - replacing: Whether an existing file may be replaced.
   /// - Throws: The errors of ``data(of:)-(Attachment)``; ``StoreError/Code/alreadyExists``,
-  ///   ``StoreError/Code/cannotOpen``, ``StoreError/Code/full`` for the file.
+  ///   ``StoreError/Code/cannotOpen``, ``StoreError/Code/full`` for the file, and
+  ///   ``StoreError/Code/invalidArgument`` if it is a file of the store itself.
   public func export(_ attachment: Attachment, to path: String, replacing: Bool = false) throws {
-    let file = try ExportFile(path: path, replacing: replacing)
+    let file = try ExportFile(path: path, replacing: replacing, of: self)
     try each(of: attachment) { try file.write($0) }
     try file.finish()
   }
@@ -155,17 +156,42 @@ extension Store {
   /// try store.each(of: video) { socket.send($0) }
   /// ```
   ///
-  /// - Parameter visit: Receives bytes that are valid during the call. An error that it throws ends
-  ///   the reading.
-  /// - Throws: The errors of ``data(of:)-(Attachment)``, before the damaged piece.
+  /// - Parameter visit: Receives bytes that are valid during the call. It may use the store. An error
+  ///   that it throws ends the reading.
+  /// - Throws: The errors of ``data(of:)-(Attachment)``, before the damaged piece;
+  ///   ``StoreError/Code/closed`` if the closure closed the store.
   public func each(
     of attachment: Attachment, _ visit: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
-    func read(_ record: BlobRecord, _ reader: any EngineBlobReader) throws {
-      var verifier = try BlobVerifier(record, reader)
-      while !verifier.isAtEnd { try verifier.next(reader, visit) }
+    let digest = try Self.digest(of: attachment)
+    // Copied, so that the closure runs between calls of the engine: a connection in use is not reentrant.
+    var piece: [UInt8] = []
+    if let context = TransactionContext.current(of: self) {
+      let record = try Self.record(digest, context.reader)
+      var verifier = try BlobVerifier(record, context.reader)
+      while !verifier.isAtEnd {
+        try verifier.next(context.reader, into: &piece)
+        try piece.withUnsafeBytes(visit)
+      }
+      return
     }
-    try reading({ attachment }, read)
+    waitForQueued()
+    // Small content is read in the call that finds it.
+    let isWhole = try engine().read(.snapshot, Interruption.current) { reader -> Bool in
+      let record = try Self.record(digest, reader)
+      guard record.chunkLength == 0 else { return false }
+      var verifier = try BlobVerifier(record, reader)
+      try verifier.next(reader, into: &piece)
+      return true
+    }
+    if isWhole { return try piece.withUnsafeBytes(visit) }
+    let kept = try keep(digest)
+    defer { kept.close() }
+    var verifier = try kept.read(Interruption.current) { try BlobVerifier(kept.record, $0) }
+    while !verifier.isAtEnd {
+      try kept.read(Interruption.current) { try verifier.next($0, into: &piece) }
+      try piece.withUnsafeBytes(visit)
+    }
   }
 }
 
@@ -210,8 +236,7 @@ extension Store {
     _ work: (BlobRecord, any EngineBlobReader) throws -> Result
   ) throws -> Result {
     if let context = TransactionContext.current(of: self) {
-      let digest = try Self.digest(of: find())
-      guard let record = try context.reader.blob(digest) else { throw Self.missing(digest) }
+      let record = try Self.record(Self.digest(of: find()), context.reader)
       return try work(record, context.reader)
     }
     waitForQueued()
@@ -221,13 +246,21 @@ extension Store {
     let (digest, small) = try engine().read(.snapshot, Interruption.current) {
       reader -> (BlobDigest, Result?) in
       let digest = try Self.digest(of: known ?? TransactionContext.reading(self, reader, find))
-      guard let record = try reader.blob(digest) else { throw Self.missing(digest) }
+      let record = try Self.record(digest, reader)
       return (digest, record.chunkLength == 0 ? try work(record, reader) : nil)
     }
     if let small { return small }
     let kept = try keep(digest)
     defer { kept.close() }
     return try kept.read(Interruption.current) { try work(kept.record, $0) }
+  }
+
+  /// - Throws: ``StoreError/Code/notFound``.
+  private static func record(
+    _ digest: BlobDigest, _ reader: any EngineBlobReader
+  ) throws -> BlobRecord {
+    guard let record = try reader.blob(digest) else { throw missing(digest) }
+    return record
   }
 
   /// - Throws: ``StoreError/Code/notFound``.

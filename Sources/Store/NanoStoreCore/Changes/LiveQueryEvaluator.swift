@@ -141,6 +141,8 @@ package struct DocumentFingerprint: Sendable {
   private let digest: Int
   /// Nil if another program wrote the document last, or if the number of writes is irrelevant.
   private let revision: Int64?
+  /// The revisions of included documents, in order, each like ``revision``.
+  private var relatedRevisions: [Int64?] = []
 
   package init(_ document: StoredDocument) {
     // A document without a stored form is never adopted.
@@ -175,10 +177,21 @@ package struct DocumentFingerprint: Sendable {
     revision = nil
   }
 
+  /// Creates a fingerprint of a document with its related documents.
+  init(_ including: IncludingDocument) throws {
+    let document = including.document
+    var hasher = Hasher()
+    try including.hash(into: &hasher, &relatedRevisions)
+    rowID = document.rowID ?? 0
+    digest = hasher.finalize()
+    revision = document.isPartial ? nil : document.revision
+  }
+
   /// Whether the document is unchanged. A revision assigned when a writer adopted the row is not a
   /// change.
   func isUnchanged(since old: DocumentFingerprint) -> Bool {
     hasSameContent(as: old) && (revision == old.revision || old.revision == nil)
+      && zip(relatedRevisions, old.relatedRevisions).allSatisfy { $0 == $1 || $1 == nil }
   }
 
   /// Whether it is the same document with equal content, however often it was written.

@@ -83,8 +83,13 @@ extension DocumentCollection {
           key: header.key, type: header.type, version: header.version,
           added: Clock.microseconds(), replacedRevision: expected ?? nil, body: body), in: name)
       if replaced {
-        guard expected != nil, header.rowID == nil else { return }
-        try engine.get(identity, in: name) { header.rowID = $0.rowID }
+        // The given document may be from another row, even in this collection: one that had the key before. One that has
+        // the expected revision is the same, and not worth another round trip.
+        guard identity.isKey, expected == nil || header.rowID == nil || !header.isFrom(name) else {
+          return
+        }
+        (header.rowID, header.added) = (nil, nil)
+        try engine.get(identity, in: name) { (header.rowID, header.added) = ($0.rowID, $0.added) }
         return
       }
       var actual: Int64?
@@ -93,6 +98,7 @@ extension DocumentCollection {
       }
       throw Self.revisionConflict(identity, name, expected: expected ?? nil, actual: actual)
     }
+    if !identity.isKey, !header.isFrom(name) { header.added = nil }
     header.collection = name
     // Without a condition, the replaced revision is unknown.
     header.revision = (expected ?? nil).flatMap(\.nextRevision)
@@ -117,4 +123,12 @@ extension DocumentCollection {
   private static let missingIdentity = StoreError(
     .invalidArgument, "A document with neither key nor row ID cannot replace another",
     [.hint: "insert it, or read the document that it should replace"])
+}
+
+extension Document.Header {
+  /// Whether the document was read from a collection, or written to it.
+  func isFrom(_ name: String) -> Bool {
+    guard let collection else { return false }
+    return collection.hasSameBytes(as: name) || collection.folded == name.folded
+  }
 }

@@ -14,7 +14,7 @@ extension DocumentCollection {
   ) throws -> (before: Document?, after: Document) {
     try checkFailure()
     try InternalCollection.refuse(name)
-    let prepared = DocumentUpdate(changes)
+    let prepared = try DocumentUpdate(changes)
     if case .key(let key) = identity, let changed = try updateOptimistically(key, prepared, upsert)
     {
       return changed
@@ -40,7 +40,8 @@ extension DocumentCollection {
     _ identity: Identity, _ engine: any EngineWriter, _ update: DocumentUpdate,
     ofQuery query: (query: Query, revision: Int64?)? = nil
   ) throws -> (before: Document?, after: Document)? {
-    var read: Int64?
+    // The revision that was not replaced, which is nil in a row of another program.
+    var read: Int64??
     while true {
       var stored: Document?
       try engine.get(identity, in: name) { stored = Document($0, in: name) }

@@ -38,6 +38,8 @@ extension DocumentCollection {
 
   /// Saves a document, replacing the one with the same key. Its row ID and insertion time are kept.
   ///
+  /// - Returns: The document as stored, except that ``Document/added`` is the time of this call: the insertion time that
+  ///   a replaced document keeps is not read.
   /// - Throws: The errors of ``insert(_:key:)-(DocumentObject,_)``, except for an existing key. The
   ///   stored document is unchanged.
   @discardableResult

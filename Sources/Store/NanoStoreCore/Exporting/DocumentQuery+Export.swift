@@ -28,6 +28,7 @@ extension DocumentQuery {
   ///     export with its error.
   /// - Returns: The number of exported documents and bytes.
   /// - Throws: ``StoreError/Code/alreadyExists`` if a file exists and must not be replaced,
+  ///   ``StoreError/Code/invalidArgument`` if it is a file of the store itself,
   ///   ``StoreError/Code/cannotOpen``, ``StoreError/Code/full``, ``StoreError/Code/inputOutput``,
   ///   ``StoreError/Code/corruptDocument``, ``StoreError/Code/invalidPath`` if the format is CSV and
   ///   a field has an empty name, and the errors of the query. No file was created, and an existing
@@ -42,7 +43,7 @@ extension DocumentQuery {
       throw StoreError(
         .invalidArgument, "Documents can be exported only to files", [.path: file.absoluteString])
     }
-    let target = try ExportFile(path: file.path, replacing: replacing)
+    let target = try ExportFile(path: file.path, replacing: replacing, of: collection.store)
     let report = try Exporter(query: self, format: format, onFailure, progress) { bytes in
       try target.write(bytes)
     }.run()

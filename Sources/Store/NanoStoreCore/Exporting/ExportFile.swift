@@ -10,8 +10,10 @@ final class ExportFile {
   private let temporary: String
   private let descriptor: Int32
 
-  /// - Throws: ``StoreError/Code/alreadyExists``, ``StoreError/Code/cannotOpen``.
-  init(path: String, replacing: Bool) throws(StoreError) {
+  /// - Parameter store: The exported store, whose own files are not replaced.
+  /// - Throws: ``StoreError/Code/alreadyExists``, ``StoreError/Code/cannotOpen``,
+  ///   ``StoreError/Code/invalidArgument``.
+  init(path: String, replacing: Bool, of store: Store) throws(StoreError) {
     self.path = path
     isReplacing = replacing
     temporary = "\(path).nanostore-\(UUID().uuidString)"
@@ -19,6 +21,10 @@ final class ExportFile {
     if stat(path, &status) == 0 {
       guard status.st_mode & S_IFMT == S_IFREG else {
         throw StoreError(.cannotOpen, "The path of an export is not that of a file", [.path: path])
+      }
+      if let file = store.file, Self.isPart(status, ofStoreAt: file) {
+        throw StoreError(
+          .invalidArgument, "An export cannot replace a file of its own store", [.path: path])
       }
       guard replacing else { throw Self.exists(path) }
     }
@@ -62,6 +68,17 @@ final class ExportFile {
     guard folder >= 0 else { return }
     fsync(folder)
     close(folder)
+  }
+
+  /// Returns whether a file is that of a store or one that SQLite keeps beside it, by any path.
+  private static func isPart(_ status: stat, ofStoreAt file: String) -> Bool {
+    // SQLite's own files are beside the file that a symbolic link leads to.
+    let file = URL(fileURLWithPath: file).resolvingSymlinksInPath().path
+    return ["", "-wal", "-shm", "-journal"].contains { suffix in
+      var part = stat()
+      guard stat(file + suffix, &part) == 0 else { return false }
+      return part.st_dev == status.st_dev && part.st_ino == status.st_ino
+    }
   }
 
   private static func exists(_ path: String) -> StoreError {

@@ -70,15 +70,19 @@ final class Exporter {
 
   private func writeTable(_ table: CSVExport) throws {
     table.writeHeader(to: &writer)
-    try each { try table.write($0, to: &writer) }
+    // An element of a selected document is at another position if elements before it are not selected.
+    let isWhole = query.query.fields?.contains(where: \.addressesElement) == true
+    try each(isWhole: isWhole) { try table.write($0, to: &writer) }
   }
 
   /// Writes each document, except for those that cannot be written.
-  private func each(_ write: (Document) throws -> Void) throws {
+  ///
+  /// - Parameter isWhole: Whether documents have the fields that the query does not select, too.
+  private func each(isWhole: Bool = false, _ write: (Document) throws -> Void) throws {
     try eachWhole { document in
       let start = writer.count
       do {
-        try write(selected(document))
+        try write(isWhole ? document : selected(document))
         if let failure = writer.failure { throw failure }
         report.documents += 1
       } catch let error as StoreError where error.code == .corruptDocument && onFailure != nil {

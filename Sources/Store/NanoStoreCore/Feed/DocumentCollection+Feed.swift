@@ -17,9 +17,9 @@ extension DocumentCollection {
   /// }
   /// ```
   ///
-  /// Nothing is missed, whichever program writes: this store, other processes, direct SQL. Documents from before
-  /// tracking was turned on come first. Positions stay valid after the store is opened again, compacted, and copied,
-  /// and after index changes.
+  /// Nothing is missed, whichever program writes: this store, other processes, direct SQL. Documents that
+  /// ``Store/saveInterval`` buffers are reported once they are written. Documents from before tracking was turned on
+  /// come first. Positions stay valid after the store is opened again, compacted, and copied, and after index changes.
   ///
   /// - Parameters:
   ///   - position: The position after which to continue; nil for the beginning.
@@ -28,8 +28,8 @@ extension DocumentCollection {
   ///     unknown. A document that no longer matches is not reported.
   ///   - keys: Documents and deletions with other keys are left out.
   ///   - withDocuments: Whether entries contain the documents, read from the same snapshot.
-  /// - Throws: ``StoreError/Code/invalidArgument`` if changes are not tracked, or for a limit below 1; the errors of
-  ///   the condition.
+  /// - Throws: ``StoreError/Code/invalidArgument`` if changes are not tracked, for a limit below 1, or in a read block
+  ///   that sees buffered documents; the errors of the condition.
   public func changes(
     since position: FeedPosition?, limit: Int = 1_000, matching condition: Condition? = nil,
     keys: Set<String>? = nil, withDocuments: Bool = false
@@ -39,7 +39,7 @@ extension DocumentCollection {
       collection: self, limit: limit, condition: condition, keys: keys,
       withDocuments: withDocuments)
     try request.validate()
-    return try reading(.snapshot) { try request.page(after: position, $0).page }
+    return try request.page(after: position).page
   }
   /// The asynchronous form of `changes(since:limit:matching:keys:withDocuments:)`, which does not block the calling
   /// thread.
@@ -86,8 +86,27 @@ struct FeedRequest: Sendable {
     try condition.map { try collection.find($0).validate() }
   }
 
-  /// Returns the next page, and whether committed entries are delayed.
-  func page(
+  /// Reads the next page, and whether committed entries are delayed, without buffered saves: their entries would be
+  /// rolled back, and later entries would get the same numbers.
+  func page(after position: FeedPosition?) throws -> (page: FeedPage, isDelayed: Bool) {
+    let store = collection.store
+    return try collection.inTurn {
+      if let context = TransactionContext.current(of: store) {
+        guard !context.seesBufferedSaves else {
+          throw StoreError(
+            .invalidArgument, "A read block that sees buffered saves cannot read a change feed",
+            [.collection: collection.name, .hint: "call flush() before the block"])
+        }
+        return try page(after: position, context.reader)
+      }
+      store.waitForQueued()
+      return try store.engine().read(.snapshot, Interruption.current) {
+        try page(after: position, $0)
+      }
+    }
+  }
+
+  private func page(
     after position: FeedPosition?, _ reader: any EngineReader
   ) throws -> (page: FeedPage, isDelayed: Bool) {
     guard let feed = try reader.feed(of: collection.name) else {

@@ -97,7 +97,7 @@ private final class FeedFollower {
     let (page, isDelayed) = try await request.collection.onReader {
       try request.validate()
       try InternalCollection.refuse(request.collection.name)
-      return try request.collection.reading(.snapshot) { try request.page(after: position, $0) }
+      return try request.page(after: position)
     }
     switch page {
     case .reset(let reason):

@@ -34,7 +34,8 @@ extension DocumentCollection {
   /// Saves an object under its key and class name, replacing the document with the same key.
   @discardableResult
   public func save(_ object: some StorableObject) throws -> Document {
-    try write(.save, try document(object))
+    let document = try document(object)
+    return isReadByRowID(document) ? try save(document) : try write(.save, document)
   }
   /// The asynchronous form of `save(_:)`, which does not block the calling thread. The object is
   /// sent to the writer.
@@ -58,7 +59,25 @@ extension DocumentCollection {
   /// Saves objects of any mix of classes, atomically.
   @discardableResult
   public func save(objects: [any StorableObject]) throws -> [Int64] {
-    try save(objects.map { try document($0) })
+    let documents = try objects.map { try document($0) }
+    guard documents.contains(where: isReadByRowID) else { return try save(documents) }
+    return try store.write {
+      try documents.map { document in
+        let saved =
+          isReadByRowID(document) ? try save(document) : try write(.save, document)
+        guard let rowID = saved.rowID else {
+          throw StoreError(
+            .corruptDocument, "A stored document has no row ID", [.collection: name])
+        }
+        return rowID
+      }
+    }
+  }
+
+  /// Whether a document was read from this collection and is identified by its row ID: an object of an unregistered class
+  /// without a key.
+  private func isReadByRowID(_ document: Document) -> Bool {
+    document.key == nil && document.rowID != nil && document.header.isFrom(name)
   }
   /// The asynchronous form of `save(objects:)`, which does not block the calling thread. The
   /// objects are sent to the writer.

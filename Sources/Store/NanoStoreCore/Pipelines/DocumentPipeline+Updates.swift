@@ -40,8 +40,7 @@ extension DocumentPipeline {
       ) { [self] reader in
         try source.collection.checkFailure()
         try source.logUnknown(source.query.usedFields + pipeline.documentFields, reader)
-        try pipeline.validate()
-        for source in pipeline.sources { try InternalCollection.refuse(source.collection) }
+        try source.validateStages(of: pipeline)
         var rows: [DocumentObject] = []
         try run(reader) {
           rows.append($0)

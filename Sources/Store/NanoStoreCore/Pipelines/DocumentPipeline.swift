@@ -202,6 +202,15 @@ extension DocumentPipeline {
     let branches = try facets.map { (name: $0.key, pipeline: try $0.value(empty)) }
     for branch in branches {
       if let failure = failure(reading: branch.pipeline) { return failing(with: failure) }
+      guard branch.pipeline.hasSource(of: empty) else {
+        return failing(
+          with: StoreError(
+            .invalidArgument, "A facet reads documents of its own",
+            [
+              .field: branch.name,
+              .hint: "add stages to the pipeline that is passed to the closure",
+            ]))
+      }
     }
     return adding(.facets(branches.map { Pipeline.Facet($0.name, $0.pipeline.pipeline.stages) }))
   }
@@ -241,6 +250,11 @@ extension DocumentPipeline {
     return StoreError(
       .invalidArgument, "A pipeline cannot read another store",
       [.collection: collection.name, .hint: "read all collections from the same store"])
+  }
+
+  private func hasSource(of other: DocumentPipeline) -> Bool {
+    source.collection.name.hasSameBytes(as: other.source.collection.name)
+      && source.query == other.source.query
   }
 
   /// Returns the pipeline with every call that executes it throwing this error.

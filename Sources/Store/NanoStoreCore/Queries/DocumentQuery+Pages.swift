@@ -23,7 +23,8 @@ extension DocumentQuery {
   /// ```
   ///
   /// Unlike an offset, a page position neither repeats nor skips documents when others are inserted
-  /// or deleted in the meantime, and a late page costs no more than the first.
+  /// or deleted in the meantime, and a late page costs no more than the first. An offset of the query applies to the first
+  /// page only.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` for a size below 1, for a query with a limit,
   ///   which could not be counted over several pages, and for a full-text search sorted by rank.
@@ -45,6 +46,8 @@ extension DocumentQuery {
     let pageQuery = limit(size == .max ? nil : size + 1)
     try pageQuery.validate()
     var engineQuery = pageQuery.query
+    // An offset counts from the first result, which a later page is beyond.
+    if query.after != nil { engineQuery.offset = 0 }
     // Engines do not read bodies if no fields are selected, but the position contains values from them.
     if query.fields?.isEmpty == true, query.orderings.contains(where: \.readsBody) {
       engineQuery.fields = nil

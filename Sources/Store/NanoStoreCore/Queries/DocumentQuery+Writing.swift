@@ -56,7 +56,7 @@ extension DocumentQuery {
         found.append((stored.rowID, stored.revision))
         return true
       }
-      let update = BulkUpdate(collection, query, DocumentUpdate(changes), engine)
+      let update = BulkUpdate(collection, query, try DocumentUpdate(changes), engine)
       return try update.apply(to: found)
     }
   }

@@ -14,9 +14,12 @@ import Synchronization
 /// ```
 ///
 /// At most a few hundred documents are in memory at once, and a connection stays busy until the
-/// loop ends. If the store has a single connection (in memory, in a temporary file, without a
-/// write-ahead log) or buffers saves, all documents are read first, so that the loop may use the
-/// store.
+/// loop ends. All documents are read first, so that the loop may use the store, if the store has a
+/// single connection (in memory, in a temporary file, without a write-ahead log) or buffers saves,
+/// and if other streams keep all of its connections but one.
+///
+/// If the store is closed before all documents are read, the loop throws
+/// ``/NanoDocument/StoreError/Code/closed``.
 public struct DocumentStream: AsyncSequence, Sendable {
   /// The documents that match the query.
   public typealias Element = Document
@@ -69,10 +72,17 @@ public struct DocumentStream: AsyncSequence, Sendable {
 
     private func start() {
       let (query, handover, interruption) = (query, handover, interruption)
+      let streams = query.collection.store.streams
+      let end: @Sendable (any Error) -> Void = { error in
+        handover.end(with: error)
+        interruption.trigger()
+      }
       // A dedicated queue, because its thread waits for the consumer.
       DispatchQueue(label: "NanoStore.stream").async {
         do {
-          let last = try interruption.stopping { try Self.read(query, handover) }
+          let last = try streams.run(endingWith: end) {
+            try interruption.stopping { try Self.read(query, handover) }
+          }
           handover.finish(last, nil)
         } catch is Stopped {
         } catch {
@@ -83,7 +93,16 @@ public struct DocumentStream: AsyncSequence, Sendable {
 
     /// Passes on all batches except the last, which it returns.
     private static func read(_ query: DocumentQuery, _ handover: Handover) throws -> [Document] {
-      guard try query.collection.store.readsBesideWrites else { return try query.fetch() }
+      let store = query.collection.store
+      guard try store.readsBesideWrites else { return try query.fetch() }
+      return try store.streams.keepingConnection(atMost: store.engine().maximumReads - 1) {
+        try readInBatches(query, handover)
+      } ?? query.fetch()
+    }
+
+    private static func readInBatches(
+      _ query: DocumentQuery, _ handover: Handover
+    ) throws -> [Document] {
       var batch: [Document] = []
       try query.each { document in
         batch.append(document)
@@ -111,7 +130,9 @@ extension Store {
   /// Whether a long-running read does not block writes.
   fileprivate var readsBesideWrites: Bool {
     get throws {
-      try engine().capabilities.contains(.concurrentReads) && !hasUnsavedChanges
+      // An empty buffer is not enough: another thread may save before the query begins.
+      try engine().capabilities.contains(.concurrentReads)
+        && withPending { $0.interval == 1 && $0.isEmpty }
     }
   }
 }
@@ -193,6 +214,20 @@ final class Handover: Sendable {
       if isDone { return }
       room.wait()
     }
+  }
+
+  /// Ends the stream with an error, which replaces the documents that the consumer has not taken.
+  func end(with error: any Error) {
+    stage.withLock { stage in
+      switch stage {
+      case .waiting(let continuation):
+        stage = .over
+        continuation.resume(throwing: error)
+      case .idle, .ready: stage = .last([], error)
+      case .last, .over: break
+      }
+    }
+    room.signal()
   }
 
   /// Ends the stream on behalf of the consumer.

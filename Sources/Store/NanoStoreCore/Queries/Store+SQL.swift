@@ -30,7 +30,11 @@ extension Store {
   public func sql(_ statement: String, _ arguments: SQLArguments) throws -> SQLResult {
     try reading(.call) { reader in
       var rows: [SQLRow] = []
-      let summary = try Self.sqlReader(reader).sql(statement, arguments) { row in
+      // The reader may be a transaction that writes buffered saves and is rolled back.
+      let allowsWrites = TransactionContext.current(of: self)?.writer != nil
+      let summary = try Self.sqlReader(reader).sql(
+        statement, arguments, allowsWrites: allowsWrites
+      ) { row in
         rows.append(row)
         return true
       }

@@ -105,6 +105,38 @@ public struct IncludingDocument: Sendable {
   }
 }
 
+extension IncludingDocument {
+  /// Hashes everything that a program can read, except revisions: unlike in ``merged``, the fields with the name of an
+  /// inclusion and the identity of each related document, too.
+  ///
+  /// - Parameter revisions: Receives the revisions of the related documents.
+  func hash(into hasher: inout Hasher, _ revisions: inout [Int64?]) throws {
+    hasher.combine(document.key)
+    hasher.combine(document.type)
+    hasher.combine(document.version)
+    hasher.combine(document.added)
+    try document.withBytes { bytes in
+      // A row of another program is compared in the form that it has once it is adopted, if there is one.
+      let rewritten = document.revision == nil ? try? CanonicalBody.rewritten(bytes) : nil
+      hasher.combine(rewritten?.count ?? bytes.count)
+      if let rewritten {
+        rewritten.withUnsafeBytes { hasher.combine(bytes: $0) }
+      } else {
+        hasher.combine(bytes: bytes)
+      }
+    }
+    for included in inclusions {
+      hasher.combine(included.isArray)
+      hasher.combine(included.documents.count)
+      for related in included.documents {
+        hasher.combine(related.document.rowID)
+        revisions.append(related.document.isPartial ? nil : related.document.revision)
+        try related.hash(into: &hasher, &revisions)
+      }
+    }
+  }
+}
+
 extension IncludingDocument.Included {
   fileprivate func append(to body: inout [UInt8]) throws {
     guard isArray else {

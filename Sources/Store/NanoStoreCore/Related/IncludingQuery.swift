@@ -105,7 +105,8 @@ public struct IncludingQuery: Sendable, RelatedSource {
     }
   }
 
-  private func selecting(_ documents: [IncludingDocument]) throws -> [IncludingDocument] {
+  /// Returns the documents with only the fields that the query selects.
+  func selecting(_ documents: [IncludingDocument]) throws -> [IncludingDocument] {
     guard let fields = query.query.fields else { return documents }
     return try documents.map { try $0.selecting(fields) }
   }
@@ -236,7 +237,7 @@ extension IncludingQuery {
           return true
         }
         let included = try selecting(try including(documents, reader))
-        let fingerprints = try included.map { try DocumentFingerprint(selected: $0.merged) }
+        let fingerprints = try included.map { try DocumentFingerprint($0) }
         return LiveResult(.documents(fingerprints)) { included }
       })
   }

@@ -99,7 +99,9 @@ struct InclusionReader {
       return areArrays.map { RelatedDocuments(documents: [], isArray: $0) }
     }
     let found = try read(inclusion, order)
-    let included = try inclusion.source.including(found.documents, reader)
+    // Fields are selected last: those that the source's own inclusions read may not be among them.
+    let included = try inclusion.source.selecting(
+      inclusion.source.including(found.documents, reader))
     return zip(keys, areArrays).map { keys, isArray in
       RelatedDocuments(documents: page(inclusion, of: keys, found, included), isArray: isArray)
     }
@@ -127,7 +129,6 @@ struct InclusionReader {
     let defaults = FieldDefaults(try reader.settings(of: name).defaults)
     let remotes = RelationValues(inclusion.remote, defaults)
     var query = source.query
-    let fields = query.fields
     (query.limit, query.offset, query.fields) = (nil, 0, nil)
     let isRelated = Condition.related(
       .reading(inclusion.remote.expression, RelatedMatches(of: values)))
@@ -135,7 +136,7 @@ struct InclusionReader {
     func add(_ stored: StoredDocument) throws -> Bool {
       let document = Document(stored, in: name)
       keys.append(try remotes.values(document).values.map { SortKey.bytes($0) })
-      found.documents.append(try fields.map { try document.selecting($0) } ?? document)
+      found.documents.append(document)
       return true
     }
     guard query.orderings.isEmpty else {

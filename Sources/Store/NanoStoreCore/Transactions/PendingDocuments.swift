@@ -9,7 +9,8 @@ struct PendingDocuments {
     let collection: String
     let key: DocumentKey
     let header: Document.Header
-    let added: Int64
+    /// The insertion time, if the document is new.
+    var added: Int64
     let body: [UInt8]
     /// Distinguishes this save from a later one of the same document.
     var number = 0
@@ -41,6 +42,7 @@ struct PendingDocuments {
     entry.number = lastNumber
     let identity = Identity(entry.collection, entry.key)
     if let index = indices[identity] {
+      entry.added = entries[index].added
       entries[index] = entry
     } else {
       indices[identity] = entries.count

@@ -8,8 +8,8 @@ extension Store {
   ///
   /// With 1, the default, every save is written immediately. With a larger value, saves outside of
   /// transactions stay in memory until that many are buffered, ``flush()`` is called, the store is
-  /// closed, or anything else is written. Queries of this store see them; other connections do not,
-  /// and they are lost if the process is killed.
+  /// closed, or anything else is written. Queries of this store see them; change feeds, live queries
+  /// and other connections do not, and they are lost if the process is killed.
   ///
   /// Values below 1 count as 1. A query while documents are buffered costs as much as writing them,
   /// so for bulk loads prefer ``DocumentCollection/save(_:)-([Document])``.

@@ -59,6 +59,9 @@ final class TransactionContext: @unchecked Sendable {
     return nil
   }
 
+  /// Whether the block may only read, but sees documents that were written for it and will be rolled back.
+  var seesBufferedSaves: Bool { writer == nil && reader is any EngineWriter }
+
   /// Runs a block that may only read, even if buffered documents were written for it and will be
   /// rolled back.
   static func reading<Result>(

@@ -59,11 +59,18 @@ struct KnownFields: Sendable {
       // The element itself, inside a condition on elements.
       if FieldPath(components: [name]).isElement { continue }
       var next: [[String]] = []
+      // A number that is a name and a position leads to the same prefix in several ways.
+      var seen: Set<FieldPath> = []
       for prefix in prefixes {
         if !prefix.isEmpty, open.contains(FieldPath(components: prefix)) { return true }
-        if paths.contains(FieldPath(components: prefix + [name])) { next.append(prefix + [name]) }
+        let field = FieldPath(components: prefix + [name])
+        if paths.contains(field), seen.insert(field).inserted { next.append(field.components) }
         // A single element of an array.
-        if step.index != nil, !prefix.isEmpty { next.append(prefix) }
+        if step.index != nil, !prefix.isEmpty,
+          seen.insert(FieldPath(components: prefix)).inserted
+        {
+          next.append(prefix)
+        }
       }
       guard !next.isEmpty else { return false }
       prefixes = next

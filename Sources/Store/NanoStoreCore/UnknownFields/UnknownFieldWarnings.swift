@@ -102,10 +102,20 @@ extension DocumentQuery {
   /// Validates a pipeline over this query; see ``validate()``.
   func validate(_ pipeline: Pipeline) throws {
     try query.validate()
-    try pipeline.validate()
-    for source in pipeline.sources { try InternalCollection.refuse(source.collection) }
+    try validateStages(of: pipeline)
     guard let warnings = collection.store.unknownFieldWarnings else { return }
     try check(query.usedFields + pipeline.documentFields, warnings)
+  }
+
+  /// Validates the stages of a pipeline over this query, without logging.
+  func validateStages(of pipeline: Pipeline) throws {
+    try pipeline.validate()
+    guard query.fields == nil, pipeline.sources.allSatisfy({ $0.query.fields == nil }) else {
+      throw StoreError(
+        .invalidArgument, "The documents of a pipeline have all fields",
+        [.hint: "select fields with a stage: find().pipe().select([\"name\": \"name\"])"])
+    }
+    for source in pipeline.sources { try InternalCollection.refuse(source.collection) }
   }
 
   /// Logs unknown fields, using a reader that is already open.

@@ -134,10 +134,13 @@ enum SearchValue {
 
   /// The number that the entire string represents, if any.
   static func number(_ text: String) -> DocumentValue? {
-    if let integer = Int64(text) { return .int(integer) }
-    guard let first = text.utf8.first, first == 0x2D || (first >= 0x30 && first <= 0x39),
-      let double = Double(text), double.isFinite
+    func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+    // `Int64` and `Double` also read a leading plus, hexadecimal digits and names such as "nan".
+    guard let first = text.utf8.first, first == UInt8(ascii: "-") || isDigit(first),
+      text.utf8.allSatisfy({ isDigit($0) || "+-.eE".utf8.contains($0) })
     else { return nil }
+    if let integer = Int64(text) { return .int(integer) }
+    guard let double = Double(text), double.isFinite else { return nil }
     return .double(double)
   }
 }

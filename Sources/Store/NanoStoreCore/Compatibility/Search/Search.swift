@@ -209,6 +209,17 @@ public struct AddedDateMatch: Sendable, Hashable, Codable {
   /// The offset from UTC, in seconds, of the time zone whose calendar day is compared; nil to
   /// compare the instant.
   public var dayOffset: Int?
+  /// The day of the date, if the offset of the time zone changes in it or at its ends.
+  private var irregularDay: IrregularDay?
+
+  /// A day that is not 24 hours from midnight to midnight with the same offset.
+  private struct IrregularDay: Sendable, Hashable, Codable {
+    /// The offset at the date.
+    var offset: Int
+    /// In seconds since 1970, like the end.
+    var start: Double
+    var end: Double
+  }
 
   /// Creates a condition on the time at which a document was added.
   ///
@@ -220,7 +231,29 @@ public struct AddedDateMatch: Sendable, Hashable, Codable {
   public init(_ relation: Relation, _ date: Date, day: TimeZone? = nil) {
     self.relation = relation
     self.date = date
-    dayOffset = day?.secondsFromGMT(for: date)
+    guard let day else { return }
+    let offset = day.secondsFromGMT(for: date)
+    dayOffset = offset
+    let regular = regularDay(offset)
+    let start = Self.firstInstant(ofDay: regular.start + Double(offset), day)
+    let end = Self.firstInstant(ofDay: regular.end + Double(offset), day)
+    if start != regular.start || end != regular.end {
+      irregularDay = IrregularDay(offset: offset, start: start, end: end)
+    }
+  }
+
+  /// Returns the first instant of a day in a time zone, in seconds since 1970.
+  ///
+  /// - Parameter midnight: The beginning of the day in local time, in seconds since 1970.
+  private static func firstInstant(ofDay midnight: Double, _ zone: TimeZone) -> Double {
+    func offset(at seconds: Double) -> Double {
+      Double(zone.secondsFromGMT(for: Date(timeIntervalSince1970: seconds)))
+    }
+    // The offset at midnight is that of an instant within a day, before or after it. Local midnight may not exist, or
+    // occur twice, so it is the first instant with one of these offsets that is not on the day before.
+    let offsets = [midnight - 86_400, midnight, midnight + 86_400].map(offset(at:))
+    let instants = offsets.map { midnight - $0 }
+    return instants.filter { $0 + offset(at: $0) >= midnight }.min() ?? instants[1]
   }
 
   /// The equivalent query condition.
@@ -246,9 +279,21 @@ public struct AddedDateMatch: Sendable, Hashable, Codable {
         Date(timeIntervalSince1970: start / 1e6), Date(timeIntervalSince1970: (start + 1_000) / 1e6)
       )
     }
-    let (shift, length) = (Double(dayOffset), 86_400.0)
-    let start = ((seconds + shift) / length).rounded(.down) * length - shift
-    return (Date(timeIntervalSince1970: start), Date(timeIntervalSince1970: start + length))
+    var day = regularDay(dayOffset)
+    // The date and the offset may have been changed.
+    if let irregularDay, irregularDay.offset == dayOffset,
+      irregularDay.start <= seconds, seconds < irregularDay.end
+    {
+      day = (irregularDay.start, irregularDay.end)
+    }
+    return (Date(timeIntervalSince1970: day.start), Date(timeIntervalSince1970: day.end))
+  }
+
+  /// The day that contains the date, in seconds since 1970, if the time zone always has this offset.
+  private func regularDay(_ offset: Int) -> (start: Double, end: Double) {
+    let (shift, length) = (Double(offset), 86_400.0)
+    let start = ((date.timeIntervalSince1970 + shift) / length).rounded(.down) * length - shift
+    return (start, start + length)
   }
 }
 
