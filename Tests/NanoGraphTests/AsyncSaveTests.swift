@@ -118,6 +118,47 @@ struct AsyncSaveTests {
     #expect(try stored() == ["first1", "b2"])
   }
 
+  /// Deletes a document, which a save of the context detects.
+  private func lose(_ song: Song) throws {
+    try store["Song"].delete(rowID: try #require(song.objectID).rowID)
+    song.title = "lost"
+    context.conflictPolicy = .keepStored
+    try context.save()
+    #expect(song.isDeleted)
+  }
+
+  private func titlesOfReferences() throws -> [String] {
+    try store["Playlist"].find("[songs] = 2").fetch().compactMap { $0["title"]?.string }
+  }
+
+  @Test("The actor is free while a save waits, also after others have deleted an object")
+  func lostObject() async throws {
+    try lose(songs[1])
+    songs[0].title = "first"
+    try context.insert(Playlist("List", [songs[0]]))
+    let lock = HeldLock(store)
+    let task = Task { @MainActor [context] in try await context.save() }
+    for _ in 0..<5 { await Task.yield() }
+
+    #expect(try stored() == ["a1"])
+
+    lock.end()
+    try await task.value
+    #expect(try stored() == ["first1"])
+  }
+
+  @Test("A save after others have deleted an object does not store references to it")
+  func lostReference() async throws {
+    let list = try context.insert(Playlist("List", songs))
+    try await context.save()
+    #expect(list.songs.count == 2)
+    try lose(songs[1])
+    list.title = "Changed"
+    try await context.save()
+    #expect(try titlesOfReferences() == [])
+    #expect(list.songs.count == 1)
+  }
+
   @Test("A rollback while a save waits withdraws it")
   func rollback() async throws {
     songs[0].title = "lost"

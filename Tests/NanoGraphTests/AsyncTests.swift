@@ -77,6 +77,22 @@ struct AsyncTests {
     #expect(!context.hasUnsavedChanges)
   }
 
+  @MainActor
+  @Test("A query with await returns what another program has stored", .sqlite)
+  func otherProgram() async throws {
+    let context = ObjectContext(store, isLive: false)
+    let song = try #require(try await context.find(\Song.seconds == 1).first())
+    let id = try #require(song.objectID).rowID
+    // The revisions of its documents are random.
+    for number in 1...20 {
+      try await store.execute(
+        #"UPDATE "Song" SET body = '{"title":"\#(number)","seconds":1}' WHERE id = \#(id)"#)
+      try await store["Song"].insert(["title": "adopts", "seconds": 99])
+      let found = try await context.find(\Song.seconds == 1).fetch()
+      #expect(found.first === song && song.title == "\(number)")
+    }
+  }
+
   @Test("An object actor works in parallel with others, and its saves are visible")
   func actors() async throws {
     let actors = (1...4).map { _ in ObjectActor(store) }

@@ -250,6 +250,132 @@ struct CornerTests {
     #expect(throws: ObjectConflictError.self) { try context.save() }
   }
 
+  /// Deletes an object, and restores its document in another context, with a different title.
+  private func restoreElsewhere<Object: GraphObject>(
+    _ object: Object, _ title: ReferenceWritableKeyPath<Object, String>
+  ) throws {
+    let other = ObjectContext(store)
+    let id = try #require(object.objectID)
+    let theirs = try #require(try other.get(id))
+    theirs[keyPath: title] = "theirs"
+    try context.delete(object)
+    try context.save()
+    other.conflictPolicy = .overwrite
+    try other.save()
+  }
+
+  @Test("Inserting a deleted object that another context has restored is a conflict")
+  func insertedAgain() throws {
+    let song = try context.insert(Song("a"))
+    try context.save()
+    try restoreElsewhere(song, \.title)
+    try context.insert(song)
+    #expect(throws: ObjectConflictError.self) { try context.save() }
+    context.conflictPolicy = .overwrite
+    try context.save()
+    #expect(try ObjectContext(store).all(Song.self).map(\.title) == ["a"])
+    #expect(!song.hasChanges && !song.isDeleted)
+  }
+
+  @Test("A deleted object that another context has restored is found by its id")
+  func restoredID() throws {
+    let song = try context.insert(Song("a"))
+    try context.save()
+    let id = try #require(song.objectID)
+    try restoreElsewhere(song, \.title)
+    let found = try context.get(id)
+    #expect(found === song && song.title == "theirs" && !song.isDeleted)
+  }
+
+  /// Stores a song, deletes it, and changes it after another context has restored it. The changes and the deletion
+  /// can be undone.
+  private func changeRestored() throws -> Song {
+    let song = try context.insert(Song("a"))
+    try context.save()
+    let id = try #require(song.objectID)
+    try restoreElsewhere(song, \.title)
+    let found = try #require(try context.get(id))
+    #expect(found === song)
+    song.title = "mine"
+    return song
+  }
+
+  @Test("Undoing the deletion of a changed object that another context restored saves it once")
+  func restoredAndChanged() throws {
+    let song = try changeRestored()
+    #expect(try context.undo() && context.undo())
+    #expect(song.title == "a" && context.changedObjects.count == 1)
+    var conflicts = 0
+    context.conflictPolicy = .merge { conflict in
+      conflicts += 1
+      return conflict.mine
+    }
+    try context.save()
+    #expect(conflicts == 1 && !context.hasUnsavedChanges)
+    #expect(try ObjectContext(store).all(Song.self).map(\.title) == ["a"])
+  }
+
+  @Test("Undoing the deletion of a changed object that was restored and deleted again inserts it")
+  func restoredAndDeletedAgain() throws {
+    let song = try changeRestored()
+    try store["Song"].deleteAll()
+    #expect(try context.undo() && context.undo())
+    #expect(context.changedObjects.isEmpty && context.insertedObjects.count == 1)
+    context.conflictPolicy = .overwrite
+    try context.save()
+    #expect(song.title == "a" && !context.hasUnsavedChanges)
+    #expect(try ObjectContext(store).all(Song.self).map(\.title) == ["a"])
+  }
+
+  @Test("A deleted object that another context has restored is an owner again")
+  func restoredOwner() throws {
+    let song = Song("a")
+    let list = try context.insert(Playlist("Road", [song]))
+    try context.save()
+    try restoreElsewhere(list, \.title)
+    #expect(song.playlists.isEmpty)
+    context.refresh(song)
+    #expect(song.playlists.map(\.title) == ["theirs"])
+    #expect(song.playlists.first === list && list.songs.first === song)
+  }
+
+  @Test(
+    "A document whose row ID is not positive is reported, and is not an object", .sqlite,
+    arguments: [-5, 0] as [Int64])
+  func unsupportedRowID(id: Int64) throws {
+    let song = try context.insert(Song("a"))
+    try context.save()
+    try store.execute(
+      #"INSERT INTO "Song" (id, body) VALUES (?, '{"title":"x","seconds":1}')"#, id)
+    for _ in 1...2 {
+      let error = #expect(throws: StoreError.self) { try context.all(Song.self) }
+      #expect(error?.code == .unsupported && error?[.rowID] == "\(id)")
+    }
+    #expect(throws: StoreError.self) { try context.find(Song.self).faults() }
+    let (songs, skipped) = try context.find(Song.self).fetchSkippingFailures()
+    #expect(songs.count == 1 && songs.first === song)
+    #expect(skipped.map(\.rowID) == [id])
+    let new = try context.insert(Song("b"))
+    try context.save()
+    #expect(new.objectID?.rowID == 2)
+  }
+
+  @Test("A save with more new objects than row IDs is an error", .sqlite)
+  func lastRowID() throws {
+    try context.insert(Song("a"))
+    try context.save()
+    try store.execute(
+      #"INSERT INTO "Song" (id, body) VALUES (?, '{"title":"x","seconds":1}')"#, Int64.max - 1)
+    let new = [Song("b"), Song("c")]
+    for song in new { try context.insert(song) }
+    let error = #expect(throws: StoreError.self) { try context.save() }
+    #expect(error?.code == .database)
+    #expect(context.insertedObjects.count == 2 && new.allSatisfy { $0.objectID == nil })
+    for song in new { try context.delete(song) }
+    try context.save()
+    #expect(try context.find(Song.self).count() == 2)
+  }
+
   @Test("Overwriting a deleted document does not replace another document with its key")
   func keyTaken() throws {
     let picture = try context.insert(Picture("p"))

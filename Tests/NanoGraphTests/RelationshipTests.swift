@@ -386,6 +386,20 @@ struct DeleteRuleTests {
     #expect(kept.name == "renamed" && !kept.isDeleted && !context.hasUnsavedChanges)
   }
 
+  @Test("prepareForDelete can restore the object before it throws")
+  func restoredByPrepare() throws {
+    let nodes = try ["restored", "b"].map { try context.insert(Node($0)) }
+    try context.save()
+
+    #expect(throws: Node.Kept.self) { try context.delete(nodes[0]) }
+
+    #expect(!nodes[0].isDeleted && !context.hasUnsavedChanges)
+    try context.delete(nodes[1])
+    #expect(context.hasUnsavedChanges)
+    try context.save()
+    #expect(try store["Node"].count() == 1)
+  }
+
   @Test(
     "prepareForDelete can delete other objects, also in a cycle, and its error keeps the object")
   func prepare() throws {
@@ -415,7 +429,8 @@ struct DeleteRuleTests {
 
   func prepareForDelete(in context: ObjectContext) throws {
     if name == "renamed" { name = "kept" }
-    if name == "kept" { throw Kept() }
+    if name == "restored" { try context.insert(self) }
+    if name == "kept" || name == "restored" { throw Kept() }
     if let next { try context.delete(next) }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoStoreModels
 import NanoTestSupport
 import Testing
@@ -99,6 +100,100 @@ struct UndoAcrossSavesTests {
 
     #expect(throws: ObjectConflictError.self) { try context.save() }
     #expect(try stored() == ["theirs"])
+  }
+
+  @Test("The saved deletion of an object that refers to a new one can be undone and redone")
+  func newTarget() throws {
+    list.things.append(Song("new"))
+    list.anything = Song("newer")
+    try context.delete(list)
+    try context.save()
+
+    #expect(try context.undo())
+
+    #expect(!list.isDeleted && songs == ["a"] && list.things.isEmpty && list.anything == nil)
+    try context.save()
+    #expect(try ObjectContext(store).all(Playlist.self).map(\.title) == ["List"])
+    #expect(try context.redo())
+    try context.save()
+    #expect(try store["Playlist"].count() == 0)
+    #expect(try stored() == ["a"])
+  }
+
+  @Test("If a deleted object has a value that cannot be stored, undo is an error without effect")
+  func unstorableValue() throws {
+    let measure = try context.insert(Measure())
+    try context.save()
+    measure.value = .max
+    try context.closeUndoGroup()
+    try context.delete(measure)
+    #expect(try context.undo())
+    #expect(!measure.isDeleted && measure.value == .max)
+    try context.delete(measure)
+    try context.save()
+
+    for _ in 1...2 {
+      let error = #expect(throws: StoreError.self) { try context.undo() }
+      #expect(error?.code == .valueNotStorable)
+    }
+
+    #expect(measure.isDeleted && !context.hasUnsavedChanges)
+    try context.save()
+    #expect(try store["Measure"].count() == 0)
+  }
+
+  private static let tooLate = Date(timeIntervalSince1970: 1e12)
+  private static func date(_ seconds: Int) -> Date {
+    Date(timeIntervalSince1970: Double(seconds))
+  }
+
+  @Test("Changes are undone without an optional value that cannot be stored")
+  func unstorableOptional() throws {
+    let visit = try context.insert(Visit("null", Self.date(0), Self.date(1)))
+    try context.save()
+    visit.end = Self.tooLate
+    try context.closeUndoGroup()
+    visit.end = Self.date(2)
+    try context.save()
+
+    #expect(try context.undo())
+    #expect(visit.end == nil && visit.start == Self.date(0) && visit.place == "null")
+    #expect(try context.undo())
+    #expect(visit.end == Self.date(1))
+    #expect(try context.redo() && context.redo())
+    #expect(visit.end == Self.date(2))
+    try context.save()
+  }
+
+  @Test("Undo of a change is an error if a required value cannot be stored")
+  func unstorableRequired() throws {
+    let visit = try context.insert(Visit("here", Self.date(0), Self.date(1)))
+    try context.save()
+    visit.start = Self.tooLate
+    try context.closeUndoGroup()
+    visit.start = Self.date(2)
+    try context.save()
+
+    let error = #expect(throws: StoreError.self) { try context.undo() }
+
+    #expect(error?.code == .valueNotStorable)
+    #expect(visit.start == Self.date(2) && visit.end == Self.date(1))
+  }
+
+  @Test("Undo of a change is an error if a value that cannot be stored would empty a list")
+  func unstorableBeforeList() throws {
+    let picture = try context.insert(Picture("p"))
+    picture.tags = ["x"]
+    try context.save()
+    picture.taken = Self.tooLate
+    try context.closeUndoGroup()
+    picture.taken = nil
+    try context.save()
+
+    let error = #expect(throws: StoreError.self) { try context.undo() }
+
+    #expect(error?.code == .valueNotStorable)
+    #expect(picture.tags == ["x"] && !context.hasUnsavedChanges)
   }
 
   // MARK: Deletions that are not saved
@@ -204,5 +299,17 @@ struct UndoAcrossSavesTests {
     #expect(list.title == "before" && badge.code == "1")
     #expect(try context.undo())
     #expect(list.title == "List" && badge.code == "2")
+  }
+}
+
+@Model final class Visit {
+  var place: String
+  var start: Date
+  var end: Date?
+
+  init(_ place: String, _ start: Date, _ end: Date?) {
+    self.place = place
+    self.start = start
+    self.end = end
   }
 }

@@ -36,6 +36,28 @@ enum ThirdVersion {
   }
 }
 
+/// Classes whose relationships had other names: `record`, `records` and `first`.
+@Model final class Work {
+  var title: String
+  @Inverse(delete: .deny) var prizes: [Prize]
+  @Inverse var cabinet: Cabinet?
+
+  init(_ title: String) { self.title = title }
+}
+@Model final class Prize {
+  var name: String
+  @Field(renamedFrom: "record") @Relationship(inverse: \Work.prizes) var work: Work?
+
+  init(_ name: String) { self.name = name }
+}
+@Model final class Cabinet {
+  var name: String
+  @Field(renamedFrom: "records") @Relationship(inverse: \Work.cabinet) var works: [Work] = []
+  @Field(renamedFrom: "first") @Relationship var best: (any GraphObject)?
+
+  init(_ name: String) { self.name = name }
+}
+
 @Suite("Schema evolution of object classes")
 struct VersionTests {
   private let store: Store
@@ -89,6 +111,55 @@ struct VersionTests {
     try context.find(SecondVersion.Contact.self).first()?.phone = "1"
     let error = #expect(throws: StoreError.self) { try context.upgrade(SecondVersion.Contact.self) }
     #expect(error?.code == .invalidArgument)
+  }
+
+  @Test("Renamed relationships have inverses and delete rules, and deletions remove references")
+  func renamedRelationships() throws {
+    let first = ObjectContext(store)
+    for title in ["a", "b"] { try first.insert(Work(title)) }
+    try first.save()
+    try store["Prize"].insert(["name": "gold", "record": 1])
+    try store["Cabinet"].insert(
+      ["name": "top", "records": [1, 2], "first": ["collection": "Work", "id": 2]])
+    let context = ObjectContext(store)
+    context.register(Prize.self, Cabinet.self)
+    let works = try context.all(Work.self)
+
+    #expect(works[0].prizes.map(\.name) == ["gold"])
+    #expect(works.map { $0.cabinet?.name } == ["top", "top"])
+    let error = #expect(throws: StoreError.self) { try context.delete(works[0]) }
+    #expect(error?.code == .deleteDenied)
+    try context.delete(works[1])
+    let cabinets = context.find(Cabinet.self) { $0.works.contains(works[1]) }
+    #expect(try cabinets.count() == 0)
+    try context.save()
+
+    #expect(try store["Cabinet"].find("[records] = 2 OR [works] = 2").count() == 0)
+    let fresh = ObjectContext(store)
+    fresh.register(Work.self)
+    let cabinet = try #require(try fresh.all(Cabinet.self).first)
+    #expect(cabinet.works.map(\.title) == ["a"] && cabinet.best == nil)
+    cabinet.works.append(Work("c"))
+    try fresh.save()
+    #expect(cabinet.works.map { $0.cabinet === cabinet } == [true, true])
+  }
+
+  @Test("Documents that receive the former name of a relationship later are found")
+  func laterFormerNames() throws {
+    let context = ObjectContext(store)
+    context.register(Prize.self, Cabinet.self)
+    let works = try ["a", "b"].map { try context.insert(Work($0)) }
+    try context.save()
+    #expect(works.allSatisfy { $0.prizes.isEmpty && $0.cabinet == nil })
+    try store["Prize"].insert(["name": "gold", "record": 1])
+    try store["Cabinet"].insert(["name": "top", "records": [1, 2]])
+
+    try context.delete(works[1])
+    try context.save()
+
+    #expect(try store["Cabinet"].find("[records] = 2 OR [works] = 2").count() == 0)
+    context.refreshAll()
+    #expect(works[0].prizes.map(\.name) == ["gold"] && works[0].cabinet?.name == "top")
   }
 
   @Test("A document of a newer version can be read, changed and undone, and keeps its version")

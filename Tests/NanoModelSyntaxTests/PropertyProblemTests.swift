@@ -165,6 +165,12 @@ struct PropertyProblemTests {
       ])
   }
 
+  @Test("A former name can differ from the current one only in its normalization form")
+  func normalizedNames() {
+    expectNoProblem(
+      "@Model struct Person { @Field(\"\u{e9}\", renamedFrom: \"e\u{301}\") var a: Int }")
+  }
+
   @Test(
     "A type that cannot be a key is rejected with @Key",
     arguments: ["Double", "Date?", "Bool", "Data", "Swift.Float", "[String]", "Set<UUID>"])

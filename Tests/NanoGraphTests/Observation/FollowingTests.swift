@@ -98,6 +98,61 @@ struct FollowingTests {
     #expect(song.context == nil)
   }
 
+  /// Deletes a song in another context, which can undo it.
+  private func deleteElsewhere(_ title: String) throws -> ObjectContext {
+    let other = ObjectContext(store, isLive: false)
+    try other.delete(try #require(try other.find(\Song.title == title).first()))
+    try other.save()
+    return other
+  }
+
+  private func undoAndSave(_ other: ObjectContext) throws {
+    #expect(try other.undo())
+    try other.save()
+  }
+
+  private func storedSongs() throws -> [String] {
+    let other = ObjectContext(store, isLive: false)
+    return try other.all(Playlist.self).flatMap { $0.songs.map(\.title) }
+  }
+
+  @Test("An object that others delete and restore returns to relationships, and saves keep it")
+  func restoration() async throws {
+    let isDeleted = Watch { song.isDeleted }
+    let songs = Watch { list.songs.map(\.title) }
+    let other = try deleteElsewhere("Gin")
+    try await wait { songs.values.last == [] && isDeleted.values.last == true }
+
+    try undoAndSave(other)
+
+    try await wait { songs.values.last == ["Gin"] && isDeleted.values.last == false }
+    #expect(isDeleted.values == [false, true, false])
+    #expect(list.songs.first === song && song.playlists.first === list)
+    let id = try #require(song.objectID)
+    let found = try await context.get(id)
+    #expect(found === song)
+    list.title = "Street"
+    try await context.save()
+    #expect(try storedSongs() == ["Gin"])
+  }
+
+  @Test("An object that others delete and restore is found again if it is not in memory")
+  func unheldRestoration() async throws {
+    list.songs.append(Song("Tonic"))
+    try await context.save()
+    weak var tonic: Song?
+    tonic = list.songs[1]
+    let other = try deleteElsewhere("Tonic")
+    try await wait { list.songs.count == 1 && tonic == nil }
+
+    try undoAndSave(other)
+
+    try await wait { list.songs.map(\.title) == ["Gin", "Tonic"] }
+    list.title = "Street"
+    try await context.save()
+    #expect(try storedSongs() == ["Gin", "Tonic"])
+  }
+
   @Test("Relationships that others change are followed at both ends") func relationships()
     async throws
   {

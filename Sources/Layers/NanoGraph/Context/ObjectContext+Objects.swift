@@ -7,8 +7,9 @@ extension ObjectContext {
   /// Inserts a new object and the objects that it relates to. The next save stores them.
   ///
   /// A deleted object is restored, whether or not its deletion is saved. Before the save, an object
-  /// without unsaved changes when it was deleted then has what is stored by now. Inserting an object
-  /// that already belongs to the context has no effect.
+  /// without unsaved changes when it was deleted then has what is stored by now. After the save, it has its
+  /// own content; if others have restored it in the store too, the next save detects a conflict. Inserting an
+  /// object that already belongs to the context has no effect.
   ///
   /// - Returns: The object.
   /// - Throws: ``StoreError/Code/invalidArgument`` if the object belongs to another context, has no
@@ -32,7 +33,7 @@ extension ObjectContext {
           }
           // Related objects may have been deleted since.
           restoredReferenceToDeleted = true
-          table.reinsert(object)
+          try table.insertAgain(object)
         } else {
           try table.restore(object)
         }
@@ -113,7 +114,10 @@ extension ObjectContext {
       for object in all { try object.prepareForDelete(in: self) }
     } catch {
       for object in all {
-        guard let table = object._$object.table else { continue }
+        // The method may have restored objects itself, or saved their deletion.
+        guard let table = object._$object.table, object._$object.isDeleted,
+          !object._$object.flags.contains(.removed)
+        else { continue }
         undoLog.note(.inserted, object, in: table)
         let isChanged = table.isChangedSinceDeletion(object)
         table.noteRestored(object)

@@ -111,11 +111,24 @@ extension ObjectContext {
 
   /// Whether the save must evaluate objects in memory while it writes.
   private var requiresBlockingSave: Bool {
-    mayContainDeleted
+    hasPendingDeletions || (hasLostObjects && refersToDeleted)
       || allTables.contains { table in
         table.counts.deleted > 0 || table.inserted.contains { $0._$object.rowID > 0 }
           || table.changed.contains { $0._$object.flags.contains(.failed) }
       }
+  }
+
+  /// Whether new or changed objects refer to deleted ones.
+  private var refersToDeleted: Bool {
+    var isFound = false
+    for table in allTables where !table.relationships.isEmpty {
+      for object in table.unsaved {
+        for relationship in table.relationships {
+          relationship.forEachResolved(of: object) { isFound = isFound || $0._$object.isDeleted }
+        }
+      }
+    }
+    return isFound
   }
 
   /// Creates the collections and indexes of new and changed objects, and returns the next row IDs

@@ -132,8 +132,10 @@ public final class ObjectContext {
 
   /// Whether relationships can contain deleted objects.
   @usableFromInline var mayContainDeleted: Bool {
-    pendingDeletions > 0 || restoredReferenceToDeleted || hasLostObjects
+    hasPendingDeletions || hasLostObjects
   }
+  /// Whether the next save removes references to deleted objects from stored documents.
+  var hasPendingDeletions: Bool { pendingDeletions > 0 || restoredReferenceToDeleted }
   /// Whether this context is the successor of a deallocated one and cannot save. Relationships then
   /// keep no strong references, since no context remains to break reference cycles.
   @usableFromInline let isSuccessor: Bool

@@ -74,11 +74,11 @@ extension ObjectQuery {
     let models = models
     if let ids = try await readStored({ try models.rowIDs() }) {
       let table = context.table(Object.self)
-      return ids.map { table.existingObject($0, as: Object.self) }.filter {
+      return try ids.map { try table.existingObject($0, as: Object.self) }.filter {
         !$0._$object.isDeleted
       }
     }
-    return try await mergedContents().compactMap { fault($0) }
+    return try await mergedContents().compactMap { try fault($0) }
   }
 
   /// The asynchronous form of ``objectIDs()``, which does not block the calling thread.
@@ -120,7 +120,8 @@ extension ObjectContext {
   ) async throws -> Object? {
     let table = table(Object.self)
     if let live = table.live(id.rowID),
-      live._$object.flags.isDisjoint(with: [.fault, .failed])
+      // Others may have inserted a removed object again.
+      live._$object.flags.isDisjoint(with: [.fault, .failed, .removed])
     {
       return live._$object.isDeleted ? nil : ObjectTable.downcast(live)
     }

@@ -69,13 +69,13 @@ extension ObjectQuery {
   }
 
   /// Returns the result as an object whose content need not be loaded.
-  func fault(_ content: UnsavedMatch<Object>.Content) -> Object? {
+  func fault(_ content: UnsavedMatch<Object>.Content) throws -> Object? {
     if case .object(let object) = content { return object._$object.isDeleted ? nil : object }
-    return rowID(content).flatMap { fault($0) }
+    return try rowID(content).flatMap { try fault($0) }
   }
 
-  private func fault(_ id: Int64) -> Object? {
-    let object = context.table(Object.self).existingObject(id, as: Object.self)
+  private func fault(_ id: Int64) throws -> Object? {
+    let object = try context.table(Object.self).existingObject(id, as: Object.self)
     return object._$object.isDeleted ? nil : object
   }
 
@@ -83,8 +83,8 @@ extension ObjectQuery {
     var faults: [Object] = []
     try eachMergedResult { result in
       switch result {
-      case .stored(let stored): if let object = fault(stored.rowID) { faults.append(object) }
-      case .unsaved(let content): if let object = fault(content) { faults.append(object) }
+      case .stored(let stored): if let object = try fault(stored.rowID) { faults.append(object) }
+      case .unsaved(let content): if let object = try fault(content) { faults.append(object) }
       }
       return true
     }

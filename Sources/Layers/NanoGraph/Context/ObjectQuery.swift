@@ -72,9 +72,10 @@ public struct ObjectQuery<Object: GraphObject> {
   ///
   /// - Throws: ``StoreError``, such as ``StoreError/Code/typeMismatch`` with the collection, the
   ///   document and the field, and the errors of upgrades. ``StoreError/Code/valueNotStorable`` if
-  ///   an unsaved object of the class contains a value that cannot be stored, and
+  ///   an unsaved object of the class contains a value that cannot be stored,
   ///   ``StoreError/Code/invalidArgument`` if one was changed although its content could not be
-  ///   loaded.
+  ///   loaded, and ``StoreError/Code/unsupported`` if another program has inserted a document with a
+  ///   row ID that is not positive.
   @inlinable
   public func fetch() throws -> [Object] {
     var objects: [Object] = []
@@ -190,7 +191,7 @@ public struct ObjectQuery<Object: GraphObject> {
   public func faults() throws -> [Object] {
     if try considersUnsavedChanges() { return try mergedFaults() }
     let table = context.table(Object.self)
-    return try models.rowIDs().map { table.existingObject($0, as: Object.self) }.filter {
+    return try models.rowIDs().map { try table.existingObject($0, as: Object.self) }.filter {
       !$0._$object.isDeleted
     }
   }
@@ -259,7 +260,8 @@ extension ObjectContext {
   public func get<Object: GraphObject>(_ id: ObjectID<Object>) throws -> Object? {
     let table = table(Object.self)
     if let live = table.live(id.rowID),
-      live._$object.flags.isDisjoint(with: [.fault, .failed])
+      // Others may have inserted a removed object again.
+      live._$object.flags.isDisjoint(with: [.fault, .failed, .removed])
     {
       return live._$object.isDeleted ? nil : ObjectTable.downcast(live)
     }

@@ -41,12 +41,15 @@ extension ObjectSave {
     _ ids: [Int64], of targets: ObjectTable, _ relationship: StoredRelationship,
     _ owners: ObjectTable
   ) throws {
+    // A context that does not follow the store does not notice the first document with a former name.
+    let former = try owners.observedFormerNames(of: relationship, isCurrent: true)
     for start in stride(from: 0, to: ids.count, by: Self.idsPerQuery) {
       let some = Array(ids[start..<min(start + Self.idsPerQuery, ids.count)])
-      let found = try owners.documents.find(relationship.condition(for: some, in: targets))
-        .withoutFieldCheck.rowIDs()
+      let found = try owners.documents.find(
+        relationship.condition(for: some, in: targets, formerNames: former)
+      ).withoutFieldCheck.rowIDs()
       // Unchanged objects are reloaded too, since their documents may have changed in the store.
-      let alive = found.map { owners.anyObject($0) }
+      let alive = try found.map { try owners.anyExistingObject($0) }
       let clean = alive.filter {
         $0._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted])
       }

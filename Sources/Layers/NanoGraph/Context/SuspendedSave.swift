@@ -43,7 +43,7 @@ final class SuspendedSave {
     defer { for table in tables { table.revertRowIDs() } }
     for table in tables where table.counts.inserted > 0 {
       guard let first = next[ExactName(table.documents.name)] else { throw SavePlan.Outdated() }
-      table.assignRowIDs(from: first)
+      try table.assignRowIDs(from: first)
     }
     for table in tables { try add(table) }
     for (name, change) in named.sorted(by: { $0.key < $1.key }) {

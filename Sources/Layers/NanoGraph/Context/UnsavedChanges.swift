@@ -23,7 +23,7 @@ struct UnsavedChanges<Object: GraphObject> {
     deleted = DeletedReferences(of: table, objects, in: stored.query)
     reads = UnsavedReads(
       query: stored, replaced: table.replacedRowIDs,
-      owners: deleted.owners(in: table.documents))
+      owners: try deleted.owners(in: table))
   }
 }
 
@@ -48,7 +48,7 @@ extension ObjectContext {
     if allTables.contains(where: { $0.hasUnlinkedTargets && $0.counts.hasContent }) {
       try insertReachable()
     }
-    return !table.counts.isEmpty || (mayContainDeleted && !table.relationships.isEmpty)
+    return !table.counts.isEmpty || (hasPendingDeletions && !table.relationships.isEmpty)
   }
 }
 
@@ -164,15 +164,18 @@ struct DeletedReferences {
   var isEmpty: Bool { targets.isEmpty }
 
   /// Returns queries for the stored documents that refer to deleted objects.
-  func owners(in documents: DocumentCollection) -> [DocumentQuery] {
+  func owners(in owners: ObjectTable) throws -> [DocumentQuery] {
     var queries: [DocumentQuery] = []
     for relationship in relationships {
+      let former = try owners.observedFormerNames(of: relationship)
       for (table, ids) in stored
       where relationship.target == nil || relationship.target == table.type {
         for start in stride(from: 0, to: ids.count, by: UnsavedReads.idsPerQuery) {
           let some = Array(ids[start..<min(start + UnsavedReads.idsPerQuery, ids.count)])
           queries.append(
-            documents.find(relationship.condition(for: some, in: table)).withoutFieldCheck)
+            owners.documents.find(
+              relationship.condition(for: some, in: table, formerNames: former)
+            ).withoutFieldCheck)
         }
       }
     }
@@ -182,11 +185,13 @@ struct DeletedReferences {
   /// Removes the references from the fields of a document.
   func remove(from fields: inout DocumentObject) {
     for relationship in relationships {
-      guard let value = fields[relationship.name] else { continue }
-      if !relationship.isToMany {
-        if isDeleted(value, relationship) { fields[relationship.name] = nil }
-      } else if let values = value.array {
-        fields[relationship.name] = .array(values.filter { !isDeleted($0, relationship) })
+      for name in [relationship.name] + relationship.formerNames {
+        guard let value = fields[name] else { continue }
+        if !relationship.isToMany {
+          if isDeleted(value, relationship) { fields[name] = nil }
+        } else if let values = value.array {
+          fields[name] = .array(values.filter { !isDeleted($0, relationship) })
+        }
       }
     }
   }

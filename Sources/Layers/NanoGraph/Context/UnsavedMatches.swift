@@ -120,7 +120,7 @@ struct UnsavedMatcher<Object: GraphObject> {
           [.hint: "roll back the context, and load the object again"])
       }
       object.writeDocument(to: &writer)
-      if writer.failure != nil { try encodeWithNumbers(object, &writer) }
+      if let failure = writer.failure { try encodeWithNumbers(object, failure, &writer) }
       if !changes.deleted.isEmpty { try rewrite(&writer) { changes.deleted.remove(from: &$0) } }
     } catch let error as StoreError {
       writer.removeAll()
@@ -133,7 +133,17 @@ struct UnsavedMatcher<Object: GraphObject> {
 
   /// A document cannot refer to objects that are not stored. A snapshot can, and differs from a
   /// document only in that the key is a field.
-  private func encodeWithNumbers(_ object: any GraphObject, _ writer: inout JSONWriter) throws {
+  private func encodeWithNumbers(
+    _ object: any GraphObject, _ failure: StoreError, _ writer: inout JSONWriter
+  ) throws {
+    var areInserted = true
+    for relationship in changes.table.relationships {
+      relationship.forEachResolved(of: object) {
+        if $0._$object.rowID == 0 { areInserted = false }
+      }
+    }
+    // A snapshot would omit the others.
+    guard areInserted else { throw failure }
     writer.removeAll()
     object._$writeSnapshot(to: &writer)
     if let failure = writer.failure { throw failure }

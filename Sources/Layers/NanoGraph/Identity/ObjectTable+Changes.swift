@@ -160,15 +160,7 @@ extension ObjectTable {
     func open<Object: GraphObject>(_ object: Object) throws {
       if currentID(id) > 0 {
         if live(id) == nil { add(object, currentID(id), []) }
-        if try documents.get(rowID: currentID(id)) != nil {
-          // Another context restored the document: the save detects the conflict.
-          object._$object.flags = []
-          object._$object.revision = -1
-          noteChanged(object)
-          context.updates.noteDeletion(of: object, wasDeleted: true)
-        } else {
-          reinsert(object)
-        }
+        try insertAgain(object)
       } else {
         object._$object.flags = []
         insert(object)
@@ -182,6 +174,32 @@ extension ObjectTable {
     try open(object)
     try fill(object, snapshot: snapshot, newerVersion)
     return object
+  }
+
+  /// Restores an object whose deletion was saved, and whose document others may have restored.
+  func insertAgain(_ object: any GraphObject) throws {
+    let id = object._$object.rowID
+    // If the object has returned to the context already, it can be among the changed ones.
+    guard try documents.exists(rowID: id) else {
+      forgetChange(of: object)
+      return reinsert(object)
+    }
+    removed.remove(id)
+    object._$object.flags.formIntersection(.changed)
+    // Of no document, so that the save detects the conflict.
+    object._$object.revision = -1
+    noteChanged(object)
+    keepWatching(object)
+    context.updates.noteDeletion(of: object, wasDeleted: true)
+  }
+
+  /// Makes a removed object, whose document others have restored, a fault.
+  func noteRestoredByOthers(_ object: any GraphObject) {
+    context.updating {
+      context.updates.noteDeletion(of: object, wasDeleted: true)
+      discardContent(of: object)
+      context.inverseEpoch += 1
+    }
   }
 
   /// Reinserts an object whose deletion was saved, with the same row ID.

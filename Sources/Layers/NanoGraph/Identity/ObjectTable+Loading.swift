@@ -18,6 +18,7 @@ extension ObjectTable {
       try refresh(object, stored)
       return object
     }
+    guard _fastPath(stored.rowID > 0) else { throw unsupportedRow(stored.rowID) }
     let object = Object(_$fault: ())
     try fill(object, stored)
     add(object, stored.rowID, .watched)
@@ -26,11 +27,32 @@ extension ObjectTable {
   }
 
   /// Returns the object of an existing row, which another context may have restored.
-  func existingObject<Object: GraphObject>(_ id: Int64, as type: Object.Type) -> Object {
+  func existingObject<Object: GraphObject>(_ id: Int64, as type: Object.Type) throws -> Object {
+    guard id > 0 else { throw unsupportedRow(id) }
     if !removed.isEmpty { removed.remove(id) }
     let object = object(id, as: type)
     if object._$object.flags.contains(.removed) { discardContent(of: object) }
     return object
+  }
+
+  /// Returns the object of an existing row, as ``existingObject(_:as:)`` does.
+  func anyExistingObject(_ id: Int64) throws -> any GraphObject {
+    func open<Object: GraphObject>(_ type: Object.Type) throws -> any GraphObject {
+      try existingObject(id, as: type)
+    }
+    return try open(self.type)
+  }
+
+  /// Returns the error of a document that only another program can have inserted: negative row IDs are
+  /// the numbers of new objects.
+  @usableFromInline @inline(never)
+  func unsupportedRow(_ id: Int64) -> StoreError {
+    StoreError(
+      .unsupported, "An object cannot have a row ID that is not positive",
+      [
+        .collection: documents.name, .rowID: "\(id)",
+        .hint: "insert the document again without a row ID",
+      ])
   }
 
   /// Returns the object of a document that was read earlier, or nil if the document was deleted
@@ -42,13 +64,21 @@ extension ObjectTable {
     guard let rowID = header.rowID else {
       throw StoreError(.corruptDocument, "A stored document has no row ID")
     }
+    guard rowID > 0 else { throw unsupportedRow(rowID) }
     let isRemoved = live(rowID)?._$object.flags.contains(.removed) ?? removed.contains(rowID)
-    if isRemoved, try documents.contentVersion(rowID: rowID) == nil { return nil }
-    if let existing = live(rowID), !existing.isFault, let revision = header.revision,
-      existing._$object.revision > revision
+    if isRemoved, try !documents.exists(rowID: rowID) { return nil }
+    if let existing = live(rowID), let revision = header.revision,
+      existing._$object.isClean, existing._$object.revision > revision
     {
-      // Saved or reloaded in the meantime.
-      return Self.downcast(existing)
+      // Saved or reloaded in the meantime, unless others have inserted or adopted the document: then any revision can
+      // follow.
+      if existing._$object.revision &- revision <= Self.maximumRaise {
+        let object: Object = Self.downcast(existing)
+        return object
+      }
+      var current: Object?
+      try documents.visit(rowID: rowID) { current = try materialize($0, as: type) }
+      return current
     }
     return try document.withBytes { bytes in
       try DocumentKey.withBorrowed(header.key) { key in
@@ -59,6 +89,10 @@ extension ObjectTable {
       }
     }
   }
+
+  /// The largest difference of revisions that counts as one of later saves. Arbitrary: a save raises the revision
+  /// by one, whereas that of an adopted document is random, of 52 bits.
+  private static var maximumRaise: Int64 { 1000 }
 
   @usableFromInline
   func refresh<Object: GraphObject>(_ object: Object, _ stored: StoredDocument) throws {
@@ -196,6 +230,15 @@ extension ObjectTable {
       context.didFailToLoad(
         AnyObjectID(collection: documents.name, rowID: object._$object.rowID), error)
     }
+  }
+}
+
+extension DocumentCollection {
+  /// Returns whether a row exists. The document is read only if there is no revision, as after a write by another
+  /// program.
+  func exists(rowID: Int64) throws -> Bool {
+    if try contentVersion(rowID: rowID) != nil { return true }
+    return try visit(rowID: rowID) { _ in }
   }
 }
 

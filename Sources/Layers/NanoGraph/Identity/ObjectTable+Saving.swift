@@ -53,16 +53,22 @@ extension ObjectTable {
   }
 
   /// Assigns row IDs to new objects, so that documents can refer to them.
-  func assignRowIDs() throws { assignRowIDs(from: try documents.nextRowID()) }
+  func assignRowIDs() throws { try assignRowIDs(from: documents.nextRowID()) }
 
-  func assignRowIDs(from first: Int64) {
-    var next = first
+  func assignRowIDs(from first: Int64) throws {
+    // Other programs may have inserted only documents with negative row IDs.
+    var next = max(first, 1)
     hasReinserted = false
     for object in inserted {
       // A fault can exist for an id without a document; it must not become this document's object.
-      while map[next] != nil { next += 1 }
+      while map[next] != nil { next &+= 1 }
       let id = object._$object.assignRowID(next)
-      if id == next { next += 1 } else if id > 0 { hasReinserted = true }
+      guard id >= 0 else {
+        throw StoreError(
+          .database, "A collection has run out of row IDs", [.collection: documents.name])
+      }
+      // Negative after the last one.
+      if id == next { next &+= 1 } else if id > 0 { hasReinserted = true }
     }
   }
 

@@ -59,6 +59,8 @@ final class ObjectTable {
   var preparedEpoch: Int?
   /// The number of followed commits that changed documents of the class, for reads that are suspended meanwhile.
   var followedCommits = 0
+  /// The former names of relationships that documents have had.
+  var observedNames = ObservedFormerNames()
   /// Saved objects whose generated keys are to be read.
   var keyless: [any GraphObject] = []
   /// The amount by which the current save has raised the revisions in memory.

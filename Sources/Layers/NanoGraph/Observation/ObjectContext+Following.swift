@@ -61,7 +61,10 @@ extension ObjectContext {
       var mayChangeInverses = false
       for (rows, found) in zip(followed, found) {
         guard let table = table(named: rows.collection) else { continue }
-        for row in found { table.merge(row, known: rows.revisions[row.id] ?? 0) }
+        table.mergeRestored(found.filter(\.isRestored).map(\.id))
+        for row in found where !row.isRestored {
+          table.merge(row, known: rows.revisions[row.id] ?? 0)
+        }
         // An object may be released before a read ends that would create it again.
         if !found.isEmpty, !rows.includesOthers { table.followedCommits += 1 }
         if rows.includesOthers || !found.isEmpty,
@@ -107,6 +110,8 @@ private struct FollowedRows: Sendable {
   let documents: DocumentCollection
   /// The revisions of loaded objects without unsaved changes.
   let revisions: [Int64: Int64]
+  /// The rows of removed objects, which others may have restored.
+  let removed: Set<Int64>
   /// Whether the commit may have changed documents whose objects are not loaded.
   let includesOthers: Bool
 
@@ -114,37 +119,51 @@ private struct FollowedRows: Sendable {
 
   struct Row: Sendable {
     let id: Int64
-    /// Nil if the document was deleted.
+    /// Nil if the document was deleted or restored.
     let document: Document?
+    /// Whether the row of a removed object exists.
+    var isRestored = false
   }
 
   init?(_ table: ObjectTable, _ commit: Commit) {
     guard let change = commit.change(in: table.documents.name) else { return nil }
     documents = table.documents
     var revisions: [Int64: Int64] = [:]
+    var removed: Set<Int64> = []
     var includesOthers = change.rows == nil
-    for id in change.rows.map({ Array($0.keys) }) ?? table.map.rowIDs() {
+    let ids: [Int64] = change.rows.map { Array($0.keys) } ?? table.map.rowIDs() + table.removed
+    // Objects have positive row IDs; negative ones are numbers of new objects.
+    for id in ids where id > 0 {
+      let mayBeRestored = change.rows?[id] != Change.Kind.deleted
       guard let object = table.live(id) else {
+        if mayBeRestored, table.removed.contains(id) { removed.insert(id) }
         includesOthers = true
         continue
       }
       if object._$object.isClean {
         revisions[id] = object._$object.revision
+      } else if object._$object.flags.contains(.removed) {
+        if mayBeRestored { removed.insert(id) }
       } else if object._$object.isFault {
         includesOthers = true
       }
     }
     self.revisions = revisions
+    self.removed = removed
     self.includesOthers = includesOthers
   }
 
-  /// Returns the rows whose revision is different, from a single snapshot.
+  /// Returns the rows whose revision is different, and those of removed objects that exist, from a single snapshot.
   func changedRows() throws -> [Row] {
     var rows: [Row] = []
     for (id, known) in revisions {
       let revision = try documents.contentVersion(rowID: id)?.revision
       if let revision, revision == known { continue }
       rows.append(Row(id: id, document: try documents.get(rowID: id)))
+    }
+    for id in removed {
+      guard try documents.exists(rowID: id) else { continue }
+      rows.append(Row(id: id, document: nil, isRestored: true))
     }
     return rows
   }
@@ -171,9 +190,25 @@ extension ObjectTable {
   }
 }
 
+extension ObjectTable {
+  /// Makes removed objects faults, except those whose documents were deleted again since they were read.
+  fileprivate func mergeRestored(_ ids: [Int64]) {
+    guard !ids.isEmpty else { return }
+    // After an error, all are faults: the next read of a property reports it.
+    let existing =
+      (try? documents.store.read { try ids.filter { try documents.exists(rowID: $0) } }) ?? ids
+    for id in existing {
+      removed.remove(id)
+      if let object = live(id), object._$object.flags.contains(.removed) {
+        noteRestoredByOthers(object)
+      }
+    }
+  }
+}
+
 extension ObjectState {
   /// Whether the content is that of a stored document.
-  fileprivate var isClean: Bool {
+  var isClean: Bool {
     table != nil && rowID > 0
       && flags.isDisjoint(with: [.fault, .failed, .inserted, .changed, .deleted, .removed])
   }

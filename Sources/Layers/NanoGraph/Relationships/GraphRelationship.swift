@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
+import NanoModel
+
 /// A relationship that is stored in the documents of its owner's class.
 public struct GraphRelationship<Owner: GraphObject> {
   let erased: StoredRelationship
@@ -28,7 +31,10 @@ final class StoredRelationship: RelationshipEnd {
   let inverse: String?
   let rule: DeleteRule
   let isToMany: Bool
+  /// The names of the field in older documents, most recent first.
+  private(set) lazy var formerNames: [String] = findFormerNames()
 
+  private let findFormerNames: () -> [String]
   private let resolve: (any GraphObject, ObjectContext) -> Void
   private let forEachTarget: (any GraphObject, (any GraphObject) -> Void) -> Void
   private let removeTargets: (any GraphObject, (any GraphObject) -> Bool) -> Void
@@ -54,6 +60,9 @@ final class StoredRelationship: RelationshipEnd {
     self.inverse = inverse
     self.rule = rule
     isToMany = Storage.isToMany
+    findFormerNames = {
+      Owner.modelFields.first { $0.name.hasSameBytes(as: name) }?.formerNames ?? []
+    }
     // The table that calls this holds objects of the declaring class.
     func at(_ object: any GraphObject) -> Owner { ObjectTable.downcast(object) }
     resolve = { at($0)[keyPath: path].resolve(in: $1) }

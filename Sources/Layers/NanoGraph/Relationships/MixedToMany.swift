@@ -95,7 +95,8 @@ public struct MixedToMany: RelationshipStorage {
   public func write(to writer: inout JSONWriter, isDocument: Bool) {
     guard writer.enter() else { return }
     writer.literal("[")
-    let all = references + _objects.map { MixedReference($0) } + unknown
+    let objects = isDocument ? _objects : _objects.filter { $0.referenceID != 0 }
+    let all = references + objects.map { MixedReference($0) } + unknown
     for (index, reference) in all.enumerated() {
       if index > 0 { writer.literal(",") }
       reference.write(to: &writer, isDocument: isDocument)
@@ -188,7 +189,7 @@ public struct MixedToOne: RelationshipStorage {
 
   /// Writes the reference, or null.
   public func write(to writer: inout JSONWriter, isDocument: Bool) {
-    if let stored {
+    if let stored, stored.id != 0 || isDocument {
       stored.write(to: &writer, isDocument: isDocument)
     } else {
       writer.null()

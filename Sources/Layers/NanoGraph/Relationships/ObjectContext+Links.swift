@@ -89,11 +89,18 @@ extension ObjectContext {
     let targetID = suspendedSave?.committedRowID(of: target) ?? target._$object.rowID
     if targetID > 0 {
       do {
+        let former = try ownerTable.observedFormerNames(of: relationship)
         let ids = try ownerTable.documents.find(
-          relationship.condition(for: [targetID], in: table)
+          relationship.condition(for: [targetID], in: table, formerNames: former)
         ).withoutFieldCheck.rowIDs()
         for id in ids {
-          let owner = ownerTable.anyObject(id)
+          guard id > 0 else {
+            didFailToLoad(
+              AnyObjectID(collection: ownerTable.documents.name, rowID: id),
+              ownerTable.unsupportedRow(id))
+            continue
+          }
+          let owner = try ownerTable.anyExistingObject(id)
           // The relationships of new and changed objects are in memory.
           if owner._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted]) {
             owners.append(owner)
@@ -118,8 +125,24 @@ extension GraphObject {
 }
 
 extension StoredRelationship {
-  /// Returns the condition that a document of the owner's class relates to one of the objects.
-  func condition(for ids: [Int64], in table: ObjectTable) -> Condition {
+  /// Returns the condition that a document of the owners' class relates to one of the objects, under
+  /// the current name of the field or a former one.
+  ///
+  /// - Parameter formerNames: Those that documents have had. A former name has no index, except one that an earlier
+  ///   version of the program has created; without it, the query reads all documents.
+  func condition(
+    for ids: [Int64], in table: ObjectTable, formerNames: [String]
+  ) -> Condition {
+    var conditions = [condition(name, ids, table)]
+    var absent = [Condition.not(.exists(FieldPath(components: [name])))]
+    for name in formerNames {
+      conditions.append(.all(absent + [condition(name, ids, table)]))
+      absent.append(.not(.exists(FieldPath(components: [name]))))
+    }
+    return conditions.count == 1 ? conditions[0] : .any(conditions)
+  }
+
+  private func condition(_ name: String, _ ids: [Int64], _ table: ObjectTable) -> Condition {
     func isOne(of ids: [Int64], _ path: FieldPath) -> Condition {
       ids.count == 1
         ? .comparison(.field(path), .equal, .value(.int(ids[0])))

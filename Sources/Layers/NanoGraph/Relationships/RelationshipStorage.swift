@@ -28,7 +28,7 @@ public protocol RelationshipStorage: FieldCodable {
   /// Writes the row IDs.
   ///
   /// - Parameter isDocument: Whether a reference to an object that is not stored is an error.
-  ///   Snapshots of a context contain the numbers of such objects.
+  ///   Snapshots of a context contain the numbers of such objects, without those that are not inserted.
   func write(to writer: inout JSONWriter, isDocument: Bool)
   /// Replaces resolved objects by row IDs, so that they are not retained.
   mutating func dissolve()

@@ -132,7 +132,10 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
       writer.reference(id, isDocument: isDocument)
     }
     if isResolved {
-      for object in _objects { write(object.referenceID) }
+      for object in _objects {
+        let id = object.referenceID
+        if id != 0 || isDocument { write(id) }
+      }
     } else {
       for id in ids { write(id) }
     }

@@ -100,7 +100,9 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
   @inlinable
   public func write(to writer: inout JSONWriter, isDocument: Bool) {
     if isMissing { return writer.null() }
-    writer.reference(_object?.referenceID ?? id, isDocument: isDocument)
+    let id = _object?.referenceID ?? self.id
+    if id == 0, !isDocument { return writer.null() }
+    writer.reference(id, isDocument: isDocument)
   }
 
   /// Reads the row ID, or null.

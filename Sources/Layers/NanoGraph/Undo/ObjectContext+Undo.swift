@@ -54,8 +54,11 @@ extension ObjectContext {
   /// restored, and inserted objects are deleted. The store is unchanged until the next save. An
   /// unchanged object whose deletion is not saved has what others have stored in the meantime.
   ///
-  /// - Throws: ``StoreError`` if an object that undo needs cannot be loaded. The changes undone
-  ///   before the error are redone.
+  /// If a changed object had a value that cannot be stored, its property is then nil or has its initial value.
+  ///
+  /// - Throws: ``StoreError`` if an object that undo needs cannot be loaded;
+  ///   ``StoreError/Code/valueNotStorable`` if a deleted object had a value that cannot be stored, or a changed one
+  ///   cannot be restored without the value, or without losing others. The changes undone before the error are redone.
   @discardableResult
   public func undo() throws -> Bool {
     try updating {
@@ -134,11 +137,18 @@ extension ObjectContext {
       let object = table.anyObject(record.id)
       // Others deleted the document, and a save accepted the deletion.
       guard !object._$object.flags.contains(.removed) else { return }
+      try group.requireSnapshot(at: index, allowsMissingValue: true)
       try object.load()
       table.noteRevisionForUndo(object)
       opposite.add(.updated, object, table)
       table.noteChanged(object)
-      try group.withSnapshot(at: index) { try table.fill(object, snapshot: $0, $1) }
+      do {
+        try group.withSnapshot(at: index) { try table.fill(object, snapshot: $0, $1) }
+      } catch {
+        // The property of the missing value requires one.
+        try group.requireSnapshot(at: index)
+        throw error
+      }
     case .deleted:
       let object: any GraphObject
       if let existing = table.live(record.id), existing._$object.table != nil,
@@ -146,12 +156,14 @@ extension ObjectContext {
         !existing._$object.flags.contains(.removed)
       {
         let isChanged = table.isChangedSinceDeletion(existing)
+        if isChanged { try group.requireSnapshot(at: index) }
         try table.restore(existing)
         if isChanged, !existing._$object.flags.isDisjoint(with: [.inserted, .changed]) {
           try group.withSnapshot(at: index) { try table.fill(existing, snapshot: $0, $1) }
         }
         object = existing
       } else {
+        try group.requireSnapshot(at: index)
         object = try group.withSnapshot(at: index) { try table.restoreDeleted(record.id, $0, $1) }
       }
       opposite.add(.inserted, object, table)

@@ -73,6 +73,8 @@ final class UndoGroup {
   private var tables: [ObjectTable] = []
   /// The versions of objects that a newer version of the program wrote, by record.
   private var newerVersions: [Int: Int64] = [:]
+  /// The errors of snapshots with values that cannot be stored, by record.
+  private var failures: [Int: SnapshotFailure] = [:]
 
   /// Records the state of an object before a change, or that it is new.
   func add(_ kind: UndoRecord.Kind, _ object: any GraphObject, _ table: ObjectTable) {
@@ -80,6 +82,9 @@ final class UndoGroup {
       var writer = JSONWriter(capacity: 256)
       object._$writeSnapshot(to: &writer)
       bytes.append(contentsOf: writer.bytes)
+      if let error = writer.failure {
+        failures[records.count] = SnapshotFailure(error, in: writer.bytes)
+      }
       if let newer = object._$unknownFields.newerVersion { newerVersions[records.count] = newer }
     }
     records.append(
@@ -100,6 +105,7 @@ final class UndoGroup {
       let record = other.records[index]
       bytes += other.bytes[other.start(of: index)..<record.end]
       newerVersions[records.count] = other.newerVersions[index]
+      failures[records.count] = other.failures[index]
       records.append(
         UndoRecord(
           id: record.id, end: bytes.count, table: tableIndex(of: other.tables[Int(record.table)]),
@@ -113,9 +119,19 @@ final class UndoGroup {
     records.removeLast(records.count - count)
     bytes.removeLast(bytes.count - start(of: count))
     newerVersions = newerVersions.filter { $0.key < count }
+    failures = failures.filter { $0.key < count }
   }
 
   func table(at index: Int) -> ObjectTable { tables[Int(records[index].table)] }
+
+  /// Checks that the snapshot of a change is complete.
+  ///
+  /// - Parameter allowsMissingValue: Whether the snapshot can lack the value that cannot be stored, but no others.
+  /// - Throws: ``StoreError/Code/valueNotStorable`` if the object had a value that cannot be stored.
+  func requireSnapshot(at index: Int, allowsMissingValue: Bool = false) throws {
+    guard let failure = failures[index], !allowsMissingValue || failure.losesOthers else { return }
+    throw failure.error.adding(.collection, table(at: index).documents.name)
+  }
 
   /// Passes the snapshot of a change to a closure, with the version that wrote it if it is newer
   /// than the version of the class.
@@ -130,6 +146,32 @@ final class UndoGroup {
   }
 
   private func start(of index: Int) -> Int { index == 0 ? 0 : records[index - 1].end }
+}
+
+/// The error of a snapshot with a value that cannot be stored.
+private struct SnapshotFailure {
+  let error: StoreError
+  /// Whether the snapshot can lack other values too: after the first failure, the writer also writes null for each
+  /// list and nested object.
+  let losesOthers: Bool
+
+  init(_ error: StoreError, in snapshot: some Sequence<UInt8>) {
+    self.error = error
+    var (nulls, isInString, isEscaped) = (0, false, false)
+    for byte in snapshot {
+      if isEscaped {
+        isEscaped = false
+      } else if byte == UInt8(ascii: "\"") {
+        isInString.toggle()
+      } else if isInString {
+        isEscaped = byte == UInt8(ascii: "\\")
+      } else if byte == UInt8(ascii: "n") {
+        // No other token contains the letter.
+        nulls += 1
+      }
+    }
+    losesOthers = nulls > 1
+  }
 }
 
 /// A change of an object. Compact, since a program can insert a million objects.

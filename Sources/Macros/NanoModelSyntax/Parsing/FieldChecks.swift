@@ -32,27 +32,30 @@ struct FieldChecks {
     }
   }
 
+  /// A field name, which documents distinguish from others by its bytes.
+  private typealias Name = [UInt8]
+
   /// Checks that each field name, current or former, belongs to one property.
   private func checkNames(_ problems: inout Problems) {
-    var owners: [String: String] = [:]
+    var owners: [Name: String] = [:]
     for property in properties {
       let name = property.storedName
       if name.isEmpty {
         problems.add(.error, property.nameNode, "a field name cannot be empty")
-      } else if let other = owners[name] {
+      } else if let other = owners[Name(name.utf8)] {
         problems.add(
           .error, property.nameNode,
           "field name '\(name)' is already used by '\(other)'; choose a different name with '@Field'"
         )
       } else {
-        owners[name] = property.name
+        owners[Name(name.utf8)] = property.name
       }
     }
-    var formerOwners: [String: String] = [:]
+    var formerOwners: [Name: String] = [:]
     for property in properties {
       for (index, name) in property.formerNames.enumerated() {
         guard let problem = problem(ofFormer: name, property, owners, formerOwners) else {
-          formerOwners[name] = property.name
+          formerOwners[Name(name.utf8)] = property.name
           continue
         }
         problems.add(
@@ -64,20 +67,20 @@ struct FieldChecks {
 
   /// Returns the problem with a former name of a property, or nil if it is valid.
   private func problem(
-    ofFormer name: String, _ property: StoredProperty, _ owners: [String: String],
-    _ formerOwners: [String: String]
+    ofFormer name: String, _ property: StoredProperty, _ owners: [Name: String],
+    _ formerOwners: [Name: String]
   ) -> String? {
     let own = property.name.trimmingBackticks
     if name.isEmpty { return "a field name cannot be empty" }
-    if name == property.storedName {
+    if name.utf8.elementsEqual(property.storedName.utf8) {
       return
         "'\(name)' is the current field name of '\(own)'; list only former names in 'renamedFrom'"
     }
-    if let other = owners[name] {
+    if let other = owners[Name(name.utf8)] {
       return
         "'\(own)' cannot be renamed from '\(name)', which is the current field name of '\(other)'; remove it from 'renamedFrom'"
     }
-    guard let other = formerOwners[name] else { return nil }
+    guard let other = formerOwners[Name(name.utf8)] else { return nil }
     return other == property.name
       ? "'\(name)' is listed twice as a former name of '\(own)'; remove one"
       : "'\(name)' is already listed as a former name of '\(other)'; remove one"
