@@ -72,6 +72,56 @@ struct MixedStoreTests {
     #expect(try store["people"].find(Field("n") == -1).count() == 1)
   }
 
+  @Test("A document of another program is encrypted in stored form")
+  func foreignSpelling() throws {
+    // Opening it for the first time adopts such documents.
+    try file.open().close()
+    try file.setBody(1, #"{"n\u0061me": "Eve",  "n":-1}"#)
+    let store = try file.open()
+
+    try store.encryptAll()
+
+    let copy = try Store.file(file.scratch.file("copy.db"))
+    try store.copy(to: copy)
+    let rows = try copy.sql("SELECT body FROM people WHERE id = 1")
+    #expect(rows.first?["body"]?.string == #"{"name":"Eve","n":-1}"#)
+    try copy["people"].createIndex("name")
+    #expect(try copy["people"].find(Field("name") == "Eve").count() == 1)
+    #expect(try copy.verify() == [])
+  }
+
+  @Test(
+    "A document of another program that has no stored form ends encryptAll, whose error names it",
+    arguments: [#"{"n":1,"n":2}"#, #"{"n":"#])
+  func noStoredForm(body: String) throws {
+    try file.open().close()
+    try file.sql("INSERT INTO people(key, body) VALUES ('eve', ?)", .string(body))
+    let store = try file.open()
+
+    let found = error { try store.encryptAll() }
+
+    #expect(found?.code == .corruptDocument)
+    #expect(found?[.collection] == "people" && found?[.rowID] == "601")
+    #expect(try file.body(601) == body)
+    #expect(try store["people"].delete("eve"))
+    try store.encryptAll()
+    #expect(try store["people"].find(Field("name") == "SecretName").count() == 600)
+  }
+
+  @Test("Documents are added to a collection in which a row has the largest row ID")
+  func largestRowID() throws {
+    try file.sql("INSERT INTO people(id, key, body) VALUES (9223372036854775807, 'max', '{}')")
+    let store = try file.open()
+    let people = store["people"]
+
+    try people.insert(["n": 1_000])
+    try people.save(["n": 1_001], key: "new")
+
+    #expect(try people.find(Field("n") >= 1_000).count() == 2)
+    #expect(try people.get("new")?["n"] == 1_001)
+    #expect(try people.count() == 603)
+  }
+
   @Test("An interrupted encryptAll resumes")
   func resume() throws {
     struct Stop: Error {}
@@ -194,5 +244,46 @@ struct MixedStoreTests {
     try store.close()
     #expect(try file.body(1, in: "films").hasPrefix(#"{"$sealed""#))
     #expect(try file.body(600).hasPrefix(#"{"$sealed""#))
+  }
+
+  /// Returns a file whose collection "people" is encrypted from the start, and whose collection "films" is not.
+  private static func partlyEncrypted() throws -> SealedFile {
+    let file = try SealedFile()
+    try file.open(.test(encrypting: .only(["people"]))).using { store in
+      try store["people"].save(["name": "Ada"], key: "ada")
+      try store["films"].save(["title": "Brazil"], key: "brazil")
+    }
+    return file
+  }
+
+  @Test("After a collection without documents is added, injected documents are still rejected")
+  func emptyCollectionAdded() throws {
+    let file = try Self.partlyEncrypted()
+    try file.open(.test(encrypting: .only(["people", "notes"]))).using { store in
+      try store["notes"].save(["text": "a"], key: "a")
+    }
+
+    try file.sql("INSERT INTO people(key, body) VALUES ('eve', '{}')")
+
+    let store = try file.open(.test(encrypting: .only(["people", "notes"])))
+    #expect(code { _ = try store["people"].get("eve") } == .corruptDocument)
+    #expect(code { try store.rotateKeys() } == .corruptDocument)
+    #expect(try store["films"].get("brazil")?["title"] == "Brazil")
+  }
+
+  @Test(
+    "After a collection with documents is added, they are readable and encryptAll encrypts them")
+  func filledCollectionAdded() throws {
+    let file = try Self.partlyEncrypted()
+    let store = try file.open(.test(encrypting: .only(["people", "films"])))
+    #expect(try store["films"].get("brazil")?["title"] == "Brazil")
+    try store.encryptAll()
+    try store.close()
+    #expect(try file.body(1, in: "films").hasPrefix(#"{"$sealed""#))
+
+    try file.sql("INSERT INTO people(key, body) VALUES ('eve', '{}')")
+
+    let again = try file.open(.test(encrypting: .only(["people", "films"])))
+    #expect(code { _ = try again["people"].get("eve") } == .corruptDocument)
   }
 }

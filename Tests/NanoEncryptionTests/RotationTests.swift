@@ -243,4 +243,28 @@ struct RotationTests {
     #expect(try store["accounts"].find(Field("mail") == "a9@b").count() == 2)
     #expect(try store.verify() == [])
   }
+
+  @Test("A key change never lowers the cost, unless a lower one is passed")
+  func cost() throws {
+    func rounds() throws -> DocumentValue? {
+      let sql = "SELECT value ->> '$.key.n' AS n FROM nano_metadata WHERE name = 'nano_encryption'"
+      return try file.sql(sql).first?["n"]
+    }
+    let store = try open()
+
+    try store.changeKey(to: .passphrase("x"))
+    #expect(try rounds() == 16)
+    let cost = ScryptCost(rounds: 32, blockSize: 1, parallelism: 1)
+    try store.changeKey(to: .passphrase("y"), cost: cost)
+    #expect(try rounds() == 32)
+    try store.changeKey(to: .passphrase("z"))
+    #expect(try rounds() == 32)
+
+    try store.close()
+    let reopened = try open("z")
+    try expectAll(in: reopened)
+    // The cost of the encryption that reopened the store is lower.
+    try reopened.changeKey(to: .passphrase("a"))
+    #expect(try rounds() == 32)
+  }
 }

@@ -196,4 +196,42 @@ struct TamperingTests {
 
     #expect(problems.contains { $0.subject == "people" })
   }
+
+  @Test("A damaged page of a collection is a problem, and hides no others")
+  func damagedPage() throws {
+    let store = try file.open()
+    try store["people"].insert((0..<500).map { ["n": .int($0)] as DocumentObject })
+    try store.close()
+    try file.setBody(1, try file.body(2), in: "films")
+    // A page in the middle of the table.
+    let rows = try file.sql(
+      "SELECT pageno FROM dbstat WHERE name = 'people' AND pagetype = 'leaf' ORDER BY path LIMIT 1 OFFSET 5"
+    )
+    let page = try Int(#require(rows.first?["pageno"]?.int))
+    var bytes = try file.scratch.bytes("a.db")
+    // The page size is in the header of the file.
+    let size = Int(bytes[16]) << 8 | Int(bytes[17])
+    bytes.replaceSubrange((page - 1) * size..<page * size, with: Data(count: size))
+    _ = try file.scratch.write(bytes, "a.db")
+
+    let problems = try file.open().verify()
+
+    #expect(problems.contains { $0.subject == "people" })
+    #expect(problems.contains { $0.subject == "films" && $0.message.contains("rowID: 1") })
+    #expect(Set(problems).count == problems.count)
+  }
+
+  @Test("A collection whose name is not text is a problem, and hides no others")
+  func damagedName() throws {
+    let store = try file.open()
+    try file.sql(
+      "UPDATE nano_metadata SET value = replace(value, 'AQAAAA', 'AQAAAB') WHERE name LIKE '%:m:%'"
+    )
+    try file.sql("UPDATE nano_collections SET name = x'ff00' WHERE name = 'films'")
+
+    let problems = try store.verify()
+
+    #expect(problems.contains { "\($0.subject): \($0.message)".contains("nano_collections") })
+    #expect(problems.contains { $0.subject == "metadata" })
+  }
 }

@@ -139,6 +139,7 @@ package final class EncryptedEngine: Engine {
   ) throws -> Bool? { nil }
 
   package var concurrentWrites: Int { inner.concurrentWrites }
+  package var maximumReads: Int { inner.maximumReads }
   package var clock: any StoreClock { inner.clock }
   package var hasExpirations: Bool { inner.hasExpirations }
   package var lastCommit: CommitStamp? { inner.lastCommit }
@@ -223,16 +224,34 @@ package final class EncryptedEngine: Engine {
 
 /// The encryption of a store, which outlives closing and reopening it.
 package final class EncryptionSession: Sendable {
-  private let state: Mutex<Encryption>
+  private struct State {
+    var encryption: Encryption
+    /// The number of key changes that have written the header, committed or not.
+    var changes = 0
+    /// The number of the change that set the key.
+    var current = 0
+  }
+  private let state: Mutex<State>
 
-  package init(_ encryption: Encryption) { state = Mutex(encryption) }
+  package init(_ encryption: Encryption) { state = Mutex(State(encryption: encryption)) }
 
-  package var encryption: Encryption { state.withLock(\.self) }
+  package var encryption: Encryption { state.withLock { $0.encryption } }
 
-  func set(_ key: EncryptionKey, _ cost: ScryptCost) {
-    state.withLock {
-      $0.key = key
-      $0.cost = cost
+  /// Returns a number for a key change, higher than those of earlier ones.
+  func nextChange() -> Int {
+    state.withLock { state in
+      state.changes += 1
+      return state.changes
+    }
+  }
+
+  /// Sets the key after its change is committed, unless a later change has set another one.
+  func set(_ key: EncryptionKey, _ cost: ScryptCost, change: Int) {
+    state.withLock { state in
+      guard change > state.current else { return }
+      state.current = change
+      state.encryption.key = key
+      state.encryption.cost = cost
     }
   }
 }

@@ -44,7 +44,7 @@ public struct Encryption: Sendable {
   /// How indexes on the fields of encrypted documents are treated.
   public var indexes: Indexes
   /// The cost of deriving a key from a passphrase. Takes effect when a passphrase is set: when the store is
-  /// first opened, and when the key is changed.
+  /// first opened, and when the key is changed without another cost, unless that of the previous passphrase is higher.
   public var cost: ScryptCost
 
   /// Creates an encryption with a key. The default encrypts everything and rejects indexes.

@@ -58,14 +58,15 @@ extension Store {
   ///
   /// - Parameters:
   ///   - key: The new key.
-  ///   - cost: The cost of deriving the key from a passphrase.
+  ///   - cost: The cost of deriving the key from a passphrase; if `nil`, that of the previous passphrase or of the
+  ///     `Encryption` that opened the store, whichever is higher.
   /// - Throws: ``StoreError/Code/invalidArgument`` for an invalid key; the previous key stays
   ///   valid. ``StoreError/Code/unsupported`` if the store is not encrypted.
-  public func changeKey(to key: EncryptionKey, cost: ScryptCost = ScryptCost()) throws {
+  public func changeKey(to key: EncryptionKey, cost: ScryptCost? = nil) throws {
     try encryptedEngine().changeKey(to: key, cost: cost)
   }
   /// The asynchronous form of `changeKey(to:cost:)`, which does not block the calling thread.
-  public func changeKey(to key: EncryptionKey, cost: ScryptCost = ScryptCost()) async throws {
+  public func changeKey(to key: EncryptionKey, cost: ScryptCost? = nil) async throws {
     try await onDedicatedThread { try self.changeKey(to: key, cost: cost) }
   }
 
@@ -100,11 +101,15 @@ extension Store {
   /// These were written before the store was encrypted, or by another program without encryption.
   /// From then on, an unencrypted document counts as injected: reading it throws.
   ///
-  /// Documents are encrypted without verification: call this while you trust everyone who can write
-  /// to the file. The plaintext remains in free pages of the file until
+  /// Documents are encrypted without verification, in stored form: call this while you trust everyone
+  /// who can write to the file. The plaintext remains in free pages of the file until
   /// ``NanoStoreCore/Store/compact(attachmentLease:)-(Duration)``.
   ///
   /// - Parameter progress: As in ``rotateKeys(progress:)-(((Double)throws->Void)?)``.
+  /// - Throws: ``StoreError/Code/corruptDocument``, with the collection and the row ID, if a document
+  ///   of another program has no stored form, such as one with a duplicate field name. Repair or
+  ///   delete it, and call this again. ``StoreError/Code/corruptFile`` if the unencrypted content of
+  ///   an attachment is incomplete.
   public func encryptAll(progress: ((Double) throws -> Void)? = nil) throws {
     try encryptedEngine().encryptAll(progress: progress)
   }

@@ -14,7 +14,8 @@ extension EncryptedWriter {
 
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     guard ring.encrypts(collection) else { return try writer.insert(document, into: collection) }
-    let rowID = try document.rowID ?? writer.nextRowID(in: collection)
+    let rowID =
+      try document.rowID ?? nextFreeRowID(in: collection) ?? randomRowID(in: collection)
     let id = try withEncrypted(document, at: rowID, in: collection) { encrypted in
       try withDeclaredNames(in: collection) { try writer.insert(encrypted, into: collection) }
     }
@@ -30,12 +31,11 @@ extension EncryptedWriter {
       return try writer.insert(documents, into: collection, &rowIDs)
     }
     // After an explicit row ID, the next one cannot be predicted.
-    guard documents.count > 1, documents.allSatisfy({ $0.rowID == nil }) else {
-      return try insertEach(documents, into: collection, &rowIDs)
-    }
-    let next = try writer.nextRowID(in: collection)
-    // The collection may run out of row IDs.
-    guard next <= Int64.max - Int64(documents.count) else {
+    guard documents.count > 1, documents.allSatisfy({ $0.rowID == nil }),
+      let next = try nextFreeRowID(in: collection),
+      // The collection may run out of row IDs.
+      next <= Int64.max - Int64(documents.count)
+    else {
       return try insertEach(documents, into: collection, &rowIDs)
     }
     var bodies: [UInt8] = []
@@ -69,6 +69,27 @@ extension EncryptedWriter {
     try result.get()
     try applyRule(
       zip(encrypted, documents).lazy.map { ($0.rowID ?? 0, $1.body) }, in: collection)
+  }
+
+  /// Returns the next row ID, or `nil` if a row has the largest one.
+  private func nextFreeRowID(in collection: String) throws -> Int64? {
+    do {
+      return try writer.nextRowID(in: collection)
+    } catch let error as StoreError where error.code == .database {
+      guard try inner.highestRowID(in: collection) == Int64.max else { throw error }
+      return nil
+    }
+  }
+
+  /// Returns a free row ID, chosen as SQLite does once a row has the largest one.
+  private func randomRowID(in collection: String) throws -> Int64 {
+    // SQLite also gives up after this many.
+    for _ in 0..<100 {
+      let rowID = Int64.random(in: 1..<Int64.max)
+      if try row(.rowID(rowID), in: collection) == nil { return rowID }
+    }
+    throw StoreError(
+      .database, "A collection has run out of row IDs", [.collection: collection])
   }
 
   private func insertEach(

@@ -156,7 +156,7 @@ extension EncryptedWriter {
         row in
         SealedBody.isSealed(stored.body)
           ? try decrypt(stored, decryptor, in: collection) { try encrypt($0.body, at: row, blind) }
-          : try encryptPlain(stored.body, at: row, blind, collection)
+          : try encryptPlain(stored, at: row, blind, collection)
       }
       let new = NewDocument(
         key: stored.key, type: stored.type, version: stored.version, added: stored.added ?? 0,
@@ -175,11 +175,26 @@ extension EncryptedWriter {
     return seen
   }
 
+  /// Encrypts a document that is not encrypted, in stored form, which the body of another program's need not have: the
+  /// inner engine cannot rewrite a body that is encrypted.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument`` if its body does not decode or has no stored form.
   private func encryptPlain(
-    _ body: UnsafeRawBufferPointer, at row: SealedBody.RowContext, _ blind: BlindIndexes?,
+    _ stored: StoredDocument, at row: SealedBody.RowContext, _ blind: BlindIndexes?,
     _ collection: String
   ) throws -> [UInt8] {
-    try observe(body, in: collection)
-    return try encrypt(body, at: row, blind)
+    do {
+      guard stored.revision == nil, let rewritten = try CanonicalBody.rewritten(stored.body) else {
+        try observe(stored.body, in: collection)
+        return try encrypt(stored.body, at: row, blind)
+      }
+      return try rewritten.withUnsafeBytes { body in
+        try observe(body, in: collection)
+        return try encrypt(body, at: row, blind)
+      }
+    } catch let error as StoreError where error.code == .corruptDocument {
+      throw error.adding(.collection, collection).adding(.rowID, "\(stored.rowID)")
+        .adding(.hint, "repair or delete the document")
+    }
   }
 }

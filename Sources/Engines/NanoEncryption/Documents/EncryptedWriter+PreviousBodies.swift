@@ -60,8 +60,8 @@ extension EncryptedWriter {
     }
   }
 
-  /// Encrypts the kept bodies after a row ID with the current key, unless they are. Those that do not decrypt are
-  /// removed: they are of no use, and must not prevent a change of the key.
+  /// Encrypts the kept bodies after a row ID with the current key, unless they are. Those that do not decrypt, or
+  /// have no stored form, are removed: they are of no use, and must not prevent a change of the key.
   ///
   /// - Parameter acceptsPlain: As for documents.
   /// - Returns: The row ID of the last one of a batch; `nil` if there are no more.
@@ -83,7 +83,11 @@ extension EncryptedWriter {
           }
           encrypted.append((stored.rowID, body))
         } else if acceptsPlain {
-          encrypted.append((stored.rowID, try encrypt(stored.body, at: row, nil)))
+          let rewritten = try CanonicalBody.rewritten(stored.body)
+          let body =
+            try rewritten?.withUnsafeBytes { try encrypt($0, at: row, nil) }
+            ?? encrypt(stored.body, at: row, nil)
+          encrypted.append((stored.rowID, body))
         } else {
           damaged.append(stored.rowID)
         }

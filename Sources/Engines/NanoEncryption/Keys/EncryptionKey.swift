@@ -91,6 +91,9 @@ public struct ScryptCost: Sendable, Hashable {
     guard blocks * 128 * blockSize <= Self.smallestPage else { throw outOfRange }
   }
 
+  /// The number of steps of a guess, in proportion.
+  var work: Double { Double(rounds) * Double(blockSize) * Double(parallelism) }
+
   private var outOfRange: StoreError {
     StoreError(
       .invalidArgument, "The scrypt cost is out of range",

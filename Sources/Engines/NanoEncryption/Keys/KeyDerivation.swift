@@ -27,6 +27,14 @@ struct KeyDerivation: Sendable, Hashable {
     }
   }
 
+  /// Returns the cost of this derivation, or the given one if that is higher or this one is none for new keys.
+  func cost(atLeast other: ScryptCost) -> ScryptCost {
+    guard case .scrypt(let cost) = method, (try? cost.validateForNewKey()) != nil,
+      cost.work > other.work
+    else { return other }
+    return cost
+  }
+
   /// Derives the wrapping key.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` for an invalid key, ``StoreError/Code/wrongKey`` for a

@@ -58,6 +58,7 @@ struct KeyLoader {
     }
   }
 
+  /// Returns whether the included collections, and the metadata if it is to be encrypted, contain nothing.
   private func isEmpty(
     _ writer: any EngineWriter, _ isIncluded: (String) -> Bool
   ) throws -> Bool {
@@ -84,7 +85,9 @@ struct KeyLoader {
       guard let existing = before.header.collections else { return before }
       var header = before.header
       header.collections = requested.map { $0.union(existing) }
-      let isNew = { (name: String) in !before.encrypts(name) }
+      let widened = try Keyring(header.authenticated(with: ring.wrapping), ring.wrapping)
+      let isNew = { (name: String) in widened.encrypts(name) && !before.encrypts(name) }
+      // Plain documents enter the scope only with these collections.
       if try !isEmpty(writer, isNew) { header.isStrict = false }
       return try write(header, ring.wrapping, writer, isNew)
     }

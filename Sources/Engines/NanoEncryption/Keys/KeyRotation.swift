@@ -11,23 +11,27 @@ extension EncryptedEngine {
   /// Anyone with the previous key and a copy of the file can decrypt the copy, and has the keys of the
   /// documents. ``rotate(progress:)`` replaces those.
   ///
-  /// - Parameter cost: The cost of deriving the key from a passphrase.
+  /// - Parameter cost: The cost of deriving the key from a passphrase; by default, that of the previous passphrase or of the
+  ///   encryption, whichever is higher.
   /// - Throws: ``StoreError/Code/invalidArgument`` for an invalid key. The previous key stays valid.
-  package func changeKey(to key: EncryptionKey, cost: ScryptCost = ScryptCost()) throws {
+  package func changeKey(to key: EncryptionKey, cost: ScryptCost? = nil) throws {
+    let cost = cost ?? keyring.header.derivation.cost(atLeast: session.encryption.cost)
     let derivation = try KeyDerivation(for: key, cost)
     let wrapping = try derivation.wrappingKey(key)
     // Transactions read the new header as soon as it is committed.
     knownKeys.add(wrapping, derivation)
     let known = keyring
-    let (before, changed) = try inner.write(nil) { writer -> (Keyring, Keyring) in
+    let (before, changed, number) = try inner.write(nil) { writer -> (Keyring, Keyring, Int) in
       let ring = try current(writer, after: known)
       var header = ring.header
       header.derivation = derivation
       for key in ring.keys.values { try header.wrap(key, with: wrapping) }
-      return (ring, try write(header, wrapping, writer))
+      let changed = try write(header, wrapping, writer)
+      // Of two transactions, the one that writes the header later also commits later.
+      return (ring, changed, session.nextChange())
     }
     knownKeys.replace(before, with: changed)
-    session.set(key, cost)
+    session.set(key, cost, change: number)
   }
 
   /// Creates a new key and reencrypts everything with it, in many small transactions. Other connections can
