@@ -85,6 +85,82 @@ struct CommandTests {
         """)
   }
 
+  @Test("A field of an array element, or below arrays, has the same value as in conditions")
+  func elementFields() throws {
+    let body =
+      #"{"p":[{"m":1},{"n":"b"},{"n":"c"}],"l":[10,20,30],"t":[{"tags":[1,2]},{"tags":[3]}]}"#
+    try command.run("put", "library.db", "lists", "a", body)
+    let fields = "p.n,p.1.n,l.1,l.2,l.9,t.tags"
+    let find = ["find", "library.db", "lists", "--csv", "--fields"]
+
+    #expect(
+      try command.run(find + [fields]).lines.last == #""[""b"",""c""]",b,20,30,,"[[1,2],[3]]""#)
+    #expect(try command.run(find + ["l.1"]).lines.last == "20")
+    #expect(try command.run(find + ["l..1"]).status == 1)
+  }
+
+  @Test("The condition of search has its own order and limit, which options override")
+  func searchOrder() throws {
+    try command.run("index", "text", "library.db", "films", "genres")
+    let search = ["search", "library.db", "films", "fiction", "--csv", "--where"]
+    let ordered = "[year] > 0 ORDER BY [year] DESC LIMIT 1"
+
+    let one = try command.run(search + [ordered])
+    #expect(one.lines.count == 2 && one.lines.last?.hasPrefix("Brazil,") == true)
+    let other = try command.run(search + [ordered, "--sort", "year"])
+    #expect(other.lines.count == 2 && other.lines.last?.hasPrefix("Alien,") == true)
+    #expect(try command.run(search + [ordered, "--limit", "5"]).lines.count == 3)
+  }
+
+  @Test("--include notes a missing collection, and finds one with a period in its name")
+  func included() throws {
+    try command.run("put", "library.db", "my.people", "w1", #"{"name":"Ada"}"#)
+    try command.run("put", "library.db", "notes", "a", #"{"who":"w1"}"#)
+    let find = ["find", "library.db", "notes", "--include"]
+
+    let quoted = try command.run(find + [#"who="my.people":w"#])
+    #expect(quoted.lines == [#"{"who":"w1","w":{"name":"Ada"}}"#], "\(quoted.diagnostics)")
+    #expect(quoted.diagnostics.isEmpty)
+    let byField = try command.run(find + [#"who="my.people".name:w"#])
+    #expect(byField.lines == [#"{"who":"w1","w":[]}"#])
+    let missing = try command.run(find + ["who=peple:w"])
+    #expect(missing.status == 0)
+    #expect(missing.diagnostics.hasPrefix("note: There is no collection 'peple'"))
+    #expect(try command.run(find + [#"who="my.people:w"#]).status == 64)
+    #expect(try command.run(find + [#"who="my"people"#]).status == 64)
+  }
+
+  @Test(
+    "expire rejects a date that does not exist or has an unknown end",
+    arguments: [
+      "2027-02-30T00:00:00Z", "2027-06-31T00:00:00Z", "2027-01-01T99:00:00Z",
+      "2027-01-01T10:00:00Z-0800", "2026-12-31T23:59:59Zgarbage", "2026-02-31T00:00:00Z",
+    ])
+  func invalidExpiration(date: String) throws {
+    let outcome = try command.run("expire", "library.db", "films", "Alien", "--at", date)
+    #expect(outcome.status == 64)
+    #expect(outcome.diagnostics.contains("is not a date"), "\(outcome.diagnostics)")
+    #expect(
+      try command.run("expire", "get", "library.db", "films", "Alien").output == "Alien: never\n")
+  }
+
+  @Test("expire accepts fractions and offsets")
+  func expiration() throws {
+    try command.run("expire", "library.db", "films", "Alien", "--at", "2126-12-31T23:59:59.5+01:00")
+    #expect(
+      try command.run("expire", "get", "library.db", "films", "Alien").output
+        == "Alien: 2126-12-31T22:59:59.500Z\n")
+  }
+
+  @Test("expire rule --none requires an existing collection")
+  func missingExpirationRule() throws {
+    let outcome = try command.run("expire", "rule", "library.db", "flims", "--none")
+    #expect(outcome.status == 1)
+    #expect(outcome.diagnostics.hasPrefix("error: There is no collection 'flims'"))
+    let collections = try command.run("collections", "library.db").output
+    #expect(!collections.contains("flims"))
+  }
+
   @Test("A table underlines its header, right-aligns numbers and has no trailing spaces")
   func table() throws {
     let found = try command.run(

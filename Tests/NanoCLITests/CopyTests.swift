@@ -86,6 +86,7 @@ struct CopyTests {
     for arguments in [
       ["library.db"], ["library.db", "copy.db", "--batch", "0"],
       ["library.db", "copy.db", "--verify-only", "--replace"],
+      ["library.db", "copy.db", "--verify-only", "--skip-unsupported"],
     ] { #expect(try command.run(["copy"] + arguments).status == 64, "\(arguments)") }
     #expect(!command.exists("copy.db"))
     #expect(try command.run("count", "library.db", "films").output == "3\n")

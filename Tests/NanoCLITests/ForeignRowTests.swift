@@ -81,6 +81,8 @@ struct ForeignRowTests {
     for (arguments, shown) in [
       (["find", "s.db", "c", "--csv"], ["größe,last", "5,", ",1"]),
       (["find", "s.db", "c", "--table"], ["größe", "5", "1"]),
+      (["find", "s.db", "c", "--fields", "__key__,last", "--csv"], ["first,", "last,1"]),
+      (["find", "s.db", "c", "--fields", "last"], [#"{"last":1}"#]),
       (["schema", "s.db", "c", "--csv"], ["path,types", "größe,integer 1", "last,integer 1"]),
     ] {
       let outcome = try command.run(arguments)
@@ -88,6 +90,28 @@ struct ForeignRowTests {
       #expect(outcome.diagnostics.contains("collection c, row ID 2: "), "\(outcome.diagnostics)")
       for text in shown { #expect(outcome.output.contains(text), "\(outcome.output)") }
     }
+  }
+
+  @Test(
+    "changes and watch report a document that cannot be written, and continue with the next",
+    .timeLimit(.minutes(10)), arguments: lossy)
+  func feeds(body: String) throws {
+    try command.run("changes", "s.db", "c", "--track")
+    try command.run("put", "s.db", "c", "bad", "{}")
+    try command.run(
+      "sql", "s.db", "--write", "UPDATE c SET body = '\(body)' WHERE key = 'bad'")
+    try command.run("put", "s.db", "c", "last", #"{"last":1}"#)
+    for arguments in [["changes", "s.db", "c"], ["watch", "s.db", "c", "--count", "3"]] {
+      let outcome = try command.run(arguments)
+      #expect(outcome.status == 1, "\(arguments)")
+      #expect(outcome.diagnostics.contains("collection c, row ID 2: "), "\(outcome.diagnostics)")
+      #expect(outcome.lines.count == 3)
+      #expect(outcome.lines.count { $0.contains(#""key":"bad""#) } == 1)
+      #expect(outcome.output.contains(#""document":{"last":1}}"#))
+    }
+    let selected = try command.run("find", "s.db", "c", "--fields", "a,last")
+    #expect(selected.status == 1 && selected.diagnostics.contains("row ID 2"))
+    #expect(selected.lines.last == #"{"last":1}"#)
   }
 
   @Test(

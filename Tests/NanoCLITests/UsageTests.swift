@@ -105,6 +105,20 @@ struct UsageTests {
     #expect(missing.diagnostics.hasPrefix("note: There is no collection 'nowhere'"))
   }
 
+  @Test("The location of an inspected store is displayed without the secrets of its URL")
+  func displayName() {
+    let url = "postgresql://ada:one@host/db?sslpassword=two&sslmode=require&password=three"
+    #expect(InspectedStore.displayName(of: url) == "postgresql://ada@host/db?sslmode=require")
+  }
+
+  @Test("A field whose name begins with a hyphen is indexed under its name")
+  func hyphen() throws {
+    try command.run("put", "u.db", "c", "a", #"{"-x":{"y":1},"x":2}"#)
+    #expect(try command.run("index", "u.db", "c", "--unique", "--", "-x.y").status == 0)
+    #expect(try command.run("put", "u.db", "c", "b", #"{"-x":{"y":1},"x":3}"#).status == 1)
+    #expect(try command.run("put", "u.db", "c", "c", #"{"-x":{"y":2},"x":2}"#).status == 0)
+  }
+
   @Test("An index on an array element by position is an index of values")
   func numberedElement() throws {
     try command.run("put", "db", "c", "k", #"{"a":["x","y"]}"#)

@@ -52,6 +52,20 @@ struct InspectorTests {
     #expect(second["next"] == .null)
   }
 
+  @Test("Rows of other programs do not hide the shape and the summary of a collection")
+  func foreignRows() async throws {
+    try await store.execute(
+      "INSERT INTO films(key, body) VALUES ('bad', '{\"a\":1'), ('twice', '{\"b\":1,\"b\":2}')")
+
+    let shape = try await get("shape")
+    #expect(shape.status == 200 && shape.1["documents"] == 4)
+    let years = try await get("shape", ["path": "year"])
+    #expect(years.status == 200 && years.1["paths"]?.array?.count == 1)
+    let summary = try await get("summary")
+    #expect(summary.status == 200 && summary.1["documents"] == 5)
+    #expect(summary.1["bytes"]?.int64 ?? 0 > 0)
+  }
+
   @Test("A condition filters; its error has a code and a position")
   func conditions() async throws {
     let found = try await get("documents", ["where": "[genres] = 'Drama' ORDER BY [year] DESC"]).1

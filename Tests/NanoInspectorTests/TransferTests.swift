@@ -193,6 +193,19 @@ struct TransferTests {
     #expect(missing?.status == 404 && missing?.disposition == nil)
   }
 
+  @Test("An attachment that is replaced after its download has begun is sent as announced")
+  func replacedAttachment() async throws {
+    try await films.attach(.data(Data([1, 2, 3])), named: "a", to: "m")
+    let stored = try #require(try await films.get("m"))
+    let rowID = "\(try #require(stored.rowID))"
+    let download = try #require(
+      await inspector().download(
+        for: Self.request("attachment", ["in": "films", "rowID": rowID, "name": "a"])))
+    try await films.attach(.data(Data([4])), named: "a", to: "m")
+    #expect(download.length == 3)
+    #expect(try await Self.bytes(of: download) == [1, 2, 3])
+  }
+
   @Test("The expiration of a document is shown")
   func expiration() async throws {
     let date = Date(timeIntervalSince1970: 4_000_000_000)

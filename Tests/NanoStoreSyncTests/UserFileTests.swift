@@ -36,6 +36,16 @@ struct UserFileTests {
     #expect(users.user(.none) != nil)
   }
 
+  @Test(
+    "A password for *, which would be ignored, is refused", arguments: ["*:secret", "*:s:_admin"])
+  func passwordOfAll(line: String) throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = try write("ada:secret\n\(line)\n")
+    #expect(throws: UserFile.Problem.self) { try UserFile(path: path) }
+    let open = try UserFile(path: write("*::staff\n"))
+    #expect(open.user(.none)?.roles == ["staff"])
+  }
+
   @Test("A file that others can read is refused, also behind a symbolic link")
   func permissions() throws {
     defer { try? FileManager.default.removeItem(at: folder) }

@@ -34,6 +34,12 @@ struct UserFile: Sendable {
       }
       let roles = parts.count == 3 ? Self.roles(parts[2]) : []
       if parts[0].hasSameBytes(as: "*") {
+        guard parts[1].isEmpty else {
+          throw Problem(
+            description:
+              "Line \(index + 1) of \(path) has a password for *, which is everyone without a login"
+          )
+        }
         anonymous = SyncUser(name: nil, roles: roles)
       } else {
         entries[ExactName(parts[0])] = Entry(

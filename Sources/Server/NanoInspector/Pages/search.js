@@ -4,6 +4,7 @@
 import { get } from "./api.js";
 import { button, counted, duration, fill, h, visible } from "./dom.js";
 import { decoded, documentLink } from "./documents.js";
+import { shellWord } from "./query.js";
 import { change, link } from "./route.js";
 import { run } from "./task.js";
 import { line } from "./values.js";
@@ -20,7 +21,7 @@ export function show(root, parameters, app) {
     const { fullTextIndexes } = await get("indexes", { in: collection }, signal);
     if (!fullTextIndexes.length) {
       return fill(body, h("div", { class: "empty" }, h("p", {}, "The collection has no full-text index."),
-        h("p", {}, "This creates one:"), h("pre", { class: "code", tabindex: "0" }, `nanostore index text ${app.store.location} ${visible(collection)} FIELD`)));
+        h("p", {}, "This creates one:"), h("pre", { class: "code", tabindex: "0" }, `nanostore index text ${visible(shellWord(app.store.location))} ${visible(shellWord(collection))} FIELD`)));
     }
     update = playground(body, collection, fullTextIndexes);
     update(parameters);

@@ -138,6 +138,16 @@ export function swiftString(text) {
   return `${result}"`;
 }
 
+/** Returns the seconds since 1970 with all digits of a date; `Date` has milliseconds only. */
+export function unixSeconds(date) {
+  const digits = /\.(\d+)/.exec(date)?.[1] ?? "";
+  const scale = 10n ** BigInt(digits.length);
+  const scaled = BigInt(Date.parse(date.replace(/\.\d+/, "")) / 1000) * scale + BigInt(digits || 0);
+  const size = scaled < 0n ? -scaled : scaled;
+  const rest = digits && String(size % scale).padStart(digits.length, "0").replace(/0+$/, "");
+  return `${scaled < 0n ? "-" : ""}${size / scale}${rest ? `.${rest}` : ""}`;
+}
+
 /** Returns a Swift literal of type `DocumentValue`. */
 export function swift(node, indent = "") {
   const inner = `${indent}  `;
@@ -150,7 +160,7 @@ export function swift(node, indent = "") {
       if (/Infinity/.test(node.value)) return node.value.startsWith("-") ? ".double(-.infinity)" : ".double(.infinity)";
       return numberText(node);
     case "decimal": return `.decimal(Decimal(string: "${node.value}")!)`;
-    case "date": return `.date(Date(timeIntervalSince1970: ${Date.parse(node.value) / 1000}))`;
+    case "date": return `.date(Date(timeIntervalSince1970: ${unixSeconds(node.value)}))`;
     case "url": return `.url(URL(string: ${swiftString(node.value)})!)`;
     case "data": return `.data(Data(base64Encoded: ${swiftString(node.value)})!)`;
     case "array":

@@ -37,13 +37,15 @@ extension Inspector {
     let values = try request.integer("values", in: 1...200, default: 8)
     return try await store.read {
       var survey = Survey()
-      var selected = query
-      if let field = only?.field { selected = selected.select([field]) }
-      let sample = try Sample(of: selected) { survey.add(try $0.object()) }
+      let sample = try Sample(of: query) { document in
+        // Another program can write a body that is not an object; it has no shape.
+        guard let object = try? document.object() else { return }
+        survey.add(only?.field.map { object.selecting([$0]) } ?? object)
+      }
       let total = try sample.kind == .first ? nil : collection.count()
       let paths = survey.ordered.filter { only == nil || $0.path == only }
       return [
-        "sample": .string(sample.kind.rawValue), "documents": .int(sample.count),
+        "sample": .string(sample.kind.rawValue), "documents": .int(survey.documents),
         "total": .optional(total), "isTruncated": .bool(survey.isTruncated),
         "condition": .string(Self.text(of: query.query.condition)),
         "paths": .array(paths.map { Self.wire($0.path, $0.statistics, values) }),

@@ -56,15 +56,13 @@ extension Inspector {
       var bytes = 0
       var documents = 0
       var growth: [Wire] = []
-      var writer = JSONWriter()
       for row in rows.evenly(Self.summaryPoints) + [rows.last] {
         let position = PagePosition(values: [], rowID: row == .min ? row : row - 1)
         guard let document = try collection.find().after(position).limit(1).first() else {
           continue
         }
-        writer.removeAll()
-        try document.write(to: &writer)
-        bytes += writer.count
+        // Not the stored form, which a document of another program may not have.
+        bytes += try document.withBytes { $0.count }
         documents += 1
         guard let added = document.added, let found = document.rowID else { continue }
         let share =

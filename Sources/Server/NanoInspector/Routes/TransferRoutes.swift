@@ -134,8 +134,9 @@ extension Inspector {
     }
     // The stored type is data, and could be one that a browser executes.
     return ServerDownload(contentType: Self.binary, fileName: name, length: Int(found.length)) {
-      write in
-      for try await part in attachments.stream(name) { try await write(Array(part)) }
+      [store] write in
+      // Not by name, which may have other content by now.
+      for try await part in store.stream(of: found) { try await write(Array(part)) }
     }
   }
 }

@@ -72,12 +72,17 @@ struct ChangesCommand: ParsableCommand {
     let run = InterruptibleRun()
     let position = try position()
     try target.withCollection(.reading) { collection in
-      try run.run { [self] in try await print(collection, after: position) }
+      try run.run { [self] in
+        let lines = FeedLines(isPlain: json.plain, maximum: count)
+        try await print(collection, after: position, to: lines)
+        try lines.finish()
+      }
     }
   }
 
-  private func print(_ collection: DocumentCollection, after position: FeedPosition?) async throws {
-    let lines = FeedLines(isPlain: json.plain, maximum: count)
+  private func print(
+    _ collection: DocumentCollection, after position: FeedPosition?, to lines: FeedLines
+  ) async throws {
     let keys = key.isEmpty ? nil : Set(key)
     if follow {
       let feed = collection.changeFeed(since: position, keys: keys, withDocuments: !idsOnly)
@@ -109,6 +114,7 @@ struct ChangesCommand: ParsableCommand {
 private final class FeedLines {
   private let output = Output()
   private let printer: ObjectPrinter
+  private var unrepresentable = UnrepresentableDocuments()
   /// The number of lines left to print; nil if unlimited.
   private var remaining: Int?
 
@@ -121,7 +127,7 @@ private final class FeedLines {
   func show(_ event: FeedEvent) throws -> Bool {
     switch event {
     case .reset(let reason): try printer.add(["reset": .string(reason.rawValue)])
-    case .entry(let entry): try printer.add(Self.object(entry))
+    case .entry(let entry): try printer.add(object(entry))
     }
     // Readers expect each change immediately.
     try output.flush()
@@ -129,7 +135,10 @@ private final class FeedLines {
     return remaining != 0
   }
 
-  private static func object(_ entry: FeedEntry) throws -> DocumentObject {
+  /// - Throws: ``CommandFailure`` if a document could not be written unchanged.
+  func finish() throws { try unrepresentable.finish() }
+
+  private func object(_ entry: FeedEntry) throws -> DocumentObject {
     var object: DocumentObject = [
       "position": .string(entry.position.description), "rowid": .int(entry.rowID),
     ]
@@ -137,7 +146,12 @@ private final class FeedLines {
     if let type = entry.type { object.append("class", .string(type)) }
     if let revision = entry.revision { object.append("revision", .int(revision)) }
     if entry.isDeleted { object.append("deleted", .bool(true)) }
-    if let document = entry.document { object.append("document", .object(try document.object())) }
+    // The line has the position, without which a reader could not continue after an unreadable document.
+    if let document = entry.document,
+      let fields = try unrepresentable.checkedObject(of: document)
+    {
+      object.append("document", .object(fields))
+    }
     return object
   }
 }

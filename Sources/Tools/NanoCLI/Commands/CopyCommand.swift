@@ -43,6 +43,11 @@ struct CopyCommand: ParsableCommand {
     guard Self.batches.contains(batch) else {
       throw ValidationError("--batch must be between 1 and 1000000")
     }
+    guard !verifyOnly || !skipUnsupported else {
+      throw ValidationError(
+        "--verify-only and --skip-unsupported cannot be combined; --verify-only lists definitions that "
+          + "the copy skipped as differences")
+    }
     guard !verifyOnly || !replace else {
       throw ValidationError(
         "--verify-only and --replace cannot be combined, because --verify-only copies nothing")
@@ -64,7 +69,7 @@ struct CopyCommand: ParsableCommand {
         try write(report, line.elapsed, to: output)
       }
     }
-    guard skipUnsupported ? report.hasEqualDocuments : report.isEqual else {
+    guard report.isEqual else {
       throw CommandFailure(message: "The databases differ")
     }
   }

@@ -62,12 +62,12 @@ struct ExpireCommand: ParsableCommand {
     }
 
     private static func date(_ text: String) throws -> Date {
-      for style in [
-        Date.ISO8601FormatStyle(), Date.ISO8601FormatStyle(includingFractionalSeconds: true),
-      ] {
-        if let date = try? style.parse(text) { return date }
+      // Foundation's parser accepts days that do not exist, and ignores the end of a text.
+      let json = DocumentValue.object(["$date": .string(text)]).jsonString(dialect: .plain)
+      guard case .date(let date)? = try? DocumentValue(json: json) else {
+        throw ValidationError("'\(text)' is not a date such as 2026-12-31T23:59:59Z")
       }
-      throw ValidationError("'\(text)' is not a date such as 2026-12-31T23:59:59Z")
+      return date
     }
   }
 
@@ -142,7 +142,11 @@ struct ExpireCommand: ParsableCommand {
         let rule = try target.withCollection(.reading) { try $0.expirationRule() }
         return try Output.run { try $0.line(TerminalText.text("\(name): \(Self.text(rule))")) }
       }
-      try target.withCollection(none ? .changing : .creating) { try $0.setExpirationRule(rule) }
+      if none {
+        try target.withExistingCollection { try $0.setExpirationRule(nil) }
+      } else {
+        try target.withCollection(.creating) { try $0.setExpirationRule(rule) }
+      }
       try Output.run { try $0.line(TerminalText.text("\(name): \(Self.text(rule))")) }
     }
 

@@ -39,7 +39,7 @@ struct FindCommand: ParsableCommand {
   func run() throws {
     try target.withCollection(.reading) { collection in
       let query = TrackedQuery(
-        try options.query(in: collection), try include.map { try IncludeOption($0) })
+        try options.query(in: collection), try inclusions(in: collection.store))
       let shown = fields.flatMap(FieldList.split).map(ShownField.init)
       try Output.run { output in
         if keys { return try showKeys(query, output) }
@@ -54,6 +54,14 @@ struct FindCommand: ParsableCommand {
     }
   }
 
+  private func inclusions(in store: Store) throws -> [IncludeOption] {
+    try include.map { text in
+      let option = try IncludeOption(text)
+      try CollectionOptions.noteMissing(option.collection, in: store)
+      return option
+    }
+  }
+
   /// A query that records whether it returned any documents.
   private final class TrackedQuery {
     let documents: DocumentQuery
@@ -65,15 +73,15 @@ struct FindCommand: ParsableCommand {
       self.inclusions = inclusions
     }
 
-    func each(_ paths: [FieldPath]? = nil, _ body: (Document) throws -> Void) throws {
-      guard inclusions.isEmpty || paths == [] else {
+    /// Passes whole documents, or documents without fields.
+    func each(withFields: Bool = true, _ body: (Document) throws -> Void) throws {
+      guard inclusions.isEmpty || !withFields else {
         return try IncludeOption.query(inclusions, documents).each { document in
           isEmpty = false
-          let merged = try document.merged
-          try body(try paths.map { try merged.selecting($0) } ?? merged)
+          try body(try document.merged)
         }
       }
-      try (paths.map { documents.select($0) } ?? documents).each { document in
+      try (withFields ? documents : documents.select([])).each { document in
         isEmpty = false
         try body(document)
       }
@@ -89,7 +97,7 @@ struct FindCommand: ParsableCommand {
 
   private func showKeys(_ query: TrackedQuery, _ output: Output) throws {
     var omitted = 0
-    try query.each([]) { document in
+    try query.each(withFields: false) { document in
       // Documents in a collection with row ID identity have no keys.
       let key = document.key ?? "\(document.rowID ?? 0)"
       if Terminal.isOutput { return try output.line(TerminalText.text(key)) }
@@ -123,27 +131,36 @@ struct FindCommand: ParsableCommand {
         "The attribute and the field '\(name)' cannot both appear in one JSON object; remove one from --fields"
       )
     }
-    try query.each(paths) { document in
+    for path in paths { try path.validate() }
+    var unrepresentable = UnrepresentableDocuments()
+    try query.each(withFields: !paths.isEmpty) { document in
+      guard let whole = try unrepresentable.checkedObject(of: document) else { return }
       var object = DocumentObject()
       for field in shown {
-        guard case .attribute(let name, _) = field, let value = field.value(in: document) else {
-          continue
-        }
+        guard case .attribute(let name, _) = field, let value = field.value(in: document, whole)
+        else { continue }
         object.append(name, value)
       }
-      object.merge(try document.object())
+      object.merge(whole.selecting(paths))
       try printer.add(object)
     }
     try printer.finish()
+    try unrepresentable.finish()
   }
 
   private func showRows(_ query: TrackedQuery, _ shown: [ShownField], _ output: Output) throws {
+    let paths = shown.compactMap(\.path)
+    for path in paths { try path.validate() }
     let rows = format.rows(shown.map(\.name), to: output)
+    var unrepresentable = UnrepresentableDocuments()
     try rows.begin()
-    try query.each(shown.compactMap(\.path)) { document in
-      try rows.add(shown.map { $0.value(in: document) })
+    // Without the other elements of an array, an element would have another position.
+    try query.each(withFields: !paths.isEmpty) { document in
+      guard let whole = try unrepresentable.object(of: document) else { return }
+      try rows.add(shown.map { $0.value(in: document, whole) })
     }
     try rows.finish()
+    try unrepresentable.finish()
   }
 
   /// Prints a table with the fields of the first documents as columns.

@@ -77,11 +77,20 @@ struct IndexCommand: ParsableCommand {
     private func create(on collection: DocumentCollection) throws -> IndexDefinition {
       let paths = fields.map { text in
         let field = SortField(text)
-        return field.descending ? "-\(field.field)" : field.field
+        guard !field.descending else { return "-\(field.field)" }
+        return Self.unsigned(field.field)
       }
       return try collection.createIndex(
         paths: paths, unique: unique, elements: elements ? true : wholeValues ? false : nil,
         name: name, concurrently: concurrently)
+    }
+
+    /// Quotes a name that begins with a hyphen, which would mean a descending order.
+    private static func unsigned(_ path: String) -> String {
+      guard path.utf8.first == UInt8(ascii: "-") else { return path }
+      let end = path.utf8.firstIndex(of: UInt8(ascii: ".")) ?? path.endIndex
+      let name = String(path[..<end]).quoted(with: "\"")
+      return "\(name)\(path[end...])"
     }
   }
 

@@ -63,7 +63,9 @@ struct SearchCommand: ParsableCommand {
     try target.withCollection(.reading) { collection in
       var query = try collection.search(text, in: index).ranked(weights: weights())
       if let condition {
-        query = query.where(try arguments.query(condition, in: collection).query.condition)
+        let parsed = try arguments.query(condition, in: collection).query
+        query = query.where(parsed.condition).limit(parsed.limit, offset: parsed.offset)
+        if !parsed.orderings.isEmpty { query = query.sorted(by: parsed.orderings) }
       }
       query = try page.applied(to: query)
       try Output.run { output in

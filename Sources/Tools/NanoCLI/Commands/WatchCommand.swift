@@ -43,6 +43,7 @@ struct WatchCommand: ParsableCommand {
         for try await update in query.updates().differences() {
           guard try lines.show(update) else { break }
         }
+        try lines.finish()
       }
     }
   }
@@ -52,6 +53,7 @@ struct WatchCommand: ParsableCommand {
 private final class ChangeLines {
   private let output = Output()
   private let printer: ObjectPrinter
+  private var unrepresentable = UnrepresentableDocuments()
   private var previous: [Document] = []
   private var isFirst = true
   private let showsInitial: Bool
@@ -118,7 +120,12 @@ private final class ChangeLines {
       "rowid": .int(document.rowID ?? 0),
     ]
     if let key = document.key { object.append("key", .string(key)) }
-    if showsFields { object.append("document", .object(try document.object())) }
+    if showsFields, let fields = try unrepresentable.checkedObject(of: document) {
+      object.append("document", .object(fields))
+    }
     try printer.add(object)
   }
+
+  /// - Throws: ``CommandFailure`` if a document could not be written unchanged.
+  func finish() throws { try unrepresentable.finish() }
 }

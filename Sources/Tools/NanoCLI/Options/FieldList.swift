@@ -62,17 +62,13 @@ extension ShownField {
     }
   }
 
-  /// Returns the value in a document, or an array of values if the path traverses an array.
-  func value(in document: Document) -> DocumentValue? {
+  /// Returns the value in a document with these fields; if the path traverses an array, the values at its ends.
+  func value(in document: Document, _ fields: DocumentObject) -> DocumentValue? {
     switch self {
     case .path(_, let path):
-      // `document[path]` returns the row ID for the path `"__rowid__"`, but this path names a field.
-      if path.components != [DocumentObject.rowIDName], let value = document[path] { return value }
-      guard path.components.count > 1 || path.components == [DocumentObject.rowIDName],
-        let object = try? document.object()
-      else { return nil }
-      if path.components.count == 1 { return object[path.components[0]] }
-      let values = PathValues.values(in: .object(object), at: path)
+      let fields = DocumentValue.object(fields)
+      if let value = fields[path] { return value }
+      let values = PathValues.ends(in: fields, at: path)
       return values.isEmpty ? nil : .array(values)
     case .attribute(_, let attribute):
       switch attribute {

@@ -4,34 +4,50 @@ import ArgumentParser
 import NanoStore
 
 /// The value of `--include`: `field=collection[.field][:name]`.
+///
+/// A collection whose name contains a period or a colon is enclosed in double quotes, as in field paths.
 struct IncludeOption {
   private let local: RelationKey
-  private let collection: String
+  let collection: String
   private let remote: RelationKey
   private let name: String?
 
   init(_ text: String) throws {
-    guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-      throw Self.malformed(text)
-    }
+    guard let equals = text.firstIndex(of: "="), equals != text.startIndex,
+      let (collection, rest) = Self.collection(text[text.index(after: equals)...])
+    else { throw Self.malformed(text) }
     local = Self.key(text[..<equals])
-    var rest = text[text.index(after: equals)...]
-    if let colon = rest.lastIndex(of: ":") {
-      name = String(rest[rest.index(after: colon)...])
-      rest = rest[..<colon]
-    } else {
-      name = nil
-    }
-    if let period = rest.firstIndex(of: ".") {
-      remote = Self.key(rest[rest.index(after: period)...])
-      rest = rest[..<period]
-    } else {
-      remote = .key
-    }
-    collection = String(rest)
+    self.collection = collection
+    let colon = rest.lastIndex(of: ":")
+    name = colon.map { String(rest[rest.index(after: $0)...]) }
+    let field = rest[..<(colon ?? rest.endIndex)]
+    guard field.isEmpty || field.first == "." else { throw Self.malformed(text) }
+    remote = field.isEmpty ? .key : Self.key(field.dropFirst())
     guard !collection.isEmpty, name?.isEmpty != true, remote != .field("") else {
       throw Self.malformed(text)
     }
+  }
+
+  /// Returns the name of the collection at the start of a text, and the rest; nil if a quote is not closed.
+  private static func collection(_ text: Substring) -> (String, Substring)? {
+    guard text.unicodeScalars.first == "\"" else {
+      let name = text[..<(text.lastIndex(of: ":") ?? text.endIndex)]
+      let end = name.firstIndex(of: ".") ?? name.endIndex
+      return (String(text[..<end]), text[end...])
+    }
+    var name = String.UnicodeScalarView()
+    var rest = text.unicodeScalars.dropFirst()
+    while let next = rest.popFirst() {
+      if next != "\"" {
+        name.append(next)
+      } else if rest.first == "\"" {
+        name.append("\"")
+        rest.removeFirst()
+      } else {
+        return (String(name), Substring(rest))
+      }
+    }
+    return nil
   }
 
   private static func key(_ text: Substring) -> RelationKey {

@@ -28,7 +28,12 @@ package enum InspectedStore {
     }
   }
 
-  /// Returns a location without the password of a URL.
+  /// The parameters of libpq that are secrets.
+  private static let secrets: Set = [
+    "password", "sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret",
+  ]
+
+  /// Returns a location without the passwords and other secrets of a URL.
   package static func displayName(of location: String) -> String {
     guard !StoreLocation.isFile(location) else { return location }
     guard var parts = URLComponents(string: location) else {
@@ -36,7 +41,7 @@ package enum InspectedStore {
       return "the database of the given URL"
     }
     parts.password = nil
-    parts.queryItems = parts.queryItems?.filter { $0.name.lowercased() != "password" }
+    parts.queryItems = parts.queryItems?.filter { !secrets.contains($0.name.lowercased()) }
     if parts.queryItems?.isEmpty == true { parts.queryItems = nil }
     return parts.string ?? "the database of the given URL"
   }

@@ -35,6 +35,18 @@ struct UnrepresentableDocuments {
     }
   }
 
+  /// Returns the fields of a document as queries see them, or nil if it has none; reports a document whose fields are
+  /// not exactly these.
+  mutating func checkedObject(of document: Document) throws -> DocumentObject? {
+    var writer = JSONWriter()
+    var object: DocumentObject?
+    let isWritten = try attempt(document) {
+      try document.write(to: &writer)
+      object = try document.object()
+    }
+    return isWritten ? object : try? document.object()
+  }
+
   /// Reports a document that an export skipped.
   mutating func note(_ document: SkippedDocument, in collection: String) throws {
     guard let error = document.error as? StoreError else { throw document.error }
