@@ -409,7 +409,7 @@ extension SQLiteConnection {
       do {
         try runBoundary("COMMIT")
       } catch let error as StoreError where reads && error.code == .corruptFile {
-        // Refused once damage was found, whose list, as of verification, is a result.
+        // SQLite refuses it once damage was found. What verification has found is kept.
         rollback()
       }
       return result
