@@ -178,6 +178,7 @@ struct UndoAcrossSavesTests {
 
     #expect(error?.code == .valueNotStorable)
     #expect(visit.start == Self.date(2) && visit.end == Self.date(1))
+    #expect(!context.hasUnsavedChanges)
   }
 
   @Test("Undo of a change is an error if a value that cannot be stored would empty a list")

@@ -38,8 +38,7 @@ struct FieldTests {
       let error = #expect(throws: StoreError.self) { try Condition.truth(call).validate() }
       #expect(error?.code == .invalidArgument)
       let pull = FieldChange.pull("list", where: .truth(call))
-      var object: DocumentObject = ["list": [["title": "Ran", "n": 1, "a": [1]]]]
-      let failure = #expect(throws: StoreError.self) { try pull.apply(to: &object) }
+      let failure = #expect(throws: StoreError.self) { try DocumentUpdate([pull]) }
       #expect(failure?.code == .invalidArgument)
     }
     // Only query text limits the operands of a function that takes any number of them.

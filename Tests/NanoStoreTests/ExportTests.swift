@@ -298,4 +298,17 @@ struct ExportTests {
     }
     try store.close()
   }
+
+  @Test(
+    "Columns of array positions have the selected elements, and fields that are not selected stay empty"
+  )
+  func selectedPositions() throws {
+    let films = try anyStore()["films"]
+    try films.insert(["cast": [["n": "x"], ["n": "y"], ["n": "z"]], "year": 1985])
+    let query = films.find().select("cast.1.n", "cast.2.n")
+    let columns = ["cast.1.n", "cast.2.n", "year"]
+    #expect(try text(query, .csv(columns: columns)) == "cast.1.n,cast.2.n,year\ny,z,\n")
+    let found = try text(query, .csv())
+    #expect(found.contains("\"\"y\"\"") && !found.contains("\"\"x\"\"") && !found.contains("1985"))
+  }
 }

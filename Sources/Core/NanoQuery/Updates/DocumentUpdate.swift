@@ -12,7 +12,11 @@ package struct DocumentUpdate {
 
   /// - Throws: ``StoreError/Code/invalidArgument`` and others if the condition of a change is invalid.
   package init(_ changes: [FieldChange]) throws(StoreError) {
-    for change in changes { try change.validateCondition() }
+    for change in changes {
+      do throws(StoreError) { try change.operation.validateCondition() } catch {
+        throw error.adding(.field, change.path.description)
+      }
+    }
     self.changes = changes
     patches = Patch.all(changes)
     patchedFields = patches?.map(\.names) ?? []

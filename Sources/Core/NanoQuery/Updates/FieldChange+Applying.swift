@@ -146,13 +146,6 @@ extension FieldChange {
     case .pull(let values):
       array.removeAll { element in values.contains { ValueOrder.compare(element, $0) == 0 } }
     case .pullMatching(let condition):
-      guard !condition.usesAttributes else {
-        throw StoreError(
-          .unsupported, "The condition of an update uses metadata of the document",
-          [.field: path.description, .hint: "add the condition to the query of the update"])
-      }
-      guard !array.isEmpty else { break }
-      try validateCondition()
       let document = DocumentSubject(document)
       var kept: [DocumentValue] = []
       for element in array {
@@ -172,11 +165,17 @@ extension FieldChange {
   }
 }
 
-extension FieldChange {
-  /// Checks the condition for elements to remove; evaluating it relies on this.
+extension FieldChange.Operation {
+  /// Checks the condition for elements to remove, on which applying the change relies. Once, and not for each document.
   ///
-  /// - Throws: The errors of a query with the condition.
-  func validateCondition() throws(StoreError) {
-    if case .pullMatching(let condition) = operation { try condition.validate() }
+  /// - Throws: The errors of a query with the condition; ``StoreError/Code/unsupported`` if it uses attributes.
+  package func validateCondition() throws(StoreError) {
+    guard case .pullMatching(let condition) = self else { return }
+    guard !condition.usesAttributes else {
+      throw StoreError(
+        .unsupported, "The condition of an update uses metadata of the document",
+        [.hint: "add the condition to the query of the update"])
+    }
+    try condition.validate()
   }
 }

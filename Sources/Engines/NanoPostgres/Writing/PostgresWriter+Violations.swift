@@ -18,6 +18,8 @@ extension PostgresWriter {
     _ row: DocumentRow, _ table: WriterTable, _ sql: PostgresSQL, _ identity: Identity? = nil
   ) throws -> PostgresResult {
     guard table.collection.hasUniqueIndexes else { return try runWithoutIndexes(table, sql) }
+    // An expired document that was in the way may be deleted by others before it is looked up.
+    var triesAgain = table.hasExpiredRows
     while true {
       do {
         let results = try session.run([
@@ -27,14 +29,21 @@ extension PostgresWriter {
         return results[1]
       } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
         try session.rollBack(to: "nano_single")
+        // It would remain open, and the next attempt begin another one in it.
+        session.send([PostgresStatement("RELEASE SAVEPOINT nano_single")])
         var own: Int64?
         if let identity = identity ?? row.document.key.map(Identity.key) {
           let sql = "SELECT id FROM \(table.collection.table) WHERE " + identity.condition
           let found = try session.run(sql.statement)
           if found.count > 0 { own = found.int(0, 0) }
         }
-        guard let conflict = try violation(row, table, except: own) else { throw error }
-        guard try removeExpired(conflict, table) else { throw conflict.error }
+        let conflict = try violation(row, table, except: own)
+        if let conflict, try removeExpired(conflict, table) { continue }
+        guard triesAgain else {
+          if let conflict { throw conflict.error }
+          throw error
+        }
+        triesAgain = false
       }
     }
   }
@@ -46,9 +55,13 @@ extension PostgresWriter {
     _ row: DocumentRow, _ table: WriterTable, _ sql: PostgresSQL, after locks: [PostgresStatement]
   ) throws -> Int64 {
     var result = try session.run(locks + [sql.statement])[locks.count]
+    var triesAgain = table.hasExpiredRows
     while result.count == 0 {
       let conflict = try conflict(row, table)
-      guard try removeExpired(conflict, table) else { throw conflict.error }
+      if try !removeExpired(conflict, table) {
+        guard triesAgain else { throw conflict.error }
+        triesAgain = false
+      }
       result = try session.run(sql.statement)
     }
     return result.int(0, 0)

@@ -173,7 +173,11 @@ extension ObjectContext {
       ($0.name, $0.rule, $0.targets(of: object, in: self).filter(documentExists))
     }
       + table.inverses.filter { $0.rule != .nullify }.map {
-        ($0.name, $0.rule, owners(of: object, by: $0.name).filter { !$0._$object.isDeleted })
+        // A rule must not miss an owner that others have just stored under a former name.
+        (
+          $0.name, $0.rule,
+          owners(of: object, by: $0.name, areCurrent: true).filter { !$0._$object.isDeleted }
+        )
       }
   }
 

@@ -72,7 +72,7 @@ extension ObjectTable {
     {
       // Saved or reloaded in the meantime, unless others have inserted or adopted the document: then any revision can
       // follow.
-      if existing._$object.revision &- revision <= Self.maximumRaise {
+      if try documents.contentVersion(rowID: rowID)?.revision == existing._$object.revision {
         let object: Object = Self.downcast(existing)
         return object
       }
@@ -89,10 +89,6 @@ extension ObjectTable {
       }
     }
   }
-
-  /// The largest difference of revisions that counts as one of later saves. Arbitrary: a save raises the revision
-  /// by one, whereas that of an adopted document is random, of 52 bits.
-  private static var maximumRaise: Int64 { 1000 }
 
   @usableFromInline
   func refresh<Object: GraphObject>(_ object: Object, _ stored: StoredDocument) throws {

@@ -112,6 +112,7 @@ extension ObjectContext {
     } catch {
       let back = UndoGroup()
       for index in opposite.records.indices.reversed() { try? revert(index, of: opposite, back) }
+      for table in allTables { table.watchUnsaved() }
       throw error
     }
     for table in allTables { table.watchUnsaved() }
@@ -137,18 +138,13 @@ extension ObjectContext {
       let object = table.anyObject(record.id)
       // Others deleted the document, and a save accepted the deletion.
       guard !object._$object.flags.contains(.removed) else { return }
-      try group.requireSnapshot(at: index, allowsMissingValue: true)
+      // Checked before the object changes: a missing value may be one that its property requires.
+      try group.requireFilling(at: index)
       try object.load()
       table.noteRevisionForUndo(object)
       opposite.add(.updated, object, table)
       table.noteChanged(object)
-      do {
-        try group.withSnapshot(at: index) { try table.fill(object, snapshot: $0, $1) }
-      } catch {
-        // The property of the missing value requires one.
-        try group.requireSnapshot(at: index)
-        throw error
-      }
+      try group.withSnapshot(at: index) { try table.fill(object, snapshot: $0, $1) }
     case .deleted:
       let object: any GraphObject
       if let existing = table.live(record.id), existing._$object.table != nil,

@@ -126,11 +126,28 @@ final class UndoGroup {
 
   /// Checks that the snapshot of a change is complete.
   ///
-  /// - Parameter allowsMissingValue: Whether the snapshot can lack the value that cannot be stored, but no others.
   /// - Throws: ``StoreError/Code/valueNotStorable`` if the object had a value that cannot be stored.
-  func requireSnapshot(at index: Int, allowsMissingValue: Bool = false) throws {
-    guard let failure = failures[index], !allowsMissingValue || failure.losesOthers else { return }
+  func requireSnapshot(at index: Int) throws {
+    guard let failure = failures[index] else { return }
     throw failure.error.adding(.collection, table(at: index).documents.name)
+  }
+
+  /// Checks that an object can be filled with the snapshot of a change: it may lack the value that cannot be stored,
+  /// but no others, and only if the property does not require one.
+  ///
+  /// - Throws: ``StoreError/Code/valueNotStorable``.
+  func requireFilling(at index: Int) throws {
+    guard let failure = failures[index] else { return }
+    let table = table(at: index)
+    func fill<Object: GraphObject>(_ type: Object.Type) throws {
+      try withSnapshot(at: index) { bytes, _ in
+        var reader = JSONReader(bytes)
+        try Object(_$fault: ())._$fill(&reader, .none)
+      }
+    }
+    guard !failure.losesOthers, (try? fill(table.type)) != nil else {
+      throw failure.error.adding(.collection, table.documents.name)
+    }
   }
 
   /// Passes the snapshot of a change to a closure, with the version that wrote it if it is newer

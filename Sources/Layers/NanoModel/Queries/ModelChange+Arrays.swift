@@ -63,7 +63,11 @@ extension ModelChange {
     properties.areNested = true
     let inner = condition(properties)
     if let failure = inner.failure { return ModelChange(keyPath, .failure(failure)) }
-    return ModelChange(keyPath, .success(.pullMatching(inner.condition)))
+    let operation = FieldChange.Operation.pullMatching(inner.condition)
+    do throws(StoreError) { try operation.validateCondition() } catch {
+      return ModelChange(keyPath, .failure(error))
+    }
+    return ModelChange(keyPath, .success(operation))
   }
   /// Removes the first or the last element of an array.
   public static func pop<Element>(

@@ -83,8 +83,8 @@ extension DocumentCollection {
           key: header.key, type: header.type, version: header.version,
           added: Clock.microseconds(), replacedRevision: expected ?? nil, body: body), in: name)
       if replaced {
-        // The given document may be from another row, even in this collection: one that had the key before. One that has
-        // the expected revision is the same, and not worth another round trip.
+        // The given document may be from another row, even in this collection: one that had the key before. If the stored
+        // one has the expected revision, that is too unlikely to be worth another round trip.
         guard identity.isKey, expected == nil || header.rowID == nil || !header.isFrom(name) else {
           return
         }

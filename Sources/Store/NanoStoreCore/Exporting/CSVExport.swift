@@ -10,6 +10,8 @@ struct CSVExport {
     let name: String
     /// Nil for the key.
     let path: FieldPath?
+    /// Whether the field is read from the document with all fields.
+    var isOfWhole = false
 
     static let key = Column(name: TableColumns.keyName, path: nil)
 
@@ -48,7 +50,10 @@ struct CSVExport {
     writer.byte(UInt8(ascii: "\n"))
   }
 
-  func write(_ document: Document, to writer: inout JSONWriter) throws(StoreError) {
+  /// - Parameter whole: The document with all fields; nil if `document` has them.
+  func write(
+    _ document: Document, of whole: Document? = nil, to writer: inout JSONWriter
+  ) throws(StoreError) {
     // Refuses documents that have no exact form.
     _ = try ExportMetadata.fields(of: document)
     let object = DocumentValue.object(try document.object())
@@ -58,7 +63,8 @@ struct CSVExport {
         if let key = document.key { CSVCell.write(key, separator, &writer) }
         continue
       }
-      if let value = object[path] { CSVCell.write(value, separator, &writer) }
+      let value = column.isOfWhole ? (whole ?? document)[path] : object[path]
+      if let value { CSVCell.write(value, separator, &writer) }
     }
     writer.byte(UInt8(ascii: "\n"))
   }

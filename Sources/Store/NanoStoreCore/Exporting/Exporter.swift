@@ -62,27 +62,42 @@ final class Exporter {
           guard let object = try? selected(document).object() else { return }
           found.add(object, hasKey: document.key != nil)
         }
-        try writeTable(CSVExport(found.columns(), separator))
+        let table = CSVExport(try found.columns(), separator)
+        table.writeHeader(to: &writer)
+        try each { try table.write($0, to: &writer) }
       }
     }
-    try writeTable(CSVExport(columns.map { try CSVExport.Column($0) }, separator))
+    let exported = try columns.map { name in
+      var column = try CSVExport.Column(name)
+      column.isOfWhole = isMoved(column.path)
+      return column
+    }
+    let table = CSVExport(exported, separator)
+    table.writeHeader(to: &writer)
+    try eachWithWhole { try table.write($0, of: $1, to: &writer) }
   }
 
-  private func writeTable(_ table: CSVExport) throws {
-    table.writeHeader(to: &writer)
-    // An element of a selected document is at another position if elements before it are not selected.
-    let isWhole = query.query.fields?.contains(where: \.addressesElement) == true
-    try each(isWhole: isWhole) { try table.write($0, to: &writer) }
+  /// Whether a field is selected, but at another position in documents with the selected fields, because elements before it
+  /// are not.
+  private func isMoved(_ path: FieldPath?) -> Bool {
+    guard let fields = query.query.fields, let path, path.addressesElement else { return false }
+    return path.components.indices.contains {
+      fields.contains(FieldPath(components: Array(path.components[...$0])))
+    }
+  }
+
+  private func each(_ write: (Document) throws -> Void) throws {
+    try eachWithWhole { document, _ in try write(document) }
   }
 
   /// Writes each document, except for those that cannot be written.
   ///
-  /// - Parameter isWhole: Whether documents have the fields that the query does not select, too.
-  private func each(isWhole: Bool = false, _ write: (Document) throws -> Void) throws {
+  /// - Parameter write: Receives the document with the selected fields, and with all of them.
+  private func eachWithWhole(_ write: (Document, Document) throws -> Void) throws {
     try eachWhole { document in
       let start = writer.count
       do {
-        try write(isWhole ? document : selected(document))
+        try write(selected(document), document)
         if let failure = writer.failure { throw failure }
         report.documents += 1
       } catch let error as StoreError where error.code == .corruptDocument && onFailure != nil {

@@ -202,7 +202,8 @@ extension DocumentPipeline {
     let branches = try facets.map { (name: $0.key, pipeline: try $0.value(empty)) }
     for branch in branches {
       if let failure = failure(reading: branch.pipeline) { return failing(with: failure) }
-      guard branch.pipeline.hasSource(of: empty) else {
+      // A query with NaN does not equal itself.
+      guard branch.pipeline.hasSource(of: empty) || !empty.hasSource(of: empty) else {
         return failing(
           with: StoreError(
             .invalidArgument, "A facet reads documents of its own",
