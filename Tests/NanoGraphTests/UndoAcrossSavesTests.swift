@@ -172,12 +172,13 @@ struct UndoAcrossSavesTests {
     visit.start = Self.tooLate
     try context.closeUndoGroup()
     visit.start = Self.date(2)
+    song.title = "z"
     try context.save()
 
     let error = #expect(throws: StoreError.self) { try context.undo() }
 
     #expect(error?.code == .valueNotStorable)
-    #expect(visit.start == Self.date(2) && visit.end == Self.date(1))
+    #expect(visit.start == Self.date(2) && visit.end == Self.date(1) && song.title == "z")
     #expect(!context.hasUnsavedChanges)
   }
 

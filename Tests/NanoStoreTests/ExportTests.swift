@@ -308,6 +308,10 @@ struct ExportTests {
     let query = films.find().select("cast.1.n", "cast.2.n")
     let columns = ["cast.1.n", "cast.2.n", "year"]
     #expect(try text(query, .csv(columns: columns)) == "cast.1.n,cast.2.n,year\ny,z,\n")
+    let parents = films.find().select("cast.1.n")
+    #expect(
+      try text(parents, .csv(columns: ["cast.1", "cast.0.n"]))
+        == "cast.1,cast.0.n\n\"{\"\"n\"\":\"\"y\"\"}\",\n")
     let found = try text(query, .csv())
     #expect(found.contains("\"\"y\"\"") && !found.contains("\"\"x\"\"") && !found.contains("1985"))
   }

@@ -30,7 +30,13 @@ extension DocumentObject {
   /// Returns an object with only the specified fields, at their paths. Within arrays, the fields of
   /// each element are kept, or those of the element whose index the path contains.
   public func selecting(_ paths: [FieldPath]) -> DocumentObject {
-    DocumentValue.object(self).selecting(paths.map { RemainingPath(path: $0) })?.object ?? [:]
+    selecting(paths, keepsPositions: false)
+  }
+
+  /// The same; if `keepsPositions` is true, elements without a selected field are null, so that the others do not move up.
+  package func selecting(_ paths: [FieldPath], keepsPositions: Bool) -> DocumentObject {
+    let remaining = paths.map { RemainingPath(path: $0) }
+    return DocumentValue.object(self).selecting(remaining, keepsPositions)?.object ?? [:]
   }
 }
 
@@ -102,7 +108,7 @@ extension DocumentValue {
       [.field: path.description, .position: name])
   }
 
-  fileprivate func selecting(_ paths: [RemainingPath]) -> DocumentValue? {
+  fileprivate func selecting(_ paths: [RemainingPath], _ keepsPositions: Bool) -> DocumentValue? {
     switch self {
     case .object(let object):
       var kept = DocumentObject()
@@ -110,29 +116,33 @@ extension DocumentValue {
         let below = paths.filter { $0.name.hasSameBytes(as: name) }.map(\.next)
         if below.contains(where: \.isEmpty) {
           kept.append(name, value)
-        } else if !below.isEmpty, let inner = value.selecting(below) {
+        } else if !below.isEmpty, let inner = value.selecting(below, keepsPositions) {
           kept.append(name, inner)
         }
       }
       return kept.isEmpty ? nil : .object(kept)
     case .array(let array):
-      let kept = Self.selecting(paths, in: array)
-      return kept.isEmpty ? nil : .array(kept)
+      var isKept = false
+      let kept = Self.selecting(paths, in: array, keepsPositions).compactMap { element in
+        if element != nil { isKept = true }
+        return keepsPositions ? element ?? .null : element
+      }
+      return isKept ? .array(kept) : nil
     default: return nil
     }
   }
 
   private static func selecting(
-    _ paths: [RemainingPath], in array: [DocumentValue]
-  ) -> [DocumentValue] {
+    _ paths: [RemainingPath], in array: [DocumentValue], _ keepsPositions: Bool
+  ) -> [DocumentValue?] {
     let indexed = paths.filter { $0.index != nil }
-    guard !indexed.isEmpty else { return array.compactMap { $0.selecting(paths) } }
+    guard !indexed.isEmpty else { return array.map { $0.selecting(paths, keepsPositions) } }
     let others = paths.filter { $0.index == nil }
-    return array.enumerated().compactMap { position, element -> DocumentValue? in
+    return array.enumerated().map { position, element -> DocumentValue? in
       let below = indexed.filter { $0.index == position }.map(\.next)
       if below.contains(where: \.isEmpty) { return element }
       let remaining = others + below
-      return remaining.isEmpty ? nil : element.selecting(remaining)
+      return remaining.isEmpty ? nil : element.selecting(remaining, keepsPositions)
     }
   }
 }

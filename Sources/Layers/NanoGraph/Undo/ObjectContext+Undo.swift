@@ -106,6 +106,12 @@ extension ObjectContext {
   private func revert(_ group: UndoGroup) throws -> UndoGroup {
     let opposite = UndoGroup()
     opposite.name = group.name
+    // Before any object changes.
+    for (index, record) in group.records.enumerated() where record.kind == .updated {
+      let object = group.table(at: index).live(record.id)
+      guard object?._$object.flags.contains(.removed) != true else { continue }
+      try group.requireFilling(at: index)
+    }
     defer { inverseEpoch += 1 }
     do {
       for index in group.records.indices.reversed() { try revert(index, of: group, opposite) }

@@ -10,8 +10,6 @@ struct CSVExport {
     let name: String
     /// Nil for the key.
     let path: FieldPath?
-    /// Whether the field is read from the document with all fields.
-    var isOfWhole = false
 
     static let key = Column(name: TableColumns.keyName, path: nil)
 
@@ -50,20 +48,25 @@ struct CSVExport {
     writer.byte(UInt8(ascii: "\n"))
   }
 
-  /// - Parameter whole: The document with all fields; nil if `document` has them.
+  /// Whether a column is an element of an array, or within one.
+  var hasPositions: Bool { columns.contains { $0.path?.addressesElement == true } }
+
+  /// - Parameter positioned: The fields of the document, with elements at the positions that they have in the whole document;
+  ///   nil if they have them in `document`.
   func write(
-    _ document: Document, of whole: Document? = nil, to writer: inout JSONWriter
+    _ document: Document, positioned: DocumentObject? = nil, to writer: inout JSONWriter
   ) throws(StoreError) {
     // Refuses documents that have no exact form.
     _ = try ExportMetadata.fields(of: document)
     let object = DocumentValue.object(try document.object())
+    let elements = positioned.map { DocumentValue.object($0) } ?? object
     for (index, column) in columns.enumerated() {
       if index > 0 { writer.byte(separator) }
       guard let path = column.path else {
         if let key = document.key { CSVCell.write(key, separator, &writer) }
         continue
       }
-      let value = column.isOfWhole ? (whole ?? document)[path] : object[path]
+      let value = path.addressesElement ? elements[path] : object[path]
       if let value { CSVCell.write(value, separator, &writer) }
     }
     writer.byte(UInt8(ascii: "\n"))

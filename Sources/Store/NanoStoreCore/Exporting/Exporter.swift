@@ -67,22 +67,15 @@ final class Exporter {
         try each { try table.write($0, to: &writer) }
       }
     }
-    let exported = try columns.map { name in
-      var column = try CSVExport.Column(name)
-      column.isOfWhole = isMoved(column.path)
-      return column
-    }
-    let table = CSVExport(exported, separator)
+    let table = CSVExport(try columns.map { try CSVExport.Column($0) }, separator)
     table.writeHeader(to: &writer)
-    try eachWithWhole { try table.write($0, of: $1, to: &writer) }
-  }
-
-  /// Whether a field is selected, but at another position in documents with the selected fields, because elements before it
-  /// are not.
-  private func isMoved(_ path: FieldPath?) -> Bool {
-    guard let fields = query.query.fields, let path, path.addressesElement else { return false }
-    return path.components.indices.contains {
-      fields.contains(FieldPath(components: Array(path.components[...$0])))
+    guard let fields = query.query.fields, table.hasPositions else {
+      return try each { try table.write($0, to: &writer) }
+    }
+    // The elements of a selected document move up if elements before them are not selected.
+    try eachWithWhole { document, whole in
+      let positioned = try whole.object().selecting(fields, keepsPositions: true)
+      try table.write(document, positioned: positioned, to: &writer)
     }
   }
 

@@ -202,8 +202,7 @@ extension DocumentPipeline {
     let branches = try facets.map { (name: $0.key, pipeline: try $0.value(empty)) }
     for branch in branches {
       if let failure = failure(reading: branch.pipeline) { return failing(with: failure) }
-      // A query with NaN does not equal itself.
-      guard branch.pipeline.hasSource(of: empty) || !empty.hasSource(of: empty) else {
+      guard branch.pipeline.hasSource(of: empty) else {
         return failing(
           with: StoreError(
             .invalidArgument, "A facet reads documents of its own",
@@ -254,8 +253,10 @@ extension DocumentPipeline {
   }
 
   private func hasSource(of other: DocumentPipeline) -> Bool {
-    source.collection.name.hasSameBytes(as: other.source.collection.name)
-      && source.query == other.source.query
+    let (query, otherQuery) = (source.query, other.source.query)
+    return source.collection.name.hasSameBytes(as: other.source.collection.name)
+      // A query with NaN does not equal itself.
+      && (query == otherQuery || otherQuery != otherQuery)
   }
 
   /// Returns the pipeline with every call that executes it throwing this error.
