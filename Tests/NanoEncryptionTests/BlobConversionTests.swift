@@ -117,7 +117,7 @@ struct BlobConversionTests {
     try add(bytes(1), lease)
     let (inner, other) = (self.inner, engine)
     let reading = try EncryptedEngine(
-      LookupHookEngine(inner) { lookup in
+      HookEngine(inner) { lookup in
         // The second lookup is that of plain content.
         if lookup == 2 {
           do {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
 import NanoDocument
 import NanoQuery
 import Testing
@@ -124,33 +123,29 @@ struct EvaluationBudgetTests {
   @Test(
     "Arrays that another program has nested too deeply are an error, also on a thread with a small stack"
   )
-  func deepArrays() async throws {
+  func deepArrays() {
     let (open, close) = (
       String(repeating: "[", count: 20_000), String(repeating: "]", count: 20_000)
     )
     let body = Array("{\"a\":\(open)\(close)}".utf8)
     let texts = ["[a] = 1", "[a.b] = 1", "[a] IS NULL", "EXISTS([a.b])", "[a] + 1 = 2"]
-    let codes = await withCheckedContinuation { continuation in
-      let thread = Thread {
-        var codes = texts.map { text in
-          damage {
-            let matcher = try ConditionMatcher(try QueryText(text).condition)
-            _ = try body.withUnsafeBytes { try matcher.holds(for: $0) { _ in .null } }
-          }
+    #if DEBUG
+      let stackSize = 8 * smallStack  // frames are several times as large without optimization
+    #else
+      let stackSize = smallStack
+    #endif
+    let codes = onThread(stackSize: stackSize) {
+      texts.map { text in
+        damage {
+          let matcher = try ConditionMatcher(try QueryText(text).condition)
+          _ = try body.withUnsafeBytes { try matcher.holds(for: $0) { _ in .null } }
         }
-        codes.append(
-          damage {
-            let values = DistinctValues("a")
-            try body.withUnsafeBytes { try values.add($0) }
-          })
-        continuation.resume(returning: codes)
-      }
-      #if DEBUG
-        thread.stackSize = 4 << 20  // frames are several times as large without optimization
-      #else
-        thread.stackSize = 512 << 10  // the stack size of secondary threads on Apple platforms
-      #endif
-      thread.start()
+      } + [
+        damage {
+          let values = DistinctValues("a")
+          try body.withUnsafeBytes { try values.add($0) }
+        }
+      ]
     }
     #expect(codes == Array(repeating: .corruptDocument, count: texts.count + 1))
   }

@@ -3,7 +3,6 @@
 import Foundation
 import NanoDocument
 import NanoQuery
-import Synchronization
 import Testing
 
 @Suite("Query text: depth and length")
@@ -23,7 +22,7 @@ struct QueryTextDepthTests {
     for count in [10, 30, 40, 62, 63, 64, 65, 130, 5000, 20_000] {
       let text =
         String(repeating: open, count: count) + middle + String(repeating: close, count: count)
-      let error = onSmallStack { () -> StoreError? in
+      let error = onThread(stackSize: smallStack) { () -> StoreError? in
         do throws(StoreError) {
           let query = try QueryText(text)
           #expect(try QueryText(query.description) == query)
@@ -36,19 +35,5 @@ struct QueryTextDepthTests {
       if count >= 5000 || open == "(((" { #expect(error?.code == .invalidQuery) }
       if count <= 30 && open != "CASE " && open != "(((" { #expect(error == nil) }
     }
-  }
-
-  private func onSmallStack<T: Sendable>(_ work: @escaping @Sendable () -> T) -> T {
-    let result = Mutex<T?>(nil)
-    let done = DispatchSemaphore(value: 0)
-    let thread = Thread {
-      let value = work()
-      result.withLock { $0 = value }
-      done.signal()
-    }
-    thread.stackSize = 512 << 10
-    thread.start()
-    done.wait()
-    return result.withLock { $0! }
   }
 }

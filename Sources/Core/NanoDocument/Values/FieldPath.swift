@@ -75,7 +75,8 @@ public struct FieldPath: Sendable, Hashable {
     }
   }
 
-  private static func takeName(
+  /// Returns the first name of a text, without quotes, and the rest; nil if a quote is not closed.
+  package static func takeName(
     _ text: Substring.UnicodeScalarView
   ) -> (String, Substring.UnicodeScalarView)? {
     guard text.first == "\"" else {

@@ -32,16 +32,7 @@ struct Keyring: Sendable {
     self.values = values
   }
 
-  /// Returns whether the documents of a collection are encrypted. What sync knows about a collection is encrypted like
-  /// the collection, whose content it repeats.
-  func encrypts(_ collection: String) -> Bool {
-    guard let names = header.collections else { return true }
-    if names.contains(collection.folded) { return true }
-    guard case .revisions(of: let base)? = InternalCollection(named: collection) else {
-      return false
-    }
-    return names.contains(base.folded)
-  }
+  func encrypts(_ collection: String) -> Bool { header.encrypts(collection) }
 
   /// Returns whether these keys read everything that is stored with a header, except documents that were encrypted
   /// with newer keys.
@@ -138,5 +129,18 @@ extension Base64 {
       bytes.withUnsafeBytes { encode($0, to: base) }
       return encodedLength(bytes.count)
     }
+  }
+}
+
+extension EncryptionHeader {
+  /// Returns whether the documents of a collection are encrypted. What sync knows about a collection is encrypted like
+  /// the collection, whose content it repeats.
+  func encrypts(_ collection: String) -> Bool {
+    guard let names = collections else { return true }
+    if names.contains(collection.folded) { return true }
+    guard case .revisions(of: let base)? = InternalCollection(named: collection) else {
+      return false
+    }
+    return names.contains(base.folded)
   }
 }

@@ -92,11 +92,14 @@ struct ExpiryDefinition {
       condition + " AND e.expires <= " + .value(.int(time)) + " ORDER BY e.expires, e.id", "")
   }
 
+  /// The documents that expire, as `t`, with their expirations, as `e`.
+  private var documents: String { "\(expirations) AS e JOIN \(table) AS t ON t.id = e.id" }
+
   /// Locks both rows: the server checks the condition again only for rows that it locks, and the transaction that it
   /// waits for may extend the expiration.
   private func delete(_ condition: PostgresSQL, _ wait: String) -> PostgresStatement {
     let start: PostgresSQL =
-      "WITH due AS (SELECT t.id FROM \(expirations) AS e JOIN \(table) AS t ON t.id = e.id WHERE "
+      "WITH due AS (SELECT t.id FROM \(documents) WHERE "
     let end: PostgresSQL =
       " FOR UPDATE OF t, e\(wait)) DELETE FROM \(table) AS t USING due WHERE t.id = due.id "
       + "RETURNING t.id, t.key"
@@ -109,7 +112,7 @@ struct ExpiryDefinition {
     // ignores an order in EXISTS.
     PostgresStatement(
       """
-      SELECT coalesce((SELECT true FROM \(expirations) AS e JOIN \(table) AS t ON t.id = e.id \
+      SELECT coalesce((SELECT true FROM \(documents) \
       WHERE e.expires <= $1 ORDER BY e.expires LIMIT 1), false)
       """, [.int(time)])
   }
@@ -119,7 +122,7 @@ struct ExpiryDefinition {
   /// - Parameter condition: Names the columns of a document with the prefix `t`.
   func expired(_ condition: PostgresSQL, at time: Int64) -> PostgresStatement {
     let start: PostgresSQL =
-      "SELECT t.id FROM \(expirations) AS e JOIN \(table) AS t ON t.id = e.id WHERE "
+      "SELECT t.id FROM \(documents) WHERE "
     return (start + condition + " AND e.expires <= " + .value(.int(time))).statement
   }
 

@@ -138,12 +138,9 @@ extension PostgresWriter {
   }
 
   func sweepExpired(limit: Int, from collection: String) throws -> Int {
-    guard let table = try table(collection) else { return 0 }
-    return try sweep(table, limit: limit)
-  }
-
-  private func sweep(_ table: WriterTable, limit: Int) throws -> Int {
-    guard let definition = table.collection.expiry else { return 0 }
+    guard let table = try table(collection), let definition = table.collection.expiry else {
+      return 0
+    }
     return note(try session.run(definition.sweep(at: time, limit: limit)), table)
   }
 

@@ -17,7 +17,8 @@ extension PostgresWriter {
         .unsupported, "A distributed collection does not track changes",
         [.capability: "changeTracking", .collection: collection])
     }
-    // The first number is 1. What another program left behind would make the creation fail.
+    // All numbers are at least 1, also those of transactions that are already running. What another program left behind
+    // would make the creation fail.
     let base = 1 - (try transactionIDs().oldest)
     _ = try session.run(objects.removal + objects.creation(base))
     try store(PostgresFeed(state, base: base, table: try tableID(table)), table)

@@ -18,7 +18,6 @@ extension PostgresWriter {
     _ row: DocumentRow, _ table: WriterTable, _ sql: PostgresSQL, _ identity: Identity? = nil
   ) throws -> PostgresResult {
     guard table.collection.hasUniqueIndexes else { return try runWithoutIndexes(table, sql) }
-    // An expired document that was in the way may be deleted by others before it is looked up.
     var triesAgain = table.hasExpiredRows
     while true {
       do {
@@ -31,19 +30,11 @@ extension PostgresWriter {
         try session.rollBack(to: "nano_single")
         // It would remain open, and the next attempt begin another one in it.
         session.send([PostgresStatement("RELEASE SAVEPOINT nano_single")])
-        var own: Int64?
-        if let identity = identity ?? row.document.key.map(Identity.key) {
-          let sql = "SELECT id FROM \(table.collection.table) WHERE " + identity.condition
-          let found = try session.run(sql.statement)
-          if found.count > 0 { own = found.int(0, 0) }
+        let own = try (identity ?? row.document.key.map(Identity.key)).flatMap {
+          try rowID(of: $0, table)
         }
         let conflict = try violation(row, table, except: own)
-        if let conflict, try removeExpired(conflict, table) { continue }
-        guard triesAgain else {
-          if let conflict { throw conflict.error }
-          throw error
-        }
-        triesAgain = false
+        try retry(after: conflict, conflict?.error ?? error, table, &triesAgain)
       }
     }
   }
@@ -58,20 +49,28 @@ extension PostgresWriter {
     var triesAgain = table.hasExpiredRows
     while result.count == 0 {
       let conflict = try conflict(row, table)
-      if try !removeExpired(conflict, table) {
-        guard triesAgain else { throw conflict.error }
-        triesAgain = false
-      }
+      try retry(after: conflict, conflict.error, table, &triesAgain)
       result = try session.run(sql.statement)
     }
     return result.int(0, 0)
   }
 
-  /// Deletes the document that has the unique values of another one, if it has expired.
-  ///
-  /// - Returns: Whether it had expired. It may still exist, if another transaction has extended its expiration.
-  private func removeExpired(_ conflict: DocumentConflict, _ table: WriterTable) throws -> Bool {
-    try conflict.rowID.map { try removeExpired([.rowID($0)], table) } ?? false
+  /// Deletes the document that has the unique values of another one, if it has expired. Otherwise permits one more attempt:
+  /// others may have deleted an expired document before it was looked up.
+  private func retry(
+    after conflict: DocumentConflict?, _ error: any Error, _ table: WriterTable,
+    _ triesAgain: inout Bool
+  ) throws {
+    // It may still exist, if another transaction has extended its expiration.
+    if let rowID = conflict?.rowID, try removeExpired([.rowID(rowID)], table) { return }
+    guard triesAgain else { throw error }
+    triesAgain = false
+  }
+
+  private func rowID(of identity: Identity, _ table: WriterTable) throws -> Int64? {
+    let sql = "SELECT id FROM \(table.collection.table) WHERE " + identity.condition
+    let found = try session.run(sql.statement)
+    return found.count > 0 ? found.int(0, 0) : nil
   }
 
   /// Runs a statement that only a unique index may reject that is being created concurrently.
@@ -95,14 +94,12 @@ extension PostgresWriter {
   func conflict(_ row: DocumentRow, _ table: WriterTable) throws -> DocumentConflict {
     let name = table.collection.description.name
     if let key = row.document.key {
-      let sql = "SELECT id FROM \(table.collection.table) WHERE " + Identity.key(key).condition
-      if try session.run(sql.statement).count > 0 {
+      if try rowID(of: .key(key), table) != nil {
         return DocumentConflict(error: .duplicateKey(key, in: name))
       }
     }
     if let id = row.id {
-      let sql = "SELECT id FROM \(table.collection.table) WHERE " + Identity.rowID(id).condition
-      if try session.run(sql.statement).count > 0 {
+      if try rowID(of: .rowID(id), table) != nil {
         return DocumentConflict(error: .duplicateRowID(id, in: name))
       }
     }

@@ -15,7 +15,7 @@ extension SQLiteEngine {
     try requireUsable()
     let reader = try blobReaders.take()
     do {
-      try reader.connection.execute("BEGIN DEFERRED")
+      try reader.connection.execute(SQLiteConnection.reading)
       let found = try interruptible(interruption, reader.connection, reader.queue) {
         try SQLiteReader(reader.connection).blob(digest)
       }

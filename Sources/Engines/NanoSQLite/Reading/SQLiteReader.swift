@@ -98,10 +98,8 @@ class SQLiteReader: EngineReader {
         return try visitRow(statement, table, visit)
       }
       if isFound { return true }
-      let text = key.description
-      guard connection.isUTF8 || TextEncoding.preserves(text) else { return false }
       return try connection.with(table, .getForeignByKey) { statement in
-        try statement.bind(text, at: 1)
+        try statement.bind(DocumentKey.text(key.description), at: 1)
         bindTime(statement, table)
         return try visitRow(statement, table, visit)
       }

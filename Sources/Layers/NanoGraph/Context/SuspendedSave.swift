@@ -78,7 +78,8 @@ final class SuspendedSave {
       do {
         encoded.insertions.append(
           SavePlan.Insertion(
-            rowID: id, key: try object.documentKey, version: object.storedVersion,
+            rowID: id, key: table.hasKey ? try object.documentKey : nil,
+            version: object.storedVersion,
             body: try Self.body(of: object, &writer)))
       } catch let error as StoreError {
         throw error.adding(.collection, table.documents.name)

@@ -75,8 +75,8 @@ extension ObjectContext {
 
   // MARK: Owners
 
-  /// Returns the objects that relate to an object: those that the store finds, by an index, and
-  /// those with unsaved changes.
+  /// Returns the objects that relate to an object: those that the store finds, by an index unless documents have had a
+  /// former name of the relationship, and those with unsaved changes.
   ///
   /// - Parameter areCurrent: Whether former names of the relationship are read again.
   func owners(

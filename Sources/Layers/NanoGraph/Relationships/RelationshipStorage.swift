@@ -61,8 +61,8 @@ extension JSONWriter {
 }
 
 extension GraphObject {
-  /// The number by which documents refer to the object. It is negative for an object that is not
-  /// stored, which only snapshots of the context can contain.
+  /// The number by which documents refer to the object. It is negative for a new object, which only
+  /// snapshots of the context can contain, and 0 for one that is not inserted.
   @inlinable
   var referenceID: Int64 { _$object.rowID }
 }

@@ -107,8 +107,8 @@ extension ObjectContext {
     let opposite = UndoGroup()
     opposite.name = group.name
     // Before any object changes.
-    for (index, record) in group.records.enumerated() where record.kind == .updated {
-      let object = group.table(at: index).live(record.id)
+    for index in group.failedUpdates {
+      let object = group.table(at: index).live(group.records[index].id)
       guard object?._$object.flags.contains(.removed) != true else { continue }
       try group.requireFilling(at: index)
     }

@@ -132,6 +132,9 @@ final class UndoGroup {
     throw failure.error.adding(.collection, table(at: index).documents.name)
   }
 
+  /// The positions of changes of objects that had values that cannot be stored.
+  var failedUpdates: [Int] { failures.keys.filter { records[$0].kind == .updated }.sorted() }
+
   /// Checks that an object can be filled with the snapshot of a change: it may lack the value that cannot be stored,
   /// but no others, and only if the property does not require one.
   ///
@@ -139,13 +142,14 @@ final class UndoGroup {
   func requireFilling(at index: Int) throws {
     guard let failure = failures[index] else { return }
     let table = table(at: index)
-    func fill<Object: GraphObject>(_ type: Object.Type) throws {
+    let object: any GraphObject = table.type.init(_$fault: ())
+    func fill() throws {
       try withSnapshot(at: index) { bytes, _ in
         var reader = JSONReader(bytes)
-        try Object(_$fault: ())._$fill(&reader, .none)
+        try object._$fill(&reader, .none)
       }
     }
-    guard !failure.losesOthers, (try? fill(table.type)) != nil else {
+    guard !failure.losesOthers, (try? fill()) != nil else {
       throw failure.error.adding(.collection, table.documents.name)
     }
   }

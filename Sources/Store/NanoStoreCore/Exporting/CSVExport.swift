@@ -10,12 +10,15 @@ struct CSVExport {
     let name: String
     /// Nil for the key.
     let path: FieldPath?
+    /// Whether the column is an element of an array, or within one.
+    let hasPosition: Bool
 
     static let key = Column(name: TableColumns.keyName, path: nil)
 
     private init(name: String, path: FieldPath?) {
       self.name = name
       self.path = path
+      hasPosition = path?.addressesElement == true
     }
 
     init(_ path: FieldPath) {
@@ -48,8 +51,7 @@ struct CSVExport {
     writer.byte(UInt8(ascii: "\n"))
   }
 
-  /// Whether a column is an element of an array, or within one.
-  var hasPositions: Bool { columns.contains { $0.path?.addressesElement == true } }
+  var hasPositions: Bool { columns.contains(where: \.hasPosition) }
 
   /// - Parameter positioned: The fields of the document, with elements at the positions that they have in the whole document;
   ///   nil if they have them in `document`.
@@ -66,7 +68,7 @@ struct CSVExport {
         if let key = document.key { CSVCell.write(key, separator, &writer) }
         continue
       }
-      let value = path.addressesElement ? elements[path] : object[path]
+      let value = column.hasPosition ? elements[path] : object[path]
       if let value { CSVCell.write(value, separator, &writer) }
     }
     writer.byte(UInt8(ascii: "\n"))

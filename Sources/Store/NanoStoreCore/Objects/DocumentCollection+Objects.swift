@@ -34,8 +34,7 @@ extension DocumentCollection {
   /// Saves an object under its key and class name, replacing the document with the same key.
   @discardableResult
   public func save(_ object: some StorableObject) throws -> Document {
-    let document = try document(object)
-    return isReadByRowID(document) ? try save(document) : try write(.save, document)
+    try saveObject(try document(object))
   }
   /// The asynchronous form of `save(_:)`, which does not block the calling thread. The object is
   /// sent to the writer.
@@ -63,21 +62,13 @@ extension DocumentCollection {
     guard documents.contains(where: isReadByRowID) else { return try save(documents) }
     return try store.write {
       try documents.map { document in
-        let saved =
-          isReadByRowID(document) ? try save(document) : try write(.save, document)
-        guard let rowID = saved.rowID else {
+        guard let rowID = try saveObject(document).rowID else {
           throw StoreError(
             .corruptDocument, "A stored document has no row ID", [.collection: name])
         }
         return rowID
       }
     }
-  }
-
-  /// Whether a document was read from this collection and is identified by its row ID: an object of an unregistered class
-  /// without a key.
-  private func isReadByRowID(_ document: Document) -> Bool {
-    document.key == nil && document.rowID != nil && document.header.isFrom(name)
   }
   /// The asynchronous form of `save(objects:)`, which does not block the calling thread. The
   /// objects are sent to the writer.
@@ -100,6 +91,17 @@ extension DocumentCollection {
     if let document = object as? Document { return document }
     return try Document(
       object.storedFields(), key: object.storedKey, type: store.types.name(of: type(of: object)))
+  }
+
+  /// Whether a document was read from this collection and is identified by its row ID: an object of an unregistered class
+  /// without a key.
+  private func isReadByRowID(_ document: Document) -> Bool {
+    document.key == nil && document.rowID != nil && document.header.isFrom(name)
+  }
+
+  /// Saves the document of an object: in its row, if it was read by its row ID.
+  private func saveObject(_ document: Document) throws -> Document {
+    isReadByRowID(document) ? try replace(document) : try write(.save, document)
   }
 
   /// Returns the distinct class names of the stored documents, sorted.

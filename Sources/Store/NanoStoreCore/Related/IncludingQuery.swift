@@ -48,11 +48,12 @@ public struct IncludingQuery: Sendable, RelatedSource {
     }
   }
 
-  /// Returns documents with the related ones.
+  /// Returns documents with the related ones, and with only the fields that the query selects. Fields are selected last:
+  /// those that inclusions read may not be among them.
   func including(_ documents: [Document], _ reader: any EngineReader) throws -> [IncludingDocument]
   {
     guard !inclusions.isEmpty, !documents.isEmpty else {
-      return documents.map { IncludingDocument($0) }
+      return try selecting(documents.map { IncludingDocument($0) })
     }
     var results: [IncludingDocument] = []
     results.reserveCapacity(documents.count)
@@ -69,15 +70,16 @@ public struct IncludingQuery: Sendable, RelatedSource {
     let inclusionReader = InclusionReader(reader: reader)
     let name = query.collection.name
     let columns = try inclusions.map { try inclusionReader.related($0, to: documents, in: name) }
-    return documents.indices.map { index in
-      IncludingDocument(
-        documents[index],
-        zip(inclusions, columns).map { inclusion, column in
-          IncludingDocument.Included(
-            name: inclusion.resultName, documents: column[index].documents,
-            isArray: column[index].isArray)
-        })
-    }
+    return try selecting(
+      documents.indices.map { index in
+        IncludingDocument(
+          documents[index],
+          zip(inclusions, columns).map { inclusion, column in
+            IncludingDocument.Included(
+              name: inclusion.resultName, documents: column[index].documents,
+              isArray: column[index].isArray)
+          })
+      })
   }
 
   /// Passes the results to a closure, batch by batch, from one snapshot.
@@ -94,7 +96,7 @@ public struct IncludingQuery: Sendable, RelatedSource {
       func pass() throws {
         let included = try includingBatch(batch, reader)
         batch = []
-        try visit(try selecting(included))
+        try visit(included)
       }
       try reader.find(whole, in: name) { stored in
         batch.append(try query.document(stored, nil))
@@ -106,7 +108,7 @@ public struct IncludingQuery: Sendable, RelatedSource {
   }
 
   /// Returns the documents with only the fields that the query selects.
-  func selecting(_ documents: [IncludingDocument]) throws -> [IncludingDocument] {
+  private func selecting(_ documents: [IncludingDocument]) throws -> [IncludingDocument] {
     guard let fields = query.query.fields else { return documents }
     return try documents.map { try $0.selecting(fields) }
   }
@@ -236,7 +238,7 @@ extension IncludingQuery {
           documents.append(try query.document(stored, nil))
           return true
         }
-        let included = try selecting(try including(documents, reader))
+        let included = try including(documents, reader)
         let fingerprints = try included.map { try DocumentFingerprint($0) }
         return LiveResult(.documents(fingerprints)) { included }
       })

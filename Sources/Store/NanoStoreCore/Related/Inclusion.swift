@@ -99,9 +99,7 @@ struct InclusionReader {
       return areArrays.map { RelatedDocuments(documents: [], isArray: $0) }
     }
     let found = try read(inclusion, order)
-    // Fields are selected last: those that the source's own inclusions read may not be among them.
-    let included = try inclusion.source.selecting(
-      inclusion.source.including(found.documents, reader))
+    let included = try inclusion.source.including(found.documents, reader)
     return zip(keys, areArrays).map { keys, isArray in
       RelatedDocuments(documents: page(inclusion, of: keys, found, included), isArray: isArray)
     }

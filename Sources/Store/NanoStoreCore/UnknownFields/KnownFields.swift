@@ -58,22 +58,17 @@ struct KnownFields: Sendable {
       let name = step.name
       // The element itself, inside a condition on elements.
       if FieldPath(components: [name]).isElement { continue }
-      var next: [[String]] = []
-      // A number that is a name and a position leads to the same prefix in several ways.
-      var seen: Set<FieldPath> = []
+      // A set: a number that is a name and a position leads to the same prefix in several ways.
+      var next: Set<FieldPath> = []
       for prefix in prefixes {
         if !prefix.isEmpty, open.contains(FieldPath(components: prefix)) { return true }
         let field = FieldPath(components: prefix + [name])
-        if paths.contains(field), seen.insert(field).inserted { next.append(field.components) }
+        if paths.contains(field) { next.insert(field) }
         // A single element of an array.
-        if step.index != nil, !prefix.isEmpty,
-          seen.insert(FieldPath(components: prefix)).inserted
-        {
-          next.append(prefix)
-        }
+        if step.index != nil, !prefix.isEmpty { next.insert(FieldPath(components: prefix)) }
       }
       guard !next.isEmpty else { return false }
-      prefixes = next
+      prefixes = next.map(\.components)
     }
     return true
   }

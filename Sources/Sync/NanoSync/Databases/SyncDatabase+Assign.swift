@@ -148,7 +148,7 @@ extension SyncDatabase {
     let isEdit = parent?.isDeleted == false
     let isDistinct = isEdit && ThreeWayMerge.mayCount(previous ?? [:], parts.body)
     let (body, identities) = (try SyncJSON.plain(parts.body), attachments.map(\.identity))
-    _ = add(childOf: parent?.id, to: &record.tree, isDeleted: false) {
+    add(childOf: parent?.id, to: &record.tree, isDeleted: false) {
       RevisionID(
         parent: parent?.id, isDeleted: false, body: body, attachments: identities,
         distinction: $0 ?? (isDistinct ? distinction() : nil))
@@ -183,7 +183,7 @@ extension SyncDatabase {
     _ record: inout RevisionRecord, _ state: inout SyncState, _ writer: any EngineWriter
   ) throws {
     guard let winner = record.tree.winner, !winner.isDeleted else { return }
-    _ = add(childOf: winner.id, to: &record.tree, isDeleted: true) {
+    add(childOf: winner.id, to: &record.tree, isDeleted: true) {
       RevisionID(
         parent: winner.id, isDeleted: true, body: [:], attachments: [], distinction: $0)
     }

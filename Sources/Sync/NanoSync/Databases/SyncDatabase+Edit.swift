@@ -108,14 +108,13 @@ extension SyncDatabase {
     let (body, identities) = (
       try SyncJSON.plain(edit.body), document.attachments.map(\.identity)
     )
-    let ancestors = parent.map { old.tree.history(of: $0) } ?? []
     var new = old
-    document.revision = add(childOf: parent, to: &new.tree, isDeleted: edit.isDeleted) {
+    document.history = add(childOf: parent, to: &new.tree, isDeleted: edit.isDeleted) {
       RevisionID(
         parent: parent, isDeleted: edit.isDeleted, body: body, attachments: identities,
         distinction: $0)
     }
-    document.history = [document.revision] + ancestors
+    document.revision = document.history[0]
     try validation?(try current(old, pending), document)
     let isKnown = old.tree.contains(document.revision)
     if !isKnown, !(edit.isDeleted && edit.body.isEmpty && document.attachments.isEmpty) {
@@ -152,22 +151,22 @@ extension SyncDatabase {
 }
 
 extension SyncDatabase {
-  /// Adds an edit of a leaf to a tree, and returns its revision.
+  /// Adds an edit of a leaf to a tree, and returns its history: its revision, and then the ancestors.
   ///
   /// It joins a revision that arrived without its history, because another store has made the same edit.
   ///
   /// - Parameter revision: Returns the revision with a distinction; nil for none.
+  @discardableResult
   func add(
     childOf parent: RevisionID?, to tree: inout RevisionTree, isDeleted: Bool,
     _ revision: (_ distinction: Int64?) -> RevisionID
-  ) -> RevisionID {
-    let ancestors = parent.map { tree.history(of: $0) } ?? []
-    let equal = revision(nil)
-    tree.add([equal] + ancestors, isDeleted: isDeleted)
-    guard let parent, tree.leaf(parent) != nil else { return equal }
+  ) -> [RevisionID] {
+    var history = [revision(nil)] + (parent.map { tree.history(of: $0) } ?? [])
+    tree.add(history, isDeleted: isDeleted)
+    guard let parent, tree.leaf(parent) != nil else { return history }
     // Another program gave this identifier to a revision with other ancestors.
-    let distinct = revision(distinction())
-    tree.add([distinct] + ancestors, isDeleted: isDeleted)
-    return distinct
+    history[0] = revision(distinction())
+    tree.add(history, isDeleted: isDeleted)
+    return history
   }
 }

@@ -35,19 +35,7 @@ struct IncludeOption {
       let end = name.firstIndex(of: ".") ?? name.endIndex
       return (String(text[..<end]), text[end...])
     }
-    var name = String.UnicodeScalarView()
-    var rest = text.unicodeScalars.dropFirst()
-    while let next = rest.popFirst() {
-      if next != "\"" {
-        name.append(next)
-      } else if rest.first == "\"" {
-        name.append("\"")
-        rest.removeFirst()
-      } else {
-        return (String(name), Substring(rest))
-      }
-    }
-    return nil
+    return FieldPath.takeName(text.unicodeScalars).map { ($0, Substring($1)) }
   }
 
   private static func key(_ text: Substring) -> RelationKey {

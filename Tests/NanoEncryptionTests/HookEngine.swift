@@ -3,15 +3,22 @@
 import NanoEngine
 import Synchronization
 
-/// An engine that runs a closure before each lookup of content to keep, with the number of the lookup.
-final class LookupHookEngine: Engine {
+/// An engine that runs closures at certain moments of other calls.
+final class HookEngine: Engine {
   private let engine: any Engine
   private let lookups = Atomic(0)
   private let willLookUp: @Sendable (Int) throws -> Void
+  private let didCommit = Mutex<(@Sendable () throws -> Void)?>(nil)
 
-  init(_ engine: any Engine, _ willLookUp: @escaping @Sendable (Int) throws -> Void) {
+  /// - Parameter willLookUp: Called before each lookup of content to keep, with the number of the lookup.
+  init(_ engine: any Engine, willLookUp: @escaping @Sendable (Int) throws -> Void = { _ in }) {
     self.engine = engine
     self.willLookUp = willLookUp
+  }
+
+  /// Runs a closure once, when the next transaction is committed and its caller does not know it yet.
+  func onNextCommit(_ work: @escaping @Sendable () throws -> Void) {
+    didCommit.withLock { $0 = work }
   }
 
   func keepBlob(_ digest: BlobDigest, _ interruption: Interruption?) throws -> (any KeptBlob)? {
@@ -32,7 +39,13 @@ final class LookupHookEngine: Engine {
     _ isolation: Isolation, _ interruption: Interruption?,
     _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    try engine.write(isolation, interruption, work)
+    let result = try engine.write(isolation, interruption, work)
+    let hook = didCommit.withLock { hook -> (@Sendable () throws -> Void)? in
+      defer { hook = nil }
+      return hook
+    }
+    try hook?()
+    return result
   }
 
   func observeCommits(_ handler: @escaping @Sendable (Commit) -> Void) throws -> CommitObservation {
