@@ -248,6 +248,22 @@ struct ConflictTests {
     #expect(try titles() == ["b"])
   }
 
+  @Test("A document that another program made unreadable is only deleted by .overwrite", .sqlite)
+  func deletionOfUnreadable() throws {
+    mine.rollback()
+    _ = song.title
+    try mine.delete(song)
+    try store.execute(#"UPDATE "Song" SET body = '[1]' WHERE id = 1"#)
+
+    let error = try #require(throws: StoreError.self) { try mine.save() }
+
+    #expect(error.code == .typeMismatch)
+    #expect(try store["Song"].count() == 2)
+    mine.conflictPolicy = .overwrite
+    try mine.save()
+    #expect(try titles() == ["b"])
+  }
+
   @Test("A change by another program is detected", .sqlite)
   func foreign() throws {
     mine.rollback()

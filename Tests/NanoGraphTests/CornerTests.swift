@@ -287,6 +287,20 @@ struct CornerTests {
     #expect(found === song && song.title == "theirs" && !song.isDeleted)
   }
 
+  @Test("Observers learn that a deleted object is found again as a fault")
+  func restoredFault() throws {
+    let song = try context.insert(Song("a"))
+    try context.save()
+    try restoreElsewhere(song, \.title)
+    let isDeleted = Watch { song.isDeleted }
+
+    let found = try context.find(Song.self).faults()
+
+    #expect(found.map { $0 === song } == [true])
+    #expect(isDeleted.values == [true, false])
+    #expect(song.title == "theirs")
+  }
+
   /// Stores a song, deletes it, and changes it after another context has restored it. The changes and the deletion
   /// can be undone.
   private func changeRestored() throws -> Song {

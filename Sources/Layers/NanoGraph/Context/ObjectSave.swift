@@ -63,9 +63,7 @@ final class ObjectSave {
 
   /// Returns whether a conflict keeps an object that the context deleted.
   private func keeps(_ object: any GraphObject, _ table: ObjectTable) throws -> Bool {
-    guard try table.documents.contentVersion(rowID: object._$object.rowID) != nil else {
-      return false
-    }
+    guard try table.documents.exists(rowID: object._$object.rowID) else { return false }
     switch try resolveConflict(object, table, mine: nil) {
     case .overwrite: return false
     case .keep: break
@@ -149,6 +147,8 @@ final class ObjectSave {
   private func resolveConflict(
     _ object: any GraphObject, _ table: ObjectTable, mine: DocumentObject?
   ) throws -> Resolution {
+    // The stored version is not needed, and may be unreadable.
+    if case .overwrite = context.conflictPolicy { return .overwrite }
     let conflict = try conflict(object, table, mine)
     switch context.conflictPolicy {
     case .fail:

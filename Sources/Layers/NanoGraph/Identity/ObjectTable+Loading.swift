@@ -31,7 +31,7 @@ extension ObjectTable {
     guard id > 0 else { throw unsupportedRow(id) }
     if !removed.isEmpty { removed.remove(id) }
     let object = object(id, as: type)
-    if object._$object.flags.contains(.removed) { discardContent(of: object) }
+    if object._$object.flags.contains(.removed) { noteRestoredByOthers(object) }
     return object
   }
 
