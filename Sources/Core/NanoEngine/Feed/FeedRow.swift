@@ -17,6 +17,9 @@ package struct FeedState: Sendable, Hashable {
     self.pruned = pruned
   }
 
+  /// The numbers that entries can have, which leave room for later ones. Zero is that of documents from before tracking.
+  package static let numbers: ClosedRange<Int64> = 0...(3 << 61)
+
   /// Returns a random timeline: 52 bits, which other programs represent exactly.
   package static func newTimeline() -> Int64 { .random(in: 1..<(1 << 52)) }
 }

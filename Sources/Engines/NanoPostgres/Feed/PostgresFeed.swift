@@ -40,16 +40,13 @@ struct PostgresFeed: Sendable, Hashable {
 }
 
 extension PostgresFeed {
-  /// The numbers that entries can have, which leave room for later ones. Zero is that of documents from before tracking.
-  private static let numbers: ClosedRange<Int64> = 0...(3 << 61)
-
   /// - Throws: ``StoreError/Code/corruptFile`` for a number that other programs must have written.
   static func requireNumber(_ number: Int64, _ collection: String) throws(StoreError) {
-    guard !numbers.contains(number) else { return }
+    guard !FeedState.numbers.contains(number) else { return }
     throw StoreError(
       .corruptFile, "The number of an entry of the change feed is damaged",
       [
-        .collection: collection, .expected: "a number up to \(numbers.upperBound)",
+        .collection: collection, .expected: "a number up to \(FeedState.numbers.upperBound)",
         .actual: "\(number)",
       ])
   }

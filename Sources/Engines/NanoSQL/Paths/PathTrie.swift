@@ -238,39 +238,36 @@ package final class PathTrie {
 extension PathTrie {
   /// Returns what is known about the values at a path across all documents; `nil` if not every path is tracked.
   package func summary(at path: FieldPath) -> PathSummary? {
+    let reached = reach(path)
+    guard reached.isComplete else { return nil }
+    return PathSummary(
+      types: reached.types.subtracting(.open), entersArray: reached.depth > 0,
+      entersNestedArray: reached.depth > 1)
+  }
+
+  /// Returns whether a decimal ever occurred at a path, as far as it is tracked. A name that is tracked stays so if its
+  /// object has too many others.
+  package func hasDecimals(at path: FieldPath) -> Bool { reach(path).types.contains(.decimal) }
+
+  /// Returns the types at a path, the greatest number of arrays around them, and whether all names on the way are
+  /// tracked.
+  private func reach(_ path: FieldPath) -> (types: ObservedTypes, depth: Int, isComplete: Bool) {
     var reached = [Self.root]
     var depth = 0
+    var isComplete = true
     for component in path.components {
       let name = StoredName(component)
       var next: [Int32] = []
       for node in reached {
-        if nodes[Int(node)].types & Int32(ObservedTypes.open.rawValue) != 0 { return nil }
+        if nodes[Int(node)].types & Int32(ObservedTypes.open.rawValue) != 0 { isComplete = false }
         let child = name.utf8.withUnsafeBytes { find(node, $0) }
         if child >= 0 { next.append(child) }
       }
       reached = []
       for node in next { spread(node, 0, &reached, &depth) }
     }
-    var types: Int32 = 0
-    for node in reached { types |= nodes[Int(node)].types }
-    return PathSummary(
-      types: ObservedTypes(rawValue: Int(types)).subtracting(.open), entersArray: depth > 0,
-      entersNestedArray: depth > 1)
-  }
-
-  /// Returns whether a decimal ever occurred at a path, as far as it is tracked. A name that is tracked stays so if its
-  /// object has too many others.
-  package func hasDecimals(at path: FieldPath) -> Bool {
-    var reached = [Self.root]
-    var depth = 0
-    for component in path.components {
-      let name = StoredName(component)
-      let next = reached.map { node in name.utf8.withUnsafeBytes { find(node, $0) } }
-      reached = []
-      for node in next where node >= 0 { spread(node, 0, &reached, &depth) }
-    }
-    let decimal = Int32(ObservedTypes.decimal.rawValue)
-    return reached.contains { nodes[Int($0)].types & decimal != 0 }
+    let types = reached.reduce(0) { $0 | nodes[Int($1)].types }
+    return (ObservedTypes(rawValue: Int(types)), depth, isComplete)
   }
 
   /// Adds a node and, recursively, its element nodes.

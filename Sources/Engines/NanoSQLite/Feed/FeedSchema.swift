@@ -41,12 +41,9 @@ struct FeedSchema {
   private var tombstoneName: String { "nano_tombstones_" + collection }
   var tombstones: String { SQLName.quoted(tombstoneName) }
 
-  /// The first row ID that is not a number: after the largest one, there would be no next number.
+  /// The first row ID that is not a number: after the largest one, there would be no next number. Entries have a few
+  /// numbers beyond it if the row ID before it is used.
   static let numberLimit: Int64 = 1 << 62
-
-  /// The numbers that entries can have, which leave room for later ones. There are a few beyond the limit if the row ID
-  /// before it is used. Zero is that of documents from before tracking in copies from other engines.
-  static let numbers: ClosedRange<Int64> = 0...(3 << 61)
 
   /// The number after all others.
   var next: String {

@@ -75,7 +75,7 @@ extension SQLiteWriter {
     let name = table.description.name
     let row = InternalRow(
       table: name, columns: [FeedSchema.column], values: [value], collection: name)
-    return try row.int(FeedSchema.column, FeedSchema.numbers)
+    return try row.int(FeedSchema.column, FeedState.numbers)
   }
 
   private func setNumber(_ number: Int64, ofRow rowID: Int64, _ documents: String) throws {
