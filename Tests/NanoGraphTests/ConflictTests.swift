@@ -264,6 +264,64 @@ struct ConflictTests {
     #expect(try titles() == ["b"])
   }
 
+  /// Stores a song as another program does: no store has adopted its document.
+  private func storeForeign(_ title: String) throws {
+    try store.execute(
+      #"UPDATE "Song" SET body = '{ "title":"\#(title)","seconds":1 }' WHERE id = 1"#)
+  }
+
+  @Test(
+    "A document that another program changes twice is a conflict, also in its stored form", .sqlite)
+  func foreignTwice() throws {
+    try storeForeign("first")
+    let context = ObjectContext(store)
+    let song = try #require(try context.find(\Song.title == "first").first())
+    song.seconds = 2
+    try storeForeign("second")
+
+    let error = try #require(throws: ObjectConflictError.self) { try context.save() }
+
+    #expect(error.conflicts.map { $0.stored?["title"] } == ["second"])
+    context.rollback()
+    try context.delete(song)
+    try storeForeign("third")
+    #expect(throws: ObjectConflictError.self) { try context.save() }
+    #expect(try titles() == ["third", "b"])
+  }
+
+  @Test("A document of another program that a store has adopted meanwhile is no conflict", .sqlite)
+  func adopted() throws {
+    try storeForeign("first")
+    let context = ObjectContext(store)
+    let song = try #require(try context.find(\Song.title == "first").first())
+    song.seconds = 2
+    try store["Song"].insert(["title": "adopts", "seconds": 3])
+
+    try context.save()
+    song.seconds = 4
+    try context.save()
+
+    #expect(try store["Song"].get(rowID: 1)?["seconds"] == 4)
+  }
+
+  @MainActor
+  @Test(
+    "await save() finds that another program has changed a document of another program", .sqlite)
+  func foreignTwiceAsync() async throws {
+    try storeForeign("first")
+    let context = ObjectContext(store)
+    let song = try #require(try await context.find(\Song.title == "first").first())
+    song.seconds = 2
+    try storeForeign("second")
+    await #expect(throws: ObjectConflictError.self) { try await context.save() }
+    context.conflictPolicy = .overwrite
+    try await context.save()
+    song.seconds = 3
+    try await context.save()
+    #expect(try await store["Song"].get(rowID: 1)?["seconds"] == 3)
+    #expect(try titles() == ["first", "b"])
+  }
+
   @Test("A change by another program is detected", .sqlite)
   func foreign() throws {
     mine.rollback()

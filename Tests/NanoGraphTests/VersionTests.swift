@@ -58,6 +58,21 @@ enum ThirdVersion {
   init(_ name: String) { self.name = name }
 }
 
+@Model final class Grape {
+  var name: String
+  @Inverse(delete: .cascade) var posters: [Wine]
+  @Inverse(delete: .deny) var wines: [Wine]
+
+  init(_ name: String) { self.name = name }
+}
+@Model final class Wine {
+  var name: String
+  @Relationship(inverse: \Grape.posters) var poster: Grape?
+  @Field(renamedFrom: "fruit") @Relationship(inverse: \Grape.wines) var grape: Grape?
+
+  init(_ name: String) { self.name = name }
+}
+
 @Suite("Schema evolution of object classes")
 struct VersionTests {
   private let store: Store
@@ -160,6 +175,20 @@ struct VersionTests {
     #expect(try store["Cabinet"].find("[records] = 2 OR [works] = 2").count() == 0)
     context.refreshAll()
     #expect(works[0].prizes.map(\.name) == ["gold"] && works[0].cabinet?.name == "top")
+  }
+
+  @Test("A rule finds an owner by a former name of any relationship of the owner's class")
+  func formerNameOfSecondRelationship() throws {
+    let context = ObjectContext(store)
+    context.register(Wine.self)
+    let grape = try context.insert(Grape("Merlot"))
+    try context.save()
+    #expect(grape.wines.isEmpty)
+    try store["Wine"].insert(["name": "Petrus", "fruit": 1])
+
+    let error = #expect(throws: StoreError.self) { try context.delete(grape) }
+
+    #expect(error?.code == .deleteDenied)
   }
 
   @Test("A document of a newer version can be read, changed and undone, and keeps its version")

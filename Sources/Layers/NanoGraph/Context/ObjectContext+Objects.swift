@@ -138,13 +138,14 @@ extension ObjectContext {
     var seen: Set<ObjectIdentifier> = []
     var denials: [(name: String, owner: any GraphObject, others: [any GraphObject])] = []
     var pending = [object]
-    var current: Set<ObjectIdentifier> = []
+    // A rule must not miss an owner that others have just stored under a former name.
+    expireFormerNames()
     while let next = pending.popLast() {
       guard !next._$object.isDeleted, seen.insert(ObjectIdentifier(next)).inserted,
         let table = next._$object.table, try table.documentExists(next)
       else { continue }
       all.append(next)
-      for (name, rule, others) in ends(of: next, table, &current) {
+      for (name, rule, others) in ends(of: next, table) {
         switch rule {
         case .nullify: continue
         case .cascade: pending += others
@@ -167,18 +168,14 @@ extension ObjectContext {
   }
 
   /// Returns the related objects of each relationship whose rule is not `nullify`.
-  ///
-  /// - Parameter current: The classes of owners whose former names have been read for this deletion.
   private func ends(
-    of object: any GraphObject, _ table: ObjectTable, _ current: inout Set<ObjectIdentifier>
+    of object: any GraphObject, _ table: ObjectTable
   ) -> [(name: String, rule: DeleteRule, others: [any GraphObject])] {
     var ends = table.relationships.filter { $0.rule != .nullify }.map {
       ($0.name, $0.rule, $0.targets(of: object, in: self).filter(documentExists))
     }
     for inverse in table.inverses where inverse.rule != .nullify {
-      // A rule must not miss an owner that others have just stored under a former name.
-      let isFirst = current.insert(ObjectIdentifier(self.table(for: inverse.owner))).inserted
-      let owners = owners(of: object, by: inverse.name, areCurrent: isFirst)
+      let owners = owners(of: object, by: inverse.name)
       ends.append((inverse.name, inverse.rule, owners.filter { !$0._$object.isDeleted }))
     }
     return ends

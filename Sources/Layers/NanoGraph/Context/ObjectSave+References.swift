@@ -3,6 +3,8 @@
 /// Removing references to objects that the save deletes.
 extension ObjectSave {
   func removeReferences(_ tables: [ObjectTable]) throws {
+    // A context that does not follow the store does not notice the first document with a former name.
+    context.expireFormerNames()
     for owners in tables where !owners.relationships.isEmpty {
       for object in owners.unsaved {
         for relationship in owners.relationships {
@@ -41,8 +43,7 @@ extension ObjectSave {
     _ ids: [Int64], of targets: ObjectTable, _ relationship: StoredRelationship,
     _ owners: ObjectTable
   ) throws {
-    // A context that does not follow the store does not notice the first document with a former name.
-    let former = try owners.observedFormerNames(of: relationship, isCurrent: true)
+    let former = try owners.observedFormerNames(of: relationship)
     for start in stride(from: 0, to: ids.count, by: Self.idsPerQuery) {
       let some = Array(ids[start..<min(start + Self.idsPerQuery, ids.count)])
       let found = try owners.documents.find(

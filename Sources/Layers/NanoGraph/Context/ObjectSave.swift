@@ -49,11 +49,9 @@ final class ObjectSave {
   private func writeDeletions(_ table: ObjectTable) throws {
     for object in table.deleted {
       let id = object._$object.rowID
-      let knownRevision = object._$object.revision
-      if knownRevision != 0,
-        try table.documents.contentVersion(rowID: id)?.revision != knownRevision,
-        try keeps(object, table)
-      {
+      let isCurrent = try LoadedContent.isCurrent(
+        object._$object.revision, rowID: id, in: table.documents)
+      if !isCurrent, try keeps(object, table) {
         kept.insert(ObjectIdentifier(object))
         continue
       }
@@ -70,7 +68,7 @@ final class ObjectSave {
     case .write(let fields):
       _ = try table.documents.writeBatch(.save, atomic: false) { batch, writer in
         _ = try postponed.replace(
-          batch, &writer, in: table.documents, rowID: object._$object.rowID, revision: nil,
+          batch, &writer, in: table.documents, rowID: object._$object.rowID,
           version: object.storedVersion
         ) { $0.object(fields) }
       }
@@ -104,12 +102,11 @@ final class ObjectSave {
   ) throws {
     let version = object.storedVersion
     switch try postponed.replace(
-      batch, &writer, in: table.documents, rowID: id,
-      revision: knownRevision == 0 ? nil : knownRevision, version: version,
+      batch, &writer, in: table.documents, rowID: id, content: knownRevision, version: version,
       { try Self.encode(object, to: &$0) })
     {
     case true?:
-      let revision = knownRevision == 0 ? 0 : knownRevision.nextRevision ?? 0
+      let revision = knownRevision > 0 ? knownRevision.nextRevision ?? 0 : 0
       return revisions.append((object, revision))
     case nil: return revisions.append((object, 0))
     case false?: break
@@ -122,7 +119,7 @@ final class ObjectSave {
     case .write(let merged): fields = merged
     }
     let exists = try postponed.replace(
-      batch, &writer, in: table.documents, rowID: id, revision: nil, version: version
+      batch, &writer, in: table.documents, rowID: id, version: version
     ) { $0.object(fields) }
     if exists == false {
       // Inserted as a new document, so that it cannot overwrite a different document that has its
@@ -284,7 +281,7 @@ final class ObjectSave {
     table.readGeneratedKeys()
     for object in stale where object._$object.table === table {
       table.discardContent(of: object)
-      if isUndoEnabled { table.savedRevisions[object._$object.rowID] = -1 }
+      if isUndoEnabled { table.savedRevisions[object._$object.rowID] = LoadedContent.missing }
       context.inverseEpoch += 1
     }
     for (object, isLoaded) in deletedByOthers where object._$object.table === table {

@@ -26,14 +26,18 @@ struct PostponedWrites {
   /// Replaces a document, or postpones it.
   ///
   /// - Parameters:
-  ///   - revision: The revision that the document must have; nil for any.
+  ///   - content: The number of the content that the document must have (``LoadedContent``).
   ///   - encode: Writes the fields into an empty buffer.
   /// - Returns: Whether the document was replaced; nil if it is postponed. False if no document has
-  ///   this row ID, or if its revision differs.
+  ///   this row ID, or if its content differs.
   mutating func replace(
     _ batch: DocumentBatch, _ writer: inout JSONWriter, in documents: DocumentCollection,
-    rowID: Int64, revision: Int64?, version: Int64?, _ encode: (inout JSONWriter) throws -> Void
+    rowID: Int64, content: Int64 = LoadedContent.unknown, version: Int64?,
+    _ encode: (inout JSONWriter) throws -> Void
   ) throws -> Bool? {
+    let isHash = LoadedContent.isHash(content)
+    if isHash, try !LoadedContent.isCurrent(content, rowID: rowID, in: documents) { return false }
+    let revision = isHash || content == LoadedContent.unknown ? nil : content
     do {
       try encode(&writer)
       return try batch.replace(&writer, rowID: rowID, revision: revision, version: version)

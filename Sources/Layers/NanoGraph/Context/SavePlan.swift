@@ -10,8 +10,8 @@ import Synchronization
 struct SavePlan: Sendable {
   struct Update: Sendable {
     let rowID: Int64
-    /// The revision that was read; 0 if unknown.
-    let revision: Int64
+    /// The number of the content that was read.
+    let content: Int64
     let key: DocumentKey?
     let version: Int64?
     let body: [UInt8]
@@ -78,13 +78,12 @@ struct SavePlan: Sendable {
           if let key = update.key {
             try ObjectSave.checkKey(key, rowID: update.rowID, in: documents)
           }
-          let revision = update.revision == 0 ? nil : update.revision
           let isReplaced = try postponed.replace(
-            batch, &writer, in: documents, rowID: update.rowID, revision: revision,
+            batch, &writer, in: documents, rowID: update.rowID, content: update.content,
             version: update.version
           ) { writer in update.body.withUnsafeBytes { writer.raw($0) } }
           if isReplaced == false { throw Outdated() }
-          if isReplaced == nil || revision == nil { unknown.append(update.rowID) }
+          if isReplaced == nil || update.content <= 0 { unknown.append(update.rowID) }
         } catch let error as StoreError {
           throw error.adding(.collection, documents.name).adding(.rowID, "\(update.rowID)")
         }

@@ -65,7 +65,7 @@ final class SuspendedSave {
       do {
         encoded.updates.append(
           SavePlan.Update(
-            rowID: state.id, revision: state.revision,
+            rowID: state.id, content: state.revision,
             key: table.hasKey ? try object.documentKey : nil, version: object.storedVersion,
             body: try Self.body(of: object, &writer)))
       } catch let error as StoreError {

@@ -187,7 +187,7 @@ extension ObjectTable {
     removed.remove(id)
     object._$object.flags.formIntersection(.changed)
     // Of no document, so that the save detects the conflict.
-    object._$object.revision = -1
+    object._$object.revision = LoadedContent.missing
     noteChanged(object)
     keepWatching(object)
     context.updates.noteDeletion(of: object, wasDeleted: true)

@@ -128,8 +128,11 @@ extension ObjectTable {
     } else {
       try fillOtherVersion(object, stored)
     }
-    object._$object.revision = stored.revision ?? 0
+    object._$object.revision = stored.revision ?? unadoptedContent(stored)
   }
+
+  @usableFromInline @inline(never)
+  func unadoptedContent(_ stored: StoredDocument) -> Int64 { LoadedContent.number(of: stored) }
 
   @usableFromInline @inline(never)
   func located<Object: GraphObject>(

@@ -36,7 +36,7 @@ extension ObjectTable {
 
   func raiseRevisions(by difference: Int64) {
     guard difference != 0 else { return }
-    for object in allLive() where object._$object.revision != 0 {
+    for object in allLive() where object._$object.revision > 0 {
       object._$object.revision += difference
     }
     // Undo compares objects with these revisions. A new object that was saved only once has none.

@@ -43,7 +43,7 @@ public struct ObjectState: ~Copyable {
   @usableFromInline unowned(unsafe) var table: ObjectTable?
   /// 0 without a context; negative while the object is not stored.
   @usableFromInline var rowID: Int64 = 0
-  /// The revision of the loaded content; 0 if unknown.
+  /// The number of the loaded content (``LoadedContent``).
   @usableFromInline var revision: Int64 = 0
   @usableFromInline var storedFlags: Flags = []
   /// 1 if reads of properties are reported to observers, or else 0: a number, so that a getter tests it together with

@@ -7,27 +7,30 @@ import NanoStoreCore
 /// The former names of a class's relationships that documents have ever had, as the store's path catalog lists them.
 struct ObservedFormerNames {
   fileprivate var names: Set<ExactName> = []
-  /// The context's ``ObjectContext/inverseEpoch`` when the catalog was read.
+  /// The context's ``ObjectContext/inverseEpoch``, which begins at 1, when the catalog was read.
   fileprivate var epoch = 0
   /// The table's ``ObjectTable/followedCommits`` when the catalog was read.
   fileprivate var followedCommits = 0
 }
 
+extension ObjectContext {
+  /// Requests that former names are read again when they are next needed.
+  func expireFormerNames() {
+    for table in allTables { table.observedNames.epoch = 0 }
+  }
+}
+
 extension ObjectTable {
-  /// Returns the former names of a relationship that documents have ever had, most recent first.
-  ///
-  /// - Parameter isCurrent: Whether names are included that documents have received since inverse relationships were
-  ///   last discarded.
-  func observedFormerNames(
-    of relationship: StoredRelationship, isCurrent: Bool = false
-  ) throws -> [String] {
+  /// Returns the former names of a relationship that documents have ever had, most recent first; those that other
+  /// programs have stored after inverse relationships were last discarded may be missing.
+  func observedFormerNames(of relationship: StoredRelationship) throws -> [String] {
     let names = relationship.formerNames
     func isObserved(_ name: String) -> Bool {
       observedNames.names.contains(ExactName(name))
     }
     // The catalog never forgets a name.
     if names.allSatisfy(isObserved) { return names }
-    if isCurrent || observedNames.epoch != context.inverseEpoch
+    if observedNames.epoch != context.inverseEpoch
       || observedNames.followedCommits != followedCommits
     {
       try readFormerNames()

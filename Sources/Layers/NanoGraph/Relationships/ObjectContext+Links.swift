@@ -77,11 +77,7 @@ extension ObjectContext {
 
   /// Returns the objects that relate to an object: those that the store finds, by an index unless documents have had a
   /// former name of the relationship, and those with unsaved changes.
-  ///
-  /// - Parameter areCurrent: Whether former names of the relationship are read again.
-  func owners(
-    of target: some GraphObject, by name: String, areCurrent: Bool = false
-  ) -> [any GraphObject] {
+  func owners(of target: some GraphObject, by name: String) -> [any GraphObject] {
     guard let table = target._$object.table,
       let inverse = table.inverses.first(where: { $0.name == name })
     else { return [] }
@@ -93,7 +89,7 @@ extension ObjectContext {
     let targetID = suspendedSave?.committedRowID(of: target) ?? target._$object.rowID
     if targetID > 0 {
       do {
-        let former = try ownerTable.observedFormerNames(of: relationship, isCurrent: areCurrent)
+        let former = try ownerTable.observedFormerNames(of: relationship)
         let ids = try ownerTable.documents.find(
           relationship.condition(for: [targetID], in: table, formerNames: former)
         ).withoutFieldCheck.rowIDs()
