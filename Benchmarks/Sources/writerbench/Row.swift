@@ -35,7 +35,7 @@ struct Row {
     return """
       \(table.markdown)\(scaling)
 
-      Calls per second on one collection, \(Int(seconds)) seconds each, server on the same machine with fsync\(wait); \
+      Calls per second on one collection, \(Int(seconds)) s each, server on the same machine with fsync\(wait); \
       \(ProcessInfo.processInfo.operatingSystemVersionString), \
       \(ProcessInfo.processInfo.activeProcessorCount) processors.
 

@@ -46,7 +46,7 @@ import Testing
         | scan all (ours), per document | 10000 | 1.20 | 1.30 | 2.00 | 4.00 | 9.00 |
         | scan all (ours, one field read), per document | 10000 | **2.00** missed | 1.30 | 1.50 | 4.00 | 9.00 |
 
-        Processor time, median of 1 rounds, 1000 documents; Test, 2 processors, SQLite 3.40.1.
+        Processor time, one round, 1000 documents; Test, 2 processors, SQLite 3.40.1.
 
         """)
   }
@@ -123,10 +123,22 @@ import Testing
         | scan all (ours), per document | 10000 | 1.20 | 1.40 | 3.00 | 1.75 |
         | scan all (ours), per document | 10000 | 2.00 |  | 3.00 | 1.75 |
 
-        Processor time, median of 1 rounds, 1000 songs without playlists; Test, 2 processors, SQLite 3.40.1. All \
+        Processor time, one round, 1000 songs without playlists; Test, 2 processors, SQLite 3.40.1. All \
         columns but the last were measured in this run.
 
         """)
+  }
+
+  @Test("A ratio that rounds to the target that it exceeds has another digit")
+  func exceededTarget() {
+    #expect(1.304.ratioText(above: 1.3) == "1.304")
+    #expect(1.31.ratioText(above: 1.3) == "1.31")
+  }
+
+  @Test("A caption names the number of rounds")
+  func caption() {
+    #expect(1.roundsText == "one round")
+    #expect(5.roundsText == "median of 5 rounds")
   }
 
   @Test("The median of an even number of rounds is the mean of the middle two")

@@ -45,7 +45,8 @@ package struct VariantResult: Codable {
   package var judgedRatio: Double { clock == .wall ? wallRatio : ratio }
   /// The ratio, marked if it misses its target.
   package var markedRatio: String {
-    missesTarget ? "**\(judgedRatio.ratioText)** missed" : judgedRatio.ratioText
+    guard let target, missesTarget else { return judgedRatio.ratioText }
+    return "**\(judgedRatio.ratioText(above: target))** missed"
   }
 }
 

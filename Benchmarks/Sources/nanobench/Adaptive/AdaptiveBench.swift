@@ -117,7 +117,7 @@ extension [AdaptiveBench.Line] {
     """
     \(table.markdown)
 
-    Processor time to completion, median of \(rounds) rounds, \(documents) documents.
+    Processor time to completion, \(rounds.roundsText), \(documents) documents.
 
     """
   }

@@ -14,7 +14,7 @@ extension RunResult {
     return """
       \(table.markdown)
 
-      Processor time, median of \(rounds) rounds, \(documents) songs without playlists; \(machine.description). All \
+      Processor time, \(rounds.roundsText), \(documents) songs without playlists; \(machine.description). All \
       columns but the last were measured in this run.
 
       """

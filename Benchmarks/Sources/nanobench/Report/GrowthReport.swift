@@ -27,8 +27,8 @@ struct GrowthReport {
     return """
       \(table.markdown)
 
-      \(picture ?? "")Nanoseconds of processor time with NanoStore, and in parentheses the ratio to SQLite's C API; median of \
-      \(results.first?.rounds ?? 0) rounds; \(results.first?.machine.description ?? "").
+      \(picture ?? "")Nanoseconds of processor time with NanoStore, and in parentheses the ratio to SQLite's C API; \
+      \((results.first?.rounds ?? 0).roundsText); \(results.first?.machine.description ?? "").
 
       """
   }

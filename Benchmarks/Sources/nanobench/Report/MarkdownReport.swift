@@ -26,7 +26,7 @@ extension RunResult {
       parts.append(table.markdown)
     }
     parts.append(
-      "Processor time, median of \(rounds) rounds, \(documents) documents; \(machine.description).\n"
+      "Processor time, \(rounds.roundsText), \(documents) documents; \(machine.description).\n"
     )
     return parts.joined(separator: "\n\n")
   }

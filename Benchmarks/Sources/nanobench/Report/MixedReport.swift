@@ -39,8 +39,8 @@ extension [MixedBench.Line] {
     """
     \(table.markdown)
 
-    Ratios are relative to \(MixedContestant.reference) records in the same round with the same calls; higher is better. Median of \
-    \(bench.rounds) rounds of \(bench.seconds.formatted()) s, \(bench.workload.documents.groupedText) documents, at most \
+    Ratios are relative to \(MixedContestant.reference) records in the same round with the same calls; higher is better; \
+    \(bench.rounds.roundsText) of \(bench.seconds.formatted()) s, \(bench.workload.documents.groupedText) documents, at most \
     \(MixedContestant.maximumReaders) readers at a time; \(machine.description).
 
     """

@@ -26,8 +26,8 @@ extension ScenarioResult {
     """
     \(coldTable.markdown)
 
-    Wall-clock time from just before opening the file until the document is read, with the file in the page cache; median of \
-    \(result.rounds) rounds of ten processes each, \(result.documents.groupedText) documents; \(result.machine.description). GRDB reads a \
+    Wall-clock time from just before opening the file until the document is read, with the file in the page cache; \
+    \(result.rounds.roundsText) of ten processes each, \(result.documents.groupedText) documents; \(result.machine.description). GRDB reads a \
     hand-written record.
 
     """

@@ -12,7 +12,7 @@ extension RunResult {
     return """
       \(table.markdown)
 
-      Wall-clock time, median of \(rounds) rounds that alternate between the engines, \(documents) documents; \
+      Wall-clock time, \(rounds.roundsText), alternating between the engines, \(documents) documents; \
       \(machine.description), on the same machine.
 
       """

@@ -140,7 +140,7 @@ extension FeedCost {
     return """
       \(table.markdown)
 
-      Medians of \(rounds) rounds, \(members.count) documents, commits that wait for the disk; \
+      \(members.count) documents, \(rounds.roundsText), commits that wait for the disk; \
       \(contest.machine.description), on the same machine.
 
       """

@@ -61,7 +61,7 @@ public struct StoreError: Error, Sendable, Hashable {
     case notADatabase
     /// The file was written by a newer version of the library.
     case newerFormat
-    /// The file cannot be opened or created.
+    /// The file cannot be opened or created, or the server was never reached or rejects the login.
     case cannotOpen
     /// The file was deleted, moved or replaced while the store was open. Nothing was written; close the
     /// store and open it again.
@@ -83,7 +83,8 @@ public struct StoreError: Error, Sendable, Hashable {
     case interrupted
     /// The store is closed.
     case closed
-    /// The store's server cannot be reached, or the connection was lost. Nothing was applied.
+    /// The store's server can no longer be reached, has too many connections, or the connection was lost.
+    /// Nothing was applied.
     case connectionLost
     /// The connection was lost during the commit of a transaction, which was either applied completely
     /// or not at all.
