@@ -190,6 +190,26 @@ struct ConcurrentExpiryTests {
     }
   }
 
+  @Test("A live query drops an expired document that is locked, which is deleted afterward")
+  func live() async throws {
+    let clock = ManualClock()
+    let run = try run(.serializable, clock, count: 1)
+    defer { run.end() }
+    let observer = run.observer
+    var updates = try observer["items"].find("[n] > 0").updates().makeAsyncIterator()
+    #expect(try await updates.next()?.count == 1)
+    try run[0].step { try $0["items"].get("a") }
+
+    clock.advance(by: .seconds(60))
+
+    #expect(try await updates.next()?.isEmpty == true)
+    #expect(try run[0].commit() == nil)
+    try await Faults.wait(for: "the deletion") {
+      clock.advance(by: .seconds(1))
+      return try await observer.sql("SELECT count(*) AS n FROM items").first?["n"]?.int == 0
+    }
+  }
+
   /// Calls that need the document with the key `a`, or that there is none.
   enum Use: CaseIterable, Sendable {
     case get, update, save, saveSeveral, insert, delete

@@ -95,6 +95,43 @@ struct DroppedCollectionTests {
     }
   }
 
+  @Test("A transaction older than the collection does not take its feed for a restored one")
+  func lateFeed() throws {
+    let stores = try stores()
+    let items = stores[1]["items"]
+    try stores[0]["items"].setChangeTracking(.on)
+    try stores[0]["others"].save(["n": 1], key: "a")
+    for isKnown in [false, true] {
+      if isKnown { #expect(try items.changeTracking() == .on) }
+      let code = Faults.code {
+        try stores[1].read {
+          _ = try stores[1]["others"].count()
+          try stores[0]["items"].drop()
+          try stores[0]["items"].setChangeTracking(.on)
+          _ = try items.changes(since: nil)
+        }
+      }
+      #expect(code == .locked)
+      #expect(try items.changeTracking() == .on)
+    }
+  }
+
+  @Test("A store opens although another program has dropped the table of a tracked collection")
+  func missingTable() throws {
+    let configuration = Faults.configuration()
+    let store = try TestDatabase.store(configuration)
+    try store["items"].setChangeTracking(.on)
+    try store["others"].save(["n": 1], key: "a")
+    try store.close()
+    try Faults.server().psql("DROP TABLE \(configuration.schema).items CASCADE")
+
+    let reopened = try TestDatabase.store(configuration)
+    defer { try? reopened.close() }
+
+    #expect(try reopened["others"].count() == 1)
+    #expect(Faults.code { _ = try reopened["items"].count() } != nil)
+  }
+
   @Test("A recreated collection has its new definitions")
   func otherDefinitions() throws {
     let stores = try stores()

@@ -6,8 +6,11 @@ import NanoEngine
 import NanoPostgres
 import NanoQuery
 import NanoServerSupport
+import NanoStorePostgres
 import NanoTesting
 import Testing
+
+@testable import NanoStoreCore
 
 @Suite("Expiration on PostgreSQL", .postgres)
 struct ExpiryTests {
@@ -103,6 +106,33 @@ struct ExpiryTests {
 
     #expect(swept.count == 300)
     #expect(Set(swept).count == 300)
+  }
+
+  @Test("A client whose role may only read does not try again to delete expired documents")
+  func readingRole() throws {
+    let clock = ManualClock()
+    let configuration = Faults.configuration { $0.clock = clock }
+    let store = try TestDatabase.store(configuration)
+    try store["items"].save(["n": 1], key: "a")
+    try store["items"].setExpiration(
+      Date(microsecondsSince1970: clock.now() + 1_000_000), of: "a")
+    try store.close()
+    clock.advance(by: .seconds(1))
+    let schema = configuration.schema
+    let role = "role_" + schema
+    try Faults.server().psql(
+      """
+      CREATE ROLE \(role) LOGIN; GRANT USAGE ON SCHEMA \(schema) TO \(role);
+      GRANT SELECT ON ALL TABLES IN SCHEMA \(schema) TO \(role)
+      """)
+
+    let url = try TestDatabase.url().replacing("postgres@", with: role + "@")
+    let reader = try Store.postgres(url, engine: configuration)
+    defer { try? reader.close() }
+    reader.sweeper.drain()
+
+    #expect(try reader["items"].count() == 0)
+    #expect(clock.waitingCount == 0)
   }
 
   @Test("Ranks do not depend on documents that have expired and are not deleted yet")

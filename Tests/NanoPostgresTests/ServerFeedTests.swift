@@ -293,6 +293,78 @@ struct ServerFeedTests {
     }
   }
 
+  @Test("Pruned deletions of one transaction reset a position between them, also in a copy")
+  func prunedBetween() async throws {
+    try await onThread {
+      let (store, films, _) = try tracked()
+      defer { try? store.close() }
+      for key in ["a", "b", "c", "d"] { try films.save(["n": 1], key: key) }
+      let follower = Follower()
+      try follow(follower, films)
+      try store.write { for key in ["a", "b", "c"] { try films.delete(key) } }
+      var between: FeedPosition?
+      try Faults.wait(for: "the first deletion") {
+        guard
+          case .entries(let entries, let next, _) = try films.changes(
+            since: follower.position, limit: 1), !entries.isEmpty
+        else { return false }
+        between = next
+        return true
+      }
+
+      try films.delete("d")
+      #expect(try films.pruneTombstones(before: .now.addingTimeInterval(60)) == 3)
+
+      let scratch = try Scratch()
+      let file = try Store.file(scratch.file("copy.db"))
+      defer { try? file.close() }
+      try store.copy(to: file)
+      for copy in [films, file["films"]] {
+        guard case .reset(.pruned) = try copy.changes(since: between) else {
+          Issue.record("Deletions are missed")
+          continue
+        }
+      }
+    }
+  }
+
+  @Test("A reader that began after a deletion was pruned reads the rest of its transaction")
+  func prunedBefore() async throws {
+    try await onThread {
+      let (store, films, _) = try tracked()
+      defer { try? store.close() }
+      for key in ["a", "b", "c", "d"] { try films.save(["n": 1], key: key) }
+      try store.write {
+        try films.delete("a")
+        try films.save(["n": 2], key: "c")
+      }
+      try films.delete("b")
+      #expect(try films.pruneTombstones(before: .now.addingTimeInterval(60)) == 1)
+
+      let follower = Follower()
+      try follow(follower, films, limit: 1)
+
+      #expect(follower.resets.isEmpty)
+    }
+  }
+
+  @Test(
+    "Turning tracking off, or off and on, is a change for the store's own waiting readers",
+    arguments: [false, true])
+  func ownTracking(renews: Bool) async throws {
+    let (store, films, _) = try tracked()
+    var changes = films.changes().makeAsyncIterator()
+    try await films.setChangeTracking(.off)
+    let off = try #require(try await changes.next())
+    #expect(off.rows == nil)
+    if renews {
+      try await films.setChangeTracking(.on)
+      let on = try #require(try await changes.next())
+      #expect(on.rows == nil)
+    }
+    try store.close()
+  }
+
   @Test("Other stores see which documents changed in a tracked collection")
   func otherStores() async throws {
     let configuration = Faults.configuration()

@@ -79,6 +79,7 @@ struct ApplyTests {
       ([.insert(["n": 2], key: "a"), .insert(["n": 3]), .insert(["n": 4], key: "x")], 3),
       ([.delete(key: "none"), .insert(["n": 2]), .insert(["n": 1]), .insert(["n": 3])], 3),
       ([.save(["n": 2], key: "a"), .save(["n": 3], key: "b"), .save(["n": 1], key: "c")], 3),
+      ([.save(["n": 2], key: "a"), .save(["n": 3], key: "")], 2),
       (
         [
           .insert(["n": 2]), .insert(["n": 3]), .save(["n": 4], key: "a"),

@@ -115,6 +115,82 @@ struct BagConcurrencyTests {
     #expect(try await store.bag(named: "team").count() == 0)
   }
 
+  @Test(
+    "Reading a bag during another transaction's save keeps its changes", arguments: [true, false])
+  func readingDuringSave(commits: Bool) async throws {
+    struct Undo: Error {}
+    let bag = try await store.bag(named: "team")
+    for key in ["ada", "bob"] { try bag.add(Document(["n": 1], key: key), in: "people") }
+    try await bag.save()
+    let (saved, checked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let ended = DispatchSemaphore(value: 0)
+    let store = store
+    Thread {
+      try? store.write {
+        bag.name = "crew"
+        try bag.add(Document(["n": 2], key: "ada"), in: "people")
+        try bag.save()
+        saved.signal()
+        checked.wait()
+        if !commits { throw Undo() }
+      }
+      ended.signal()
+    }.start()
+
+    let isRead = await onThread {
+      saved.wait()
+      let isRead = (try? bag.reload()) != nil && (try? bag.inflate()) != nil
+      checked.signal()
+      ended.wait()
+      return isRead
+    }
+
+    #expect(isRead)
+    #expect(bag.name == "crew" && bag.hasUnsavedChanges == !commits)
+    bag.undo()
+    #expect(bag.name == (commits ? "crew" : "team"))
+    #expect(try await bag.document("ada")?["n"] == (commits ? 2 : 1))
+    #expect(try await bag.document("bob")?["n"] == 1)
+  }
+
+  @Test(
+    "A bag that another transaction deletes has its members until the commit",
+    arguments: [true, false])
+  func changingDuringDeletion(commits: Bool) async throws {
+    struct Undo: Error {}
+    let bag = try await store.bag(named: "team")
+    try bag.add(Document(["n": 1], key: "ada"), in: "people")
+    try await bag.save()
+    let (deleted, checked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let ended = DispatchSemaphore(value: 0)
+    let store = store
+    Thread {
+      try? store.write {
+        try bag.delete()
+        deleted.signal()
+        checked.wait()
+        if !commits { throw Undo() }
+      }
+      ended.signal()
+    }.start()
+
+    let outcome = await onThread {
+      deleted.wait()
+      let count = (try? bag.count()) ?? -1
+      let isRemoved = (try? bag.remove(key: "ada")) == true
+      checked.signal()
+      ended.wait()
+      return (count, isRemoved)
+    }
+
+    #expect(outcome == (1, true))
+    #expect(try await bag.count() == 0)
+    #expect(try await store.bags().count == (commits ? 0 : 1))
+    try await bag.save()
+    #expect(try await store.bag(named: "team").count() == 0)
+    #expect(try await store.bags().count == 1)
+  }
+
   @Test("Members that another call saves during a removal are removed", arguments: [true, false])
   func removingDuringSave(all: Bool) throws {
     let engine = SpyEngine()

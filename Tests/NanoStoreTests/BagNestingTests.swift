@@ -98,6 +98,48 @@ struct BagNestingTests {
     try outer.save()
   }
 
+  @Test("A save writes no bags that are no longer in the bag")
+  func formerMembers() throws {
+    let outer = try bag("outer")
+    let (deleted, lost, removed) = (try bag("deleted"), try bag("lost"), try bag("removed"))
+    for inner in [deleted, lost, removed] { try outer.add(inner) }
+    try outer.save()
+
+    try deleted.delete()
+    try store.deleteBag(key: lost.key)
+    try lost.add(Document([:], key: "b"), in: "people")
+    try outer.remove(removed)
+    try outer.save()
+    try removed.add(Document([:], key: "c"), in: "people")
+    try outer.add(Document([:], key: "a"), in: "people")
+    try outer.save()
+
+    #expect(try store.bags().compactMap(\.name) == ["outer", "removed"])
+    #expect(lost.hasUnsavedChanges && removed.hasUnsavedChanges)
+    #expect(try outer.count() == 1)
+    #expect(try store["people"].count() == 1)
+  }
+
+  @Test("A bag whose addition was rolled back and undone is not saved")
+  func undoneAddition() throws {
+    struct Stop: Error {}
+    let (outer, inner) = (try bag("outer"), try bag("inner"))
+    try outer.save()
+    try outer.add(inner)
+    #expect(throws: Stop.self) {
+      try store.write {
+        try outer.save()
+        throw Stop()
+      }
+    }
+
+    outer.undo()
+    try outer.save()
+
+    #expect(try store.bags().compactMap(\.name) == ["outer"])
+    #expect(inner.hasUnsavedChanges)
+  }
+
   @Test("Bags are deallocated when unreferenced, including cycles once they are saved")
   func memory() throws {
     weak var kept: Bag?

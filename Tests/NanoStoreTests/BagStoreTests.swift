@@ -137,6 +137,36 @@ struct BagStoreTests {
     #expect(try bag.count() == 997)
   }
 
+  @Test("One save removes the missing members of a bag of 64, after an earlier save checked them")
+  func foreignRemovalAfterCheck() throws {
+    let bag = Bag(in: store)
+    try bag.add((0..<64).map { try Document([:], key: "k\($0)") }, in: "people")
+    try bag.save()
+    bag.name = "checked"
+    try bag.save()
+    try store.execute("DELETE FROM people WHERE key = 'k0'")
+
+    bag.name = "checked again"
+    try bag.save()
+
+    #expect(try bag.count() == 63)
+  }
+
+  @Test("A row of another program without a key does not hide the bag with its name")
+  func foreignRow() throws {
+    _ = try bag("other")
+    var configuration = SQLiteConfiguration()
+    configuration.allowsInternalWrites = true
+    try Store(.file(scratch.file("a.db")), engine: configuration)
+      .execute("INSERT INTO nano_bags(body) VALUES ('{\"name\":\"team\"}')")
+
+    let team = try store.bag(named: "team")
+    #expect(team.hasUnsavedChanges)
+    try team.save()
+
+    #expect(try store.bag(named: "team").key == team.key)
+  }
+
   @Test("A save removes all members that a read found missing")
   func manyFoundMissing() throws {
     let bag = Bag(in: store)

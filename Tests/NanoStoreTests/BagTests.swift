@@ -347,6 +347,32 @@ struct BagTests {
     #expect(try bag.documents().map { $0["name"] } == ["A", "C"])
   }
 
+  @Test("A rollback reverts what a bag has read in the transaction")
+  func rolledBackReads() throws {
+    struct Stop: Error {}
+    let bag = try saved()
+    let other = try store.bag(named: "team")
+
+    #expect(throws: Stop.self) {
+      try store.write {
+        other.name = "crew"
+        try other.save()
+        try people.save(["name": "A"], key: "a")
+        try bag.reload()
+        try bag.inflate()
+        #expect(bag.name == "crew")
+        #expect(try bag.document("a")?["name"] == "A")
+        throw Stop()
+      }
+    }
+
+    #expect(bag.name == "team" && !bag.hasUnsavedChanges)
+    #expect(try bag.document("a")?["name"] == "a")
+    bag.name = "crew"
+    try bag.save()
+    #expect(try store.bags().map(\.name) == ["crew"])
+  }
+
   @Test(
     "Bags are equal if they have the same members in the same states; names and keys are ignored")
   func equality() throws {

@@ -101,6 +101,33 @@ struct CancellationTests {
     #expect(try await store["a"].count() == 500)
   }
 
+  @Test("Canceled writes that share a transaction do not wait for another store's lock", .sqlite)
+  func sharedLockWait() async throws {
+    let scratch = try Scratch()
+    let store = try await store(inFile: true, scratch)
+    let other = try Store(.file(scratch.file("a.db")))
+    let (isLocked, lock) = AsyncStream<Void>.makeStream()
+    let gate = DispatchSemaphore(value: 0)
+    let locking = Task {
+      try await other.write {
+        lock.finish()
+        gate.wait()
+      }
+    }
+    for await _ in isLocked {}
+    let tasks = (0..<3).map { _ in Task { _ = try await store["a"].deleteAll() } }
+    try await Task.sleep(for: .milliseconds(50))
+    // The first one waits alone, and the others together once it has ended.
+    for task in tasks {
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    gate.signal()
+    try await locking.value
+    #expect(try await store["a"].count() == 500)
+  }
+
   @Test(
     "Canceling a call that waits for the connection does not stop other calls", arguments: locations
   )

@@ -100,6 +100,32 @@ struct ExpirationInTransactionTests {
     #expect(try bag.count() == 0)
   }
 
+  @Test(
+    "A unique index that is created concurrently ignores expired documents, which leave their bags")
+  func concurrentIndex() throws {
+    try sessions.save(["n": 1], key: "b")
+    try expire()
+
+    try sessions.createIndex("n", unique: true, concurrently: true)
+    try sessions.save(["n": 2], key: "a")
+
+    #expect(try sessions.indexes().count == 1)
+    #expect(try bag.count() == 0)
+  }
+
+  @Test("A unique index is not created concurrently if documents collide that have not expired")
+  func concurrentViolation() throws {
+    try sessions.save(["n": 2], key: "b")
+    try sessions.save(["n": 2], key: "c")
+    try expire()
+
+    let error = #expect(throws: StoreError.self) {
+      try sessions.createIndex("n", unique: true, concurrently: true)
+    }
+    #expect(error?.code == .uniqueViolation)
+    #expect(try sessions.indexes().isEmpty)
+  }
+
   @Test("A buffered save of a document under an expired key is in no bag")
   func buffered() throws {
     try expire()

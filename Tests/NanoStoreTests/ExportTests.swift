@@ -312,6 +312,8 @@ struct ExportTests {
     #expect(
       try text(parents, .csv(columns: ["cast.1", "cast.0.n"]))
         == "cast.1,cast.0.n\n\"{\"\"n\"\":\"\"y\"\"}\",\n")
+    #expect(
+      try text(parents, .csv(columns: ["cast.0", "cast.1.n"])) == "cast.0,cast.1.n\n,y\n")
     let found = try text(query, .csv())
     #expect(found.contains("\"\"y\"\"") && !found.contains("\"\"x\"\"") && !found.contains("1985"))
   }

@@ -190,6 +190,53 @@ struct FeedTests {
     #expect(try await loop.value == ["old", "new 1", "new 2", "new 3"])
   }
 
+  /// Turns tracking off, and on again for a new feed, in one transaction.
+  private func turnOff(_ films: DocumentCollection, renews: Bool) throws {
+    try films.store.write {
+      try films.setChangeTracking(.off)
+      if renews { try films.setChangeTracking(.on) }
+    }
+  }
+
+  @Test(
+    "Turning tracking off, or off and on, is a change for the store's own waiting readers",
+    .timeLimit(.minutes(10)), arguments: [false, true])
+  func ownTracking(renews: Bool) async throws {
+    let films = try anyStore()["films"]
+    try await films.setChangeTracking(.on)
+    var changes = films.changes().makeAsyncIterator()
+    try turnOff(films, renews: renews)
+    let change = try #require(try await changes.next())
+    #expect(change.rows == nil)
+  }
+
+  @Test(
+    "A loop ends with an error when its own store turns tracking off, and is reset by off and on",
+    .timeLimit(.minutes(10)), arguments: [false, true])
+  func loopWithoutTracking(renews: Bool) async throws {
+    let films = try anyStore()["films"]
+    try await films.setChangeTracking(.on)
+    try await films.save(["n": 1], key: "a")
+    let (entries, continuation) = AsyncStream.makeStream(of: Void.self)
+    let loop = Task { () async throws -> FeedReset? in
+      for try await event in films.changeFeed(since: nil) {
+        if case .reset(let reason) = event { return reason }
+        continuation.yield()
+      }
+      return nil
+    }
+    for await _ in entries { break }
+
+    try turnOff(films, renews: renews)
+
+    if renews {
+      #expect(try await loop.value == .restarted)
+    } else {
+      let error = await #expect(throws: StoreError.self) { _ = try await loop.value }
+      #expect(error?.code == .invalidArgument)
+    }
+  }
+
   @Test("Canceling a loop that waits ends it")
   func canceling() async throws {
     let films = try anyStore()["films"]

@@ -143,6 +143,16 @@ struct PipelineQueryTests {
     #expect(
       code { _ = try films.find().facets(["new": { _ in series.find().pipe() }]).rows() }
         == .invalidArgument)
+
+    // Queries that do not equal themselves.
+    let undefined = films.find(Field("year") == DocumentValue.double(.nan))
+    let other = films.find(Field("title") == DocumentValue.double(.nan))
+    for source in [newer, other] {
+      #expect(
+        code { _ = try undefined.facets(["new": { _ in source.pipe().limit(1) }]).rows() }
+          == .invalidArgument)
+    }
+    #expect(try undefined.facets(["own": { $0.limit(1) }]).rows().count == 1)
   }
 
   @Test("A pipeline over selected fields is an error: its documents would have all fields")

@@ -212,5 +212,6 @@ struct ConditionalReplaceTests {
     try films.insert(["n": 5], key: "b")
     let again = try films.insert(["n": 6], key: "a")
     #expect(try films.replace(stored).rowID == again.rowID)
+    #expect(try films.replace(stored, ifRevision: 2).rowID == again.rowID)
   }
 }

@@ -172,17 +172,23 @@ extension Bag {
   /// Reads the bag, and changes it by what was found. Reads again if a save or deletion of the bag
   /// began, committed or was rolled back in between, which moves members between what a reader and
   /// what the state contains.
-  private func changing<Found, Result: Sendable>(
+  func changing<Found, Result: Sendable>(
     _ find: (BagReader, BagState) throws -> Found, by apply: (Found, inout BagState) -> Result
   ) throws -> Result {
     while true {
-      let (found, generation) = try reading { reader, state in
-        (try find(reader, state), state.generation)
-      }
-      let result: Result? = change { state in
-        state.generation == generation ? apply(found, &state) : nil
-      }
-      if let result { return result }
+      if let result = try changingOnce(find, by: apply) { return result }
+    }
+  }
+
+  /// Does so unless a save or deletion began or ended in between; then returns nil.
+  func changingOnce<Found, Result: Sendable>(
+    _ find: (BagReader, BagState) throws -> Found, by apply: (Found, inout BagState) -> Result
+  ) throws -> Result? {
+    let (found, generation) = try reading { reader, state in
+      (try find(reader, state), state.generation)
+    }
+    return change { state in
+      state.generation == generation ? apply(found, &state) : nil
     }
   }
 

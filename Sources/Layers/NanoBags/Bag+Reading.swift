@@ -2,6 +2,7 @@
 
 public import NanoDocument
 import NanoEngine
+import NanoStoreCore
 
 extension Bag {
   /// All members of the bag, saved or not.
@@ -98,7 +99,15 @@ extension Bag {
   /// ``reload()-()`` or a save that changes them. Rarely needed: documents are otherwise read from
   /// the store on demand.
   public func inflate() throws {
-    let loaded = try reading { reader, state in
+    let transaction = store?.rollbackActions
+    // Arbitrary: a bag that other tasks save all the time is read from the store instead.
+    for _ in 0..<3 where try inflate(in: transaction) { return }
+  }
+
+  /// Returns false if a save or deletion of the bag began or ended meanwhile; then nothing is loaded.
+  private func inflate(in transaction: RollbackActions?) throws -> Bool {
+    let isDone = try changingOnce {
+      reader, state -> (documents: [BagMember: Document], missing: Set<BagMember>) in
       var loaded: [BagMember: Document] = [:]
       var missing: Set<BagMember> = []
       try BagPart(bag: self, kind: .saved).each(reader, state) { item in
@@ -111,11 +120,14 @@ extension Bag {
         return true
       }
       return (loaded, missing)
+    } by: { found, state in
+      state.setInflated(found.documents, in: transaction)
+      state.dangling.formUnion(found.missing)
+      return true
     }
-    change {
-      $0.inflated = loaded.0
-      $0.dangling.formUnion(loaded.1)
-    }
+    guard isDone == true else { return false }
+    transaction?.append { self.change { $0.inflated = nil } }
+    return true
   }
   /// The asynchronous form of `inflate()`, which does not block the calling thread.
   public func inflate() async throws { try await onReader { try self.inflate() } }

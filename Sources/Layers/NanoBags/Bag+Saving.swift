@@ -27,12 +27,18 @@ extension Bag {
   public func save() async throws { try await onWriter { try self.save() } }
 
   func save(in store: Store) throws {
-    guard reachable().contains(where: \.hasUnsavedChanges) else { return }
+    guard reachable({ _, _, members in Set(members) }).contains(where: \.hasUnsavedChanges)
+    else { return }
     try store.writing(atomic: true, callsBack: true) { try BagSaver(store, $0).save(self) }
   }
 
   /// Returns this bag and all bags that are saved with it.
-  func reachable() -> [Bag] {
+  ///
+  /// - Parameter contained: Returns which of the members the store has in a bag. Another handle or process may have
+  ///   removed bags that were saved with it.
+  func reachable(
+    _ contained: (Bag, BagState, [BagMember]) throws -> Set<BagMember>
+  ) rethrows -> [Bag] {
     var found: [Bag] = []
     var seen: Set<DocumentKey> = []
     var waiting = [self]
@@ -41,7 +47,10 @@ extension Bag {
       found.append(bag)
       let state = bag.snapshot
       waiting += state.unsavedEntries.compactMap(\.content.bag)
-      waiting += state.nested.values.compactMap(\.bag)
+      let nested = state.storedNested
+      guard !nested.isEmpty else { continue }
+      let stored = try contained(bag, state, nested.map(\.member))
+      waiting += nested.filter { stored.contains($0.member) }
     }
     return found
   }
@@ -54,7 +63,27 @@ extension Bag {
   /// - Throws: ``StoreError/Code/notFound`` if the bag is not in the store. Nothing has changed.
   public func reload() throws {
     guard let store else { return }
-    let name = try store.reading(.call) { reader in
+    let transaction = store.rollbackActions
+    while true {
+      let generation = snapshot.generation
+      let name = try storedName(store)
+      let before = change { state -> BagState? in
+        guard state.generation == generation else { return nil }
+        defer { state.setStoredName(name, in: transaction) }
+        return state
+      }
+      // A save or deletion began or ended in between.
+      guard let old = before else { continue }
+      transaction?.append { self.change { $0.revertStoredName(name, to: old) } }
+      if old.inflated != nil { try inflate() }
+      return
+    }
+  }
+  /// The asynchronous form of `reload()`, which does not block the calling thread.
+  public func reload() async throws { try await onReader { try self.reload() } }
+
+  private func storedName(_ store: Store) throws -> String? {
+    try store.reading(.call) { reader in
       var name: String?
       let exists = try reader.get(.key(documentKey), in: InternalCollection.bags.rawValue) {
         name = try Self.name($0)
@@ -62,16 +91,7 @@ extension Bag {
       guard exists else { throw Self.notFound(key) }
       return name
     }
-    let isInflated = change { state in
-      if !state.isRenamed { state.name = name }
-      state.savedName = name
-      state.base = .stored
-      return state.inflated != nil
-    }
-    if isInflated { try inflate() }
   }
-  /// The asynchronous form of `reload()`, which does not block the calling thread.
-  public func reload() async throws { try await onReader { try self.reload() } }
 
   static func notFound(_ key: String) -> StoreError {
     StoreError(
@@ -90,11 +110,14 @@ extension Bag {
     guard let store else { return false }
     return try store.writing(atomic: true, callsBack: true) { writer in
       guard try BagMemberships(writer).deleteBag(documentKey) else { return false }
-      let before = change { state in
-        defer { state.detach() }
-        return state
+      let rollbackActions = store.rollbackActions
+      let owner = rollbackActions.map { ObjectIdentifier($0) }
+      let number = change { state -> Int in
+        state.detach(by: owner)
+        return state.generation
       }
-      store.rollbackActions?.append { self.change { $0.reattach(before) } }
+      rollbackActions?.append { self.change { $0.rollBack(number) } }
+      rollbackActions?.onEnd { self.change { $0.end(owner) } }
       return true
     }
   }

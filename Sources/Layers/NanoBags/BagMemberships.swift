@@ -3,8 +3,9 @@
 import NanoDocument
 import NanoEngine
 import NanoQuery
+import NanoStoreCore
 
-/// Removes documents and bags from bags, in the running transaction.
+/// Removes and replaces members of bags, in the running transaction.
 struct BagMemberships {
   private let writer: any EngineWriter
   init(_ writer: any EngineWriter) { self.writer = writer }
@@ -26,6 +27,22 @@ struct BagMemberships {
   }
 
   func forget(collection: String) throws { try remove(Membership.isOf(collection.foldingASCII)) }
+
+  /// Replaces a member of all bags by another one, at its position in each.
+  func move(from old: BagMember, to new: BagMember) throws {
+    var found: [Membership] = []
+    try BagReader.find(Query(Membership.concerns(old)), writer) { found.append($0) }
+    var json = JSONWriter(capacity: 256)
+    for var membership in found {
+      membership.member = new
+      json.removeAll()
+      membership.write(to: &json)
+      _ = try writer.replace(
+        .rowID(membership.rowID),
+        with: NewDocument(key: nil, added: Clock.microseconds(), body: json.bytes),
+        in: Membership.collection)
+    }
+  }
 
   private func eachChunk(
     of members: some Sequence<BagMember>, _ work: (Condition) throws -> Void

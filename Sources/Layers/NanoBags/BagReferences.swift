@@ -4,7 +4,7 @@ package import NanoEngine
 import NanoQuery
 import NanoStoreCore
 
-/// Removes documents that are removed from the store from all bags.
+/// Removes documents that are removed from the store from all bags, and keeps those that get a key in their bags.
 package struct BagReferences: DocumentReferences {
   package init() {}
 
@@ -24,6 +24,13 @@ package struct BagReferences: DocumentReferences {
     to documents: [Identity], of collection: String, _ writer: any EngineWriter
   ) throws {
     try BagMemberships(writer).forget(documents.map { BagMember(collection, $0) })
+  }
+
+  package func move(
+    from old: Identity, to new: Identity, of collection: String, _ writer: any EngineWriter
+  ) throws {
+    try BagMemberships(writer).move(
+      from: BagMember(collection, old), to: BagMember(collection, new))
   }
 
   package func removeAll(to collection: String, _ writer: any EngineWriter) throws {

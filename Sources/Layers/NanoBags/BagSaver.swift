@@ -25,13 +25,16 @@ struct BagSaver {
   }
 
   func save(_ root: Bag) throws {
-    let bags = root.reachable()
+    let bags = try root.reachable { bag, state, members in
+      try BagReader(writer, bag.documentKey, state.base).contained(members)
+    }
     guard bags.allSatisfy({ $0.store == nil || $0.store === store }) else {
       throw Bag.otherStore
     }
     var plans = bags.map { Plan(bag: $0, changes: BagChanges($0.snapshot)) }
       // An empty bag whose changes were undone is written if another bag contains it.
       .filter { $0.changes.state.hasUnsavedChanges || !$0.changes.state.base.isStored }
+    guard !plans.isEmpty else { return }
     try createCollections()
     // All bags before any memberships, since they may contain each other.
     for index in plans.indices { try writeBag(&plans[index]) }
@@ -200,8 +203,11 @@ extension BagSaver {
   /// after several saves.
   private func sweep(_ plan: Plan) throws {
     let reader = try BagReader(writer, plan.bag.documentKey, .stored)
-    let page = try reader.members(
-      after: plan.changes.state.sweptTo, limit: Self.swept)
+    let start = plan.changes.state.sweptTo
+    var page = try reader.members(after: start, limit: Self.swept)
+    if start != nil, page.count < Self.swept {
+      page += try reader.members(limit: Self.swept - page.count)
+    }
     try BagMemberships(writer).remove(missing(Set(page.map(\.member))), from: plan.rowID)
     let end = page.count < Self.swept ? nil : page[page.count - 1].place
     plan.bag.change { $0.sweptTo = end }
@@ -215,19 +221,14 @@ extension BagSaver {
     let loaded = isInflated ? loaded(changes) : [:]
     let rollbackActions = store.rollbackActions
     let owner = rollbackActions.map { ObjectIdentifier($0) }
-    bag.change { state in
-      state.finish(changes, on: store)
-      // This save includes the changes of other transactions' saves, and has waited for their rows. On a server, such a
-      // transaction has ended although it has not reported it here yet, and must not restore changes that are saved.
-      state.uncommitted.removeAll { $0.owner != owner }
-      if let rollbackActions {
-        state.uncommitted.append(UncommittedSave(changes: changes, by: rollbackActions))
-      }
+    let number = bag.change { state -> Int in
+      state.finish(changes, on: store, by: owner)
       for entry in changes.removed { state.inflated?[entry.member] = nil }
       state.inflated?.merge(loaded) { $1 }
+      return state.generation
     }
     guard let rollbackActions else { return }
-    rollbackActions.append { bag.change { $0.rollBack(changes, of: owner) } }
+    rollbackActions.append { bag.change { $0.rollBack(number) } }
     rollbackActions.onEnd { bag.change { $0.end(owner) } }
   }
 

@@ -27,8 +27,8 @@ struct BagState: Sendable {
   var sweptTo: Membership.Place?
   /// Bags that were added and saved, while they are retained elsewhere.
   var nested: [BagMember: WeakBag] = [:]
-  /// Saves whose transactions have not ended yet, in order.
-  var uncommitted: [UncommittedSave] = []
+  /// Saves and deletions whose transactions have not ended yet, in order.
+  var uncommitted: [UncommittedWrite] = []
   /// Counts the saves and deletions, and their commits and rollbacks.
   private(set) var generation = 0
   private var lastNumber = 0
@@ -77,15 +77,17 @@ struct BagState: Sendable {
   }
   private var isNew: Bool { !base.isStored && !isEmptied }
   /// Compared by bytes: String treats canonically equivalent names as equal.
-  var isRenamed: Bool {
-    guard let name, let savedName else { return (name == nil) != (savedName == nil) }
-    return !name.hasSameBytes(as: savedName)
-  }
+  var isRenamed: Bool { !Self.areSame(name, savedName) }
   var isCleared: Bool { cleared != nil }
   /// Members with unsaved changes, which may also be saved.
   var pending: [BagMember] { Array(unsaved.keys) + Array(removed.keys) }
   var unsavedEntries: [Entry] { unsaved.values.sorted { $0.number < $1.number } }
   var removedEntries: [Entry] { removed.values.sorted { $0.number < $1.number } }
+
+  private static func areSame(_ a: String?, _ b: String?) -> Bool {
+    guard let a, let b else { return (a == nil) == (b == nil) }
+    return a.hasSameBytes(as: b)
+  }
 
   private mutating func nextNumber() -> Int {
     lastNumber += 1
@@ -143,44 +145,80 @@ extension BagState {
   }
 }
 
-/// A save whose transaction may still be rolled back.
-struct UncommittedSave: Sendable {
-  let changes: BagChanges
+/// A save or deletion whose transaction may still be rolled back.
+struct UncommittedWrite: Sendable {
+  /// The state before, and what was saved.
+  var changes: BagChanges
+  let isDeletion: Bool
+  /// The generation that it began.
+  let number: Int
   /// Identifies the transaction.
   let owner: ObjectIdentifier
-
-  init(changes: BagChanges, by rollbackActions: RollbackActions) {
-    self.changes = changes
-    owner = ObjectIdentifier(rollbackActions)
-  }
 }
 
 extension BagState {
   /// Returns the state as visible inside this transaction, or outside of any if it is nil: a save
-  /// of a different transaction is not visible until it commits.
+  /// or deletion of a different transaction is not visible until it commits.
   func seen(in transaction: RollbackActions?) -> BagState {
     let owner = transaction.map { ObjectIdentifier($0) }
     var state = self
-    for save in uncommitted.reversed() where save.owner != owner { state.restore(save.changes) }
+    for write in uncommitted.reversed() where write.owner != owner { state.revert(write) }
     return state
   }
 
   /// The members that unfinished transactions have added, in order.
   var beingSaved: [BagMember] {
     var members: [BagMember] = []
-    for save in uncommitted {
-      let state = save.changes.state
-      if state.isCleared { members = [] }
+    for write in uncommitted {
+      let state = write.changes.state
+      if state.isCleared || write.isDeletion { members = [] }
+      if write.isDeletion { continue }
       members.removeAll { state.removed[$0] != nil }
-      members += save.changes.unsaved.map(\.member)
+      members += write.changes.unsaved.map(\.member)
     }
     return members
+  }
+
+  /// Sets the stored name, as a transaction or, if it is nil, code outside of any has read it.
+  mutating func setStoredName(_ stored: String?, in transaction: RollbackActions?) {
+    let owner = transaction.map { ObjectIdentifier($0) }
+    let isKept = seen(in: transaction).isRenamed
+    let others = uncommitted.indices.filter { uncommitted[$0].owner != owner }
+    if others.isEmpty { base = .stored }
+    for index in others where !uncommitted[index].isDeletion {
+      let before = uncommitted[index].changes.state
+      uncommitted[index].changes.state.savedName = stored
+      // The name that this save wrote is the stored one once it commits.
+      if before.isRenamed || !before.base.isStored { return }
+      uncommitted[index].changes.state.name = stored
+    }
+    if !isKept { name = stored }
+    savedName = stored
+  }
+
+  /// Reverts ``setStoredName(_:in:)``, whose transaction was rolled back, unless the name was saved since then.
+  mutating func revertStoredName(_ stored: String?, to old: BagState) {
+    guard Self.areSame(savedName, stored) else { return }
+    if !isRenamed { name = old.name }
+    savedName = old.savedName
+  }
+
+  /// Sets the loaded documents, as a transaction or, if it is nil, code outside of any has read them.
+  mutating func setInflated(
+    _ loaded: [BagMember: Document], in transaction: RollbackActions?
+  ) {
+    let owner = transaction.map { ObjectIdentifier($0) }
+    inflated = loaded
+    for index in uncommitted.indices where uncommitted[index].owner != owner {
+      if uncommitted[index].isDeletion { inflated = nil }
+      uncommitted[index].changes.state.inflated = loaded
+    }
   }
 }
 
 /// The changes written by one save.
 struct BagChanges: Sendable {
-  let state: BagState
+  var state: BagState
   let unsaved: [BagState.Entry]
   let removed: [BagState.Entry]
   init(_ state: BagState) {
@@ -192,12 +230,19 @@ struct BagChanges: Sendable {
 
 extension BagState {
   /// Removes changes that were written, except changes made in the meantime.
-  mutating func finish(_ changes: BagChanges, on store: Store) {
-    generation += 1
+  ///
+  /// - Parameter owner: The transaction, which may still be rolled back.
+  mutating func finish(_ changes: BagChanges, on store: Store, by owner: ObjectIdentifier?) {
+    // This save includes the changes of other transactions' saves, and has waited for their rows. On a server, such a
+    // transaction has ended although it has not reported it here yet, and must not restore changes that are saved.
+    uncommitted.removeAll { $0.owner != owner }
+    begin(changes, isDeletion: false, by: owner)
     self.store = store
     base = .stored
     isEmptied = false
     savedName = changes.state.name
+    if changes.state.isCleared { nested = [:] }
+    for entry in changes.removed { nested[entry.member] = nil }
     for entry in changes.unsaved {
       if let bag = entry.content.bag { nested[entry.member] = WeakBag(bag: bag) }
       if unsaved[entry.member]?.number == entry.number { unsaved[entry.member] = nil }
@@ -207,17 +252,33 @@ extension BagState {
     }
     if cleared == changes.state.cleared { cleared = nil }
     dangling.subtract(changes.state.dangling)
-    nested = nested.filter { $0.value.bag != nil && removed[$0.key] == nil }
+    nested = nested.filter { $0.value.bag != nil }
   }
 
-  /// Restores the changes of a save that was rolled back, unless a later save includes them.
-  mutating func rollBack(_ changes: BagChanges, of owner: ObjectIdentifier?) {
-    guard uncommitted.contains(where: { $0.owner == owner }) else { return }
+  private mutating func begin(
+    _ changes: BagChanges, isDeletion: Bool, by owner: ObjectIdentifier?
+  ) {
     generation += 1
-    restore(changes)
+    guard let owner else { return }
+    uncommitted.append(
+      UncommittedWrite(
+        changes: changes, isDeletion: isDeletion, number: generation, owner: owner))
   }
 
-  /// Forgets the saves of a transaction that has ended.
+  /// Restores the state before a save or deletion that was rolled back, unless a later save includes it.
+  ///
+  /// - Parameter number: The generation that it began.
+  mutating func rollBack(_ number: Int) {
+    guard let index = uncommitted.firstIndex(where: { $0.number == number }) else { return }
+    generation += 1
+    revert(uncommitted.remove(at: index))
+  }
+
+  private mutating func revert(_ write: UncommittedWrite) {
+    if write.isDeletion { reattach(write.changes.state) } else { restore(write.changes) }
+  }
+
+  /// Forgets the saves and deletions of a transaction that has ended.
   mutating func end(_ owner: ObjectIdentifier?) {
     generation += 1
     uncommitted.removeAll { $0.owner == owner }
@@ -232,6 +293,7 @@ extension BagState {
     cleared = cleared ?? changes.state.cleared
     dangling.formUnion(changes.state.dangling)
     inflated = changes.state.inflated
+    nested.merge(changes.state.nested) { known, _ in known }
     for entry in changes.unsaved {
       // An edited document that was added or removed again since then is still to be written.
       if let present = unsaved[entry.member] {
@@ -249,8 +311,10 @@ extension BagState {
 
   /// Detaches the bag after it was deleted from the store: saved members are lost, unsaved ones
   /// kept.
-  mutating func detach() {
-    generation += 1
+  ///
+  /// - Parameter owner: The transaction, which may still be rolled back.
+  mutating func detach(by owner: ObjectIdentifier?) {
+    begin(BagChanges(self), isDeletion: true, by: owner)
     base = .none
     isEmptied = false
     removed = [:]
@@ -260,9 +324,8 @@ extension BagState {
     sweptTo = nil
   }
 
-  /// Reverts ``detach()``, whose transaction was rolled back. Changes made in the meantime are kept.
-  mutating func reattach(_ old: BagState) {
-    generation += 1
+  /// Reverts a deletion, whose transaction was rolled back. Changes made in the meantime are kept.
+  private mutating func reattach(_ old: BagState) {
     base = old.base
     isEmptied = old.isEmptied
     cleared = cleared ?? old.cleared
@@ -271,6 +334,17 @@ extension BagState {
     dangling.formUnion(old.dangling)
     for (member, entry) in old.removed where removed[member] == nil && unsaved[member] == nil {
       removed[member] = entry
+    }
+  }
+}
+
+extension BagState {
+  /// The bags that were added and saved and still exist, without those to be removed by the next save.
+  var storedNested: [Bag] {
+    guard !isCleared else { return [] }
+    return nested.compactMap { member, nested -> Bag? in
+      guard removed[member] == nil, let bag = nested.bag else { return nil }
+      return bag.snapshot.base.isStored ? bag : nil
     }
   }
 }

@@ -11,8 +11,9 @@ public import NanoDocument
 /// ```
 ///
 /// Each page is read when it is needed, so the loop may change the store and the bag, and no
-/// connection stays busy. Documents added in the meantime are included; no document is returned
-/// twice.
+/// connection stays busy. Documents added in the meantime are included. No document is returned
+/// twice, unless it is removed from the bag and added again: a loop that does this with every
+/// document does not end.
 public struct BagStream: AsyncSequence, Sendable {
   /// The documents of the bag.
   public typealias Element = Document

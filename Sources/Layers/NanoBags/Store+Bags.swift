@@ -16,7 +16,7 @@ extension Store {
   /// favorites.hasUnsavedChanges                         // true the first time: it is new
   /// ```
   public func bag(named name: String) throws -> Bag {
-    try bags(Field("name") == name, limit: 1).first ?? Bag(name: name, in: self)
+    try bags(Field("name") == name, onlyFirst: true).first ?? Bag(name: name, in: self)
   }
   /// The asynchronous form of `bag(named:)`, which does not block the calling thread.
   public func bag(named name: String) async throws -> Bag {
@@ -120,14 +120,13 @@ extension Store {
     try await onReader { try self.bags(containing: member) }
   }
 
-  private func bags(_ condition: Condition, limit: Int? = nil) throws -> [Bag] {
+  private func bags(_ condition: Condition, onlyFirst: Bool = false) throws -> [Bag] {
     try reading(.call) { reader in
       var found: [Bag] = []
-      try reader.find(
-        Query(condition, limit: limit), in: InternalCollection.bags.rawValue
-      ) { stored in
+      // Without a limit, which would count rows that are not bags.
+      try reader.find(Query(condition), in: InternalCollection.bags.rawValue) { stored in
         if let bag = try Bag(stored, self) { found.append(bag) }
-        return true
+        return !onlyFirst || found.isEmpty
       }
       return found
     }

@@ -47,10 +47,10 @@ struct CopyCheckpoint: Equatable {
   }
 
   /// Whether both are checkpoints of the same source. A collection keeps its incarnation until it
-  /// is dropped, or on PostgreSQL until its first expiration. If an engine reports no incarnations,
-  /// the sources count as the same.
+  /// is dropped, or on PostgreSQL until its first expiration. If both have none, because an engine
+  /// reports no incarnations, the sources count as the same.
   func isOfSameSource(as other: CopyCheckpoint) -> Bool {
-    if sources.isEmpty || other.sources.isEmpty { return true }
+    if sources.isEmpty, other.sources.isEmpty { return true }
     return sources.contains { other.sources[$0.key] == $0.value }
   }
 }
@@ -60,10 +60,9 @@ extension CopyCheckpoint {
   init(of source: any EngineReader) throws {
     var sources: [ExactName: Int64] = [:]
     for collection in try source.collections() {
-      try source.find(Query(limit: 1), in: collection.name) { document in
-        sources[collection.name.folded] = document.incarnation
-        return false
-      }
+      // Unlike a document, the result has the incarnation even if the collection is empty.
+      let found = try source.rowIDs(Query(limit: 1), in: collection.name)
+      sources[collection.name.folded] = found.incarnation
     }
     self.init(sources: sources)
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Dispatch
 import NanoStore
 import NanoTestSupport
 import NanoTesting
@@ -27,6 +28,19 @@ struct ChangeFeedTests {
     #expect(commit.change(in: "People")?.rows == [ada: .deleted])
     #expect(commit.change(in: "films")?.rowIDs(.inserted) == [1])
     #expect(commit.change(in: "other") == nil)
+  }
+
+  @Test("A handler is called for a commit that follows its registration immediately")
+  func observedAtOnce() async throws {
+    let store = try anyStore()
+    let (commits, continuation) = AsyncStream.makeStream(of: Commit.self)
+    let token = store.changes.observe(on: DispatchQueue(label: "handler")) { result in
+      if case .success(let commit) = result { continuation.yield(commit) }
+    }
+    try store.blocking { _ = try store["people"].insert(["n": 1]) }
+    var iterator = commits.makeAsyncIterator()
+    #expect(await iterator.next()?.change(in: "people") != nil)
+    token.cancel()
   }
 
   @Test("Rolled-back changes and changes to no document are not reported")

@@ -149,6 +149,31 @@ struct CopyRestartTests {
     #expect(report.isEqual && !report.isContinued)
   }
 
+  @Test("A store without documents is not the source of an unfinished copy of another one")
+  func emptySource() throws {
+    stop(after: 20)
+    let before = try target.checksums()
+    let empty = try Store.file(source.scratch.file("empty.db"))
+
+    #expect(code { try empty.copy(to: target) } == .alreadyExists)
+    try empty.createCollection("films")
+    #expect(code { try empty.copy(to: target) } == .alreadyExists)
+
+    #expect(try target.checksums() == before)
+    #expect(try store.copy(to: target).isContinued)
+  }
+
+  @Test("The copy of a store without documents resumes")
+  func resumedEmptySource() throws {
+    let empty = try Store.file(source.scratch.file("empty.db"))
+    try empty.createCollection("films")
+    #expect(throws: Stop.self) {
+      try empty.copy(to: target) { if $0.phase == .metadata { throw Stop() } }
+    }
+
+    #expect(try empty.copy(to: target).isContinued)
+  }
+
   @Test("A target that is written during the copy is detected, and repaired by the next copy")
   func damagedTarget() throws {
     let other = try Store.file(source.scratch.file("target.db"))

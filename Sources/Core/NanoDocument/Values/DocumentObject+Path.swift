@@ -30,13 +30,14 @@ extension DocumentObject {
   /// Returns an object with only the specified fields, at their paths. Within arrays, the fields of
   /// each element are kept, or those of the element whose index the path contains.
   public func selecting(_ paths: [FieldPath]) -> DocumentObject {
-    selecting(paths, keepsPositions: false)
+    DocumentValue.object(self).selecting(paths.map { RemainingPath(path: $0) })?.object ?? [:]
   }
 
-  /// The same; if `keepsPositions` is true, elements without a selected field are null, so that the others do not move up.
-  package func selecting(_ paths: [FieldPath], keepsPositions: Bool) -> DocumentObject {
-    let remaining = paths.map { RemainingPath(path: $0) }
-    return DocumentValue.object(self).selecting(remaining, keepsPositions)?.object ?? [:]
+  /// Returns the value at a path with only the selected fields, or nil if none is there. The path has the positions of
+  /// the whole object, while elements of ``selecting(_:)`` move up if elements before them are not selected.
+  package func value(at path: FieldPath, selecting fields: [FieldPath]) -> DocumentValue? {
+    DocumentValue.object(self)
+      .value(at: path.steps[...], selecting: fields.map { RemainingPath(path: $0) })
   }
 }
 
@@ -108,7 +109,34 @@ extension DocumentValue {
       [.field: path.description, .position: name])
   }
 
-  fileprivate func selecting(_ paths: [RemainingPath], _ keepsPositions: Bool) -> DocumentValue? {
+  /// - Parameter paths: The selected paths; nil if the value is selected as a whole.
+  fileprivate func value(
+    at steps: ArraySlice<FieldPath.Step>, selecting paths: [RemainingPath]?
+  ) -> DocumentValue? {
+    guard let step = steps.first else {
+      guard let paths else { return self }
+      return selecting(paths)
+    }
+    let inner: DocumentValue
+    var below: [RemainingPath]?
+    switch self {
+    case .object(let object):
+      guard let value = object[step.name] else { return nil }
+      inner = value
+      below = paths?.filter { $0.name.hasSameBytes(as: step.name) }.map(\.next)
+    case .array(let array):
+      guard let index = step.index, array.indices.contains(index) else { return nil }
+      inner = array[index]
+      below = paths.map { paths in
+        paths.filter { $0.index == nil } + paths.filter { $0.index == index }.map(\.next)
+      }
+    default: return nil
+    }
+    if below?.contains(where: \.isEmpty) == true { below = nil }
+    return inner.value(at: steps.dropFirst(), selecting: below)
+  }
+
+  fileprivate func selecting(_ paths: [RemainingPath]) -> DocumentValue? {
     switch self {
     case .object(let object):
       var kept = DocumentObject()
@@ -116,33 +144,29 @@ extension DocumentValue {
         let below = paths.filter { $0.name.hasSameBytes(as: name) }.map(\.next)
         if below.contains(where: \.isEmpty) {
           kept.append(name, value)
-        } else if !below.isEmpty, let inner = value.selecting(below, keepsPositions) {
+        } else if !below.isEmpty, let inner = value.selecting(below) {
           kept.append(name, inner)
         }
       }
       return kept.isEmpty ? nil : .object(kept)
     case .array(let array):
-      var isKept = false
-      let kept = Self.selecting(paths, in: array, keepsPositions).compactMap { element in
-        if element != nil { isKept = true }
-        return keepsPositions ? element ?? .null : element
-      }
-      return isKept ? .array(kept) : nil
+      let kept = Self.selecting(paths, in: array).compactMap(\.self)
+      return kept.isEmpty ? nil : .array(kept)
     default: return nil
     }
   }
 
   private static func selecting(
-    _ paths: [RemainingPath], in array: [DocumentValue], _ keepsPositions: Bool
+    _ paths: [RemainingPath], in array: [DocumentValue]
   ) -> [DocumentValue?] {
     let indexed = paths.filter { $0.index != nil }
-    guard !indexed.isEmpty else { return array.map { $0.selecting(paths, keepsPositions) } }
+    guard !indexed.isEmpty else { return array.map { $0.selecting(paths) } }
     let others = paths.filter { $0.index == nil }
     return array.enumerated().map { position, element -> DocumentValue? in
       let below = indexed.filter { $0.index == position }.map(\.next)
       if below.contains(where: \.isEmpty) { return element }
       let remaining = others + below
-      return remaining.isEmpty ? nil : element.selecting(remaining, keepsPositions)
+      return remaining.isEmpty ? nil : element.selecting(remaining)
     }
   }
 }

@@ -95,14 +95,17 @@ package struct BlobLease: Sendable, Hashable {
 package struct BlobUpload: Sendable {
   package let rowID: Int64
   package let chunkLength: Int
+  /// The owner of its lease. Another upload may have the row ID of a deleted one.
+  package let owner: String?
   /// The number of chunks that were appended.
   package var count = 0
   /// The secret of an engine that encrypts blobs.
   package var secret: [UInt8]?
 
-  package init(rowID: Int64, chunkLength: Int, secret: [UInt8]? = nil) {
+  package init(rowID: Int64, chunkLength: Int, owner: String?, secret: [UInt8]? = nil) {
     self.rowID = rowID
     self.chunkLength = chunkLength
+    self.owner = owner
     self.secret = secret
   }
 

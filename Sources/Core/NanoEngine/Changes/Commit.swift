@@ -12,6 +12,8 @@ public struct Commit: Sendable, Hashable {
   /// This is the case after user-supplied SQL, whose effects are not tracked, and after commits of other
   /// connections and processes, unless the changes of all collections are tracked.
   public package(set) var isEverything: Bool
+  /// Whether others may have set expirations that nothing waits for. They are not changes of documents.
+  package var mayHaveNewExpirations = false
 
   package init(_ changes: [Change]) {
     self.changes = changes
@@ -67,5 +69,6 @@ public struct Commit: Sendable, Hashable {
     }
     changes = merged
     isEverything = isEverything || later.isEverything
+    mayHaveNewExpirations = mayHaveNewExpirations || later.mayHaveNewExpirations
   }
 }

@@ -50,7 +50,7 @@ package final class CommitBroadcast: Sendable {
 
   /// Queues a commit for delivery; ignores a commit that changed nothing.
   package func post(_ commit: Commit) {
-    guard !commit.isEmpty else { return }
+    guard !commit.isEmpty || commit.mayHaveNewExpirations else { return }
     state.withLock { state in
       guard !state.handlers.isEmpty else { return state.pending.removeAll() }
       if state.pending.count < Self.maximumPending {

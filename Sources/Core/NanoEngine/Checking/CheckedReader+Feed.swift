@@ -29,6 +29,16 @@ extension CheckedReader {
     try checked { _ in try base.feedNumber(ofRow: rowID, in: collection) }
   }
 
+  func formerKeys(
+    ofRows rowIDs: [Int64], in collection: String
+  ) throws -> [Int64: DocumentKey] {
+    try checked { check in
+      let found = try base.formerKeys(ofRows: rowIDs, in: collection)
+      check.require(Set(found.keys).isSubset(of: rowIDs), .wrongResult)
+      return found
+    }
+  }
+
   func keepsPreviousBodies(in collection: String) throws -> Bool {
     try checked { _ in try base.keepsPreviousBodies(in: collection) }
   }

@@ -150,6 +150,7 @@ package enum DeclaredErrors {
     "feed(of:)": [],
     "feedRows(after:limit:settledOnly:in:)": [],
     "feedNumber(ofRow:in:)": [],
+    "formerKeys(ofRows:in:)": [],
     "setTracking(_:of:)": [.invalidArgument, .invalidName, .unsupported],
     "setFeedRows(_:of:)": [],
     "pruneTombstones(before:in:)": [],

@@ -40,7 +40,7 @@ package protocol EngineBlobWriter: AnyObject {
   func beginBlob(chunkLength: Int, _ lease: BlobLease) throws -> BlobUpload
   /// Extends the lease of a blob that was begun, at the beginning of each later transaction that appends to it.
   ///
-  /// - Throws: ``StoreError/Code/notFound`` if it was deleted.
+  /// - Throws: ``StoreError/Code/notFound`` if it was deleted, also if its row ID is that of another blob.
   func continueBlob(_ upload: BlobUpload, touched: Int64) throws
   /// Appends a chunk to a blob that was begun.
   ///

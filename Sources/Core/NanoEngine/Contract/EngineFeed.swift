@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
+package import NanoDocument
 
 /// The change feeds of a snapshot, for engines with ``Capabilities/changeTracking``.
 package protocol EngineFeedReader: AnyObject {
@@ -19,6 +19,9 @@ package protocol EngineFeedReader: AnyObject {
   /// Returns the number of the newest entry of a document, the largest possible one if it has an entry without a
   /// number; `nil` if it has none.
   func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64?
+  /// Returns the keys of the documents that last had these row IDs and were deleted, by row ID, whether or not another
+  /// document has the ID now. The feed has no entry for a deletion whose row ID is in use again.
+  func formerKeys(ofRows rowIDs: [Int64], in collection: String) throws -> [Int64: DocumentKey]
   /// Returns whether the collection keeps the body that a document had before its next update.
   func keepsPreviousBodies(in collection: String) throws -> Bool
   /// Passes a document to a closure as it was before the first update since its kept body was removed, with the row
@@ -84,6 +87,9 @@ extension EngineFeedReader {
     after cursor: FeedCursor, limit: Int, settledOnly: Bool, in collection: String
   ) throws -> FeedRows { FeedRows([]) }
   package func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? { nil }
+  package func formerKeys(
+    ofRows rowIDs: [Int64], in collection: String
+  ) throws -> [Int64: DocumentKey] { [:] }
   package func keepsPreviousBodies(in collection: String) throws -> Bool { false }
   package func previousBody(
     ofRow rowID: Int64, in collection: String, _ visit: (StoredDocument) throws -> Void

@@ -14,14 +14,14 @@ public struct FeedPosition: Sendable, Hashable, Comparable, LosslessStringConver
   /// Identifies the feed that the position belongs to.
   package let timeline: Int64
   package let cursor: FeedCursor
-  /// The largest pruned position when the reader began, if it is after the position. Deletions up to there do not
-  /// concern the reader, which has not seen these documents.
+  /// The largest pruned number when the reader began, unless the position is after it. Deletions with numbers up to it
+  /// do not concern the reader, which has not seen these documents.
   package let floor: Int64
 
   package init(timeline: Int64, cursor: FeedCursor, floor: Int64 = 0) {
     self.timeline = timeline
     self.cursor = cursor
-    self.floor = floor > cursor.number ? floor : 0
+    self.floor = floor >= cursor.number ? floor : 0
   }
 
   /// Parses the text of a position; `nil` for any other text.

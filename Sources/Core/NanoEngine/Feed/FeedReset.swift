@@ -8,6 +8,6 @@ public enum FeedReset: String, Sendable, Hashable, CaseIterable, Codable {
   /// The store was restored from a backup, or its file was replaced by an older one: the reader has seen changes
   /// that the store does not have.
   case restored
-  /// Deletions after the position were pruned.
+  /// The deletion at the position, or deletions after it, were pruned.
   case pruned
 }

@@ -20,6 +20,14 @@ package struct FeedState: Sendable, Hashable {
   /// The numbers that entries can have, which leave room for later ones. Zero is that of documents from before tracking.
   package static let numbers: ClosedRange<Int64> = 0...(3 << 61)
 
+  /// Whether the feed has all deletions after a cursor. All entries of a server's transaction have the same number, so a
+  /// cursor with the pruned number may be before deletions that were pruned.
+  ///
+  /// - Parameter floor: The largest pruned number when the reader began.
+  package func hasDeletions(after cursor: FeedCursor, floor: Int64) -> Bool {
+    pruned < cursor.number || pruned <= floor
+  }
+
   /// Returns a random timeline: 52 bits, which other programs represent exactly.
   package static func newTimeline() -> Int64 { .random(in: 1..<(1 << 52)) }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
 import NanoEngine
 
 /// The change feed contains row IDs, keys and class names, which are not encrypted.
@@ -14,6 +15,12 @@ extension EncryptedReader {
 
   func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? {
     try inner.feedNumber(ofRow: rowID, in: collection)
+  }
+
+  func formerKeys(
+    ofRows rowIDs: [Int64], in collection: String
+  ) throws -> [Int64: DocumentKey] {
+    try inner.formerKeys(ofRows: rowIDs, in: collection)
   }
 }
 

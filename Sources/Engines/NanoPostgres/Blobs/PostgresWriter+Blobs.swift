@@ -66,7 +66,7 @@ extension PostgresWriter {
         INSERT INTO \(blobSchema.blobs) (length, chunk_length, owner, touched) \
         VALUES (0, $1, $2, $3) RETURNING id
         """, [.int(Int64(chunkLength)), value(lease.owner), .int(lease.touched)]))
-    return BlobUpload(rowID: rows.int(0, 0), chunkLength: chunkLength)
+    return BlobUpload(rowID: rows.int(0, 0), chunkLength: chunkLength, owner: lease.owner)
   }
 
   func continueBlob(_ upload: BlobUpload, touched: Int64) throws {
@@ -74,8 +74,10 @@ extension PostgresWriter {
     noteWrite()
     let rows = try session.run(
       PostgresStatement(
-        "UPDATE \(blobSchema.blobs) SET touched = $2 WHERE id = $1 AND digest IS NULL",
-        [.int(upload.rowID), .int(touched)]))
+        """
+        UPDATE \(blobSchema.blobs) SET touched = $2 \
+        WHERE id = $1 AND digest IS NULL AND owner IS NOT DISTINCT FROM $3
+        """, [.int(upload.rowID), .int(touched), value(upload.owner)]))
     guard rows.changes == 1 else { throw StoreError.blobIsGone }
   }
 

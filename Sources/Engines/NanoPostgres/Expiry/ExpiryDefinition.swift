@@ -131,9 +131,11 @@ struct ExpiryDefinition {
       "SELECT id, expires FROM \(expirations) WHERE id = ANY($1)", [.ints(rowIDs.map { $0 })])
   }
 
+  /// Selects the earliest expiration of a document: an expiration without one cannot be swept.
   func earliest(after time: Int64?) -> PostgresStatement {
     PostgresStatement(
-      "SELECT min(expires) FROM \(expirations) WHERE expires > $1", [.int(time ?? .min)])
+      "SELECT e.expires FROM \(documents) WHERE e.expires > $1 ORDER BY e.expires LIMIT 1",
+      [.int(time ?? .min)])
   }
 }
 

@@ -141,6 +141,12 @@ extension FeedDefinition {
       """)
   }
 
+  /// Selects `id, key` of the deleted documents that had one of these row IDs.
+  func formerKeys(ofRows rowIDs: [Int64]) -> PostgresStatement {
+    PostgresStatement(
+      "SELECT id, key FROM \(deletions) WHERE id = ANY($1)", [.ints(rowIDs.map { $0 })])
+  }
+
   /// Selects the number of the entry of a row.
   func number(ofRow rowID: Int64) -> PostgresStatement {
     PostgresStatement(

@@ -21,7 +21,8 @@ struct FeedRenewal {
       let found = try core.pool.withConnection { connection in
         try connection.run(.once("SELECT to_regclass($1)::oid::bigint", [.text(table)]))
       }
-      guard found.optionalInt(0, 0) != feed.table else { continue }
+      // Another program may have dropped the table, which only calls on the collection report.
+      guard let tableID = found.optionalInt(0, 0), tableID != feed.table else { continue }
       let session = PostgresSession(core.pool, .writing, settings: core.writeSettings, nil)
       defer { session.end() }
       let writer = PostgresWriter(core, session, .serializable)

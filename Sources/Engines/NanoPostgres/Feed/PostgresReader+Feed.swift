@@ -5,10 +5,11 @@ import NanoEngine
 
 extension PostgresReader {
   func feed(of collection: String) throws -> FeedState? {
-    guard let found = try self.collection(collection), let feed = found.feed else { return nil }
-    let table = try session.run(
-      PostgresStatement("SELECT to_regclass($1)::oid::bigint", [.text(found.table)]))
-    guard table.optionalInt(0, 0) == feed.table else {
+    let executed = try executeOnTable(of: collection) { found in
+      found.feed.map { _ in [found.tableID] } ?? []
+    }
+    guard let executed, let feed = executed.collection.feed else { return nil }
+    guard executed.results.first?.optionalInt(0, 0) == feed.table else {
       throw StoreError(
         .fileReplaced, "The database was restored from a dump while it was in use",
         [.collection: collection, .hint: "reopen the store"])
@@ -56,6 +57,32 @@ extension PostgresReader {
     }
     guard let found = executed?.results.first, found.count > 0 else { return nil }
     return found.int(0, 0)
+  }
+
+  func formerKeys(
+    ofRows rowIDs: [Int64], in collection: String
+  ) throws -> [Int64: DocumentKey] {
+    guard !rowIDs.isEmpty else { return [:] }
+    let executed = try execute(collection) { metadata in
+      let objects = metadata.collection.feedObjects(names)
+      return (
+        (), metadata.collection.feed.map { _ in [objects.formerKeys(ofRows: rowIDs)] } ?? []
+      )
+    }
+    guard let found = executed?.results.first else { return [:] }
+    var keys: [Int64: DocumentKey] = [:]
+    for row in 0..<found.count {
+      keys[found.int(row, 0)] = found.optionalText(row, 1).flatMap { try? DocumentKey($0) }
+    }
+    return keys
+  }
+}
+
+extension PostgresCollection {
+  /// Selects the object ID of the table. Names the table, so that the statement locks it.
+  fileprivate var tableID: PostgresStatement {
+    PostgresStatement(
+      "SELECT to_regclass($1)::oid::bigint, EXISTS (SELECT FROM \(table) LIMIT 0)", [.text(table)])
   }
 }
 

@@ -10,6 +10,8 @@ extension PostgresWriter {
     let objects = table.collection.feedObjects(names)
     guard let state else {
       _ = try session.run(objects.removal)
+      // Readers that wait for entries of the feed receive an error.
+      table.noteAll()
       return try store(nil, table)
     }
     guard table.collection.layout != .distributed else {
@@ -22,8 +24,9 @@ extension PostgresWriter {
     let base = 1 - (try transactionIDs().oldest)
     _ = try session.run(objects.removal + objects.creation(base))
     try store(PostgresFeed(state, base: base, table: try tableID(table)), table)
-    // The feed does not have the documents that changed before, of which observers may not have been notified.
-    table.noteUnlistedChange()
+    // The feed does not have the documents that changed before, of which observers may not have been notified. Readers
+    // that wait for entries are reset.
+    table.noteAll()
   }
 
   /// Returns the ID of the transaction, and that of the oldest one that is running: it may write to the collection once

@@ -86,6 +86,15 @@ class PostgresReader: EngineReader {
       [.collection: name, .hint: "read it in a new transaction"])
   }
 
+  /// Runs statements on the table of a collection, whose documents they do not read.
+  func executeOnTable(
+    of name: String, _ make: (PostgresCollection) -> [PostgresStatement]
+  ) throws -> (collection: PostgresCollection, results: [PostgresResult])? {
+    try execute(name) { ((), make($0.collection)) }.map {
+      (collection: $0.metadata.collection, results: $0.results)
+    }
+  }
+
   /// Arbitrary: an attempt fails only if the collection is dropped again in the meantime.
   private static let maximumAttempts = 20
 

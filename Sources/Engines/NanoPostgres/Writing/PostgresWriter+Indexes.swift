@@ -23,7 +23,8 @@ extension PostgresWriter {
     try index.validate()
     try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection, isWhole: isWhole)
-    if index.isUnique { try sweepAll(table) }
+    // A concurrent build takes the values of expired documents for duplicates.
+    if index.isUnique, isWhole { try sweepAll(table) }
     let name = table.collection.description.name
     if let existing = table.collection.indexes.first(where: {
       $0.definition.name.hasSameBytes(as: index.name)

@@ -76,6 +76,15 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     }
   }
 
+  /// Shares the lock of the collection, so that it is not dropped meanwhile.
+  override func executeOnTable(
+    of name: String, _ make: (PostgresCollection) -> [PostgresStatement]
+  ) throws -> (collection: PostgresCollection, results: [PostgresResult])? {
+    guard let collection = try table(name)?.collection else { return nil }
+    let statements = make(collection)
+    return (collection, statements.isEmpty ? [] : try session.run(statements))
+  }
+
   @discardableResult
   override func get(
     _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void

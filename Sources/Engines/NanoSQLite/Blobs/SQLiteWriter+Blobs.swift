@@ -60,7 +60,8 @@ extension SQLiteWriter {
           .int(Int64(chunkLength)), lease.owner.map { .text($0) } ?? .null, .int(lease.touched),
         ]))
     return BlobUpload(
-      rowID: sqlite3_last_insert_rowid(connection.handle), chunkLength: chunkLength)
+      rowID: sqlite3_last_insert_rowid(connection.handle), chunkLength: chunkLength,
+      owner: lease.owner)
   }
 
   func continueBlob(_ upload: BlobUpload, touched: Int64) throws {
@@ -69,8 +70,8 @@ extension SQLiteWriter {
     guard try connection.hasBlobs() else { throw StoreError.blobIsGone }
     try connection.run(
       SQLFragment(
-        "UPDATE nano_blobs SET touched = ? WHERE id = ? AND digest IS NULL",
-        [.int(touched), .int(upload.rowID)]))
+        "UPDATE nano_blobs SET touched = ? WHERE id = ? AND digest IS NULL AND owner IS ?",
+        [.int(touched), .int(upload.rowID), upload.owner.map { .text($0) } ?? .null]))
     guard connection.changes == 1 else { throw StoreError.blobIsGone }
   }
 

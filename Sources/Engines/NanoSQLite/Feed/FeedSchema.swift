@@ -133,6 +133,9 @@ struct FeedSchema {
     """
   }
 
+  /// The key of the deleted document that had the row ID `?1`.
+  var formerKey: String { "SELECT key FROM \(tombstones) WHERE id = ?1" }
+
   private static let isUnnumbered = "revision IS NULL AND position IS NULL"
 
   var countOfUnnumbered: String { "SELECT count(*) FROM \(table) WHERE \(Self.isUnnumbered)" }

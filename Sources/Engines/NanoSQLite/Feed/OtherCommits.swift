@@ -14,6 +14,8 @@ struct OtherCommits {
     var cursor: FeedCursor
     /// No row had a larger ID.
     var largestRowID: Int64
+    /// The earliest expiration.
+    var expiration: Int64?
   }
   /// Where each feed was read last.
   private var positions: [ExactName: Position] = [:]
@@ -49,6 +51,14 @@ struct OtherCommits {
       }
       let (position, change) = try changes(in: name, feed, settings, connection)
       current.positions[ExactName(name)] = position
+      let expiration = try connection.earliestExpiration(in: name)
+      current.positions[ExactName(name)]?.expiration = expiration
+      // One that has passed may be new, and hides later ones.
+      if let expiration,
+        expiration != positions[ExactName(name)]?.expiration || expiration <= connection.clock.now()
+      {
+        commit.mayHaveNewExpirations = true
+      }
       commit.changes.append(change)
     }
     // A collection that was dropped.
@@ -85,8 +95,9 @@ struct OtherCommits {
 }
 
 extension OtherCommits.Position {
-  /// Whether the feed has all changes since the position, under the same conditions as for positions of readers: the
-  /// last entry is still there, was moved by a later change, or is a pruned deletion.
+  /// Whether the feed has all changes since the position: the last entry is still there, was moved by a later change, or
+  /// is a pruned deletion. Positions of readers that are at a pruned deletion are reset, since they may be those of
+  /// entries with equal numbers, which only feeds from servers have; polls read all of these at once.
   fileprivate func isContinued(
     by feed: FeedState, of name: String, _ connection: SQLiteConnection
   ) throws -> Bool {
@@ -127,6 +138,11 @@ extension SQLiteConnection {
     else { return .start }
     cursor.advance(row)
     return cursor
+  }
+
+  fileprivate func earliestExpiration(in collection: String) throws -> Int64? {
+    guard let expiry = try table(collection)?.expiry else { return nil }
+    return try first(SQLFragment(expiry.earliest, [.int(.min)])) { $0.optionalNumber(0) } ?? nil
   }
 
   fileprivate func largestRowID(in collection: String) throws -> Int64 {

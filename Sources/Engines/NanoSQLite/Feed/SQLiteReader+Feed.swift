@@ -22,6 +22,18 @@ extension SQLiteReader {
     return try connection.first(SQLFragment(sql, [.int(rowID)])) { $0.isInt(0) ? $0.int(0) : nil }
       ?? nil
   }
+
+  func formerKeys(
+    ofRows rowIDs: [Int64], in collection: String
+  ) throws -> [Int64: DocumentKey] {
+    guard let table = try connection.table(collection), table.feed != nil else { return [:] }
+    let sql = FeedSchema(table.description.name).formerKey
+    var keys: [Int64: DocumentKey] = [:]
+    for id in rowIDs {
+      keys[id] = try connection.first(SQLFragment(sql, [.int(id)])) { $0.key(0) } ?? nil
+    }
+    return keys
+  }
 }
 
 extension SQLiteConnection {

@@ -32,6 +32,8 @@ extension SQLiteWriter {
       try connection.run(
         SQLFragment("DELETE FROM nano_feeds WHERE collection = ?", [.text(name)]))
     }
+    // Readers that wait for entries of the feed receive an error or a reset.
+    connection.recorder?.noteWhole(name)
     try nextGeneration(name)
   }
 

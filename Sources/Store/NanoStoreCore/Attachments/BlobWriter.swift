@@ -142,7 +142,9 @@ package final class BlobWriter: Sendable {
     guard let upload else { return }
     try? store.writing { writer in
       let rows = try writer.blobs(after: upload.rowID - 1, limit: 1)
-      let own = rows.filter { $0.rowID == upload.rowID && $0.digest == nil }
+      let own = rows.filter {
+        $0.rowID == upload.rowID && $0.digest == nil && $0.lease.owner == upload.owner
+      }
       _ = try writer.deleteBlobs(own)
     }
   }

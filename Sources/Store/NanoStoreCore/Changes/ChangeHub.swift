@@ -27,7 +27,8 @@ final class ChangeHub: Sendable {
   }
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "NanoStore.changes")
-  /// Called after commits that other connections or processes may have made, while something is observed.
+  /// Called after commits that other connections or processes may have made, while something is observed, and when an
+  /// observation begins.
   private let otherCommitsHandler = Mutex<(@Sendable () -> Void)?>(nil)
 
   func setOtherCommitsHandler(_ handler: @escaping @Sendable () -> Void) {
@@ -54,19 +55,21 @@ final class ChangeHub: Sendable {
   }
 
   private func listen(to engine: any Engine, _ add: (inout sending State) -> Void) throws {
-    let stale = try state.withLock { state in
+    let (begins, stale) = try state.withLock { state in
       guard state.engine !== engine else {
         add(&state)
-        return nil as State?
+        return (false, nil as State?)
       }
       let observation = try engine.observeCommits { [weak self] in self?.receive($0) }
       let stale = Self.takeAll(&state)
       (state.engine, state.observation) = (engine, observation)
       add(&state)
-      return stale
+      return (true, stale as State?)
     }
     // These observed an engine that is being closed.
     stale.map(Self.end)
+    // Nothing has reported earlier commits of others, which only a durable database has.
+    if begins, engine.capabilities.contains(.durable) { otherCommitsHandler.withLock(\.self)?() }
   }
 
   func remove(_ signal: InvalidationSignal) {
@@ -117,14 +120,15 @@ final class ChangeHub: Sendable {
 extension ChangeHub {
   /// Receives a commit, on the thread of the writer.
   private func receive(_ commit: Commit) {
-    let (feeds, begins) = state.withLock { state in
-      guard state.concerns(commit) else { return (Array(state.feeds.values), false) }
+    let (feeds, isConcerned, begins) = state.withLock { state in
+      guard state.concerns(commit) else { return (Array(state.feeds.values), false, false) }
       if state.inbox?.merge(commit) == nil { state.inbox = commit }
       defer { state.isProcessing = true }
-      return (Array(state.feeds.values), !state.isProcessing)
+      return (Array(state.feeds.values), true, !state.isProcessing)
     }
     for feed in feeds { feed.add(commit) }
     if begins { queue.async { self.process() } }
+    if !isConcerned, commit.mayBeOfOthers { otherCommitsHandler.withLock(\.self)?() }
   }
 
   /// Signals the live queries whose results may have changed. Repeats after a pause while commits
@@ -140,9 +144,7 @@ extension ChangeHub {
     }
     guard let (commit, signals, engine) = task else { return }
     if commit.isEverything { endFeedsIfReplaced(engine) }
-    if commit.isEverything || commit.changes.contains(where: { $0.rows == nil }) {
-      otherCommitsHandler.withLock(\.self)?()
-    }
+    if commit.mayBeOfOthers { otherCommitsHandler.withLock(\.self)?() }
     var candidates: [ExactName: (change: Change, signals: [InvalidationSignal])] = [:]
     for signal in signals {
       switch signal.verdict(on: commit) {
@@ -189,6 +191,13 @@ extension ChangeHub {
       // They read again and receive the error, if it persists.
       for signal in signals { signal.invalidate() }
     }
+  }
+}
+
+extension Commit {
+  /// Whether other connections or processes may have made it.
+  fileprivate var mayBeOfOthers: Bool {
+    isEverything || mayHaveNewExpirations || changes.contains { $0.rows == nil }
   }
 }
 

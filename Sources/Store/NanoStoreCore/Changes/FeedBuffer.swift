@@ -46,6 +46,7 @@ final class FeedBuffer: Sendable {
   private func visiblePart(_ commit: Commit) -> Commit? {
     if let collection { return commit.change(in: collection).map { Commit([$0]) } }
     var visible = commit
+    visible.mayHaveNewExpirations = false
     visible.changes.removeAll { InternalCollection(named: $0.collection) != nil }
     return visible.isEmpty ? nil : visible
   }

@@ -22,6 +22,9 @@ extension LiveSequence {
   /// One call runs at a time. While it runs, nothing accumulates: the next call receives the newest
   /// state. An error is passed to the last call; closing the store ends the calls without one.
   ///
+  /// The observation of commits begins before the call returns. The first one of a store on a server asks the server for
+  /// its position: begin it outside of blocks that may use all connections.
+  ///
   /// - Returns: A token that ends the calls when it is canceled or released, so keep it.
   public func observe(
     _ handler: @escaping @MainActor @Sendable (Result<Element, any Error>) -> Void
@@ -64,9 +67,12 @@ public final class ObservationToken: Sendable {
   ) {
     let isCancelled = isCancelled
     let isSet: @Sendable () -> Bool = { isCancelled.isSet }
+    // Created here, so that a feed misses no commit that follows.
+    let iterator = SendingBox(updates.makeAsyncIterator())
     task = Task.detached {
       do {
-        for try await element in updates { await call(.success(element), isSet) }
+        var iterator = iterator.take()
+        while let element = try await iterator.next() { await call(.success(element), isSet) }
       } catch is CancellationError {
       } catch {
         await call(.failure(error), isSet)

@@ -16,6 +16,8 @@ import NanoEngine
   private let mode: WriteMode
   private let name: String
   private let keys: KeyGenerator?
+  /// Whether documents without a key can have a generated one.
+  @exclusivity(unchecked) @usableFromInline package var acceptsGeneratedKeys = true
   private let maximumSize: Int
   private let store: Store
   private let added = Clock.microseconds()
@@ -85,13 +87,20 @@ import NanoEngine
     try store.checkNames(writer.bytes, key: key)
     try writer.checkStorable(limit: maximumSize)
     let document = NewDocument(
-      key: key ?? keys?.next(at: UInt64(added) / 1_000), type: type, version: version,
+      key: try key ?? newKey(), type: type, version: version,
       added: given ?? added, rowID: rowID, body: writer.bytes)
     if rowIDs.count >= writtenSingly, mode == .insert || writtenSingly == 0 {
       try buffer(document)
     } else {
       try writeSingly(document)
     }
+  }
+
+  /// Returns a generated key; nil if documents have row IDs only.
+  private func newKey() throws -> DocumentKey? {
+    guard let keys else { return nil }
+    guard acceptsGeneratedKeys else { throw StoreError.keyNotGenerated }
+    return keys.next(at: UInt64(added) / 1_000)
   }
 
   /// Replaces the body of a document with the contents of the buffer, and empties the buffer.

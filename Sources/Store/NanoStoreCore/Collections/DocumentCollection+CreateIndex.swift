@@ -118,14 +118,34 @@ extension DocumentCollection {
       name: name, columns: columns, isUnique: unique, kind: isList ? .elements : .fields)
   }
 
-  /// Creates an index outside of a transaction, in steps if the engine has no other way.
+  /// Creates an index outside of a transaction.
   private func createConcurrently(_ index: IndexDefinition) throws {
+    try store.requireNoTransaction()
+    // The values of a document that has expired can be used again.
+    func deleteExpired() throws -> Bool {
+      let expiring = try reading(.call) { try $0.expiringCollections() }
+      guard expiring.contains(where: { $0.folded == name.folded }) else { return false }
+      _ = try store.deleteExpired(in: name)
+      return true
+    }
+    guard index.isUnique, try deleteExpired() else { return try build(index) }
+    do {
+      try build(index)
+    } catch let error as StoreError where error.code == .uniqueViolation {
+      // Documents that expired during the build, or that others deleted during it, collide in its snapshot.
+      _ = try deleteExpired()
+      try build(index)
+    }
+  }
+
+  /// Builds an index in steps if the engine has no other way.
+  private func build(_ index: IndexDefinition) throws {
     try store.outsideTransaction { engine in
       guard try !engine.createIndexConcurrently(index, in: name, Interruption.current) else {
         return
       }
-      var isComplete = try engine.write(Interruption.current) {
-        try $0.beginIndex(index, in: name)
+      var isComplete = try engine.write(Interruption.current) { writer in
+        try store.removingSweptReferences(writer) { try $0.beginIndex(index, in: name) }
       }
       while !isComplete {
         isComplete = try engine.write(Interruption.current) {

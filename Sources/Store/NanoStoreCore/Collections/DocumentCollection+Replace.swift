@@ -83,11 +83,9 @@ extension DocumentCollection {
           key: header.key, type: header.type, version: header.version,
           added: Clock.microseconds(), replacedRevision: expected ?? nil, body: body), in: name)
       if replaced {
-        // The given document may be from another row, even in this collection: one that had the key before. If the stored
-        // one has the expected revision, that is too unlikely to be worth another round trip.
-        guard identity.isKey, expected == nil || header.rowID == nil || !header.isFrom(name) else {
-          return
-        }
+        // The given document may be from another row, even in this collection and with the expected revision: one that had
+        // the key before.
+        guard identity.isKey else { return }
         (header.rowID, header.added) = (nil, nil)
         try engine.get(identity, in: name) { (header.rowID, header.added) = ($0.rowID, $0.added) }
         return

@@ -1,8 +1,8 @@
 // Reads a document, changes it, and replaces it if it has not been changed in the meantime.
 
-import NanoDocument
-import NanoEngine
-import NanoQuery
+package import NanoDocument
+package import NanoEngine
+package import NanoQuery
 
 extension DocumentCollection {
   /// Applies changes to the newest state of a document.
@@ -40,6 +40,44 @@ extension DocumentCollection {
     _ identity: Identity, _ engine: any EngineWriter, _ update: DocumentUpdate,
     ofQuery query: (query: Query, revision: Int64?)? = nil
   ) throws -> (before: Document?, after: Document)? {
+    try replacingNewest(identity, engine, ofQuery: query) { found in
+      try replace(found, update) { try engine.replace(identity, with: $0, in: name) }
+    }
+  }
+
+  /// Replaces the newest state of a document by what a closure makes of it, which is called again if
+  /// another transaction changes the document in the meantime.
+  ///
+  /// - Parameters:
+  ///   - query: A query that found the document with a revision, and must find it again if it has
+  ///     another one.
+  ///   - change: Returns the document with other fields, or with another version.
+  /// - Returns: The document before and after, or nil if it does not exist.
+  package func replaceNewest(
+    _ identity: Identity, ofQuery query: (query: Query, revision: Int64?)? = nil,
+    _ change: (Document) throws -> Document
+  ) throws -> (before: Document?, after: Document)? {
+    try checkFailure()
+    try InternalCollection.refuse(name)
+    return try writing { engine in
+      try replacingNewest(identity, engine, ofQuery: query) { found in
+        let changed = try change(found)
+        var writer = JSONWriter(capacity: 512)
+        try changed.write(to: &writer)
+        return try stored(changed.header, &writer) {
+          try engine.replace(identity, with: $0, in: name)
+        }
+      }
+    }
+  }
+
+  /// - Parameter replace: Stores the changed document if it still has its revision, and returns nil if
+  ///   it has not.
+  private func replacingNewest(
+    _ identity: Identity, _ engine: any EngineWriter,
+    ofQuery query: (query: Query, revision: Int64?)?,
+    _ replace: (Document) throws -> Document?
+  ) throws -> (before: Document?, after: Document)? {
     // The revision that was not replaced, which is nil in a row of another program.
     var read: Int64??
     while true {
@@ -52,10 +90,7 @@ extension DocumentCollection {
       {
         return nil
       }
-      let replaced = try replace(found, update) {
-        try engine.replace(identity, with: $0, in: name)
-      }
-      if let replaced { return (found, replaced) }
+      if let replaced = try replace(found) { return (found, replaced) }
       // Another transaction has changed it, in a block that does not lock what it reads.
       read = found.revision
     }
@@ -120,7 +155,7 @@ extension DocumentCollection {
     _ found: Document, _ update: DocumentUpdate,
     _ store: (NewDocument) throws -> Bool
   ) throws -> Document? {
-    var header = found.header
+    let header = found.header
     var writer = JSONWriter(capacity: 512)
     // Another program may have written the body in another form.
     let isPatched =
@@ -134,13 +169,23 @@ extension DocumentCollection {
       writer.removeAll()
       writer.object(object)
     }
+    return try stored(header, &writer, changing: isPatched ? update.patchedFields : nil, store)
+  }
+
+  /// Passes encoded fields to a closure that stores them if the document has the revision in the
+  /// header. Returns nil if the closure has not stored them.
+  private func stored(
+    _ given: Document.Header, _ writer: inout JSONWriter, changing fields: [[StoredName]]? = nil,
+    _ store: (NewDocument) throws -> Bool
+  ) throws -> Document? {
+    var header = given
     try self.store.checkNames(writer.bytes, key: header.key)
     try writer.checkStorable(limit: self.store.maximumDocumentSize)
     var document = NewDocument(
       key: header.key, type: header.type, version: header.version,
       added: header.added ?? Clock.microseconds(), replacedRevision: header.revision,
       body: writer.bytes)
-    if isPatched { document.changedFields = update.patchedFields }
+    document.changedFields = fields
     guard try store(document) else { return nil }
     header.revision = header.revision.flatMap(\.nextRevision)
     return Document(header, copying: writer.bytes)

@@ -288,6 +288,15 @@ extension DocumentCollection {
     }
   }
 
+  /// Checks that a document without a key needs none.
+  ///
+  /// - Throws: ``StoreError/Code/invalidKey`` if the collection uses keys.
+  package func requireNoKey() throws {
+    guard try store.readingStored({ try $0.identity(of: name) == .rowID }) else {
+      throw StoreError.keyNotGenerated.adding(.collection, name)
+    }
+  }
+
   /// Returns the given key, or a generated one if the collection uses keys.
   func key(_ given: DocumentKey?, _ engine: any EngineReader) throws -> DocumentKey? {
     if let given { return given }
@@ -355,5 +364,14 @@ extension JSONWriter {
         .documentTooLarge, "A document is too large",
         [.limit: "\(limit) bytes", .actual: "\(count) bytes"])
     }
+  }
+}
+
+extension StoreError {
+  static var keyNotGenerated: StoreError {
+    StoreError(
+      .invalidKey,
+      "A value has no key, and its type of key cannot hold the UUIDs that are generated",
+      [.hint: "give the value a key, or pass one to insert"])
   }
 }

@@ -139,10 +139,16 @@ extension DocumentCollection {
     switch identity {
     case .key(let key):
       // The buffer is read first: a document is written before it leaves the buffer.
-      guard let entry = store.withPending({ $0.entry(name, key) }) else {
-        return try stored(identity, cache)
+      while let entry = store.withPending({ $0.entry(name, key) }) {
+        let header = try stored(identity, nil)?.header
+        let (isSame, isBeingWritten) = store.withPending {
+          ($0.entry(name, key)?.number == entry.number, $0.isBeingWritten)
+        }
+        if isSame && !isBeingWritten { return entry.document(over: header) }
+        // The header may be that of the entry, or of the document that it replaces.
+        if isBeingWritten { store.waitForFlush() }
       }
-      return entry.document(over: try stored(identity, nil)?.header)
+      return try stored(identity, cache)
     case .rowID:
       // The row ID of a new document is known only once it is written, as for queries.
       return try reading(.call) { try document($0, identity, cache) }

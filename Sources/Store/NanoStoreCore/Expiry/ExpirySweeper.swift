@@ -74,11 +74,15 @@ final class ExpirySweeper: Sendable {
       for name in try expired(at: now, engine) {
         do {
           try sweep(name, engine)
+          // Those that other transactions of a server have locked are left.
+          guard try hasExpired(name, after: nil, now, engine) else { continue }
+          retry = now + Self.pause
         } catch {
           // A store that is opened read-only, or whose file is locked. Documents are hidden without being deleted.
-          if (error as? StoreError)?.code != .readOnly { retry = now + Self.pause }
-          if try isNew(name, reported, now, engine) { hub.noteExpired(name) }
+          if !Self.isForbidden(error) { retry = now + Self.pause }
         }
+        let isNew = try hasExpired(name, after: reported == .min ? nil : reported, now, engine)
+        if isNew { hub.noteExpired(name) }
       }
       state.withLock { if $0.engine === engine { $0.reported = now } }
       schedule(try [retry, next(after: now, engine)].compactMap(\.self).min(), engine)
@@ -91,23 +95,32 @@ final class ExpirySweeper: Sendable {
   /// The pause before another attempt, in microseconds. Arbitrary.
   private static let pause: Int64 = 1_000_000
 
+  /// Whether this store may not delete documents, so that another attempt would fail, too.
+  private static func isForbidden(_ error: any Error) -> Bool {
+    guard let error = error as? StoreError else { return false }
+    return error.code == .readOnly || error.code == .notPermitted
+  }
+
   /// Returns the collections with documents that have expired and are not deleted.
   private func expired(at now: Int64, _ engine: any Engine) throws -> [String] {
     try engine.read(.snapshot, nil) { reader in
       try reader.expiringCollections().filter { name in
-        try reader.earliestExpiration(after: nil, in: name).map { $0 <= now } ?? false
+        try hasExpired(name, after: nil, now, reader)
       }
     }
   }
 
-  /// Whether a document has expired since live queries were last notified.
-  private func isNew(
-    _ name: String, _ reported: Int64, _ now: Int64, _ engine: any Engine
+  /// Whether there is a document that has expired after a time.
+  private func hasExpired(
+    _ name: String, after time: Int64?, _ now: Int64, _ engine: any Engine
   ) throws -> Bool {
-    try engine.read(.call, nil) {
-      try $0.earliestExpiration(after: reported == .min ? nil : reported, in: name)
-        .map { $0 <= now } ?? false
-    }
+    try engine.read(.call, nil) { try hasExpired(name, after: time, now, $0) }
+  }
+
+  private func hasExpired(
+    _ name: String, after time: Int64?, _ now: Int64, _ reader: any EngineReader
+  ) throws -> Bool {
+    try reader.earliestExpiration(after: time, in: name).map { $0 <= now } ?? false
   }
 
   private func next(after now: Int64, _ engine: any Engine) throws -> Int64? {
@@ -198,17 +211,7 @@ extension Store {
     try flush()
     var count = 0
     for name in try reading(.call, { try $0.expiringCollections() }) {
-      var step = (documents: 0, entries: 0)
-      repeat {
-        step = try writing { writer in
-          // The first use of the collection has deleted some, too.
-          let entries = try writer.sweepExpired(limit: ExpiryLog.step, from: name)
-          let documents = writer.expiry.swept.reduce(0) { $0 + $1.documents.count }
-          return (documents: documents, entries: entries)
-        }
-        count += step.documents
-        // A step may delete only expirations without a document, which another program has left behind.
-      } while step.documents > 0 || step.entries > 0
+      count += try deleteExpired(in: name)
     }
     return count
   }
@@ -216,5 +219,21 @@ extension Store {
   @discardableResult
   public func deleteExpired() async throws -> Int {
     try await scheduler.run { try self.deleteExpired() }
+  }
+
+  /// Deletes the documents of a collection that have expired, in several transactions, and returns their number.
+  func deleteExpired(in collection: String) throws -> Int {
+    var count = 0
+    while true {
+      let step = try writing { writer in
+        // The first use of the collection has deleted some, too.
+        let entries = try writer.sweepExpired(limit: ExpiryLog.step, from: collection)
+        let documents = writer.expiry.swept.reduce(0) { $0 + $1.documents.count }
+        return (documents: documents, entries: entries)
+      }
+      count += step.documents
+      // A step may delete only expirations without a document, which another program has left behind.
+      guard step.documents > 0 || step.entries > 0 else { return count }
+    }
   }
 }

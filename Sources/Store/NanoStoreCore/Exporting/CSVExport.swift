@@ -53,22 +53,27 @@ struct CSVExport {
 
   var hasPositions: Bool { columns.contains(where: \.hasPosition) }
 
-  /// - Parameter positioned: The fields of the document, with elements at the positions that they have in the whole document;
-  ///   nil if they have them in `document`.
+  /// - Parameter selection: The whole document and its selected fields, if elements may have other positions in
+  ///   `document`.
   func write(
-    _ document: Document, positioned: DocumentObject? = nil, to writer: inout JSONWriter
+    _ document: Document, selection: (whole: DocumentObject, fields: [FieldPath])? = nil,
+    to writer: inout JSONWriter
   ) throws(StoreError) {
     // Refuses documents that have no exact form.
     _ = try ExportMetadata.fields(of: document)
     let object = DocumentValue.object(try document.object())
-    let elements = positioned.map { DocumentValue.object($0) } ?? object
     for (index, column) in columns.enumerated() {
       if index > 0 { writer.byte(separator) }
       guard let path = column.path else {
         if let key = document.key { CSVCell.write(key, separator, &writer) }
         continue
       }
-      let value = column.hasPosition ? elements[path] : object[path]
+      let value: DocumentValue?
+      if column.hasPosition, let selection {
+        value = selection.whole.value(at: path, selecting: selection.fields)
+      } else {
+        value = object[path]
+      }
       if let value { CSVCell.write(value, separator, &writer) }
     }
     writer.byte(UInt8(ascii: "\n"))

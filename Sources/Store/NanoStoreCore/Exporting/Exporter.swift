@@ -74,8 +74,7 @@ final class Exporter {
     }
     // The elements of a selected document move up if elements before them are not selected.
     try eachWithWhole { document, whole in
-      let positioned = try whole.object().selecting(fields, keepsPositions: true)
-      try table.write(document, positioned: positioned, to: &writer)
+      try table.write(document, selection: (try whole.object(), fields), to: &writer)
     }
   }
 

@@ -18,8 +18,10 @@ extension DocumentCollection {
   /// ```
   ///
   /// Nothing is missed, whichever program writes: this store, other processes, direct SQL. Documents that
-  /// ``Store/saveInterval`` buffers are reported once they are written. Documents from before tracking was turned on
-  /// come first. Positions stay valid after the store is opened again, compacted, and copied, and after index changes.
+  /// ``Store/saveInterval`` buffers are reported once they are written. In a write block that has changed the
+  /// collection, use a page and its position only once the block is committed: if it is rolled back, later entries may
+  /// get the same positions. Documents from before tracking was turned on come first. Positions
+  /// stay valid after the store is opened again, compacted, and copied, and after index changes.
   ///
   /// - Parameters:
   ///   - position: The position after which to continue; nil for the beginning.
@@ -151,7 +153,7 @@ struct FeedRequest: Sendable {
       return position.timeline == feed.origin ? .restored : .restarted
     }
     let cursor = position.cursor
-    guard feed.pruned <= max(cursor.number, position.floor) else { return .pruned }
+    guard feed.hasDeletions(after: cursor, floor: position.floor) else { return .pruned }
     guard cursor.number > 0 else { return nil }
     // The entry is still there, was moved after the position by a later change, or is a pruned deletion. If the file
     // was replaced by an older one, it is before the position, or does not exist.

@@ -56,8 +56,8 @@ extension DocumentCollection {
   /// try films.pruneTombstones(before: .now.addingTimeInterval(-90 * 86_400))     // 12
   /// ```
   ///
-  /// Readers whose position is older than a removed entry get ``FeedReset/pruned``, and start again. The last deletion
-  /// is kept. Does nothing if changes are not tracked.
+  /// Readers that have read nothing after the removed entries get ``FeedReset/pruned``, and start again. The last
+  /// deletion is kept. Does nothing if changes are not tracked.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` for a date beyond the year 9999. Nothing has changed.
   @discardableResult

@@ -37,11 +37,15 @@ extension DocumentCollection {
     _ writes: [DocumentWrite], operation: UUID = UUID()
   ) throws -> BatchOutcome {
     try InternalCollection.refuse(name)
-    let prepared = try writes.map { try PreparedWrite($0, store) }
-    // Inside a transaction, the batch commits with it, and only the owner of the transaction may
-    // retry.
-    guard !store.isInTransaction else { return try applyOnce(prepared, operation) }
-    return try store.retrying(outcomeUnknown: true) { try applyOnce(prepared, operation) }
+    var prepared: [PreparedWrite] = []
+    for write in writes {
+      do {
+        prepared.append(try PreparedWrite(write, store))
+      } catch let error as StoreError {
+        throw error.adding(.position, "write \(prepared.count + 1) of the batch")
+      }
+    }
+    return try applyPrepared(prepared, operation)
   }
   /// The asynchronous form of `apply(_:operation:)`, which does not block the calling thread.
   @discardableResult
@@ -63,8 +67,10 @@ extension DocumentCollection {
     return use
   }
 
-  private func applyOnce(_ writes: [PreparedWrite], _ operation: UUID) throws -> BatchOutcome {
-    try writing(atomic: true) { writer in
+  private func applyPrepared(
+    _ writes: [PreparedWrite], _ operation: UUID
+  ) throws -> BatchOutcome {
+    try writing(atomic: true, isIdempotent: true) { writer in
       let operations = InternalCollection.operations
       let key = try DocumentKey(operation.uuidString.lowercased())
       try writer.prepare(use(writes, operation: key))

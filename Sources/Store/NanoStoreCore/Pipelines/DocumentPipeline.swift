@@ -254,9 +254,13 @@ extension DocumentPipeline {
 
   private func hasSource(of other: DocumentPipeline) -> Bool {
     let (query, otherQuery) = (source.query, other.source.query)
-    return source.collection.name.hasSameBytes(as: other.source.collection.name)
-      // A query with NaN does not equal itself.
-      && (query == otherQuery || otherQuery != otherQuery)
+    guard source.collection.name.hasSameBytes(as: other.source.collection.name) else {
+      return false
+    }
+    if query == otherQuery { return true }
+    // A query with NaN does not equal itself; its description does.
+    return query != query && otherQuery != otherQuery
+      && String(describing: query).hasSameBytes(as: String(describing: otherQuery))
   }
 
   /// Returns the pipeline with every call that executes it throwing this error.

@@ -23,6 +23,10 @@ package protocol DocumentReferences: Sendable {
   func remove(
     to documents: [Identity], of collection: String, _ writer: any EngineWriter) throws
 
+  /// Lets the references to a document refer to it by another identity.
+  func move(
+    from old: Identity, to new: Identity, of collection: String, _ writer: any EngineWriter) throws
+
   /// Removes the references to all documents of a collection.
   func removeAll(to collection: String, _ writer: any EngineWriter) throws
 }
@@ -38,6 +42,14 @@ extension Store {
     let found = try references.exist(writer)
     context?.hasReferences = found
     return found
+  }
+
+  /// Lets the references to a document refer to it by another identity, such as a key instead of a row ID.
+  package func moveReferences(
+    from old: Identity, to new: Identity, of collection: String, _ writer: any EngineWriter
+  ) throws {
+    guard try hasReferences(writer) else { return }
+    try references.move(from: old, to: new, of: collection, writer)
   }
 
   /// Removes the references to the expired documents that the running transaction has deleted so far, before references

@@ -3,7 +3,10 @@
 import NanoDocument
 import NanoEngine
 
-/// Documents that were saved but not yet written, in the order of their first save.
+/// Documents that were saved but not yet written, in the order of their saves.
+///
+/// A save replaces an earlier one of the same document if nothing of the collection was saved in between. Otherwise both
+/// are kept, because the later one may need a unique value that a save in between releases.
 struct PendingDocuments {
   struct Entry {
     let collection: String
@@ -14,6 +17,8 @@ struct PendingDocuments {
     let body: [UInt8]
     /// Distinguishes this save from a later one of the same document.
     var number = 0
+    /// Whether a later save of the same document is in the buffer.
+    var isSuperseded = false
   }
   private struct Identity: Hashable {
     let collection: ExactName
@@ -29,8 +34,12 @@ struct PendingDocuments {
   var interval = 1
   /// See ``Store/showsUnsavedChanges``.
   var isShown = true
+  /// Whether a transaction that writes the documents is running.
+  var isBeingWritten = false
   private(set) var entries: [Entry] = []
   private var indices: [Identity: Int] = [:]
+  /// The position of the last entry of each collection.
+  private var lastIndices: [ExactName: Int] = [:]
   private var lastNumber = 0
 
   var isEmpty: Bool { entries.isEmpty }
@@ -43,11 +52,15 @@ struct PendingDocuments {
     let identity = Identity(entry.collection, entry.key)
     if let index = indices[identity] {
       entry.added = entries[index].added
-      entries[index] = entry
-    } else {
-      indices[identity] = entries.count
-      entries.append(entry)
+      if lastIndices[identity.collection] == index {
+        entries[index] = entry
+        return
+      }
+      entries[index].isSuperseded = true
     }
+    indices[identity] = entries.count
+    lastIndices[identity.collection] = entries.count
+    entries.append(entry)
   }
 
   func entry(_ collection: String, _ key: DocumentKey) -> Entry? {
@@ -60,19 +73,37 @@ struct PendingDocuments {
     let numbers = Set(written.map(\.number))
     entries.removeAll { numbers.contains($0.number) }
     indices.removeAll()
+    lastIndices.removeAll()
     for (index, entry) in entries.enumerated() {
-      indices[Identity(entry.collection, entry.key)] = index
+      let identity = Identity(entry.collection, entry.key)
+      indices[identity] = index
+      lastIndices[identity.collection] = index
     }
   }
 
   mutating func removeAll() {
     entries.removeAll()
     indices.removeAll()
+    lastIndices.removeAll()
+  }
+}
+
+extension [PendingDocuments.Entry] {
+  /// Writes the last save of each document, or all in their order if a document needs a unique value that another one has
+  /// only had in between.
+  func write(to writer: any EngineWriter) throws {
+    let last = filter { !$0.isSuperseded }
+    guard last.count < count else { return try forEach { try $0.save(to: writer) } }
+    do {
+      try writer.savepoint { for entry in last { try entry.save(to: writer) } }
+    } catch let error as StoreError where error.code == .uniqueViolation {
+      for entry in self { try entry.save(to: writer) }
+    }
   }
 }
 
 extension PendingDocuments.Entry {
-  func write(to writer: any EngineWriter) throws {
+  fileprivate func save(to writer: any EngineWriter) throws {
     _ = try body.withUnsafeBytes { bytes in
       try writer.save(
         NewDocument(
@@ -81,7 +112,8 @@ extension PendingDocuments.Entry {
     }
   }
 
-  /// Returns the document as it will be after replacing the stored one.
+  /// Returns the document as it will be after replacing the stored one. Its revision is too low if superseded saves have
+  /// to be written too: then a condition on the revision fails.
   func document(over stored: Document.Header?) -> Document {
     var header = header
     header.key = key

@@ -15,6 +15,8 @@ import Synchronization
 final class Scheduler: Sendable {
   private struct Writes {
     var waiting: [any WaitingCall] = []
+    /// The calls whose shared transaction has not begun, by the first one of each.
+    var beginning: [ObjectIdentifier: [any WaitingCall]] = [:]
     var idle: [DispatchQueue] = []
     var threads = 0
   }
@@ -61,7 +63,7 @@ final class Scheduler: Sendable {
       }
       thread?.async { self.runWrites(store, thread, shares: concurrent == 1) }
     } withdraw: { interruption in
-      writes.withLock { Self.take(interruption, from: &$0.waiting) }
+      writes.withLock { Self.take(interruption, from: &$0) }
     }
   }
 
@@ -100,6 +102,16 @@ final class Scheduler: Sendable {
   }
 
   private static func take(
+    _ interruption: Interruption, from writes: inout Writes
+  ) -> (any WaitingCall)? {
+    if let call = take(interruption, from: &writes.waiting) { return call }
+    for batch in writes.beginning.keys {
+      if let call = take(interruption, from: &writes.beginning[batch, default: []]) { return call }
+    }
+    return nil
+  }
+
+  private static func take(
     _ interruption: Interruption, from waiting: inout [any WaitingCall]
   ) -> (any WaitingCall)? {
     waiting.firstIndex { $0.interruption === interruption }.map { waiting.remove(at: $0) }
@@ -121,6 +133,7 @@ extension Scheduler {
         let batch = shares ? Self.batch(writes.waiting) : Array(writes.waiting.prefix(1))
         writes.waiting.removeFirst(batch.count)
         if batch.isEmpty, let thread { writes.idle.append(thread) }
+        if batch.count > 1 { writes.beginning[Self.identity(of: batch)] = batch }
         return batch
       }
       if batch.isEmpty { return }
@@ -140,15 +153,25 @@ extension Scheduler {
     return Array(together.isEmpty ? waiting.prefix(1) : together)
   }
 
+  private static func identity(of batch: [any WaitingCall]) -> ObjectIdentifier {
+    ObjectIdentifier(batch[0].interruption)
+  }
+
+  /// Returns the calls of a batch that were not canceled before its transaction began.
+  private func begin(_ batch: [any WaitingCall]) -> [any WaitingCall] {
+    writes.withLock { $0.beginning.removeValue(forKey: Self.identity(of: batch)) ?? [] }
+  }
+
   /// Runs all calls in one transaction. If it fails, for example because the disk is full, none of
   /// the writes has happened; each is then retried alone, so that one that is too large does not
   /// make the others fail.
   private func run(_ batch: [any WaitingCall], on store: Store) {
-    var isBegun = false
+    var begun: [any WaitingCall]?
     do {
       let finish = try store.writeWithoutWaiting {
-        isBegun = true
-        return try batch.map { call in
+        let calls = begin(batch)
+        begun = calls
+        return try calls.map { call in
           let (done, isFailed) = call.runInSharedTransaction(on: store)
           if isFailed { try store.requireTransaction() }
           return done
@@ -159,8 +182,9 @@ extension Scheduler {
       // If it could not even begin, retrying would wait for the same lock again. If it may have
       // been committed, retrying would execute it twice.
       let mayHaveHappened = (error as? StoreError)?.code == .outcomeUnknown
-      for call in batch {
-        if isBegun && !mayHaveHappened { call.runAlone() } else { call.fail(error) }
+      let isRepeated = begun != nil && !mayHaveHappened
+      for call in begun ?? begin(batch) {
+        if isRepeated { call.runAlone() } else { call.fail(error) }
       }
     }
   }

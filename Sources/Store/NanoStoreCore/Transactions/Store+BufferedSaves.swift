@@ -11,6 +11,8 @@ extension Store {
   /// closed, or anything else is written. Queries of this store see them; change feeds, live queries
   /// and other connections do not, and they are lost if the process is killed.
   ///
+  /// A document that is saved again counts once, unless others of its collection were saved in between.
+  ///
   /// Values below 1 count as 1. A query while documents are buffered costs as much as writing them,
   /// so for bulk loads prefer ``DocumentCollection/save(_:)-([Document])``.
   public var saveInterval: Int {
@@ -40,9 +42,11 @@ extension Store {
       let entries = withPending(\.entries)
       guard !entries.isEmpty else { return }
       var earliest: Int64?
-      try engine().write(nil) { writer in
-        try sweeping(&earliest, writer) { writer in
-          for entry in entries { try entry.write(to: writer) }
+      defer { withPending { $0.isBeingWritten = false } }
+      try retrying {
+        try engine().write(nil) { writer in
+          withPending { $0.isBeingWritten = true }
+          try sweeping(&earliest, writer) { try entries.write(to: $0) }
         }
       }
       if let earliest { sweeper.note(earliest) }
@@ -51,6 +55,9 @@ extension Store {
   }
   /// The asynchronous form of `flush()`, which does not block the calling thread.
   public func flush() async throws { try await scheduler.run { try self.flush() } }
+
+  /// Waits until the buffered documents are written that another thread is writing.
+  func waitForFlush() { flushing.withLock { _ in } }
 
   /// Discards buffered documents that are not written yet.
   public func discardUnsavedChanges() { withPending { $0.removeAll() } }
@@ -68,7 +75,7 @@ extension Store {
         writer.expiry.sweeps = true
         // Those that another thread has written meanwhile may have been changed or deleted since.
         let entries = withPending { $0.isShown ? $0.entries : [] }
-        for entry in entries { try entry.write(to: writer) }
+        try entries.write(to: writer)
         if !writer.expiry.swept.isEmpty { try sweeper.removeReferences(writer) }
         result = try work(writer)
         throw Undone()

@@ -164,8 +164,10 @@ extension Store {
   ///     when it throws inside a transaction that continues. A transaction of its own is always
   ///     atomic.
   ///   - callsBack: Whether user-supplied code runs in it, which may use the store.
+  ///   - isIdempotent: Whether a write in a transaction of its own is also retried if it may have been applied.
   package func writing<Result>(
-    atomic: Bool = false, callsBack: Bool = false, _ work: (any EngineWriter) throws -> Result
+    atomic: Bool = false, callsBack: Bool = false, isIdempotent: Bool = false,
+    _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     if let context = TransactionContext.current(of: self) {
       guard let writer = context.writer else { throw Self.insideRead }
@@ -177,7 +179,7 @@ extension Store {
     // Without user-supplied code, the write may be retried.
     guard callsBack else {
       var earliest: Int64?
-      let result = try retrying {
+      let result = try retrying(outcomeUnknown: isIdempotent) {
         try engine().write(Interruption.current) { try sweeping(&earliest, $0, work) }
       }
       if let earliest { sweeper.note(earliest) }

@@ -18,11 +18,6 @@ struct KnownFields: Sendable {
   private let isComplete: Bool
   private let defaults: FieldDefaults?
 
-  /// The number of top-level names, and of paths in total, from which on engines may stop recording
-  /// new ones.
-  private static let manyNames = 1_000
-  private static let manyPaths = 5_000
-
   init(_ reader: any EngineReader, in collection: String) throws {
     hasDocuments = try reader.count(Query(limit: 1), in: collection) > 0
     let catalog = hasDocuments ? try reader.observedPaths(in: collection) : []
@@ -32,7 +27,7 @@ struct KnownFields: Sendable {
       if paths.insert(path).inserted { observed.append(path) }
     }
     let names = observed.count { $0.components.count == 1 }
-    isComplete = names < Self.manyNames && catalog.count < Self.manyPaths
+    isComplete = catalog.isComplete(names: names)
     guard hasDocuments else {
       defaults = nil
       return
@@ -98,6 +93,15 @@ struct KnownFields: Sendable {
     }
     .min { $0.components.count < $1.components.count }
   }
+}
+
+extension [ObservedPath] {
+  /// Whether all paths of the documents are recorded, except below objects that are open.
+  ///
+  /// Engines may stop recording new ones from 1,000 names of an object or 5,000 paths on.
+  ///
+  /// - Parameter names: The number of top-level names.
+  package func isComplete(names: Int) -> Bool { names < 1_000 && count < 5_000 }
 }
 
 extension Query {

@@ -84,6 +84,14 @@ extension EngineConformance {
         }
       }
       try expectEqual(try Blobs.records(probe).count, 0, "number of blobs")
+      // It may have the row ID of the deleted one.
+      let other = try probe.write {
+        try $0.beginBlob(chunkLength: 64, Blobs.lease("other"))
+      }
+      try expectError(.notFound, "continuing another upload") {
+        try probe.write { try $0.continueBlob(upload, touched: 8) }
+      }
+      try probe.write { try $0.continueBlob(other, touched: 9) }
     },
     Check(
       "A transaction that is rolled back leaves no blob, and one that deletes blobs leaves them"

@@ -29,6 +29,11 @@ class FailingReader: EngineReader {
   func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? {
     try counted().feedNumber(ofRow: rowID, in: collection)
   }
+  func formerKeys(
+    ofRows rowIDs: [Int64], in collection: String
+  ) throws -> [Int64: DocumentKey] {
+    try counted().formerKeys(ofRows: rowIDs, in: collection)
+  }
   func keepsPreviousBodies(in collection: String) throws -> Bool {
     try counted().keepsPreviousBodies(in: collection)
   }

@@ -62,13 +62,13 @@ extension ReferenceWriter {
     state.blobs[rowID] = ReferenceBlob(
       record: BlobRecord(
         rowID: rowID, digest: nil, length: 0, chunkLength: chunkLength, lease: lease))
-    return BlobUpload(rowID: rowID, chunkLength: chunkLength)
+    return BlobUpload(rowID: rowID, chunkLength: chunkLength, owner: lease.owner)
   }
 
   private func begun(_ upload: BlobUpload) throws(StoreError) -> ReferenceBlob {
-    guard let blob = state.blobs[upload.rowID], blob.record.digest == nil else {
-      throw StoreError.blobIsGone
-    }
+    guard let blob = state.blobs[upload.rowID], blob.record.digest == nil,
+      blob.record.lease.owner == upload.owner
+    else { throw StoreError.blobIsGone }
     return blob
   }
 

@@ -19,9 +19,13 @@ extension DocumentCollection {
 
   @inline(__always)
   func writing<Result>(
-    atomic: Bool = false, callsBack: Bool = false, _ work: (any EngineWriter) throws -> Result
+    atomic: Bool = false, callsBack: Bool = false, isIdempotent: Bool = false,
+    _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    try inTurn { try store.writing(atomic: atomic, callsBack: callsBack, work) }
+    try inTurn {
+      try store.writing(
+        atomic: atomic, callsBack: callsBack, isIdempotent: isIdempotent, work)
+    }
   }
 
   @inline(__always)
