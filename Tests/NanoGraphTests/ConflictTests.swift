@@ -248,6 +248,21 @@ struct ConflictTests {
     #expect(try titles() == ["b"])
   }
 
+  @Test("Observers of a relationship learn that a save keeps an object which was deleted")
+  func keptInRelationship() throws {
+    mine.rollback()
+    let list = try mine.insert(Playlist("Road", [song]))
+    try mine.save()
+    let titles = Watch { list.songs.map(\.title) }
+    try mine.delete(song)
+    try store["Song"].update(rowID: 1, set: ["title": "kept"])
+    mine.conflictPolicy = .keepStored
+
+    try mine.save()
+
+    #expect(titles.values == [["theirs"], [], ["kept"]])
+  }
+
   @Test("A document that another program made unreadable is only deleted by .overwrite", .sqlite)
   func deletionOfUnreadable() throws {
     mine.rollback()

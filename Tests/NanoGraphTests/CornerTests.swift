@@ -287,6 +287,17 @@ struct CornerTests {
     #expect(found === song && song.title == "theirs" && !song.isDeleted)
   }
 
+  @MainActor
+  @Test("An object without a key is not saved if its type of key cannot hold a generated one")
+  func keyNotGenerated() async throws {
+    let bill = try context.insert(Bill())
+    let error = await #expect(throws: StoreError.self) { try await context.save() }
+    #expect(error?.code == .invalidKey)
+    bill.number = 7
+    try await context.save()
+    #expect(try await ObjectContext(store).all(Bill.self).map(\.number) == [7])
+  }
+
   @Test("Observers learn that a deleted object is found again as a fault")
   func restoredFault() throws {
     let song = try context.insert(Song("a"))
@@ -410,4 +421,10 @@ struct CornerTests {
   @Inverse var former: Chain?
 
   init(_ number: Int) { self.number = number }
+}
+
+@Model private final class Bill {
+  @Key var number: Int?
+
+  init() {}
 }

@@ -91,6 +91,29 @@ struct RelationshipTests {
   }
 
   @Test(
+    "References to objects of a class that is registered after they were read are objects, and deleted ones removed"
+  )
+  func registeredLater() throws {
+    let queue = try context.insert(LabeledQueue())
+    let sticker = Sticker(label: "new")
+    queue.items = [Song("a"), sticker]
+    queue.current = sticker
+    try context.save()
+    let fresh = ObjectContext(store)
+    fresh.register(Song.self)
+    let found = try #require(try fresh.all(LabeledQueue.self).first)
+    #expect(found.items.map(\.label) == ["a"] && found.current == nil)
+
+    let known = try #require(try fresh.all(Sticker.self).first)
+
+    #expect(found.items.map(\.label) == ["a", "new"] && found.current === known)
+    try fresh.delete(known)
+    try fresh.save()
+    let stored = try #require(try store["LabeledQueue"].find().fetch().first)
+    #expect(stored["items"]?.array?.count == 1 && stored["current.collection"] == nil)
+  }
+
+  @Test(
     "Replacing a relationship keeps references to objects of classes that are not registered",
     arguments: [false, true])
   func replacedUnregistered(isRead: Bool) throws {
@@ -467,4 +490,10 @@ extension Playlist: Labeled { var label: String { title } }
   @Relationship var items: [any Labeled] = []
   @Relationship var current: (any Labeled)?
   init() {}
+}
+
+@Model final class Sticker: Labeled {
+  var label: String
+
+  init(label: String) { self.label = label }
 }

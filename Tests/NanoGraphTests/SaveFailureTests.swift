@@ -47,6 +47,29 @@ struct SaveFailureTests {
     static let before = ["Road [\"a\", \"b\", \"c\"]", "Street [\"b\"]", "none"]
   }
 
+  @Test("An object whose owners cannot be read is not deleted")
+  func unreadableOwners() throws {
+    let engine = FailingEngine(ReferenceEngine())
+    let store = try Store(opening: { engine })
+    let context = ObjectContext(store)
+    context.register(Award.self)
+    let album = try context.insert(Album("a"))
+    try context.insert(Award("first", album))
+    try context.save()
+    let fresh = ObjectContext(store)
+    fresh.register(Award.self)
+    let found = try #require(try fresh.all(Album.self).first)
+    var failures = 0
+    for call in 1...20 {
+      engine.fail(at: call, StoreError(.inputOutput, "The disk failed"))
+      let error = #expect(throws: StoreError.self) { try fresh.delete(found) }
+      #expect(!found.isDeleted)
+      if error?.code == .deleteDenied { break }
+      failures += 1
+    }
+    #expect(failures > 0)
+  }
+
   @Test(
     "If any engine call fails, store and context are unchanged, and the save can be repeated"
   )

@@ -15,6 +15,11 @@ import Testing
   var title: String
 }
 
+@Model private struct Bill: Equatable {
+  @Key var id: Int?
+  var name: String
+}
+
 @Model private struct Line: Equatable { var text: String }
 
 @Suite("Model keys")
@@ -50,6 +55,35 @@ struct ModelIdentityTests {
     ticket.title = "b"
     try tickets.save(ticket)
     #expect(try tickets.fetch() == [ticket])
+  }
+
+  @Test("A value whose type of key cannot hold a UUID is not stored without a key")
+  func keyNotGenerated() throws {
+    let bills = try anyStore()[Bill.self]
+    for insert in [
+      { _ = try bills.insert(Bill(name: "x")) },
+      { _ = try bills.insert([Bill(name: "x")]) },
+    ] as [() throws -> Void] {
+      let error = #expect(throws: StoreError.self) { try insert() }
+      #expect(error?.code == .invalidKey)
+    }
+    let error = #expect(throws: StoreError.self) {
+      _ = try bills.insert(Bill(name: "x"), key: "abc")
+    }
+    #expect(error?.code == .typeMismatch)
+    #expect(try bills.count() == 0)
+    #expect(try bills.insert(Bill(name: "x"), key: "7").id == 7)
+    #expect(try bills.fetch() == [Bill(id: 7, name: "x")])
+  }
+
+  @Test("Documents that only have row IDs need no key of any type")
+  func rowIDs() throws {
+    let store = try anyStore()
+    try store.createCollection("Bill", identity: .rowID)
+    let bills = store[Bill.self]
+    try bills.insert(Bill(name: "x"))
+    try bills.insert([Bill(name: "y")])
+    #expect(try bills.fetch() == [Bill(name: "x"), Bill(name: "y")])
   }
 
   @Test("A model without a key is saved through the stored value that was read")

@@ -51,6 +51,39 @@ private enum SchoolYear: Int, ModelKey {
   @Key var level: SchoolYear
 }
 
+@Model(collection: "residents", version: 2) private struct Resident {
+  @Key var id: String
+  var firstName = ""
+  var lastName = ""
+  static let upgrades = [
+    ModelUpgrade(from: 1) { fields in
+      let names = (fields["name"]?.string ?? "").split(separator: " ").map(String.init)
+      fields["firstName"] = .string(names.first ?? "")
+      fields["lastName"] = .string(names.last ?? "")
+      fields["name"] = nil
+    }
+  ]
+}
+
+@Model(collection: "residents") private struct Surname {
+  @Key var id: String
+  var lastName: String
+}
+
+@Model private struct House {
+  @Key var id: String
+  var rooms: [String: Room] = [:]
+}
+
+@Model private struct Room {
+  @Field(renamedFrom: "colour") var color: String
+}
+
+@Model private struct Memo {
+  @Key var id: String
+  var tags: [String]? = ["new"]
+}
+
 @Suite("Documents with missing fields")
 struct ModelVariantTests {
   private let store: Store
@@ -94,6 +127,38 @@ struct ModelVariantTests {
         Visitor(email: "a", rank: 5, work: Town(city: "X", country: "UK")),
         Visitor(email: "b", rank: 7, work: Town(city: "Bern", country: "CH")),
       ])
+  }
+
+  @Test("A value of a smaller model keeps the version of its document when saved")
+  func smallerModelOfVersion() throws {
+    try store["residents"].insert(["name": "Ada Lovelace"], key: "ada")
+    let residents = store[Resident.self]
+    var ada = try #require(try residents.find().fetch(as: Surname.self).first)
+    ada.lastName = "King"
+    try store[Surname.self].save(ada)
+    let saved = try #require(try residents.get("ada"))
+    #expect(saved.firstName == "Ada" && saved.lastName == "King")
+  }
+
+  @Test("A field under a former name is found below an object with unrecorded names")
+  func formerNameBelowOpenObject() throws {
+    var rooms: DocumentObject = [:]
+    for number in 0..<1_100 { rooms["r\(number)"] = ["color": "blue"] }
+    try store["House"].insert(["rooms": .object(rooms)], key: "a")
+    try store["House"].insert(["rooms": ["r1500": ["colour": "red"]]], key: "b")
+    let query = store[House.self].find { $0.rooms["r1500"].color == "red" }
+    #expect(try query.keys() == ["b"])
+  }
+
+  @Test("Removing elements of a list that is nil leaves nil, not the default")
+  func removedFromNil() throws {
+    let memos = store[Memo.self]
+    try memos.insert(Memo(id: "a", tags: nil))
+    #expect(try memos.update("a", .pull(\.tags, "x")).tags == nil)
+    #expect(try memos.update("a", .pop(\.tags)).tags == nil)
+    #expect(try memos.find().update(.pop(\.tags)) == 1)
+    #expect(try memos.get("a")?.tags == nil)
+    #expect(try memos.update("a", .append(\.tags, "y")).tags == ["y"])
   }
 
   @Test("Documents are found and sorted by their decoded values")

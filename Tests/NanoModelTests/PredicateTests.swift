@@ -120,6 +120,33 @@ struct PredicateLimitsTests {
     expect(
       "KeyPath", "age",
       #Predicate { traveler in traveler.scores.contains { $0 == traveler.age } })
+    expect(
+      "Variable", "nickname",
+      #Predicate { traveler in
+        if let name = traveler.nickname { traveler.tags.contains { $0 == name } } else { false }
+      })
+    expect(
+      "Variable", "rank",
+      #Predicate { traveler in
+        if let rank = traveler.rank { traveler.scores.allSatisfy { $0 <= rank } } else { true }
+      })
+    expect(
+      "SequenceContains", "scores", #Predicate { $0.scores.filter { $0 > 2 }.contains($0.age) })
+  }
+
+  @Test("The extremes of a list with NaN are those of its numbers")
+  func extremesWithNaN() throws {
+    try travelers.insert(Traveler(id: "a", lastName: "Doe", ratios: [5, .nan]))
+    try travelers.insert(Traveler(id: "b", lastName: "Doe", ratios: [.nan]))
+    try travelers.insert(Traveler(id: "c", lastName: "Doe", ratios: [1]))
+    func keys(_ predicate: Predicate<Traveler>) throws -> [String] {
+      try travelers.find(ModelCondition(predicate)).keys()
+    }
+    #expect(try keys(#Predicate { $0.ratios.min() == 5.0 }) == ["a"])
+    #expect(try keys(#Predicate { $0.ratios.min()! < 3.0 }) == ["c"])
+    #expect(try keys(#Predicate { $0.ratios.min()! >= 3.0 }) == ["a"])
+    #expect(try keys(#Predicate { !($0.ratios.min()! < 3.0) }) == ["a", "b"])
+    #expect(try keys(#Predicate { $0.ratios.max()! < 7.0 }) == ["a", "c"])
   }
 
   @Test("A subexpression that fails for a value matches neither the predicate nor its negation")

@@ -11,7 +11,7 @@ public import NanoDocument
 /// struct PersonID: RawRepresentable, ModelKey { var rawValue: String }
 /// ```
 public protocol ModelKey: FieldCodable {
-  /// The document key, or nil to generate one.
+  /// The document key, or nil to generate one, a UUID.
   ///
   /// - Throws: ``StoreError/Code/invalidKey``.
   var documentKey: DocumentKey? { get throws(StoreError) }

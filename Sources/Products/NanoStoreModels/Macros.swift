@@ -94,7 +94,8 @@ public macro TextIndexed() = #externalMacro(module: "NanoMacros", type: "Propert
 /// ``ModelKey``.
 ///
 /// It is stored beside the document's fields. An optional key that is nil is generated on
-/// insertion.
+/// insertion, as a UUID: for a type that cannot hold one, such as `Int?`, the insertion fails
+/// unless it is given a key.
 @attached(peer)
 public macro Key() = #externalMacro(module: "NanoMacros", type: "PropertyMarker")
 

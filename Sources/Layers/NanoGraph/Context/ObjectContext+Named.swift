@@ -10,11 +10,8 @@ import NanoStoreCore
 extension ObjectContext {
   /// Returns the value with this name, including unsaved changes, or nil if there is none.
   public func value(named name: String) throws -> DocumentValue? {
-    switch namedChanges[ExactName(name)] {
-    case nil: try store.metadata(name)
-    case .value(let value): value
-    case .object(let object): Self.reference(to: object)
-    }
+    if let change = namedChanges[ExactName(name)] { return change.value }
+    return try store.metadata(name)
   }
 
   /// Sets the value with this name; nil and a null value remove it, as in
@@ -61,26 +58,15 @@ extension ObjectContext {
   public func names() throws -> [String] {
     var names = Set(try store.metadataNames().map { ExactName($0) })
     for (name, change) in namedChanges {
-      if case .value(nil) = change { names.remove(name) } else { names.insert(name) }
+      if change.value == nil { names.remove(name) } else { names.insert(name) }
     }
     return names.sorted().map(\.text)
   }
 
   func writeNamed() throws {
     for (name, change) in namedChanges.sorted(by: { $0.key < $1.key }) {
-      switch change {
-      case .value(let value): try store.setMetadata(value, name.text)
-      case .object(let object):
-        try store.setMetadata(
-          object._$object.isDeleted ? nil : Self.reference(to: object), name.text)
-      }
+      try store.setMetadata(change.value, name.text)
     }
-  }
-
-  static func reference(to object: any GraphObject) -> DocumentValue {
-    [
-      "collection": .string(type(of: object).collectionName), "id": .int(object._$object.rowID),
-    ]
   }
 
   private static func notAnObject(_ type: any GraphObject.Type) -> StoreError {
@@ -94,4 +80,16 @@ extension ObjectContext {
 enum NamedChange {
   case value(DocumentValue?)
   case object(any GraphObject)
+
+  /// The value to store; nil if the value is removed, or the object deleted.
+  var value: DocumentValue? {
+    switch self {
+    case .value(let value): value
+    case .object(let object) where object._$object.isDeleted: nil
+    case .object(let object):
+      [
+        "collection": .string(type(of: object).collectionName), "id": .int(object._$object.rowID),
+      ]
+    }
+  }
 }

@@ -145,7 +145,7 @@ extension ObjectContext {
         let table = next._$object.table, try table.documentExists(next)
       else { continue }
       all.append(next)
-      for (name, rule, others) in ends(of: next, table) {
+      for (name, rule, others) in try ends(of: next, table) {
         switch rule {
         case .nullify: continue
         case .cascade: pending += others
@@ -170,12 +170,12 @@ extension ObjectContext {
   /// Returns the related objects of each relationship whose rule is not `nullify`.
   private func ends(
     of object: any GraphObject, _ table: ObjectTable
-  ) -> [(name: String, rule: DeleteRule, others: [any GraphObject])] {
+  ) throws -> [(name: String, rule: DeleteRule, others: [any GraphObject])] {
     var ends = table.relationships.filter { $0.rule != .nullify }.map {
       ($0.name, $0.rule, $0.targets(of: object, in: self).filter(documentExists))
     }
     for inverse in table.inverses where inverse.rule != .nullify {
-      let owners = owners(of: object, by: inverse.name)
+      let owners = try owners(of: object, by: inverse.name) { throw $1 }
       ends.append((inverse.name, inverse.rule, owners.filter { !$0._$object.isDeleted }))
     }
     return ends

@@ -229,6 +229,7 @@ final class ObjectSave {
     _ = try collection.writeBatch(
       .insert, capacity: table.counts.inserted, atomic: false
     ) { batch, writer in
+      batch.acceptsGeneratedKeys = table.acceptsGeneratedKeys
       for object in table.inserted where !object._$object.isDeleted {
         do {
           object.writeDocument(to: &writer)
@@ -280,6 +281,7 @@ final class ObjectSave {
     table.didSave()
     table.readGeneratedKeys()
     for object in stale where object._$object.table === table {
+      if object._$object.isDeleted { context.updates.noteDeletion(of: object, wasDeleted: true) }
       table.discardContent(of: object)
       if isUndoEnabled { table.savedRevisions[object._$object.rowID] = LoadedContent.missing }
       context.inverseEpoch += 1

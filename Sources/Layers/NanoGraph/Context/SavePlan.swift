@@ -24,6 +24,7 @@ struct SavePlan: Sendable {
   }
   struct Class: Sendable {
     let documents: DocumentCollection
+    let acceptsGeneratedKeys: Bool
     var updates: [Update] = []
     var insertions: [Insertion] = []
   }
@@ -56,7 +57,7 @@ struct SavePlan: Sendable {
     }
     try postponed.write()
     for some in classes where !some.insertions.isEmpty {
-      try write(some.insertions, some.documents)
+      try some.writeInsertions()
     }
     for (name, value) in named { try store.setMetadata(value, name) }
     // Read within the transaction: later, they could be those of other writers.
@@ -91,10 +92,13 @@ struct SavePlan: Sendable {
     }
     return unknown
   }
+}
 
-  private func write(_ insertions: [Insertion], _ documents: DocumentCollection) throws {
+extension SavePlan.Class {
+  fileprivate func writeInsertions() throws {
     _ = try documents.writeBatch(.insert, capacity: insertions.count, atomic: false) {
       batch, writer in
+      batch.acceptsGeneratedKeys = acceptsGeneratedKeys
       for new in insertions {
         do {
           new.body.withUnsafeBytes { writer.raw($0) }

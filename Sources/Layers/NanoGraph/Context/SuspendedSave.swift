@@ -47,18 +47,14 @@ final class SuspendedSave {
     }
     for table in tables { try add(table) }
     for (name, change) in named.sorted(by: { $0.key < $1.key }) {
-      switch change {
-      case .value(let value): plan.named.append((name.text, value))
-      case .object(let object):
-        plan.named.append(
-          (name.text, object._$object.isDeleted ? nil : ObjectContext.reference(to: object)))
-      }
+      plan.named.append((name.text, change.value))
     }
   }
 
   private func add(_ table: ObjectTable) throws {
     var part = Part(table: table)
-    var encoded = SavePlan.Class(documents: table.documents)
+    var encoded = SavePlan.Class(
+      documents: table.documents, acceptsGeneratedKeys: table.acceptsGeneratedKeys)
     var writer = JSONWriter(capacity: 512)
     for object in table.changed {
       let state = (id: object._$object.rowID, revision: object._$object.revision)

@@ -16,6 +16,8 @@ final class ObjectTable {
   @usableFromInline let version: Int64
   /// Whether a property is the key of documents.
   let hasKey: Bool
+  /// Whether objects without a key can have a generated one.
+  let acceptsGeneratedKeys: Bool
   let relationships: [StoredRelationship]
   let inverses: [InverseRelationship]
   /// 1 if reads of objects are reported to observers, or else 0.
@@ -73,6 +75,7 @@ final class ObjectTable {
     sensor = context.sensor
     version = Int64(type.modelVersion)
     hasKey = type.modelFields.contains { $0.traits.contains(.key) }
+    acceptsGeneratedKeys = type.acceptsGeneratedKeys
     relationships = type._$relationships.map(\.erased)
     inverses = type._$inverses.map(\.erased)
     hasUnlinkedTargets = relationships.contains { $0.inverse == nil }

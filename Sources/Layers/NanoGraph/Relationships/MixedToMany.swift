@@ -41,8 +41,8 @@ public struct MixedToMany: RelationshipStorage {
   /// Replaces the objects. Called by generated property accessors.
   public mutating func replace(with objects: [any GraphObject], of owner: some GraphObject) {
     if let context = owner._$object.table?.context, !context.isSuccessor {
-      // Those that no read has resolved yet.
-      unknown += references.filter { context.table(named: $0.collection) == nil }
+      // Those that no read has resolved yet, and none of a class that was registered meanwhile.
+      unknown = (references + unknown).filter { context.table(named: $0.collection) == nil }
     }
     references = []
     _objects = objects
@@ -50,9 +50,12 @@ public struct MixedToMany: RelationshipStorage {
 
   /// Resolves the references to objects, which are faults unless they are in memory.
   public mutating func resolve(in context: ObjectContext) {
-    guard !references.isEmpty else { return }
-    var objects: [any GraphObject] = []
-    for reference in references {
+    // Those of classes that were registered meanwhile.
+    let known = unknown.filter { context.table(named: $0.collection) != nil }
+    guard !references.isEmpty || !known.isEmpty else { return }
+    if !known.isEmpty { unknown.removeAll { known.contains($0) } }
+    var objects = references.isEmpty ? _objects : []
+    for reference in references + known {
       if let object = reference.object(in: context) {
         objects.append(object)
       } else {
@@ -152,9 +155,13 @@ public struct MixedToOne: RelationshipStorage {
 
   /// Resolves the reference to an object, which is a fault unless it is in memory.
   public mutating func resolve(in context: ObjectContext) {
+    if let unknown, context.table(named: unknown.collection) != nil {
+      // The class was registered meanwhile.
+      reference = unknown
+    }
     guard let reference else { return }
     object = reference.object(in: context)
-    if object == nil { unknown = reference }
+    unknown = object == nil ? reference : nil
     self.reference = nil
   }
 

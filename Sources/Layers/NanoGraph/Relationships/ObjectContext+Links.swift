@@ -76,8 +76,16 @@ extension ObjectContext {
   // MARK: Owners
 
   /// Returns the objects that relate to an object: those that the store finds, by an index unless documents have had a
-  /// former name of the relationship, and those with unsaved changes.
+  /// former name of the relationship, and those with unsaved changes. Owners that cannot be read are reported and missing.
   func owners(of target: some GraphObject, by name: String) -> [any GraphObject] {
+    owners(of: target, by: name) { didFailToLoad($0, $1) }
+  }
+
+  /// Returns the owners, and passes what cannot be read to a closure.
+  func owners(
+    of target: some GraphObject, by name: String,
+    failed: (AnyObjectID, any Error) throws -> Void
+  ) rethrows -> [any GraphObject] {
     guard let table = target._$object.table,
       let inverse = table.inverses.first(where: { $0.name == name })
     else { return [] }
@@ -88,27 +96,28 @@ extension ObjectContext {
     // The document of a new object exists if an asynchronous save is not completed yet.
     let targetID = suspendedSave?.committedRowID(of: target) ?? target._$object.rowID
     if targetID > 0 {
+      var ids: [Int64] = []
       do {
         let former = try ownerTable.observedFormerNames(of: relationship)
-        let ids = try ownerTable.documents.find(
+        ids = try ownerTable.documents.find(
           relationship.condition(for: [targetID], in: table, formerNames: former)
         ).withoutFieldCheck.rowIDs()
-        for id in ids {
-          guard id > 0 else {
-            didFailToLoad(
-              AnyObjectID(collection: ownerTable.documents.name, rowID: id),
-              ownerTable.unsupportedRow(id))
-            continue
-          }
-          let owner = try ownerTable.anyExistingObject(id)
-          // The relationships of new and changed objects are in memory.
-          if owner._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted]) {
-            owners.append(owner)
-          }
-        }
       } catch {
-        didFailToLoad(
+        try failed(
           AnyObjectID(collection: table.documents.name, rowID: target._$object.rowID), error)
+      }
+      for id in ids {
+        let owner: any GraphObject
+        do {
+          owner = try ownerTable.anyExistingObject(id)
+        } catch {
+          try failed(AnyObjectID(collection: ownerTable.documents.name, rowID: id), error)
+          continue
+        }
+        // The relationships of new and changed objects are in memory.
+        if owner._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted]) {
+          owners.append(owner)
+        }
       }
     }
     owners += ownerTable.unsaved.filter { relationship.contains(target, of: $0, in: self) }

@@ -19,12 +19,17 @@ extension ModelQuery {
     return try collection.store.write {
       // Row IDs are collected before the first change, so that a changed document is not found
       // again.
-      let ids = try rowIDs()
-      for id in ids {
-        guard let document = try collection.documents.get(rowID: id) else { continue }
-        try collection.apply(changes, to: document)
+      let documents = try documentQuery()
+      var found: [(rowID: Int64, revision: Int64?)] = []
+      try documents.select([]).visitStored { stored in
+        found.append((stored.rowID, stored.revision))
+        return true
       }
-      return ids.count
+      return try found.count { rowID, revision in
+        try collection.documents.replaceNewest(
+          .rowID(rowID), ofQuery: (documents.query, revision)
+        ) { try collection.changed($0, by: changes) } != nil
+      }
     }
   }
 
@@ -137,20 +142,36 @@ extension ModelCollection {
   ) throws -> Stored<M>? {
     try prepareIfNeeded()
     return try store.write {
-      guard let document = try documents.get(key) else {
-        guard upsert else { throw missing(key) }
-        let inserted = try insert(insertedValue(changes, DocumentKey(key)), key: key)
+      let identity = try DocumentKey(key)
+      if let changed = try change(identity, changes, returnsOld) { return changed }
+      guard upsert else { throw missing(key) }
+      do {
+        let inserted = try insert(insertedValue(changes, identity), key: key)
         return returnsOld ? nil : inserted
+      } catch let error as StoreError where error.code == .duplicateKey {
+        // Another transaction has inserted it, in a block that does not lock what it reads.
+        guard let changed = try change(identity, changes, returnsOld) else { throw error }
+        return changed
       }
-      let old = returnsOld ? try stored(document) : nil
-      let changed = try apply(changes, to: document)
-      return try old ?? stored(changed)
     }
   }
 
-  /// Replaces a document by the changed one, and returns that.
-  @discardableResult
-  fileprivate func apply(_ changes: [ModelChange<M>], to document: Document) throws -> Document {
+  /// Changes a document, and returns its value before or after, or nil if it does not exist.
+  private func change(
+    _ key: DocumentKey, _ changes: [ModelChange<M>], _ returnsOld: Bool
+  ) throws -> Stored<M>? {
+    var old: Stored<M>?
+    let replaced = try documents.replaceNewest(.key(key)) { document in
+      old = returnsOld ? try stored(document) : nil
+      return try changed(document, by: changes)
+    }
+    return try replaced.map { try old ?? stored($0.after) }
+  }
+
+  /// Returns a document with changed fields, upgraded to this version of the model.
+  fileprivate func changed(
+    _ document: Document, by changes: [ModelChange<M>]
+  ) throws -> Document {
     var header = document.header
     var object = try document.object()
     let version = Int(header.version ?? 1)
@@ -173,7 +194,7 @@ extension ModelCollection {
     var writer = JSONWriter(capacity: 512)
     writer.object(object)
     if let failure = writer.failure { throw failure.adding(.collection, name) }
-    return try documents.replace(Document(header, copying: writer.bytes))
+    return Document(header, copying: writer.bytes)
   }
 
   /// Returns the fields as this version of the model encodes them.

@@ -12,10 +12,12 @@ extension ModelCollection {
   /// ```
   ///
   /// - Parameter key: The key of the document. If nil, the value's own key is used, or a key is
-  ///   generated if the value has none.
+  ///   generated if the value has none. Generated keys are UUIDs.
   /// - Returns: The value as stored, with its key.
   /// - Throws: ``StoreError/Code/duplicateKey``, ``StoreError/Code/uniqueViolation``,
-  ///   ``StoreError/Code/valueNotStorable`` and others. Nothing was stored.
+  ///   ``StoreError/Code/valueNotStorable``, ``StoreError/Code/invalidKey`` if the value has no key and
+  ///   its type of key cannot hold a UUID, ``StoreError/Code/typeMismatch`` if it cannot hold the given
+  ///   key, and others. Nothing was stored.
   @discardableResult
   public func insert(_ value: M, key: String? = nil) throws -> Stored<M> {
     try write(.insert, value, key)
@@ -57,7 +59,7 @@ extension ModelCollection {
     if let key = try stored.value.documentKey, key != header.key { throw Self.keyMismatch(name) }
     if header.key != nil {
       try prepareIfNeeded()
-      let document = try write(.save, stored.value, header.key)
+      let document = try write(.save, stored.value, header.key, type: header.type)
       return Stored(stored.value, document.header)
     }
     try prepareIfNeeded()
@@ -96,6 +98,7 @@ extension ModelCollection {
     try prepareIfNeeded()
     let version = M.storedVersion
     return try documents.writeBatch(mode, capacity: values.underestimatedCount) { batch, writer in
+      batch.acceptsGeneratedKeys = M.acceptsGeneratedKeys
       // Encoded in place: copying each value would retain and release everything it refers to.
       let isDone: Void? = try values.withContiguousStorageIfAvailable { values in
         for index in values.indices {
@@ -109,31 +112,45 @@ extension ModelCollection {
 
   /// Writes a value under the given key, or its own, or a generated one.
   ///
-  /// - Returns: The document, and whether the value has a key of its own.
+  /// - Returns: The document, and whether the value lacks the key that it is to have.
   func write(
     _ mode: WriteMode, _ value: M, given key: String?
-  ) throws -> (document: Document, hasOwnKey: Bool) {
+  ) throws -> (document: Document, lacksKey: Bool) {
     try prepareIfNeeded()
     let own = try value.documentKey
     let given = try key.map { (key) throws(StoreError) in try DocumentKey(key) }
     if let own, let given, own != given { throw Self.keyMismatch(name) }
-    return (try write(mode, value, given ?? own), own != nil)
+    guard own == nil else { return (try write(mode, value, own), false) }
+    let table = M.fieldTable
+    // Before the write: a document whose key does not decode could not be read.
+    if let given {
+      do {
+        try table.checkKey(given)
+      } catch let error as StoreError {
+        throw error.adding(.collection, name)
+      }
+    } else if !table.acceptsGeneratedKeys {
+      try documents.requireNoKey()
+    }
+    return (try write(mode, value, given), table.hasKey)
   }
 
   private func write(_ mode: WriteMode, _ value: M, _ key: String?) throws -> Stored<M> {
-    let (document, hasOwnKey) = try write(mode, value, given: key)
-    // A value that had no key receives the generated one.
-    let value = !hasOwnKey && M.fieldTable.hasKey ? try decoder.value(document) : value
+    let (document, lacksKey) = try write(mode, value, given: key)
+    // A value that had no key receives the given or generated one.
+    let value = lacksKey ? try decoder.value(document) : value
     var header = document.header
     // The first revision of a document is 1.
     if mode == .insert { header.revision = 1 }
     return Stored(value, header)
   }
 
-  private func write(_ mode: WriteMode, _ value: M, _ key: DocumentKey?) throws -> Document {
+  private func write(
+    _ mode: WriteMode, _ value: M, _ key: DocumentKey?, type: String? = nil
+  ) throws -> Document {
     do {
       return try documents.write(
-        mode, key: key, version: value._$unknownFields.version(M.storedVersion)
+        mode, key: key, type: type, version: value._$unknownFields.version(M.storedVersion)
       ) { value.writeDocument(to: &$0) }
     } catch let error as StoreError {
       throw error.adding(.collection, name)
@@ -238,6 +255,9 @@ extension ModelCollection where M: KeyedModel {
 }
 
 extension Model {
+  /// Whether values without a key of their own can have the keys that the store generates.
+  @usableFromInline package static var acceptsGeneratedKeys: Bool { fieldTable.acceptsGeneratedKeys }
+
   /// Encodes the value and adds it to a batch.
   @inlinable @inline(__always)
   func add(

@@ -18,6 +18,9 @@ final class FieldTable: Sendable {
   let names: Set<ExactName>
   /// Whether a field holds decimals, or nested values that may.
   let mayHoldDecimals: Bool
+  private let keyType: (any ModelKey.Type)?
+  /// Whether values without a key of their own can have the keys that the store generates.
+  let acceptsGeneratedKeys: Bool
   private let indexed: Set<FieldPath>
   private let locations: Mutex<[AnyKeyPathBox: PropertyLocation?]>
 
@@ -30,6 +33,13 @@ final class FieldTable: Sendable {
         location: PropertyLocation(steps: [FieldStep(field)]))
     }
     mayHoldDecimals = modelFields.contains { $0.isDecimal || $0.nested != nil }
+    let keyField = modelFields.first { $0.keyType != nil }
+    let keyType = keyField?.keyType
+    self.keyType = keyType
+    // Only an optional can lack a key: other types are not asked to decode a key that no document has.
+    acceptsGeneratedKeys =
+      keyField?.isOptional != true
+      || keyType.map { (try? $0.init(documentKey: FieldTable.generatedKey)) != nil } ?? true
     names = Set(modelFields.flatMap { [$0.name] + $0.formerNames }.map { ExactName($0) })
     indexed = Set(
       modelFields.filter { !$0.traits.isDisjoint(with: [.indexed, .unique]) }
@@ -42,8 +52,19 @@ final class FieldTable: Sendable {
   /// Returns whether the model declares a single-field index on this field.
   func isIndexed(_ path: FieldPath) -> Bool { indexed.contains(path) }
 
+  /// An example of the keys that the store generates: a UUID of version 7.
+  private static var generatedKey: BorrowedKey { .uuid(0x7000, 1 << 63) }
+
+  /// Checks the key of a document whose value has none of its own.
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch`` if the property marked as key cannot hold it.
+  func checkKey(_ key: DocumentKey) throws {
+    guard let keyType else { return }
+    try DocumentKey.withBorrowed(key) { _ = try keyType.init(documentKey: $0) }
+  }
+
   /// Whether a property is the key of the document.
-  var hasKey: Bool { fields.contains { $0.location.isKey } }
+  var hasKey: Bool { keyType != nil }
 
   /// Returns the location of the property that a key path refers to, or nil if it is not stored.
   func location(of keyPath: any AnyKeyPath & Sendable) -> PropertyLocation? {

@@ -44,6 +44,8 @@ public struct ModelField<Root>: Sendable {
   let isInteger: Bool
   /// How the property stores keys that are not stored as their text.
   let keyForm: KeyForm?
+  /// The type of the property if it is the key of the document.
+  let keyType: (any ModelKey.Type)?
   let isText: Bool
   /// Whether the property holds a decimal, or a collection of decimals.
   let isDecimal: Bool
@@ -75,6 +77,7 @@ public struct ModelField<Root>: Sendable {
     let kind = StoredType(V.self).kind
     isInteger = kind.isInteger
     keyForm = kind.keyForm
+    keyType = traits.contains(.key) ? V.self as? any ModelKey.Type : nil
     isText = V.self is any TextQueryValue.Type
     isDecimal = kind.isDecimal
     isList = V.self is any ListQueryValue.Type

@@ -65,13 +65,15 @@ extension Term.Case {
   /// Returns the condition that the content equals a value, or nil if it cannot be expressed.
   func equals(_ value: Any, _ type: StoredType) throws(StoreError) -> Condition? {
     guard unwrapped(value) != nil, value as? DocumentValue != .null else { return isNull }
-    if content.isKey { return Self.key(of: value).map(equals) ?? .constant(false) }
+    if content.isKey {
+      return Self.key(of: value).map { equals($0, isFloating: false) } ?? .constant(false)
+    }
     guard let stored = try storedForm(value) else { return nil }
     guard type.kind.hasEquality || (type.kind.isFlatList && !type.isSet) else { return nil }
-    return equals(stored)
+    return equals(stored, isFloating: type.kind.isFloating)
   }
 
-  private func equals(_ stored: DocumentValue) -> Condition? {
+  private func equals(_ stored: DocumentValue, isFloating: Bool) -> Condition? {
     guard !stored.isNaN, !(stored.array ?? []).contains(where: \.isNaN) else {
       return .constant(false)
     }
@@ -87,7 +89,7 @@ extension Term.Case {
       return flag ? condition : condition.opposite
     case .count(let elements): return elements.count(.equal, stored)
     case .extreme(let list, let isGreatest):
-      let beyond = list.holds(isGreatest ? .greater : .less, stored)
+      let beyond = list.contains(isGreatest ? .greater : .less, stored, isFloating: isFloating)
       return list.holds(.equal, stored).and(beyond.opposite)
     case .elements: return nil
     }
@@ -141,6 +143,18 @@ extension DocumentLocation {
   /// Returns the condition that the value, or an element of the list, compares to a value as given.
   func holds(_ comparison: Comparison, _ value: DocumentValue) -> Condition {
     .comparison(expression, comparison, .value(value))
+  }
+
+  /// Returns the condition that an element of the list other than NaN compares to a value as given.
+  fileprivate func contains(
+    _ comparison: Comparison, _ value: DocumentValue, isFloating: Bool
+  ) -> Condition {
+    guard isFloating, comparison.interval == .upTo, let path else {
+      return holds(comparison, value)
+    }
+    let element = QueryExpression.field(.element)
+    return .element(
+      path, .all([.comparison(element, comparison, .value(value)), .isNumber(element)]))
   }
 }
 
@@ -225,8 +239,9 @@ extension Term.Case {
       // The greatest element exceeds a value if any element does; it is below the value if no
       // element is not.
       let isAny = isGreatest == (comparison.interval == .from)
-      return isAny
-        ? list.holds(comparison, stored) : list.holds(comparison.complement, stored).opposite
+      if isAny { return list.contains(comparison, stored, isFloating: isFloating) }
+      let none = list.contains(comparison.complement, stored, isFloating: isFloating).opposite
+      return isFloating ? none.and(.isNumber(list.expression)) : none
     case .truth, .elements: return nil
     }
   }

@@ -19,8 +19,29 @@ extension PredicateExpressions.NilLiteral: TranslatableExpression {
 
 extension PredicateExpressions.Variable: TranslatableExpression {
   func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
-    guard let term = translator.variables[key] else { throw .untranslatable(self) }
+    guard let (term, depth) = translator.variables[key] else { throw .untranslatable(self) }
+    guard depth == translator.depth || term.isValidInElements else {
+      let error = StoreError.untranslatable(self, "closures that refer only to the element")
+      let fields = term.cases.compactMap(\.content.location?.path).filter { !$0.isElement }
+      throw fields.first.map { error.adding(.field, $0.description) } ?? error
+    }
     return term
+  }
+}
+
+extension Term {
+  /// Whether the term means the same in a condition on the elements of a list, in which paths start
+  /// at the element.
+  fileprivate var isValidInElements: Bool {
+    cases.allSatisfy { part in
+      guard part.when.fields.isEmpty, !part.when.hasLeafConditions else { return false }
+      return switch part.content {
+      case .constant, .stored: true
+      // The document itself, whose properties are checked one by one, or its key.
+      case .location(let location): location.path == nil
+      default: false
+      }
+    }
   }
 }
 

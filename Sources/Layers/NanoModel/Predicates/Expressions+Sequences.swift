@@ -20,6 +20,9 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
       case .stored(.array(let values)): return try element.isIn(values, type)
       case .location(let location): return try location.contains(element, type)
       case .elements(let elements):
+        guard element.content.value != nil || element.content.isKey else {
+          throw StoreError.untranslatable(self, "for a filtered list, a constant or the key")
+        }
         let itself = DocumentLocation(path: .element, depth: elements.list.depth + 1, type: type)
         return try itself.contains(element, type).map(elements.contain)
       default: return nil
@@ -233,7 +236,9 @@ extension PredicateTranslator {
   ) throws(StoreError) -> Term {
     let term = try term(list).mapped { part in
       switch (part.content, StoredType(L.Output.self).kind) {
-      case (.stored(.array(let values)), _):
+      case (.stored(.array(let list)), _):
+        let numbers = list.filter { !$0.isNaN }
+        let values = numbers.isEmpty ? list : numbers
         let order: (DocumentValue, DocumentValue) -> Bool = { ValueOrder.compare($0, $1) < 0 }
         let found = isGreatest ? values.max(by: order) : values.min(by: order)
         return Term(.stored(found ?? .null))

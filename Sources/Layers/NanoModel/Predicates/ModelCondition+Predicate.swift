@@ -40,7 +40,7 @@ extension PredicateTranslator {
     let document = DocumentLocation(path: nil, depth: 0, type: StoredType(Root.self))
     let translator = PredicateTranslator(
       includesFormerNames: includesFormerNames, depth: 0,
-      variables: [predicate.variable.key: Term(.location(document))])
+      variables: [predicate.variable.key: (Term(.location(document)), 0)])
     return try translator.truth(predicate.expression).holds
   }
 }

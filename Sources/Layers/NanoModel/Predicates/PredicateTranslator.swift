@@ -15,7 +15,8 @@ struct PredicateTranslator {
   let includesFormerNames: Bool
   /// The number of enclosing closures over list elements.
   var depth: Int
-  var variables: [PredicateExpressions.VariableID: Term]
+  /// The values of variables, and the depth at which each was bound.
+  var variables: [PredicateExpressions.VariableID: (term: Term, depth: Int)]
   /// Translates an expression.
   func term<E: PredicateExpression>(_ expression: E) throws(StoreError) -> Term {
     guard let translatable = expression as? any TranslatableExpression else {
@@ -43,7 +44,7 @@ struct PredicateTranslator {
   ) -> PredicateTranslator {
     var inner = self
     inner.depth += deeper ? 1 : 0
-    inner.variables[variable.key] = term
+    inner.variables[variable.key] = (term, inner.depth)
     return inner
   }
 

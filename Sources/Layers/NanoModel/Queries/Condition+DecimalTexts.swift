@@ -71,10 +71,11 @@ extension DocumentValue {
 }
 
 extension [ObservedPath] {
-  /// Returns which of the paths have ever contained text.
+  /// Returns which of the paths may have contained text.
   func holdingText(of paths: Set<FieldPath>) -> Set<FieldPath> {
     guard !paths.isEmpty else { return [] }
-    return Set(lazy.filter { $0.types.contains(.string) }.map(\.field)).intersection(paths)
+    let catalog = PathCatalog(self)
+    return paths.filter { catalog.mayContain($0, as: .string) }
   }
 }
 

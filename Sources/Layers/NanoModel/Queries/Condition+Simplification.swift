@@ -45,7 +45,9 @@ extension Condition {
     case .not(.isNull(.field(let path))), .exists(let path): reached = path
     default: return false
     }
-    return comparedPaths.contains { $0.components.starts(with: reached.components) }
+    return comparedPaths.contains { path in
+      path.components.starts(with: reached.components) { $0.hasSameBytes(as: $1) }
+    }
   }
 
   private var comparedPaths: [FieldPath] {

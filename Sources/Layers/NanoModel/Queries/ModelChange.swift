@@ -83,13 +83,19 @@ public struct ModelChange<M: Model>: Sendable {
     if case .setOnInsert = operation, !isInsert { return }
     for former in location.formerPaths { try object.set(nil, at: former) }
     let change = FieldChange(location.path, operation)
+    var wasNull = false
     if usesPresentValue, location.isOptional {
       // In Swift, a stored null is a property without a value.
       try object.change(location.path) { (old) throws(StoreError) in
-        old?.isNull == true ? nil : old
+        wasNull = old?.isNull == true
+        return wasNull ? nil : old
       }
     }
     try change.apply(to: &object, isInsert: isInsert)
+    if wasNull, location.missing != nil || location.hasComputedDefault {
+      // An operator that leaves the field missing leaves nil, not the default.
+      try object.change(location.path) { (new) throws(StoreError) in new ?? .null }
+    }
     guard isFloat || limits != nil else { return }
     try object.change(location.path) { (result) throws(StoreError) in
       try converted(result, location)

@@ -38,6 +38,8 @@ public struct ModelOrdering<Root: Model>: Sendable {
   func ordering(includesVariants: Bool) throws(StoreError) -> Ordering {
     let location = try location.get()
     if location.isKey {
+      // The digits of an integer beyond 64 bits sort as text.
+      guard location.isIntegerKey || location.keyForm != .integer else { throw .keyWithoutOrder }
       let key = QueryExpression.attribute(.key)
       return Ordering(location.isIntegerKey ? .cast(key, .integer) : key, descending: descending)
     }

@@ -119,8 +119,8 @@ extension PropertyLocation {
       .unsupported, "Documents have references under a former name",
       [.collection: collection, .field: path.description, .hint: "call upgrade() first"])
     return { reader in
-      let observed = Set(try reader.observedPaths(in: collection).map(\.field))
-      let paths = former.filter { observed.contains($0) }
+      let catalog = PathCatalog(try reader.observedPaths(in: collection))
+      let paths = former.filter { catalog.mayContain($0) }
       guard !paths.isEmpty else { return }
       let found = Query(.any(paths.map { .exists($0) }), limit: 1)
       guard try reader.count(found, in: collection) == 0 else { throw failure }

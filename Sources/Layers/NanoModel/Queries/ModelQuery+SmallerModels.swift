@@ -20,19 +20,30 @@ extension ModelQuery {
     let decoder = collection.decoder
     let smaller = ModelDecoder<Smaller>(collection.name)
     let variants = VariantFields(of: M.fieldTable, readBy: Smaller.fieldTable)
+    // Saved elsewhere, a value has the version of its own model.
+    let isSameCollection = Smaller.collectionName.hasSameBytes(as: collection.name)
     var models: [Smaller] = []
     try documentQuery().visitStored { stored in
+      // All documents are read in the form of one version, which a saved value keeps.
+      let version = Swift.max(stored.version ?? 1, decoder.version)
       var plain = stored
-      plain.version = Int64(Smaller.modelVersion)
+      plain.version = smaller.version
+      func append(_ plain: StoredDocument) throws {
+        var value = try smaller.value(plain)
+        if isSameCollection, version > smaller.version {
+          value._$unknownFields.keep(newerVersion: version)
+        }
+        models.append(value)
+      }
       guard (stored.version ?? 1) < decoder.version || variants.occur(in: stored.body) else {
-        models.append(try smaller.value(plain))
+        try append(plain)
         return true
       }
       var writer = JSONWriter()
       try decoder.value(stored).writeDocument(to: &writer)
       if let failure = writer.failure, !failure.isOfUnknownFields { throw failure }
       plain.body = writer.bytes
-      models.append(try smaller.value(plain))
+      try append(plain)
       return true
     }
     return models

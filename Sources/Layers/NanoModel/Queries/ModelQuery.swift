@@ -193,9 +193,8 @@ extension ModelQuery {
     var former = condition.formerPaths
     for ordering in orderings { former.formUnion(try ordering.location.get().formerPaths) }
     guard !former.isEmpty else { return false }
-    return try collection.documents.observedPaths().contains { observed in
-      former.contains(observed.field)
-    }
+    let catalog = PathCatalog(try collection.documents.observedPaths())
+    return former.contains { catalog.mayContain($0) }
   }
 
   /// Returns the properties in the query that hold decimals, and that documents can store as text.
