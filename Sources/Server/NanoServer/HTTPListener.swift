@@ -77,6 +77,8 @@ package struct ServerContext: RequestContext {
   /// The IP address of the client.
   package let address: String?
   let channel: any Channel
+  /// Where the connection is noted.
+  var connections: OpenConnections?
 
   package init(source: Source) {
     coreContext = .init(source: source)
@@ -85,11 +87,11 @@ package struct ServerContext: RequestContext {
     channel = source.channel
   }
 
-  /// Calls a closure when the client closes the connection.
+  /// Calls a closure when the client closes the connection, unless another request follows on it before.
   ///
   /// A client that closes only its sending half counts as gone from now on.
   package func onClose(_ action: @escaping @Sendable () -> Void) {
     _ = channel.setOption(.allowRemoteHalfClosure, value: false)
-    channel.closeFuture.whenComplete { _ in action() }
+    connections?.onClose(channel, action)
   }
 }

@@ -16,6 +16,8 @@ final class OpenConnections: Sendable {
     /// Cancels the request that is being answered; a connection has at most one at a time. A task keeps its result, the
     /// response, so it must not outlive the request.
     var cancel: (@Sendable () -> Void)?
+    /// Is called when the connection is closed. The next request on the connection removes it.
+    var closed: (@Sendable () -> Void)?
   }
 
   private struct State {
@@ -25,18 +27,35 @@ final class OpenConnections: Sendable {
 
   private let state = Mutex(State())
 
-  /// Notes a request until its connection is closed.
-  fileprivate func add(_ channel: any Channel, cancel: @escaping @Sendable () -> Void) {
+  /// Notes a connection that has sent a request, until it is closed.
+  fileprivate func add(_ channel: any Channel) {
     let id = ObjectIdentifier(channel)
-    let connection = Connection(channel: channel, cancel: cancel)
-    let (isNew, isClosing) = state.withLock { state in
-      (state.connections.updateValue(connection, forKey: id) == nil, state.isClosing)
+    let isNew = state.withLock { state in
+      state.connections.updateValue(Connection(channel: channel), forKey: id) == nil
     }
-    if isClosing { close(connection) }
     guard isNew else { return }
     channel.closeFuture.whenComplete { [self] _ in
-      state.withLock { _ = $0.connections.removeValue(forKey: id) }
+      state.withLock { $0.connections.removeValue(forKey: id) }?.closed?()
     }
+  }
+
+  /// Sets what is called when a connection is closed. One for each connection: callbacks of its future stay until then.
+  func onClose(_ channel: any Channel, _ action: @escaping @Sendable () -> Void) {
+    let isOpen = state.withLock { state in
+      let id = ObjectIdentifier(channel)
+      state.connections[id]?.closed = action
+      return state.connections[id] != nil
+    }
+    if !isOpen { action() }
+  }
+
+  /// Notes what cancels the request of a connection.
+  fileprivate func begin(_ channel: any Channel, cancel: @escaping @Sendable () -> Void) {
+    let isClosing = state.withLock { state in
+      state.connections[ObjectIdentifier(channel)]?.cancel = cancel
+      return state.isClosing
+    }
+    if isClosing { close(Connection(channel: channel, cancel: cancel)) }
   }
 
   /// Notes that a request was answered; its response may still be on the way.
@@ -66,8 +85,13 @@ where Responder.Context == ServerContext {
   let connections: OpenConnections
 
   func respond(to request: Request, context: ServerContext) async throws -> Response {
-    let response = Task { try await responder.respond(to: request, context: context) }
-    connections.add(context.channel) { response.cancel() }
+    var context = context
+    context.connections = connections
+    connections.add(context.channel)
+    let response = Task { [context] in
+      try await responder.respond(to: request, context: context)
+    }
+    connections.begin(context.channel) { response.cancel() }
     defer { connections.end(context.channel) }
     return try await withTaskCancellationHandler {
       try await response.value

@@ -36,6 +36,9 @@ package final class SyncHandler: Sendable {
   /// Ends all feeds, which have no end of their own.
   package func shutDown() { databases.end() }
 
+  /// Allows feeds after ``shutDown()``.
+  package func begin() { databases.begin() }
+
   /// Returns the response to a request, which may be an error. The body of a response to `HEAD` is empty.
   package func respond(to request: SyncRequest) async -> SyncResponse {
     let start = ContinuousClock.now
@@ -62,13 +65,14 @@ package final class SyncHandler: Sendable {
   private func checkedResponse(to request: SyncRequest) async throws -> SyncResponse {
     if let response = crossOrigin.preflight(request) { return response }
     try requireOwnHost(request)
-    // Counted before the login is checked, so that passwords are not tried faster than the limit.
-    let address = request.address.map { "address \($0)" }
-    if let address, let response = tooMany(address) { return response }
+    // Counted before the login is checked, so that passwords are not tried faster than the limit. Clients of unknown
+    // addresses count together.
+    let address = request.address.map { "address \($0)" } ?? "address"
+    if let response = tooMany(address) { return response }
     let identity = try await authentication.user(of: request)
     if let name = identity.user?.name {
       // Users behind one proxy share its address.
-      if let address { limiter?.discount(address) }
+      limiter?.discount(address)
       if let response = tooMany("user \(name)") { return response }
     }
     var response = try await respond(to: Call(request: request, identity: identity))

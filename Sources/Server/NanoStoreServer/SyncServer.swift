@@ -30,6 +30,7 @@ public struct SyncServer: Sendable {
   /// The number of feeds that wait for changes.
   public var openFeeds: Int { handler.databases.openFeeds }
 
-  /// Ends all feeds, also those that begin later. A server that runs does this by itself when it stops.
+  /// Ends all feeds, also those that begin later, until ``run(stopsOnSignals:whenReady:)`` is called. A server that runs
+  /// does this by itself when it stops.
   public func shutDown() { handler.shutDown() }
 }

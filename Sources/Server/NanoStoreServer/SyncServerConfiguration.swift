@@ -15,8 +15,8 @@ public import Logging
 public struct SyncServerConfiguration: Sendable {
   /// The collections that are served; all by default.
   ///
-  /// A database has the name of its collection. Names begin with a small letter and consist of small letters, digits
-  /// and `_$()+/-`; collections with other names are not served.
+  /// A database has the name of its collection. Names begin with a lowercase letter and contain only lowercase
+  /// letters, digits and `_$()+/-`; collections with other names are not served.
   public var databases: SyncDatabases = .all
   /// Identifies users; nil if anyone who reaches the server may do everything.
   ///

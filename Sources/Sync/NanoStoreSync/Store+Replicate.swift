@@ -12,8 +12,8 @@ extension Store {
   /// for await status in sync.updates { print(status.phase) }
   /// ```
   ///
-  /// The call returns at once. The first call for a collection sets it up for sync, like ``enableSync(for:)-([String])``,
-  /// which reads all its documents. Several processes may synchronize one file.
+  /// The call returns at once. The first synchronization of a collection sets it up, like ``enableSync(for:)-([String])``,
+  /// which reads all its documents; if that fails, the error is in the status. Several processes may synchronize one file.
   ///
   /// - Parameters:
   ///   - collections: The names of the collections. One that does not exist is created.
@@ -23,8 +23,9 @@ extension Store {
   ///   - options: Filters, rules for conflicts, sizes.
   /// - Returns: A handle, which stops the synchronization when it is released.
   /// - Throws: ``/NanoDocument/StoreError/Code/invalidArgument`` for options and URLs,
-  ///   ``/NanoDocument/StoreError/Code/invalidName`` for a collection. Nothing was transferred. Errors of the transfer are
-  ///   in the status.
+  ///   ``/NanoDocument/StoreError/Code/invalidPath`` for a path in the push filter,
+  ///   ``/NanoDocument/StoreError/Code/invalidName`` for an internal collection. Nothing was transferred. Errors of the
+  ///   setup and of the transfer are in the status.
   public func replicate(
     _ collections: [String], with target: SyncTarget, direction: SyncDirection = .both,
     mode: SyncMode = .continuous, options: SyncOptions = SyncOptions()
@@ -49,8 +50,9 @@ extension Store {
   /// Their changes are tracked from then on, whichever program makes them, also without a synchronization running.
   ///
   /// - Throws: ``/NanoDocument/StoreError/Code/valueNotStorable`` if a document has a field whose name begins with an
-  ///   underscore, which the protocol reserves; ``/NanoDocument/StoreError/Code/unsupported`` if the engine does not track
-  ///   changes. Collections before the one that failed are set up.
+  ///   underscore, which the protocol reserves; ``/NanoDocument/StoreError/Code/invalidName`` for a name with a part that sync
+  ///   uses; ``/NanoDocument/StoreError/Code/unsupported`` if the engine does not track changes. Collections before the
+  ///   one that failed are set up.
   public func enableSync(for collections: [String]) throws {
     for name in collections { try SyncDatabase(self[name]).enable() }
   }
@@ -66,6 +68,7 @@ extension Store {
     let names = try collection.map { [$0] } ?? SyncDatabase.enabled(in: self)
     return try names.flatMap { name in
       let database = try SyncDatabase(self[name])
+      guard try database.isEnabled() else { throw SyncDatabase.notEnabled(name) }
       return try database.conflictedIDs().compactMap { try database.conflict($0) }
     }
   }

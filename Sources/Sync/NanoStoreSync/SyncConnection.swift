@@ -2,7 +2,6 @@
 
 import Foundation
 import NanoDocument
-import NanoQuery
 import NanoStoreCore
 import NanoSync
 
@@ -33,6 +32,9 @@ extension SyncTarget {
 }
 
 extension SyncOptions {
+  /// More changes than a collection has: databases read one more to see whether there is a next batch.
+  private static let maximumBatch = Int(Int32.max)
+
   func replication(
     _ database: SyncDatabase, _ direction: SyncDirection, _ mode: SyncMode
   ) throws -> ReplicationOptions {
@@ -46,15 +48,14 @@ extension SyncOptions {
     case .selector(let selector): options.pullFilter = .selector(selector)
     }
     if let pushFilter {
-      // Rejects now what cannot be evaluated on one document, such as a condition on related documents.
-      _ = try Evaluator(DocumentSubject([:])).holds(pushFilter)
-      options.pushFilter = PushFilter(identity: "\(pushFilter)") { id, body in
-        try Evaluator(DocumentSubject(body, key: .string(id))).holds(pushFilter)
+      try PushFilter.check(pushFilter)
+      options.makePushFilter = { database in
+        PushFilter(pushFilter, defaults: try database.collection.defaults())
       }
     }
     options.rules = rules[database.name] ?? defaultRules
     options.createsDatabase = createsDatabases
-    options.batchDocuments = batchDocuments
+    options.batchDocuments = min(batchDocuments, Self.maximumBatch)
     options.batchBytes = batchBytes
     options.requests = requests
     return options

@@ -9,6 +9,9 @@ public struct SyncOptions: Sendable {
   /// Which documents are pulled; nil for all. The server applies it.
   public var pullFilter: PullFilter?
   /// A condition on the documents that are pushed; nil for all. Deletions are always pushed.
+  ///
+  /// It selects what a query with it finds. It cannot use related documents, full-text search, row IDs and dates of
+  /// insertion.
   public var pushFilter: Condition?
   /// How conflicts are resolved, by collection.
   public var rules: [String: ConflictRules] = [:]
@@ -34,7 +37,8 @@ public struct SyncOptions: Sendable {
     case keys([String])
     /// Those that match a selector of CouchDB (Mango), such as `["year": ["$gt": 1980]]`.
     ///
-    /// A deletion that has no fields left does not match, so deletions are not received.
+    /// A deletion that has no fields left does not match, so deletions are not received. Dates, data, URLs and decimals
+    /// are compared as the objects that they are in JSON, such as `{"$date": "2026-11-25T08:00:00.000Z"}`.
     case selector(DocumentObject)
   }
 

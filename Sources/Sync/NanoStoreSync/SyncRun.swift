@@ -3,6 +3,7 @@
 import NanoDocument
 import NanoStoreCore
 import NanoSync
+import Synchronization
 
 /// Runs the replication of one collection, from setting it up to its end.
 struct SyncRun: Sendable {
@@ -12,10 +13,18 @@ struct SyncRun: Sendable {
 
   func run() async -> Result<Void, SyncError> {
     do {
-      let database = connection.database
-      try await database.store.onWriterAlone { try database.enable() }
+      let (database, makePeer) = (connection.database, connection.makePeer)
+      // Once: a collection that is dropped meanwhile ends the run.
+      let isEnabled = Mutex(false)
       let replication = Replication(
-        database, with: try await connection.makePeer(), connection.options, report: report)
+        database, connection.options,
+        makePeer: {
+          if !isEnabled.withLock(\.self) {
+            try await database.store.onWriterAlone { try database.enable() }
+            isEnabled.withLock { $0 = true }
+          }
+          return try await makePeer()
+        }, report: report)
       let demands = retries.changes()
       let listener = Task {
         for await _ in demands { replication.retry() }

@@ -363,4 +363,75 @@ struct AccessTests {
     // Not even the right password gets through, or it could be guessed.
     #expect(try await status("eve", "secret") == 429)
   }
+
+  @Test("Failed logins of clients whose address is unknown count together")
+  func rateLimitWithoutAddress() async throws {
+    let server = try await self.server {
+      $0.rateLimit = SyncRateLimit(requestsPerSecond: 0.001, burst: 3)
+    }
+    let wrong = TestServer.basic("anna", "wrong")
+
+    for _ in 0..<3 {
+      #expect(try await server.send("GET", "/notes", headers: wrong).status == 401)
+    }
+    #expect(try await server.send("GET", "/notes", headers: wrong).status == 429)
+  }
+
+  @Test("A password may begin with a combining mark")
+  func combiningMark() async throws {
+    let password = "\u{301}secret"
+    let server = try TestServer {
+      $0.authenticate = { login in
+        guard case .password(let name, let given) = login, given.utf8.elementsEqual(password.utf8)
+        else { return nil }
+        return SyncUser(name: name)
+      }
+    }
+
+    let answer = try await server.send(
+      "GET", "/_session", headers: TestServer.basic("anna", password))
+
+    #expect(answer.json.object?["userCtx"]?.object?["name"] == "anna")
+  }
+
+  @Test("A longer history of a known deletion does not delete a document without validation")
+  func forgedHistory() async throws {
+    let server = try await self.server {
+      $0.rules.validate = { user, write in
+        for revision in [write.old, write.new].compactMap({ $0 }) where !revision.isDeleted {
+          guard revision.fields["owner"]?.string == user.name else {
+            throw SyncRejection.forbidden("A document belongs to its owner.")
+          }
+        }
+      }
+    }
+    let (anna, eve) = (TestServer.basic("anna", "secret"), TestServer.basic("eve", "secret"))
+    let (first, deletion) = (String(repeating: "a", count: 32), String(repeating: "f", count: 32))
+    let known = try await server.send(
+      "PUT", "/notes/p?new_edits=false",
+      ["_rev": .string("3-\(deletion)"), "_deleted": true], headers: eve)
+    #expect(known.status < 300)
+    let written = try await server.send(
+      "PUT", "/notes/p?new_edits=false",
+      ["_rev": .string("1-\(first)"), "owner": "anna"], headers: anna)
+    #expect(written.status == 201)
+
+    let middle = DocumentValue.string(String(repeating: "e", count: 32))
+    let forged = try await server.send(
+      "POST", "/notes/_bulk_docs",
+      [
+        "new_edits": false,
+        "docs": [
+          [
+            "_id": "p", "_rev": .string("3-\(deletion)"), "_deleted": true,
+            "_revisions": ["start": 3, "ids": [.string(deletion), middle, .string(first)]],
+          ]
+        ],
+      ], headers: eve)
+
+    #expect(forged.json.array?.first?.object?["error"] == "forbidden")
+    let kept = try await server.send("GET", "/notes/p", headers: anna)
+    #expect(kept.json.object?["owner"] == "anna")
+    #expect(try await server.store["notes"].get("p") != nil)
+  }
 }

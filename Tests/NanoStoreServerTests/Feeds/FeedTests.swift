@@ -207,4 +207,26 @@ struct FeedTests {
       }
     }
   }
+
+  @Test(
+    "Feeds of databases that are used after the server stopped end, and begin when it runs again")
+  func endedServer() async throws {
+    let server = try await server()
+    server.handler.shutDown()
+    try await server.store.createCollection("late")
+
+    let late = try await server.send("GET", "/late/_changes?feed=continuous&heartbeat=60000")
+    #expect(late.text.contains("last_seq"))
+
+    server.handler.begin()
+    for name in ["notes", "late"] {
+      let received = Received()
+      let feed = begin(server, "/\(name)/_changes?feed=continuous&heartbeat=60000", received)
+      try await received.wait(for: "\n")
+      try await server.store[name].save(["x": 1], key: "a")
+      try await received.wait(for: #""id":"a""#)
+      feed.cancel()
+      _ = await feed.result
+    }
+  }
 }

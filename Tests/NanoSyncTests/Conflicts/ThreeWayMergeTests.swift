@@ -95,6 +95,17 @@ import Testing
     #expect(result.overridden.isEmpty)
   }
 
+  @Test func `NaN is a value that no side changed`() {
+    let nan = DocumentValue.double(.nan)
+    let result = merge(
+      ["t": "a", "x": nan, "y": [nan]], ["t": "b", "x": nan, "y": [nan]],
+      ["t": "a", "x": 5, "y": [nan]])
+    #expect(result.object["x"] == 5)
+    #expect(result.overridden.isEmpty)
+    let tags = merge(["s": [nan]], ["s": [nan, 1]], ["s": [nan, 2]], sets: ["s"])
+    #expect(tags.object["s"]?.array?.count == 3)
+  }
+
   @Test func `A random merge keeps every uncontested change`() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<500 {

@@ -52,4 +52,43 @@ import Testing
     #expect(kept == Array(4...20))
     #expect(found.leaves.count == 2)
   }
+
+  @Test(arguments: [true, false])
+  func
+    `A former version that is too deep for the record is dropped, and keeps nothing from syncing`(
+      isApplication: Bool
+    ) throws
+  {
+    let database = try anyDatabase()
+    // With the document, as many levels as a document may have.
+    var value = DocumentValue.int(1)
+    for _ in 0..<511 { value = .array([value]) }
+    let deep = DocumentEdit(id: "x", parent: nil, body: ["v": value])
+    let first = try database.edit([deep])[0].get()
+    try database.collection.save(["n": 1], key: "y")
+
+    if isApplication {
+      try database.collection.save(["n": 1], key: "x")
+    } else {
+      _ = try database.edit([DocumentEdit(id: "x", parent: first, body: ["n": 1])])[0].get()
+    }
+
+    let found = try #require(try database.revisions(["x"])["x"])
+    #expect(found.winner?.body == ["n": 1])
+    #expect(found.winner?.revision.generation == 2)
+    #expect(found[first] == nil)
+    #expect(try database.revision("y") != nil)
+  }
+
+  @Test func `A version that is too deep for the record can be deleted`() throws {
+    let database = try anyDatabase()
+    var value = DocumentValue.int(1)
+    for _ in 0..<511 { value = .array([value]) }
+    let deep = DocumentEdit(id: "x", parent: nil, body: ["v": value])
+    let first = try database.edit([deep])[0].get()
+
+    _ = try database.edit([DocumentEdit(id: "x", parent: first, isDeleted: true)])[0].get()
+
+    #expect(try database.collection.get("x") == nil)
+  }
 }

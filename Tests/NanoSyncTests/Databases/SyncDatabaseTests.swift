@@ -103,6 +103,27 @@ import Testing
     #expect(try database.collection.expiration(rowID: rowID) == date)
   }
 
+  @Test func `A document that gets a key stays in its bags`() throws {
+    let store = try anyStore()
+    try store.createCollection("films", identity: .rowID)
+    let film = try store["films"].insert(["title": "Alien"])
+    let bag = try store.bag(named: "favorites")
+    try bag.add(film)
+    try bag.save()
+    let database = try SyncDatabase(store["films"])
+    try database.enable()
+
+    try database.catchUp()
+
+    let keyed = try #require(try store["films"].get(rowID: film.rowID ?? 0))
+    let key = try #require(keyed.key)
+    #expect(try bag.contains(keyed))
+    #expect(try bag.contents.keys() == [key])
+    #expect(try store.bags(containing: keyed).map(\.key) == [bag.key])
+    try store["films"].delete(key)
+    #expect(try bag.count() == 0)
+  }
+
   @Test func `The winner of two leaves is the document, whichever arrives first`() throws {
     for order in [["a", "b"], ["b", "a"]] {
       let database = try anyDatabase()
@@ -326,5 +347,17 @@ import Testing
     #expect(try database.collection.get("a") == nil)
     let fourth = try database.edit([DocumentEdit(id: "a", parent: nil, body: ["n": 4])])[0].get()
     #expect((third.generation, fourth.generation) == (3, 4))
+  }
+
+  @Test func `A full page of changes counts as such if one of its documents was purged`() throws {
+    let database = try anyDatabase()
+    for key in ["a", "b", "c"] { try database.collection.save(["n": 1], key: key) }
+    let revision = try #require(try database.revisions(["a"])["a"]?.tree.winner?.id)
+    _ = try database.purge(["a": [revision]])
+    try database.collection.save(["n": 1], key: "d")
+    _ = try database.lastSequence()
+
+    #expect(try database.countChanges(since: nil, limit: 3) == 3)
+    #expect(try database.countChanges(since: nil, limit: 10) == 3)
   }
 }

@@ -230,3 +230,151 @@ import Testing
     #expect(try database.changes(since: nil, limit: 10).changes.count == 2)
   }
 }
+
+/// Changes of documents that are in conflict, have expired, or stay as another program wrote them.
+extension UnusualStateTests {
+  /// The revisions of a document with a conflict, whose loser has these fields.
+  private func makeConflict(_ database: SyncDatabase, base: DocumentObject, loser: String) throws {
+    let id = try database.edit([DocumentEdit(id: "x", parent: nil, body: base)])[0].get()
+    var edited = base
+    edited["title"] = "edited"
+    _ = try database.edit([DocumentEdit(id: "x", parent: id, body: edited)])[0].get()
+    let parent = "\(id)".dropFirst(2)
+    try database.replicate(
+      json: """
+        {"_id":"x","_revisions":{"start":2,"ids":["\(hash("0"))","\(parent)"]},\(loser)}
+        """)
+    #expect(try database.conflictedIDs() == ["x"])
+  }
+
+  @Test(arguments: [true, false])
+  func `A resolution that expires at once deletes the document and ends the conflict`(
+    isMerged: Bool
+  ) throws {
+    let database = try anyDatabase()
+    try database.collection.setExpirationRule(.field("until"))
+    try makeConflict(
+      database, base: ["title": "a", "until": .date(.now.addingTimeInterval(1_000_000))],
+      loser: #""title":"a","until":{"$date":"2001-01-01T00:00:00.000Z"}"#)
+    var rules = ConflictRules()
+    if !isMerged { rules.resolve = { _ in .delete } }
+
+    _ = try database.resolve("x", by: rules)
+
+    #expect(try database.conflictedIDs() == [])
+    #expect(try database.collection.get("x") == nil)
+    #expect(try database.leaves("x").allSatisfy { $0.hasSuffix("deleted") })
+  }
+
+  @Test func `A document that was deleted and inserted again replaces no loser of its conflict`()
+    throws
+  {
+    let database = try anyDatabase()
+    try makeConflict(database, base: ["title": "a"], loser: #""title":"b""#)
+    try database.collection.delete("x")
+    try database.collection.save(["title": "new"], key: "x")
+
+    try database.catchUp()
+
+    #expect(try database.collection.get("x")?["title"] == "new")
+    #expect(try database.revisions(["x"])["x"]?.winner?.body["title"] == "new")
+    #expect(try database.conflictedIDs() == ["x"])
+  }
+
+  @Test func `The loser of a conflict is the document once one that cannot be synced is deleted`()
+    throws
+  {
+    let database = try anyDatabase()
+    try makeConflict(database, base: ["title": "a"], loser: #""title":"b""#)
+    try database.collection.delete("x")
+    try database.collection.save(["_x": 1], key: "x")
+    try database.catchUp()
+    #expect(try database.problems().ids == ["x"])
+
+    try database.collection.delete("x")
+    try database.catchUp()
+
+    #expect(try database.collection.get("x")?["title"] == "b")
+    #expect(try database.problems().ids.isEmpty)
+  }
+
+  @Test func `A decision with a reserved field is refused, and the conflict stays open`() throws {
+    let database = try anyDatabase()
+    try makeConflict(database, base: ["title": "a"], loser: #""title":"b""#)
+    let conflict = try #require(try database.conflict("x"))
+
+    let error = #expect(throws: StoreError.self) {
+      try database.resolve(conflict, with: ["_id": "x", "title": "c"])
+    }
+
+    #expect(error?.code == .valueNotStorable)
+    #expect(try database.conflictedIDs() == ["x"])
+  }
+
+  @Test func `Each change of a row that stays foreign has a revision`() throws {
+    let scratch = try Scratch()
+    let database = try SyncDatabase(Store(.file(scratch.file("a.db")))["films"])
+    try database.enable()
+    try scratch.shell(
+      "a.db",
+      #"INSERT INTO films(key, body) VALUES ('a', '{"n":123456789012345678901,"v":1}')"#)
+    #expect(try database.revision("a")?.hasPrefix("1-") == true)
+    for generation in 2...3 {
+      try scratch.shell(
+        "a.db",
+        #"UPDATE films SET body = '{"n":123456789012345678901,"v":\#(generation)}'"#)
+      for _ in 0..<2 {
+        try database.catchUp()
+        #expect(try database.revision("a")?.hasPrefix("\(generation)-") == true)
+      }
+    }
+  }
+
+  @Test func `A row without a key gets one with the stored form, and stops no others`() throws {
+    let scratch = try Scratch()
+    let database = try SyncDatabase(Store(.file(scratch.file("a.db")))["films"])
+    try database.enable()
+    try scratch.shell(
+      "a.db",
+      #"INSERT INTO films(body) VALUES ('{"n":123456789012345678901}'), ('{"v":1,"v":2}')"#)
+    try database.collection.save(["n": 1], key: "x")
+
+    try database.catchUp()
+
+    #expect(try database.revision("x")?.hasPrefix("1-") == true)
+    #expect(try database.changes(since: nil, limit: 10).changes.count == 3)
+  }
+
+  @Test func `A document is deleted whose row ID another program's insertion reuses`() throws {
+    let scratch = try Scratch()
+    let database = try SyncDatabase(Store(.file(scratch.file("a.db")))["films"])
+    try database.enable()
+    for key in ["a", "b"] { try database.collection.save(["n": 1], key: key) }
+    try database.catchUp()
+
+    try scratch.shell(
+      "a.db",
+      "DELETE FROM films WHERE key = 'b'; INSERT INTO films(id, key, body) VALUES (2, 'c', '{}')")
+
+    #expect(try database.leaves("b").map { $0.hasSuffix("deleted") } == [true])
+    #expect(try database.revision("c")?.hasPrefix("1-") == true)
+  }
+
+  @Test func `A copy has no conflicts before it is set up, and keeps its changes`() async throws {
+    let a = try anyDatabase()
+    try await a.collection.save(["v": 1], key: "y")
+    try await a.collection.save(["v": 2], key: "y")
+    try a.catchUp()
+    let store = try Store(.memory)
+    try await a.store.copy(to: store)
+    let copy = try SyncDatabase(store[a.name])
+    try await copy.collection.save(["v": 3], key: "y")
+
+    let error = #expect(throws: StoreError.self) { try copy.conflictedIDs() }
+
+    #expect(error?.code == .invalidArgument)
+    try copy.enable()
+    #expect(try copy.revision("y")?.hasPrefix("2-") == true)
+    #expect(try copy.revisions(["y"])["y"]?.winner?.body["v"] == 3)
+  }
+}

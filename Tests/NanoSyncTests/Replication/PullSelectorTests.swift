@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoDocument
 import NanoStore
 import NanoSync
@@ -46,6 +47,27 @@ import Testing
     try await pull(a, b, ["v": 1])
 
     #expect(try a.leaves("x") == ["1-\(hash("a"))"])
+  }
+
+  @Test func `Dates are selected as dates, and as the objects that JSON has for them`() async throws
+  {
+    let b = try anyDatabase()
+    let dates = [0, 100, 200].map { Date(timeIntervalSince1970: $0) }
+    for (index, date) in dates.enumerated() {
+      try await b.collection.save(["at": .date(date)], key: "\(index)")
+    }
+    let text: DocumentValue = ["$date": "1970-01-01T00:01:40.000Z"]
+    let selectors: [(DocumentObject, [String])] = [
+      (["at": ["$gte": .date(dates[1])]], ["1", "2"]), (["at": .date(dates[1])], ["1"]),
+      (["at": ["$gte": text]], ["1", "2"]), (["at": ["$lt": text]], ["0"]),
+      (["at.$date": ["$gt": "1970-01-01T00:02"]], ["2"]),
+      (["at": ["$type": "object"]], ["0", "1", "2"]), (["at": ["$gt": "x"]], ["0", "1", "2"]),
+    ]
+    for (selector, keys) in selectors {
+      let a = try anyDatabase()
+      try await pull(a, b, selector)
+      #expect(try await a.collection.find().keys().sorted() == keys, "\(selector)")
+    }
   }
 
   @Test func `A malformed selector ends the replication`() async throws {

@@ -326,9 +326,49 @@ import Testing
     #expect(try await a.collection.find().fetch().compactMap(\.key).sorted() == ["3", "7"])
     let c = try anyDatabase()
     try await replicate(b, c) {
-      $0.pushFilter = PushFilter(identity: "small") { _, body in (body["n"]?.int64 ?? 0) < 4 }
+      $0.pushFilter = PushFilter(identity: "small") { ($0.body["n"]?.int64 ?? 0) < 4 }
     }
     #expect(try await c.collection.count() == 4)
+  }
+
+  @Test func `Everything is pulled after a filter of no keys`() async throws {
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    try await b.collection.save(["n": 1], key: "x")
+    try await replicate(a, b) { $0.pullFilter = .ids([]) }
+    #expect(try await a.collection.count() == 0)
+
+    try await replicate(a, b)
+
+    #expect(try await a.collection.count() == 1)
+  }
+
+  @Test func `Any number of requests and bytes is possible`() async throws {
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    for n in 0..<10 { try await b.collection.save(["n": .int(Int64(n))], key: "\(n)") }
+    try await a.collection.save(["n": 1], key: "x")
+    try await replicate(a, b) {
+      $0.requests = .max
+      $0.batchBytes = .max
+    }
+    #expect(try await (a.collection.count(), b.collection.count()) == (11, 11))
+  }
+
+  @Test func `An error of the rules' closure leaves that conflict open and stops no others`()
+    async throws
+  {
+    struct Failure: Error {}
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    try await a.collection.save(["n": 1], key: "x")
+    try await replicate(a, b)
+    try await a.collection.update("x", set: ["n": 5])
+    try await b.collection.update("x", set: ["n": 3])
+    try await b.collection.save(["n": 1], key: "y")
+
+    let status = try await replicate(a, b) { $0.rules.resolve = { _ in throw Failure() } }
+
+    #expect(status.failures.map(\.key) == ["x"])
+    #expect(try a.conflictedIDs() == ["x"])
+    #expect(try await a.collection.get("y") != nil)
   }
 
   @Test func `Small batches transfer everything`() async throws {

@@ -14,5 +14,10 @@ import Testing
     }
 
     #expect(status.failures.map { Array($0.key.utf8).count } == [3, 2])
+    status.removeFailures(of: ["\u{E9}"], in: "films", .pull)
+    #expect(status.failures.map { Array($0.key.utf8).count } == [3])
+    status.removeFailures(of: ["e\u{301}"], in: "films", .push)
+    status.removeFailures(of: ["e\u{301}"], in: "people", .pull)
+    #expect(status.failures.count == 1)
   }
 }

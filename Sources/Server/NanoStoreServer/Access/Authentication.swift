@@ -58,12 +58,14 @@ struct Authentication: Sendable {
     case "basic":
       guard let data = Data(base64Encoded: parts[1]),
         let text = String(validating: data, as: UTF8.self),
-        let colon = text.firstIndex(of: ":")
+        // Of bytes: a combining mark at the beginning of the password would belong to the colon.
+        let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
       else {
         throw ProtocolError.badRequest("Authorization header has invalid base64 value")
       }
       return .password(
-        name: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
+        name: String(decoding: text.utf8[..<colon], as: UTF8.self),
+        password: String(decoding: text.utf8[colon...].dropFirst(), as: UTF8.self))
     case "bearer": return .token(parts[1])
     default: return nil
     }

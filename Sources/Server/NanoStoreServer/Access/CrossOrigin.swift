@@ -28,8 +28,9 @@ struct CrossOrigin: Sendable {
   private static let methods = ["GET", "PUT", "POST", "HEAD", "DELETE", "OPTIONS", "COPY"]
   private static let requestHeaders: Set<String> = [
     "accept", "accept-language", "authorization", "content-encoding", "content-language",
-    "content-type", "cookie", "destination", "if-match", "if-none-match", "last-event-id", "origin",
-    "range", "referer", "x-couch-full-commit", "x-csrf-token", "x-requested-with",
+    "content-type", "cookie", "destination", "if-match", "if-none-match", "if-range",
+    "last-event-id", "origin", "range", "referer", "x-couch-full-commit", "x-csrf-token",
+    "x-requested-with",
   ]
   private static let exposedHeaders =
     "content-type, cache-control, accept-ranges, content-range, etag, retry-after, server"

@@ -44,7 +44,7 @@ extension SyncHandler {
     let length = Int(content.length)
     let type = attachment.contentType.headerText
     let store = access.served.store
-    let ranges = try ByteRanges.ranges(access.request.headers[.range], of: length)
+    let ranges = try ByteRanges.ranges(access.request.range(of: tag), of: length)
     guard let ranges, access.request.method == "GET" else {
       return .stream(contentType: type, length: length, headers: headers) { write in
         for try await piece in store.stream(of: content) { try await write(Array(piece)) }

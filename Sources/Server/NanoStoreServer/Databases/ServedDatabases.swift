@@ -11,7 +11,13 @@ final class ServedDatabases: Sendable {
   private let stores: [Store]
   private let selection: SyncDatabases
   private let limit: WorkLimit
-  private let open = Mutex<[ExactName: ServedDatabase]>([:])
+  private let open = Mutex(Open())
+
+  private struct Open {
+    var databases: [ExactName: ServedDatabase] = [:]
+    /// Whether feeds end at once.
+    var isEnded = false
+  }
 
   /// The number of blocking calls at a time. Arbitrary: the engines have about as many connections.
   private static let maximumCalls = 16
@@ -44,8 +50,8 @@ final class ServedDatabases: Sendable {
   ///
   /// - Throws: ``ProtocolError`` with status 404 if it does not exist or is not served.
   func find(_ name: String) async throws -> ServedDatabase {
-    guard Self.isValid(name), selection.contains(name) else { throw Self.absent }
-    if let served = open.withLock({ $0[ExactName(name)] }),
+    guard isServed(name) else { throw Self.absent }
+    if let served = open.withLock({ $0.databases[ExactName(name)] }),
       try await served.run({ try $0.isEnabled() })
     {
       return served
@@ -54,8 +60,17 @@ final class ServedDatabases: Sendable {
       guard try await exists(name, in: store) else { continue }
       return try await enabled(name, in: store)
     }
-    if let gone = open.withLock({ $0.removeValue(forKey: ExactName(name)) }) { gone.notifier.end() }
+    forget(name)?.notifier.end()
     throw Self.absent
+  }
+
+  private func forget(_ name: String) -> ServedDatabase? {
+    open.withLock { $0.databases.removeValue(forKey: ExactName(name)) }
+  }
+
+  /// Whether a collection of this name is a database.
+  private func isServed(_ name: String) -> Bool {
+    Self.isValid(name) && selection.contains(name) && SyncDatabase.isPossible(name: name)
   }
 
   private func exists(_ name: String, in store: Store) async throws -> Bool {
@@ -75,9 +90,10 @@ final class ServedDatabases: Sendable {
     let database = try SyncDatabase(store[name])
     try await store.onWriterAlone { try database.enable() }
     return open.withLock { open in
-      if let other = open[ExactName(name)], other.store === store { return other }
+      if let other = open.databases[ExactName(name)], other.store === store { return other }
       let served = ServedDatabase(database, limit)
-      open[ExactName(name)] = served
+      if open.isEnded { served.notifier.end() }
+      open.databases[ExactName(name)] = served
       return served
     }
   }
@@ -86,8 +102,7 @@ final class ServedDatabases: Sendable {
   func names() async throws -> [String] {
     var names: Set<ExactName> = []
     for store in stores {
-      for name in try await self.names(in: store)
-      where Self.isValid(name) && selection.contains(name) {
+      for name in try await self.names(in: store) where isServed(name) {
         names.insert(ExactName(name))
       }
     }
@@ -101,6 +116,11 @@ final class ServedDatabases: Sendable {
     try Self.requireValid(name)
     guard selection.contains(name), let store = stores.first else {
       throw ProtocolError(403, "forbidden", "The server does not serve a database of this name.")
+    }
+    guard SyncDatabase.isPossible(name: name) else {
+      throw ProtocolError(
+        400, "illegal_database_name",
+        "The name is one of those that stores use for synchronization.")
     }
     for store in stores {
       guard try await !names(in: store).contains(where: { $0.foldingASCII.hasSameBytes(as: name) })
@@ -132,7 +152,7 @@ final class ServedDatabases: Sendable {
 
   func delete(_ name: String) async throws {
     let served = try await find(name)
-    _ = open.withLock { $0.removeValue(forKey: ExactName(name)) }
+    _ = forget(name)
     // Before, so that a feed that looks for changes in the meantime ends instead of failing.
     served.notifier.end()
     let existed = try await served.write { try $0.delete() }
@@ -140,10 +160,25 @@ final class ServedDatabases: Sendable {
   }
 
   /// The number of open feeds.
-  var openFeeds: Int { open.withLock { $0.values.reduce(0) { $0 + $1.notifier.members } } }
+  var openFeeds: Int {
+    open.withLock { $0.databases.values.reduce(0) { $0 + $1.notifier.members } }
+  }
 
-  /// Ends all feeds.
+  /// Ends all feeds, also those that begin before the next ``begin()``.
   func end() {
-    for served in open.withLock({ Array($0.values) }) { served.notifier.end() }
+    let databases = open.withLock { open in
+      open.isEnded = true
+      return Array(open.databases.values)
+    }
+    for served in databases { served.notifier.end() }
+  }
+
+  /// Allows feeds again.
+  func begin() {
+    open.withLock { open in
+      open.isEnded = false
+      // Notifiers that have ended stay so.
+      open.databases = open.databases.filter { !$0.value.notifier.isEnded }
+    }
   }
 }

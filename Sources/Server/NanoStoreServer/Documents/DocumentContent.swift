@@ -12,6 +12,8 @@ struct DocumentContent: Sendable {
   var hasConflicts = false
   var hasDeletedConflicts = false
   var hasLocalSequence = false
+  /// The number of the document's last change, if the JSON has it.
+  var localSequence: Int64?
   var hasAttachments = false
   /// Revisions that the client has: attachments that came in before or with them are not sent.
   var known: [RevisionID] = []
@@ -19,14 +21,19 @@ struct DocumentContent: Sendable {
   private let visibility: Visibility
 
   init(_ request: SyncRequest, _ visibility: Visibility) {
+    self.init(visibility) { request.isTrue($0) }
+  }
+
+  /// - Parameter isTrue: Returns whether a parameter is set.
+  init(_ visibility: Visibility, _ isTrue: (_ name: String) -> Bool) {
     self.visibility = visibility
-    let isMeta = request.isTrue("meta")
-    hasHistory = request.isTrue("revs")
-    hasRevisionList = isMeta || request.isTrue("revs_info")
-    hasConflicts = isMeta || request.isTrue("conflicts")
-    hasDeletedConflicts = isMeta || request.isTrue("deleted_conflicts")
-    hasLocalSequence = request.isTrue("local_seq")
-    hasAttachments = request.isTrue("attachments")
+    let isMeta = isTrue("meta")
+    hasHistory = isTrue("revs")
+    hasRevisionList = isMeta || isTrue("revs_info")
+    hasConflicts = isMeta || isTrue("conflicts")
+    hasDeletedConflicts = isMeta || isTrue("deleted_conflicts")
+    hasLocalSequence = isTrue("local_seq")
+    hasAttachments = isTrue("attachments")
   }
 
   /// Whether the JSON depends on the revision alone, so that the revision can be its entity tag.
@@ -71,6 +78,7 @@ struct DocumentContent: Sendable {
     _ document: SyncDocument, _ revisions: DocumentRevisions
   ) -> DocumentObject {
     var additions = DocumentObject()
+    if let localSequence { additions["_local_seq"] = .int(localSequence) }
     if hasRevisionList {
       additions["_revs_info"] = .array(
         document.history.map { id in

@@ -26,6 +26,9 @@ extension SyncHandler {
       content.known = known.compactMap { $0.string.flatMap { RevisionID($0) } }
       if !content.known.isEmpty { content.hasAttachments = true }
     }
+    if content.hasLocalSequence {
+      content.localSequence = try await access.served.run { try $0.changeNumber(of: id) }
+    }
     if let open = try OpenRevisions(request) {
       return try await readRevisions(id, open, content, access)
     }
@@ -49,12 +52,6 @@ extension SyncHandler {
       request.accepts("multipart/related")
     {
       return multipartRelated(document, revisions, content, access, headers)
-    }
-    if content.hasLocalSequence {
-      let sequence = try await access.served.lastSequence()
-      var additions = content.options(document, revisions)
-      additions.additions["_local_seq"] = .int(sequence.number)
-      return .json(document.json(additions), headers: headers)
     }
     return .json(try await content.json(document, revisions, in: access.served), headers: headers)
   }

@@ -20,11 +20,12 @@ extension SyncHandler {
     let total = try await served.run { try $0.counts().documents }
     let listing = Listing(
       served: served, visibility: access.visibility,
-      content: access.request.isTrue("include_docs")
-        ? DocumentContent(access.request, access.visibility) : nil)
+      content: query.content, kind: kind)
+    let sequence =
+      query.hasSequence ? ",\"update_seq\":\"\(try await served.lastSequence())\"" : ""
     if let keys = query.keys {
       let selected = keys.dropFirst(query.skip).prefix(query.limit)
-      let head = "{\"total_rows\":\(total),\"offset\":null,\"rows\":[\n"
+      let head = "{\"total_rows\":\(total),\"offset\":null\(sequence),\"rows\":[\n"
       return .stream { write in
         try await write(Array(head.utf8))
         var rows = PieceBuffer()
@@ -46,14 +47,10 @@ extension SyncHandler {
     }
     // With invisible documents among those that are counted, it would tell whether an ID exists.
     let offset = access.visibility.isLimited ? "null" : "\(try await query.offset(served))"
-    var head = "{\"total_rows\":\(total),\"offset\":\(offset),\"rows\":[\n"
-    if access.request.isTrue("update_seq") {
-      head =
-        "{\"total_rows\":\(total),\"offset\":\(offset),\"update_seq\":\"\(try await served.lastSequence())\",\"rows\":[\n"
-    }
-    let (begin, range, skip, limit) = (head, query.range, query.skip, query.limit)
+    let head = "{\"total_rows\":\(total),\"offset\":\(offset)\(sequence),\"rows\":[\n"
+    let (range, skip, limit) = (query.range, query.skip, query.limit)
     return .stream { write in
-      try await write(Array(begin.utf8))
+      try await write(Array(head.utf8))
       var (rest, toSkip, range, isFirst) = (limit, skip, range, true)
       while rest > 0 {
         let page = try await listing.page(range, atMost: max(rest, toSkip))
@@ -80,6 +77,10 @@ struct ListingQuery: Sendable {
   var range = ListingRange()
   var skip = 0
   var limit = Int.max
+  /// What the documents have; nil if the listing has no documents.
+  var content: DocumentContent?
+  /// Whether the listing has the position after the last change.
+  var hasSequence = false
 
   init(_ access: Access, _ kind: ListedDocuments, limit maximum: Int) async throws {
     let request = access.request
@@ -94,6 +95,14 @@ struct ListingQuery: Sendable {
       }
       return nil
     }
+    // Flags in a body are Booleans or texts, as in CouchDB.
+    func isTrue(_ name: String) -> Bool {
+      parameters[name].map { $0 == true || $0 == "true" } ?? request.isTrue(name)
+    }
+    if isTrue("include_docs") {
+      content = DocumentContent(access.visibility) { isTrue($0) }
+    }
+    hasSequence = isTrue("update_seq")
     if let keys = try value("keys"), keys != .null {
       guard let list = keys.array else {
         throw ProtocolError.badRequest("`keys` parameter must be an array.")
@@ -126,10 +135,7 @@ struct ListingQuery: Sendable {
           includesUpper: includesEnd)
     }
     range.isDescending = isDescending
-    if kind == .designDocuments {
-      range.lower = range.lower ?? "_design/"
-      range.upper = range.upper ?? "_design0"
-    }
+    if kind == .designDocuments { range.limitToDesignDocuments() }
     if keys != nil, isDescending { keys?.reverse() }
   }
 
@@ -156,12 +162,30 @@ struct ListingQuery: Sendable {
   }
 }
 
+extension ListingRange {
+  static let designPrefix = "_design/"
+  /// The first text after those with the prefix.
+  private static let designEnd = "_design0"
+
+  mutating func limitToDesignDocuments() {
+    if lower.map({ $0.utf8.lexicographicallyPrecedes(Self.designPrefix.utf8) }) ?? true {
+      lower = Self.designPrefix
+      includesLower = true
+    }
+    if upper.map({ Self.designEnd.utf8.lexicographicallyPrecedes($0.utf8) }) ?? true {
+      upper = Self.designEnd
+      includesUpper = false
+    }
+  }
+}
+
 /// Reads documents for listings.
 struct Listing: Sendable {
   let served: ServedDatabase
   let visibility: Visibility
   /// What the documents have; nil if the listing has no documents.
   let content: DocumentContent?
+  let kind: ListedDocuments
 
   /// The number of documents that are read at a time. Arbitrary.
   static let pageLength = 250
@@ -184,8 +208,8 @@ struct Listing: Sendable {
 
   /// Returns the row of a key.
   func row(key: DocumentValue, _ found: IDMap<DocumentRevisions>) async throws -> [UInt8] {
-    guard let id = key.string, let revisions = found[id], let winner = revisions.winner,
-      visibility.allows(winner)
+    guard let id = key.string, kind == .all || id.hasExactPrefix(ListingRange.designPrefix),
+      let revisions = found[id], let winner = revisions.winner, visibility.allows(winner)
     else {
       return Array("{\"key\":".utf8) + SyncJSON.bytes(key)
         + Array(",\"error\":\"not_found\"}".utf8)

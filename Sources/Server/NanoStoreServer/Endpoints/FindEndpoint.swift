@@ -30,7 +30,8 @@ extension SyncHandler {
         json += Array((index == 0 ? "\n" : ",\n").utf8)
         json += SyncJSON.bytes(search.selected(document))
       }
-      return .json(json + Self.end(found.last, search))
+      let bookmark = found.last.map { SortPosition($0, sort).bookmark }
+      return .json(json + Self.end(bookmark ?? search.after))
     }
     var matches = Matches(search, access)
     // The first page is read before the response begins, so that its errors are reported.
@@ -50,7 +51,7 @@ extension SyncHandler {
         page = try await matches.next()
       }
       try await pieces.flush(write)
-      try await write(Self.end(last, search) + Array("\n".utf8))
+      try await write(Self.end(last?["_id"]?.string ?? search.after) + Array("\n".utf8))
     }
   }
 
@@ -58,13 +59,9 @@ extension SyncHandler {
     "The documents were scanned: selectors use no index."
 
   /// What follows the documents of a response.
-  private static func end(_ last: DocumentObject?, _ search: Search) -> [UInt8] {
-    let end: DocumentObject = ["bookmark": bookmark(last, search), "warning": warning]
+  private static func end(_ bookmark: String?) -> [UInt8] {
+    let end: DocumentObject = ["bookmark": .string(bookmark ?? "nil"), "warning": warning]
     return Array("\n],".utf8) + SyncJSON.bytes(end).dropFirst()
-  }
-
-  private static func bookmark(_ last: DocumentObject?, _ search: Search) -> DocumentValue {
-    .string(last?["_id"]?.string ?? search.after ?? "nil")
   }
 
   fileprivate static func match(
@@ -79,6 +76,7 @@ extension SyncHandler {
   private func sorted(
     _ search: Search, by sort: [SortField], _ access: Access
   ) async throws -> [DocumentObject] {
+    let start = try search.after.map { try SortPosition(bookmark: $0, sort) }
     var all = search
     (all.skip, all.limit, all.after) = (0, Self.maximumSorted + 1, nil)
     var matches = Matches(all, access)
@@ -89,23 +87,10 @@ extension SyncHandler {
         400, "no_usable_index", "More than \(Self.maximumSorted) documents would have to be sorted."
       )
     }
-    let ordered = found.sorted { a, b in
-      for field in sort {
-        let (first, second) = (
-          DocumentValue.object(a).value(at: field.path[...]) ?? .null,
-          DocumentValue.object(b).value(at: field.path[...]) ?? .null
-        )
-        let order = CollationOrder.compare(first, second)
-        if order != 0 { return field.isDescending ? order > 0 : order < 0 }
-      }
-      return false
-    }
-    // A bookmark is the last document of the page before.
-    let start =
-      search.after.flatMap { after in
-        ordered.firstIndex { $0["_id"]?.string?.hasSameBytes(as: after) == true }.map { $0 + 1 }
-      } ?? 0
-    return Array(ordered.dropFirst(start).dropFirst(search.skip).prefix(search.limit))
+    var ordered = found.map { (position: SortPosition($0, sort), document: $0) }
+      .sorted { $0.position.precedes($1.position, sort) }[...]
+    if let start { ordered = ordered.drop { !start.precedes($0.position, sort) } }
+    return ordered.dropFirst(search.skip).prefix(search.limit).map { $0.document }
   }
 
   private static func fields(_ value: DocumentValue?) throws -> [[String]]? {
@@ -177,17 +162,12 @@ private struct Matches: Sendable {
   }
 }
 
-private struct SortField: Sendable {
-  var path: [String]
-  var isDescending: Bool
-}
-
 private struct Search: Sendable {
   var selector: Selector
   var fields: [[String]]?
   var skip: Int
   var limit: Int
-  /// The last document of the page before.
+  /// The bookmark of the page before: the ID of its last document or, with a sort, its ``SortPosition``.
   var after: String?
 
   /// The fields of a document that the client wants.

@@ -15,6 +15,10 @@ extension SyncServer {
   /// server.addRoutes(to: router.group("sync"))   // http://127.0.0.1:8080/sync/notes
   /// ```
   ///
+  /// ``SyncServerConfiguration/rateLimit`` distinguishes addresses of clients if the router's context conforms to
+  /// Hummingbird's `RemoteAddressRequestContext`; otherwise, all requests without a user count together, and
+  /// once they reach the limit, requests of users are refused, too.
+  ///
   /// Address, port, encryption and the number of connections are the application's. Call ``shutDown()`` when the
   /// application stops, so that feeds end.
   public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>) {

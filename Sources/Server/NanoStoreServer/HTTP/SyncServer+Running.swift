@@ -13,7 +13,7 @@ extension SyncServer {
   /// Serves until the task is canceled or, if `stopsOnSignals` is set, the process receives `SIGINT` or `SIGTERM`.
   ///
   /// Feeds then end, and running requests have ``SyncServerConfiguration/shutdownTimeout`` to finish before they are canceled
-  /// and lose their connections.
+  /// and lose their connections. The server can run again afterwards.
   ///
   /// - Parameters:
   ///   - stopsOnSignals: Whether signals stop the server.
@@ -41,6 +41,7 @@ extension SyncServer {
     listener.stopsOnSignals = stopsOnSignals
     listener.services = [FeedEnd(handler: handler)]
     listener.server = try configuration.tls.map { try Self.encrypted($0) } ?? Self.plain
+    handler.begin()
     let responder = SyncResponder(handler: handler)
     try await listener.run(
       CallbackResponder<ServerContext> { request, context in

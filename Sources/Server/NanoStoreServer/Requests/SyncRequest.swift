@@ -79,6 +79,12 @@ package struct SyncRequest {
       return known == "*" || known == tag || known == "W/\(tag)"
     }
   }
+
+  /// The header `Range`; nil if the client has a part of content with another entity tag, or does not know its tag.
+  func range(of tag: String) -> String? {
+    guard headers[.ifRange].map({ $0.trimmingSpaces == tag }) ?? true else { return nil }
+    return headers[.range]
+  }
 }
 
 extension String {

@@ -30,7 +30,7 @@ extension HTTPPeer {
     case .selector(let selector):
       call = HTTPCall(
         .POST, url.text("_changes", query + [("filter", "_selector")]),
-        .json(["selector": .object(selector)]))
+        .json(["selector": .object(Selector.plain(selector))]))
     }
     let waiting = waits ? connector.limits.waiting : nil
     do {

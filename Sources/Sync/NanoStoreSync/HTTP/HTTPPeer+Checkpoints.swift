@@ -11,7 +11,7 @@ extension HTTPPeer {
   }
 
   package func setCheckpoint(_ id: String, _ body: DocumentObject) async throws {
-    // Another session may write the same one: once more with its revision, and then not, since the next one comes soon.
+    // Another session may write the same one: once more with its revision.
     if try await !set(id, body, isFinal: false) { _ = try await set(id, body, isFinal: true) }
   }
 

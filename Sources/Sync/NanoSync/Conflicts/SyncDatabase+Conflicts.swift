@@ -106,7 +106,11 @@ extension SyncDatabase {
         outcome = .merged(overridden: overridden)
       }
       // Another write may have changed the document in the meantime; the loop then looks again.
-      _ = try resolve(conflict, with: content)
+      if try !resolve(conflict, with: content),
+        try self.revisions([id])[id]?.leaves == revisions.leaves
+      {
+        return .open(missing: nil)
+      }
     }
     return outcome
   }
@@ -163,20 +167,26 @@ extension SyncDatabase {
         id: conflict.key, parent: id, isDeleted: true,
         body: [Self.resolvedField: .string(container.description)])
     }
+    var container = winner
+    var edits: [DocumentEdit] = []
+    if let content {
+      let attachments = Self.attachments(conflict, winning, losing).merged
+      if content != winning.body || attachments != winning.attachments {
+        container = RevisionID(
+          parent: winner, isDeleted: false, body: try SyncJSON.plain(content),
+          attachments: attachments.map(\.identity))
+        edits.append(
+          DocumentEdit(
+            id: conflict.key, parent: winner, body: content, attachments: attachments))
+      }
+    } else {
+      edits.append(deletion(winner, winner))
+    }
+    // Together, and the deletion first: if the result expires at once, the other version must not become the document.
+    edits.insert(deletion(other, container), at: 0)
     do {
       try revising { _ in
-        var container = winner
-        if let content {
-          let attachments = Self.attachments(conflict, winning, losing).merged
-          if content != winning.body || attachments != winning.attachments {
-            let successor = DocumentEdit(
-              id: conflict.key, parent: winner, body: content, attachments: attachments)
-            container = try edit([successor])[0].get()
-          }
-        } else {
-          _ = try edit([deletion(winner, winner)])[0].get()
-        }
-        _ = try edit([deletion(other, container)])[0].get()
+        for result in try edit(edits) { _ = try result.get() }
       }
     } catch let error as StoreError where error.code == .revisionConflict {
       return false

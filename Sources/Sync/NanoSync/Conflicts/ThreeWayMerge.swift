@@ -55,8 +55,8 @@ package struct ThreeWayMerge {
     if !counters.isEmpty, case .object(let winner)? = winner, case .object(let other)? = other {
       return .object(merge(base?.object ?? [:], winner, other, path, &overridden))
     }
-    if winner == other || other == base { return winner }
-    if winner == base { return other }
+    if areEqual(winner, other) || areEqual(other, base) { return winner }
+    if areEqual(winner, base) { return other }
     if sets.contains(field), let winner = winner?.array, let other = other?.array {
       return .array(Self.union(base?.array ?? [], winner, other))
     }
@@ -121,7 +121,7 @@ package struct ThreeWayMerge {
   static func mayCount(_ before: DocumentObject, _ after: DocumentObject) -> Bool {
     after.contains { name, value in
       switch value {
-      case .int, .double, .decimal: value != before[name]
+      case .int, .double, .decimal: !areEqual(value, before[name])
       case .object(let object): mayCount(before[name]?.object ?? [:], object)
       default: false
       }
@@ -132,9 +132,36 @@ package struct ThreeWayMerge {
   private static func union(
     _ base: [DocumentValue], _ winner: [DocumentValue], _ other: [DocumentValue]
   ) -> [DocumentValue] {
-    let removed = Set(base).subtracting(other)
-    let kept = winner.filter { !removed.contains($0) }
-    let known = Set(winner).union(base)
-    return kept + other.filter { !known.contains($0) }
+    let (base, own, others) = (Elements(base), Elements(winner), Elements(other))
+    let kept = winner.filter { !base.contains($0) || others.contains($0) }
+    return kept + other.filter { !own.contains($0) && !base.contains($0) }
+  }
+
+  private struct Elements {
+    private let values: Set<DocumentValue>
+    /// Those that contain NaN, which a set does not find.
+    private let unequal: [DocumentValue]
+
+    init(_ array: [DocumentValue]) {
+      values = Set(array)
+      unequal = array.filter { $0 != $0 }
+    }
+
+    func contains(_ value: DocumentValue) -> Bool {
+      values.contains(value) || unequal.contains { areEqual($0, value) }
+    }
+  }
+}
+
+/// Whether two values are equal. NaN equals itself, as in queries: a number that stays NaN was not changed.
+private func areEqual(_ a: DocumentValue?, _ b: DocumentValue?) -> Bool {
+  switch (a, b) {
+  case (.double(let a)?, .double(let b)?): a == b || a.isNaN && b.isNaN
+  case (.array(let a)?, .array(let b)?):
+    a.count == b.count && zip(a, b).allSatisfy { areEqual($0, $1) }
+  case (.object(let a)?, .object(let b)?):
+    a.count == b.count
+      && zip(a, b).allSatisfy { $0.0.hasSameBytes(as: $1.0) && areEqual($0.1, $1.1) }
+  default: a == b
   }
 }

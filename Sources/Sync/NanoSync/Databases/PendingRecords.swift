@@ -34,7 +34,8 @@ struct PendingRecords {
     guard saved[key] == nil, !deleted.contains(key), !record.isHidden else { return record }
     if let document = documents[key] {
       if try database.assign(document, &record, &state, writer) { changedKeys.insert(key) }
-      // What has no revision must not be replaced: it would be lost.
+      // What has no revision must not be replaced: it would be lost. The row of a foreign document does not tell.
+      if document.revision == nil { _ = try DocumentMapping.parts(of: document) }
       guard record.row?.rowID == document.rowID, record.row?.revision == document.revision else {
         _ = try DocumentMapping.parts(of: document)
         throw SyncDatabase.conflict(key.description)
@@ -111,6 +112,11 @@ struct PendingRecords {
 
   /// Rejects what the store cannot hold.
   mutating func check(_ document: SyncDocument) throws {
+    if let field = document.body.first(where: { DocumentMapping.isReserved($0.name) })?.name {
+      throw StoreError(
+        .valueNotStorable, "A field that begins with an underscore is reserved for the protocol",
+        [.field: field, .key: document.id, .hint: "rename the field"])
+    }
     let stored = try DocumentMapping.document(document)
     // References to attachments are resolved later.
     if document.attachments.isEmpty, let key = stored.header.key {

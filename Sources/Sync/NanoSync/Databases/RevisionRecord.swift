@@ -119,6 +119,37 @@ extension RevisionRecord {
     }
   }
 
+  /// The length in bytes beyond which a record keeps less content of earlier revisions. PostgreSQL refuses
+  /// values of 256 MB, in a binary form that can take six times as much as the text.
+  static let maximumLength = 32 << 20
+
+  /// Keeps the content of earlier revisions only as far as a record can hold it, the newest first. It is for merging, and
+  /// must not keep the document from being written.
+  mutating func limitAncestors() {
+    let leaves = tree.leafIDs
+    let ancestors = bodies.filter { !leaves.contains($0.key) }
+    bodies = bodies.filter { leaves.contains($0.key) }
+    guard let length = Self.length(of: body) else { return }
+    var rest = Self.maximumLength - length
+    for (id, content) in ancestors.sorted(by: { $0.key > $1.key }) {
+      guard let length = Self.length(of: content.body, levels: Self.levelsOfContent), length <= rest
+      else { continue }
+      bodies[id] = content
+      rest -= length
+    }
+  }
+
+  /// The number of objects that enclose content in the stored form: `{"b":{"1-a":{"body":{}}}}`.
+  private static let levelsOfContent = 3
+
+  /// Returns the length of an object inside a number of others; nil if it cannot be stored there.
+  private static func length(of object: DocumentObject, levels: Int = 0) -> Int? {
+    var json = JSONWriter(capacity: 256)
+    for _ in 0..<levels { _ = json.enter() }
+    json.object(object)
+    return json.failure == nil ? json.count : nil
+  }
+
   /// Removes the content of revisions that the tree no longer has.
   mutating func dropUnknownBodies() {
     var unknown = Set(bodies.keys)

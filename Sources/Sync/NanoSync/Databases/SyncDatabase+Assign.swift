@@ -19,6 +19,7 @@ extension SyncDatabase {
       documents[stored.rowID] = Document(stored, in: name)
     }
     let hasPrevious = try hasPreviousBodies(writer)
+    let formerKeys = try writer.formerKeys(ofRows: documents.keys.sorted(), in: name)
     var changed = OrderedKeys()
     for row in rows {
       if row.isDeleted {
@@ -28,10 +29,13 @@ extension SyncDatabase {
         }
         // Otherwise, a problem may be that of the loser of a conflict, or of a document that has the key now.
         guard record.row?.rowID == row.rowID else {
-          if record.row == nil, record.tree.winner?.isDeleted != false,
-            try self.documents([key], writer).isEmpty
-          {
+          if record.row == nil, try self.documents([key], writer).isEmpty {
             state.forgetProblem(of: row)
+            if record.tree.winner?.isDeleted == false {
+              try settle(&record, &state, writer)
+              known[key] = record
+              changed.insert(key)
+            }
           }
           continue
         }
@@ -42,14 +46,20 @@ extension SyncDatabase {
       } else if let document = documents[row.rowID] {
         state.forgetProblem(of: row)
         guard let key = document.header.key else {
-          do throws(StoreError) { _ = try DocumentMapping.parts(of: document) } catch {
+          do {
+            _ = try DocumentMapping.parts(of: document)
+            // Only this is rolled back if a unique index rejects the stored form.
+            try store.write { try addKey(document, writer) }
+          } catch let error as StoreError where error.concernsDocument {
             state.note(error, "row \(row.rowID)")
-            continue
           }
-          try addKey(document, writer)
           continue
         }
-        if hasPrevious { try assignFormerKey(of: document, &known, &changed, &state, writer) }
+        var former = formerKeys[row.rowID].map { [$0] } ?? []
+        if hasPrevious { former += try previousKey(ofRow: row.rowID, writer) }
+        for other in former where other != key {
+          try assignFormerKey(other, ofRow: row.rowID, &known, &changed, &state, writer)
+        }
         var record = known[key] ?? RevisionRecord(key)
         guard try assign(document, &record, &state, writer, hasPrevious: hasPrevious) else {
           continue
@@ -92,29 +102,37 @@ extension SyncDatabase {
   private func addKey(_ document: Document, _ writer: any EngineWriter) throws {
     guard let rowID = document.rowID else { return }
     let header = document.header
-    // In stored form, which the row of another program need not have.
+    // In stored form, which the row of another program need not have: it may have larger integers, or a name twice.
     var body = JSONWriter(capacity: 512)
-    try document.write(to: &body)
+    body.object(try document.object())
+    if let failure = body.failure { throw failure }
     let expiration = try writer.expirations(ofRows: [rowID], in: name)[rowID]
+    let key = try DocumentKey(UUID().uuidString.lowercased())
     _ = try writer.delete(.rowID(rowID), from: name)
     _ = try writer.insert(
       NewDocument(
-        key: try DocumentKey(UUID().uuidString.lowercased()), type: header.type,
-        version: header.version, added: header.added ?? Clock.microseconds(), rowID: rowID,
-        body: body.bytes), into: name)
+        key: key, type: header.type, version: header.version,
+        added: header.added ?? Clock.microseconds(), rowID: rowID, body: body.bytes), into: name)
+    // A bag has a document with a key by its key.
+    try store.moveReferences(from: .rowID(rowID), to: .key(key), of: name, writer)
     if let expiration { try writer.setExpirations([(rowID, expiration)], in: name) }
   }
 
-  /// A document that got another key is deleted under the former one.
+  /// The key that a document had before it was changed.
+  private func previousKey(
+    ofRow rowID: Int64, _ writer: any EngineWriter
+  ) throws -> [DocumentKey] {
+    var keys: [DocumentKey] = []
+    _ = try writer.previousBody(ofRow: rowID, in: name) { if let key = $0.key { keys = [key] } }
+    return keys
+  }
+
+  /// A document that got another key, or whose row is another document now, is deleted under the former key.
   private func assignFormerKey(
-    of document: Document, _ known: inout [DocumentKey: RevisionRecord],
+    _ former: DocumentKey, ofRow rowID: Int64, _ known: inout [DocumentKey: RevisionRecord],
     _ changed: inout OrderedKeys, _ state: inout SyncState, _ writer: any EngineWriter
   ) throws {
-    guard let rowID = document.rowID else { return }
-    var former: DocumentKey?
-    _ = try writer.previousBody(ofRow: rowID, in: name) { former = $0.key }
-    guard let former, former != document.header.key,
-      var record = try known[former] ?? record(former, writer), record.row?.rowID == rowID
+    guard var record = try known[former] ?? record(former, writer), record.row?.rowID == rowID
     else { return }
     try assignDeletion(&record, &state, writer)
     known[former] = record
@@ -131,7 +149,9 @@ extension SyncDatabase {
   ) throws -> Bool {
     guard let rowID = document.rowID else { return false }
     let row = RevisionRecord.Row(rowID: rowID, revision: document.revision)
-    guard record.row != row else { return false }
+    guard
+      try record.row != row || hasPrevious && isChangedForeign(document.revision, rowID, writer)
+    else { return false }
     let key = record.id.description
     let parts: DocumentMapping.Parts
     do {
@@ -142,7 +162,7 @@ extension SyncDatabase {
     }
     if state.problems[key] != nil { state.problems[key] = nil }
     let previous = hasPrevious ? try keepPrevious(&record, rowID, writer) : nil
-    let parent = record.tree.winner
+    let parent = parent(ofDocument: record)
     let attachments = try attachments(parts.attachments, record, parent, writer)
     // Two stores that both add 1 have added 2. Documents that both insert, such as imported ones, are the same.
     let isEdit = parent?.isDeleted == false
@@ -157,6 +177,25 @@ extension SyncDatabase {
     record.attachments = attachments
     record.row = row
     return true
+  }
+
+  /// Returns whether a row that stays foreign, without a revision in the store, has changed: its previous body is removed
+  /// when it gets a revision here.
+  private func isChangedForeign(
+    _ revision: Int64?, _ rowID: Int64, _ writer: any EngineWriter
+  ) throws -> Bool {
+    try revision == nil && writer.previousBody(ofRow: rowID, in: name) { _ in }
+  }
+
+  /// Returns the revision that a document follows.
+  ///
+  /// If it was deleted and inserted again, that is the deletion: the winner may be the loser of a conflict, which stays one.
+  private func parent(ofDocument record: RevisionRecord) -> RevisionTree.Leaf? {
+    guard let winner = record.tree.winner, !winner.isDeleted, record.row == nil,
+      let deletion = record.tree.leaves.first(where: \.isDeleted),
+      deletion.id.generation >= winner.id.generation
+    else { return record.tree.winner }
+    return deletion
   }
 
   /// Keeps the content of the winning revision, which the document no longer has.
@@ -191,7 +230,17 @@ extension SyncDatabase {
     if let row = record.row { try writer.removePreviousBodies(ofRows: [row.rowID], in: name) }
     record.row = nil
     record.attachments = []
-    // The loser of a conflict is the document now.
+    // The loser of a conflict is the document now, unless a program has saved another one, whose own change follows.
+    guard record.tree.winner?.isDeleted == false, try documents([record.id], writer).isEmpty else {
+      return
+    }
+    try settle(&record, &state, writer)
+  }
+
+  /// Stores the winner of a record as its document.
+  private func settle(
+    _ record: inout RevisionRecord, _ state: inout SyncState, _ writer: any EngineWriter
+  ) throws {
     var pending = PendingRecords([record.id: record])
     do {
       // Only this is rolled back if, for example, a unique index rejects it: the record then has its content.
@@ -216,13 +265,13 @@ extension SyncDatabase {
       guard !rows.isEmpty else { return }
       for row in rows { cursor.advance(row) }
       let found = try records(Set(rows.compactMap(\.key)), writer)
-      var existing: Set<Int64> = []
+      var existing: [Int64: DocumentKey] = [:]
       try writer.get(rowIDs: found.values.compactMap(\.row?.rowID).sorted(), in: name) {
-        existing.insert($0.rowID)
+        existing[$0.rowID] = $0.key
       }
       var changed: [RevisionRecord] = []
       for (_, var record) in found {
-        guard let row = record.row, !existing.contains(row.rowID) else { continue }
+        guard let row = record.row, existing[row.rowID] != record.id else { continue }
         try assignDeletion(&record, &state, writer)
         changed.append(record)
       }
@@ -245,7 +294,7 @@ extension SyncState {
   /// Whether the feed has all changes since the position. That of a backup continues the one it was made of.
   func continues(_ feed: FeedState) -> Bool {
     (timeline == feed.timeline || timeline == feed.origin)
-      && feed.pruned <= max(cursor.number, floor)
+      && feed.hasDeletions(after: cursor, floor: floor)
   }
 
   /// The number of documents whose problem is reported. Arbitrary.
@@ -313,8 +362,9 @@ extension SyncDatabase {
         piece.withUnsafeBytes { digest.update($0) }
         length += Int64(piece.count)
       }
-    } catch let error as StoreError where error.code == .notFound {
-      // A reference to content that the store does not have yet; it has a digest nevertheless, until the next revision.
+    } catch let error as StoreError where error.code == .notFound || error.code == .corruptFile {
+      // A reference to content that the store does not have yet, or that is damaged, which reading it reports; it has a
+      // digest nevertheless, until the next revision.
       return (attachment.digest, attachment.length)
     }
     return (digest.text(), length)

@@ -81,10 +81,11 @@ extension SyncDatabase {
     var state = try requireState(writer)
     let before = state
     guard let feed = try writer.feed(of: name) else { throw Self.untracked(name) }
+    // Otherwise, it is a copy, whose records are connected with its documents when it is set up, or another collection,
+    // whose documents are not those of the records.
+    guard try writer.keepsPreviousBodies(in: name) else { throw Self.notEnabled(name) }
     try adopt(writer)
     if !state.continues(feed) {
-      // Documents that are gone are deletions only if the collection is the one that had them.
-      guard try writer.keepsPreviousBodies(in: name) else { throw Self.untracked(name) }
       state.cursor = .start
       state.floor = feed.pruned
       state.isRestarted = true

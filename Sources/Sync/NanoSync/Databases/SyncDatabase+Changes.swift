@@ -117,6 +117,19 @@ extension SyncDatabase {
     }
   }
 
+  /// Returns the number of the last change of a document; nil if it has no revisions.
+  package func changeNumber(of id: String) throws -> Int64? {
+    guard let key = try? DocumentKey(id) else { return nil }
+    try catchUp()
+    return try store.read {
+      try store.reading(.snapshot) { reader in
+        var rowID: Int64?
+        try reader.get(.key(key), in: records) { rowID = $0.rowID }
+        return try rowID.flatMap { try reader.feedNumber(ofRow: $0, in: records) }
+      }
+    }
+  }
+
   /// Finds the end of the feed in steps that halve the distance, since there is no call for it.
   private func end(_ reader: any EngineReader) throws -> FeedCursor {
     var (low, high) = (Int64(0), Int64(1) << 61)
@@ -153,8 +166,10 @@ extension SyncDatabase {
   func countChanges(
     since: RevisionChange.Sequence?, limit: Int, _ reader: any EngineReader
   ) throws -> Int {
-    try reader.feedRows(
+    let rows = try reader.feedRows(
       after: try start(since, reader).1, limit: limit, settledOnly: false, in: records
-    ).rows.count { !$0.isDeleted }
+    ).rows
+    // Purged documents are no changes, but after a full page there may be any number of changes.
+    return rows.count < limit ? rows.count { !$0.isDeleted } : limit
   }
 }

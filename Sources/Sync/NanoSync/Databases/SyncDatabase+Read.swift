@@ -120,7 +120,11 @@ extension SyncDatabase {
         try records(keys, writer),
         documents: try documents(keys.filter { !RevisionRecord.isHidden($0) }, writer))
       for key in keys where !RevisionRecord.isHidden(key) {
-        _ = try pending.record(key, &state, self, writer)
+        do {
+          _ = try pending.record(key, &state, self, writer)
+        } catch let error as StoreError where error.code == .valueNotStorable {
+          // It is among the problems, and must not keep others from being read.
+        }
       }
       try save(pending.changed, writer)
       try setState(state, writer)

@@ -85,11 +85,10 @@ extension SyncDatabase {
     }
     let attachments = isKnown ? [] : try resolved(document, old, pending, permission)
     new.tree.add(document.history, isDeleted: document.isDeleted)
-    if isKnown, new.tree == old.tree {
-      if new.tree.leaf(document.revision) != nil, new.shared != document.revision {
-        new.shared = document.revision
-      }
-      return
+    if isKnown, new.tree == old.tree { return }
+    // A longer history of a known revision may replace another one, like a new revision.
+    if isKnown, let validation, new.tree.leafIDs != old.tree.leafIDs {
+      try validation(try current(old, pending), try known(document, old, pending))
     }
     if !isKnown {
       let isPlainDeletion = document.isDeleted && document.body.isEmpty && attachments.isEmpty
@@ -103,6 +102,19 @@ extension SyncDatabase {
     new.stem(to: state.revisionLimit)
     guard new.tree.contains(document.revision) || isKnown else { return }
     try pending.replace(old, with: new, self, writer)
+  }
+
+  /// Returns what the database has of a known revision, whatever a client says about it: the leaf that descends from it.
+  private func known(
+    _ document: SyncDocument, _ record: RevisionRecord, _ pending: PendingRecords
+  ) throws -> SyncDocument {
+    let id = record.tree.leaves(from: document.revision).first?.id ?? document.revision
+    let content =
+      id == record.tree.winner?.id ? try pending.winningContent(record) : record.bodies[id]
+    return SyncDocument(
+      id: document.id, revision: id, isDeleted: record.tree.isDeleted(id),
+      body: content?.body ?? [:], attachments: content?.attachments ?? [],
+      history: record.tree.history(of: id))
   }
 
   /// Returns the winning revision if it is live.

@@ -100,14 +100,18 @@ package final class SyncDatabase: Sendable {
 
   /// Refuses a name with which the key of the state could be that of something else that belongs to another database.
   private func checkName() throws(StoreError) {
-    let folded = name.foldingASCII
-    guard !folded.hasExactSuffix(Self.securitySuffix),
-      ![Self.localInfix, Self.conflictInfix].contains(where: { "\(folded)/".contains(exactly: $0) })
-    else {
+    guard Self.isPossible(name: name) else {
       throw StoreError(
         .invalidName, "The name of a synced collection has a part that sync uses",
         [.collection: name, .hint: "use a name without that part"])
     }
+  }
+
+  /// Whether a collection of this name can be synced.
+  package static func isPossible(name: String) -> Bool {
+    let folded = name.foldingASCII
+    return !folded.hasExactSuffix(securitySuffix)
+      && ![localInfix, conflictInfix].contains { "\(folded)/".contains(exactly: $0) }
   }
 
   private func existingState(_ reader: any EngineReader) throws -> SyncState? {
@@ -156,12 +160,14 @@ extension SyncDatabase {
   }
 
   func requireState(_ reader: any EngineReader) throws -> SyncState {
-    guard let state = try state(reader) else {
-      throw StoreError(
-        .invalidArgument, "The collection is not set up for sync",
-        [.collection: name, .hint: "call enableSync(for:)"])
-    }
+    guard let state = try state(reader) else { throw Self.notEnabled(name) }
     return state
+  }
+
+  package static func notEnabled(_ name: String) -> StoreError {
+    StoreError(
+      .invalidArgument, "The collection is not set up for sync",
+      [.collection: name, .hint: "call enableSync(for:)"])
   }
 
   /// The number of revisions that are kept for each leaf.
@@ -245,6 +251,12 @@ extension SyncDatabase {
     for record in kept {
       var json = JSONWriter(capacity: 256)
       json.object(record.body)
+      if json.failure != nil || json.count > RevisionRecord.maximumLength {
+        var smaller = record
+        smaller.limitAncestors()
+        json.removeAll()
+        json.object(smaller.body)
+      }
       try json.checkStorable(limit: .max)
       bytes.append(contentsOf: json.bytes)
       ends.append(bytes.count)

@@ -42,10 +42,9 @@ enum DocumentMapping {
       }
       object[Attachment.field] = nil
     }
-    let underscored = object.names.first {
-      $0.utf8.first == UInt8(ascii: "_") && !SyncDocument.isContent($0)
+    if let underscored = object.names.first(where: isReserved) {
+      throw reserved(underscored, "begins with an underscore", document)
     }
-    if let underscored { throw reserved(underscored, "begins with an underscore", document) }
     guard object[Self.header] == nil else {
       throw reserved(Self.header, "is reserved for the class of a document", document)
     }
@@ -58,6 +57,11 @@ enum DocumentMapping {
       object = body
     }
     return Parts(body: object, attachments: attachments)
+  }
+
+  /// Whether the protocol reserves the name of a field.
+  static func isReserved(_ name: String) -> Bool {
+    name.utf8.first == UInt8(ascii: "_") && !SyncDocument.isContent(name)
   }
 
   private static func reserved(

@@ -117,10 +117,19 @@ package struct LocalPeer: SyncPeer {
   package func write(
     _ documents: [SyncDocument], ancestors: IDMap<[RevisionID]>, from store: Store
   ) async throws -> [PeerRefusal] {
+    let withContent =
+      store === database.store ? [] : documents.filter { !$0.attachments.isEmpty }.map(\.id)
+    let known = withContent.isEmpty ? IDMap() : try await run { try $0.revisions(withContent) }
     var copies: [SyncDocument] = []
     for var document in documents {
       for (index, attachment) in document.attachments.enumerated() {
         guard let content = attachment.content, store !== database.store else { continue }
+        // What a leaf of the target has is there.
+        if let same = known[document.id]?.content(content.digest) {
+          document.attachments[index].content = same
+          document.attachments[index].length = same.length
+          continue
+        }
         document.attachments[index] = try await attachment.copied(
           content, from: store, to: database.store)
       }
@@ -159,8 +168,21 @@ extension PeerFilter {
   }
 }
 
+extension DocumentRevisions {
+  /// Returns the content with a digest, if a leaf has it.
+  fileprivate func content(_ digest: String) -> Attachment? {
+    for leaf in leaves {
+      for case let content? in (self[leaf.id]?.attachments ?? []).map(\.content)
+      where content.digest.hasSameBytes(as: digest) {
+        return content
+      }
+    }
+    return nil
+  }
+}
+
 extension SyncAttachment {
-  /// Copies the content to another store, unless it is there.
+  /// Copies the content to another store.
   fileprivate func copied(
     _ content: Attachment, from source: Store, to target: Store
   ) async throws -> SyncAttachment {

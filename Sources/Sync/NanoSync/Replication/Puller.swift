@@ -12,7 +12,7 @@ struct Puller: Sendable {
   private var peer: any SyncPeer { session.peer }
 
   /// Pulls until there is nothing left, or until the task is canceled if the replication is continuous.
-  func run(whenIdle: @Sendable () -> Void) async throws {
+  func run() async throws {
     let checkpoint = try session.checkpointID(.pull)
     var position = try await session.resume(checkpoint)
     var saves: Int64 = 0
@@ -25,11 +25,13 @@ struct Puller: Sendable {
       while true {
         // The next page is on its way while this one is processed.
         let current = page
+        let wanted = current.wanted.compactMap(\.first?.id)
         async let next: Page? =
           current.hasMore ? self.page(since: current.last, waits: false) : nil
-        session.report { status in
-          status.total = max(status.total, status.done + current.ids.count + current.pending)
-          if !current.ids.isEmpty { status.phase = .busy }
+        if current.ids.isEmpty {
+          session.report { $0.total = max($0.total, $0.done + current.pending) }
+        } else {
+          session.begin(.pull, current.ids, tried: wanted, pending: current.pending)
         }
         let failed = try await pull(current.wanted, &portion)
         try await session.update(&retries, of: current.ids, failed, .pull)
@@ -40,17 +42,18 @@ struct Puller: Sendable {
         // Meanwhile, the next page is stored. One page is finished after another.
         try await finishing.next()
         finishing.addTask { [saves] in
-          if !current.wanted.isEmpty {
-            try await resolveConflicts(current.wanted.compactMap(\.first?.id))
+          if !wanted.isEmpty { try await resolveConflicts(wanted) }
+          if isMoved {
+            try await session.save(
+              checkpoint, .pull, current.last, count: saves, hasChanges: !current.ids.isEmpty)
           }
-          if isMoved { try await session.save(checkpoint, .pull, current.last, count: saves) }
         }
         if let following = try await next {
           page = following
           continue
         }
         try await finishing.waitForAll()
-        whenIdle()
+        session.rest(.pull)
         guard options.isContinuous else { return }
         page = try await self.page(since: current.last, waits: true)
       }
@@ -89,6 +92,7 @@ struct Puller: Sendable {
     let ids = retries.entries.ids.sorted()
     for start in stride(from: 0, to: ids.count, by: Self.idsPerRequest) {
       let some = Array(ids[start...].prefix(Self.idsPerRequest))
+      session.again(some, .pull)
       let page = try await peer.changes(
         since: nil, limit: some.count, filter: .ids(some), waits: false)
       let wanted = try await wanted(page.changes)
@@ -134,7 +138,11 @@ struct Puller: Sendable {
         guard !some.isEmpty else { return }
         group.addTask { [some] in try await fetch(some, matching: selector) }
       }
-      for _ in 0..<options.requests { request() }
+      var requests = 0
+      while requests < options.requests, !rest.isEmpty {
+        request()
+        requests += 1
+      }
       while let fetched = try await group.next() {
         portion.note(fetched.documents)
         request()
@@ -263,6 +271,11 @@ struct Puller: Sendable {
       } catch let error as StoreError where error.concernsDocument {
         // The merge violates a unique index, for example: the conflict stays open.
         session.fail(id, .pull, error.message, isRetried: true)
+      } catch
+        where !(error is StoreError || error is PeerError || error is CancellationError)
+      {
+        // An error of the closure in the rules.
+        session.fail(id, .pull, error.localizedText, isRetried: true)
       }
     }
   }

@@ -12,7 +12,7 @@ struct Pusher: Sendable {
   private var peer: any SyncPeer { session.peer }
 
   /// Pushes until there is nothing left, or until the task is canceled if the replication is continuous.
-  func run(whenIdle: @Sendable () -> Void) async throws {
+  func run() async throws {
     let checkpoint = try session.checkpointID(.push)
     var position = try await session.resume(checkpoint).flatMap { RevisionChange.Sequence($0) }
     var retries = try await session.retries(checkpoint)
@@ -29,10 +29,9 @@ struct Pusher: Sendable {
         current.changes.hasMore ? self.page(since: current.changes.last) : nil
       let all = current.changes.changes
       if !all.isEmpty {
-        session.report { status in
-          status.total = max(status.total, status.done + all.count)
-          status.phase = .busy
-        }
+        session.begin(.push, all.map(\.id))
+        // Those that still have a problem are reported again.
+        for change in all { reported[change.id] = nil }
         let refused = try await push(current.missing)
         try await session.update(&retries, of: all.map(\.id), refused, .push)
         session.report { $0.done += all.count }
@@ -40,14 +39,16 @@ struct Pusher: Sendable {
       if current.changes.last != position {
         position = current.changes.last
         saves += 1
-        try await session.save(checkpoint, .push, current.changes.last.description, count: saves)
+        try await session.save(
+          checkpoint, .push, current.changes.last.description, count: saves,
+          hasChanges: !all.isEmpty)
       }
       if let following = try await next {
         page = following
         continue
       }
       try await reportProblems(&reported)
-      whenIdle()
+      session.rest(.push)
       guard options.isContinuous else { return }
       try await changes.next()
       page = try await self.page(since: position)
@@ -75,6 +76,7 @@ struct Pusher: Sendable {
   private func retry(_ retries: inout RetryList) async throws {
     let ids = retries.entries.ids
     guard !ids.isEmpty else { return }
+    session.again(ids, .push)
     let changes = try await session.local { database in
       let found = try database.revisions(ids)
       return ids.compactMap { id in
@@ -87,6 +89,7 @@ struct Pusher: Sendable {
   /// Reports documents that cannot be pushed, each once.
   private func reportProblems(_ reported: inout IDMap<String>) async throws {
     let problems = try await session.local { try $0.problems() }
+    session.again(reported.ids.filter { problems[$0] == nil }, .push)
     for (key, reason) in problems where reported[key] != reason {
       session.fail(key, .push, reason, isRetried: false)
     }
@@ -141,7 +144,7 @@ struct Pusher: Sendable {
         try missing.missing.compactMap { found[id]?[$0] }.filter { document in
           // What was replaced in the meantime follows with the next changes.
           guard found[id]?.tree.leaf(document.revision) != nil else { return false }
-          return try document.isDeleted || filter?.accepts(document.id, document.body) ?? true
+          return try document.isDeleted || filter?.accepts(document) ?? true
         }
       }
     }

@@ -7,18 +7,29 @@ import Synchronization
 /// Replicates a database with a peer, once or continuously, and again after errors that pass.
 package final class Replication: Sendable {
   private let database: SyncDatabase
-  private let peer: any SyncPeer
+  private let makePeer: @Sendable () async throws -> any SyncPeer
   private let options: ReplicationOptions
   private let report: @Sendable ((inout SyncStatus) -> Void) -> Void
   private let retryNow = ChangeSignal()
 
   /// - Parameter report: Receives changes of the status.
-  package init(
+  package convenience init(
     _ database: SyncDatabase, with peer: any SyncPeer, _ options: ReplicationOptions,
     report: @escaping @Sendable ((inout SyncStatus) -> Void) -> Void
   ) {
+    self.init(database, options, makePeer: { peer }, report: report)
+  }
+
+  /// - Parameters:
+  ///   - makePeer: Prepares both sides and returns the other one, at the beginning of each attempt.
+  ///   - report: Receives changes of the status.
+  package init(
+    _ database: SyncDatabase, _ options: ReplicationOptions,
+    makePeer: @escaping @Sendable () async throws -> any SyncPeer,
+    report: @escaping @Sendable ((inout SyncStatus) -> Void) -> Void
+  ) {
     self.database = database
-    self.peer = peer
+    self.makePeer = makePeer
     self.options = options
     self.report = report
   }
@@ -39,7 +50,7 @@ package final class Replication: Sendable {
         return
       } catch {
         if Task.isCancelled || error is CancellationError { throw CancellationError() }
-        // Something was transferred: the next error is a new one.
+        // Something was transferred, and the next attempt begins after it: the next error is a new one.
         if progress.withLock({ $0 }) { (backoff, attempts) = (Backoff(), 0) }
         attempts += 1
         guard Self.passes(error), options.isContinuous || attempts < Self.attempts else {
@@ -84,53 +95,30 @@ package final class Replication: Sendable {
 
   private func attempt(_ progressed: @escaping @Sendable () -> Void) async throws {
     report { $0.phase = .connecting }
-    _ = try await peer.open(creates: options.createsDatabase && options.pushes)
+    let peer = try await makePeer()
+    _ = try await peer.open(creates: self.options.createsDatabase && self.options.pushes)
     report { $0.error = nil }
+    var options = self.options
+    if let make = options.makePushFilter {
+      options.pushFilter = try await database.offThread { try make($0) }
+    }
     let session = ReplicationSession(
       database: database, peer: peer, options: options,
       report: { [report] change in
         report { status in
-          let before = status.done
+          let before = status.pulled + status.pushed
           change(&status)
-          if status.done > before { progressed() }
+          if status.pulled + status.pushed > before { progressed() }
         }
-      })
-    let idle = IdleDirections(count: (options.pulls ? 1 : 0) + (options.pushes ? 1 : 0))
-    let whenIdle: @Sendable (SyncFailure.Direction) -> Void = { [report] direction in
-      guard idle.add(direction) else { return }
-      report { status in
-        status.phase = .idle
-        status.total = status.done
-      }
-    }
+      }, progressed: progressed)
     try await withThrowingTaskGroup(of: Void.self) { group in
-      if options.pulls {
-        group.addTask { try await Puller(session: session).run { whenIdle(.pull) } }
-      }
-      if options.pushes {
-        group.addTask { try await Pusher(session: session).run { whenIdle(.push) } }
-      }
+      if session.options.pulls { group.addTask { try await Puller(session: session).run() } }
+      if session.options.pushes { group.addTask { try await Pusher(session: session).run() } }
       try await group.waitForAll()
     }
     // What the pull resolved, the push may have missed.
-    if options.pulls, options.pushes, !options.isContinuous {
-      try await Pusher(session: session).run {}
-    }
-  }
-}
-
-/// Which directions have nothing left to transfer.
-private final class IdleDirections: Sendable {
-  private let idle = Mutex<Set<SyncFailure.Direction>>([])
-  private let count: Int
-
-  init(count: Int) { self.count = count }
-
-  /// Returns whether all directions are idle.
-  func add(_ direction: SyncFailure.Direction) -> Bool {
-    idle.withLock { idle in
-      idle.insert(direction)
-      return idle.count == count
+    if session.options.pulls, session.options.pushes, !session.options.isContinuous {
+      try await Pusher(session: session).run()
     }
   }
 }

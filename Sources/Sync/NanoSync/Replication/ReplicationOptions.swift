@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-package import NanoDocument
-
 /// The parameters of a replication of one database.
 package struct ReplicationOptions: Sendable {
   package var isContinuous = false
@@ -10,6 +8,8 @@ package struct ReplicationOptions: Sendable {
   package var pullFilter = PeerFilter.all
   /// Which live documents are pushed. Deletions are, since the deleted content is unknown.
   package var pushFilter: PushFilter?
+  /// Returns the filter at the beginning of each attempt, instead of `pushFilter`.
+  package var makePushFilter: (@Sendable (SyncDatabase) throws -> PushFilter)?
   package var rules = ConflictRules()
   /// Whether a database that does not exist at the peer is created.
   package var createsDatabase = true
@@ -21,19 +21,4 @@ package struct ReplicationOptions: Sendable {
   package var requests = 4
 
   package init() {}
-}
-
-/// A condition on documents to be pushed.
-package struct PushFilter: Sendable {
-  /// Identifies the filter in the names of checkpoints.
-  package var identity: String
-  package var accepts: @Sendable (_ id: String, _ body: DocumentObject) throws -> Bool
-
-  package init(
-    identity: String,
-    accepts: @escaping @Sendable (_ id: String, _ body: DocumentObject) throws -> Bool
-  ) {
-    self.identity = identity
-    self.accepts = accepts
-  }
 }

@@ -3,6 +3,7 @@
 import Crypto
 import Foundation
 import NanoDocument
+import Synchronization
 
 /// One run of a replication: its checkpoint, its failures, and what it reports.
 struct ReplicationSession: Sendable {
@@ -10,6 +11,9 @@ struct ReplicationSession: Sendable {
   let peer: any SyncPeer
   let options: ReplicationOptions
   let report: @Sendable ((inout SyncStatus) -> Void) -> Void
+  /// Called when the next attempt does not begin where this one did.
+  let progressed: @Sendable () -> Void
+  private let idle = IdleDirections()
   /// Identifies the run in checkpoints.
   let id = UUID().uuidString.lowercased()
 
@@ -21,8 +25,12 @@ struct ReplicationSession: Sendable {
       parts.append("pull")
       switch options.pullFilter {
       case .all: break
-      case .ids(let ids): parts += ids.sorted()
+      case .ids(let ids):
+        // An empty list selects nothing, and no filter everything.
+        parts.append("keys")
+        parts += ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
       case .selector(let selector):
+        parts.append("selector")
         parts.append(String(decoding: SyncJSON.bytes(selector), as: UTF8.self))
       }
     case .push:
@@ -56,18 +64,53 @@ struct ReplicationSession: Sendable {
     return SyncCheckpoint(own).resume(with: SyncCheckpoint(try await peer.checkpoint(checkpoint)))
   }
 
+  /// Reports that a direction transfers changes.
+  ///
+  /// - Parameters:
+  ///   - ids: The documents.
+  ///   - tried: Those that are transferred, which have not failed for now; all if nil.
+  ///   - pending: The number of changes after them, as far as it is known.
+  func begin(
+    _ direction: SyncFailure.Direction, _ ids: [String], tried: [String]? = nil, pending: Int = 0
+  ) {
+    report { status in
+      idle.remove(direction)
+      status.phase = .busy
+      status.total = max(status.total, status.done + ids.count + pending)
+      status.removeFailures(of: tried ?? ids, in: database.name, direction)
+    }
+  }
+
+  /// Reports that a direction has nothing left to transfer.
+  func rest(_ direction: SyncFailure.Direction) {
+    // Within the report, so that a direction that begins is not missed.
+    report { status in
+      guard idle.add(direction) == (options.pulls ? 1 : 0) + (options.pushes ? 1 : 0) else {
+        return
+      }
+      status.phase = .idle
+      status.total = status.done
+    }
+  }
+
   /// Saves how far both sides are.
+  ///
+  /// - Parameter hasChanges: Whether there were changes since the last time.
   func save(
-    _ checkpoint: String, _ direction: SyncFailure.Direction, _ sequence: String, count: Int64
+    _ checkpoint: String, _ direction: SyncFailure.Direction, _ sequence: String, count: Int64,
+    hasChanges: Bool
   ) async throws {
     let session = SyncCheckpoint.Session(id: id, sequence: sequence, count: count)
     // The newest state, since another process may replicate the same database.
     var others = SyncCheckpoint(try await peer.checkpoint(checkpoint))
     others.record(session)
+    var isSaved = true
     do {
       try await peer.setCheckpoint(checkpoint, others.body)
-    } catch let error as PeerError where error.kind == .forbidden {
+    } catch let error as PeerError where error.kind == .forbidden || error.status == 409 {
       // A user who may only read: this side's checkpoint does not match, and the next run looks at everything again.
+      // Or another session writes the same one all the time; the next one comes soon.
+      isSaved = false
     }
     let description = SyncCheckpoint.Description(
       peer: peer.identity, isPush: direction == .push, date: Date())
@@ -78,6 +121,7 @@ struct ReplicationSession: Sendable {
       description.add(to: &body)
       try database.setLocal(checkpoint, body)
     }
+    if isSaved, hasChanges { progressed() }
   }
 
   /// Returns the documents whose transfer is tried again.
@@ -104,6 +148,11 @@ struct ReplicationSession: Sendable {
     _ = try await localWrite { try $0.setLocal(name, body) }
   }
 
+  /// Reports that documents are tried again.
+  func again(_ ids: [String], _ direction: SyncFailure.Direction) {
+    report { $0.removeFailures(of: ids, in: database.name, direction) }
+  }
+
   func fail(
     _ key: String, _ direction: SyncFailure.Direction, _ message: String, isRetried: Bool
   ) {
@@ -112,6 +161,21 @@ struct ReplicationSession: Sendable {
       isRetried: isRetried)
     report { $0.add(failure) }
   }
+}
+
+/// Which directions have nothing left to transfer.
+private final class IdleDirections: Sendable {
+  private let idle = Mutex<Set<SyncFailure.Direction>>([])
+
+  /// Returns how many directions are idle.
+  func add(_ direction: SyncFailure.Direction) -> Int {
+    idle.withLock { idle in
+      idle.insert(direction)
+      return idle.count
+    }
+  }
+
+  func remove(_ direction: SyncFailure.Direction) { _ = idle.withLock { $0.remove(direction) } }
 }
 
 /// Documents whose transfer is tried again, stored as a local document, so that they are not forgotten.

@@ -33,7 +33,8 @@ public struct SyncStatus: Sendable, Hashable {
   public var resolved = 0
   /// The last error that made it wait, or that ended it.
   public var error: SyncError?
-  /// Documents that were not transferred, the newest last; at most ``maximumFailures``.
+  /// Documents that were not transferred, the newest last; at most ``maximumFailures``. A document is removed when it is
+  /// tried again.
   public var failures: [SyncFailure] = []
   /// Fields that both sides had changed, whose value on the losing side was replaced; the newest last.
   public var overridden: [OverriddenFields] = []
@@ -50,6 +51,18 @@ public struct SyncStatus: Sendable, Hashable {
     }
     failures.append(failure)
     failures = failures.suffix(Self.maximumFailures)
+  }
+
+  /// Removes the failures of documents that are tried again.
+  package mutating func removeFailures(
+    of keys: [String], in collection: String, _ direction: SyncFailure.Direction
+  ) {
+    guard !failures.isEmpty, !keys.isEmpty else { return }
+    let names = Set(keys.map { ExactName($0) })
+    failures.removeAll {
+      $0.direction == direction && $0.collection.hasSameBytes(as: collection)
+        && names.contains(ExactName($0.key))
+    }
   }
 }
 

@@ -3,10 +3,12 @@
 import Foundation
 package import NanoDocument
 
-/// The order of JSON values in CouchDB: null, Booleans, numbers, strings, arrays, objects.
+/// The order of JSON values in CouchDB: null, Booleans, numbers, strings, arrays, objects. Values of types that JSON lacks
+/// are the objects that JSON text has for them.
 package enum CollationOrder {
   /// Returns a negative number, 0 or a positive number, as the first value precedes, equals or follows the second.
   package static func compare(_ a: DocumentValue, _ b: DocumentValue) -> Int {
+    let (a, b) = (a.plainValue, b.plainValue)
     let (rank, other) = (rank(a), rank(b))
     guard rank == other else { return rank - other }
     switch (a, b) {
@@ -14,29 +16,22 @@ package enum CollationOrder {
     case (.int(let a), .int(let b)): return a < b ? -1 : a == b ? 0 : 1
     case (.array(let a), .array(let b)): return compare(a, b)
     case (.object(let a), .object(let b)): return compare(a, b)
+    case (.string(let a), .string(let b)): return compare(a, b)
     default: break
     }
     if let a = a.double, let b = b.double { return a < b ? -1 : a == b ? 0 : 1 }
-    return compare(text(a), text(b))
+    // Both are null.
+    return 0
   }
 
   private static func rank(_ value: DocumentValue) -> Int {
     switch value {
     case .null: 0
     case .bool: 1
-    case .int, .double, .decimal: 2
-    case .string, .date, .data, .url: 3
+    case .int, .double: 2
+    case .string: 3
     case .array: 4
-    case .object: 5
-    }
-  }
-
-  /// The text of a value that JSON has as a string.
-  private static func text(_ value: DocumentValue) -> String {
-    switch value {
-    case .string(let text): text
-    case .url(let url): url.relativeString
-    default: String(decoding: SyncJSON.bytes(value), as: UTF8.self)
+    case .object, .decimal, .date, .data, .url: 5
     }
   }
 

@@ -6,7 +6,11 @@ extension Selector {
   /// Returns whether a document matches.
   ///
   /// - Parameter document: Its fields, with `_id` and others that conditions may name.
-  package func matches(_ document: DocumentObject) -> Bool { holds(.object(document)) }
+  package func matches(_ document: DocumentObject) -> Bool {
+    // Only a document that is nested too deeply has no such text.
+    guard let plain = try? SyncJSON.plain(document) else { return false }
+    return holds(.object(plain))
+  }
 
   /// Returns whether a revision matches. Conditions may name `_id`, `_rev`, `_deleted` and `_attachments`.
   package func matches(_ document: SyncDocument) -> Bool { matches(document.selectable) }
@@ -91,10 +95,10 @@ extension DocumentValue {
     switch self {
     case .null: "null"
     case .bool: "boolean"
-    case .int, .double, .decimal: "number"
-    case .string, .date, .data, .url: "string"
+    case .int, .double: "number"
+    case .string: "string"
     case .array: "array"
-    case .object: "object"
+    case .object, .decimal, .date, .data, .url: "object"
     }
   }
 }

@@ -9,7 +9,7 @@ package import NanoDocument
 /// ```
 ///
 /// As in CouchDB, a condition on a missing field is false, `$ne`, `$nin` and negations included; only `"$exists": false`
-/// is true of it.
+/// is true of it. Conditions see documents as JSON text has them, in which a date is the object `{"$date": "…"}`.
 package indirect enum Selector: Sendable {
   case all([Selector])
   case any([Selector])
@@ -42,7 +42,7 @@ package indirect enum Selector: Sendable {
     guard let object = value.object else {
       throw .badRequest("Selector must be a JSON object")
     }
-    self = try Self.conditions(object, depth: 0).pushingNegations
+    self = try Self.conditions(Self.plain(object), depth: 0).pushingNegations
   }
 
   /// Interprets an object: its fields and operators all have to match.

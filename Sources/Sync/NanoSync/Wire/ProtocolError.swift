@@ -38,7 +38,8 @@ package struct ProtocolError: Error, Sendable, Hashable {
     case .documentTooLarge: self.init(413, "document_too_large", error[.key] ?? "")
     case .uniqueViolation, .deleteDenied, .readOnly, .notPermitted:
       self.init(403, "forbidden", error.message)
-    case .valueNotStorable, .invalidArgument, .typeMismatch, .corruptDocument, .tooComplex:
+    case .valueNotStorable, .invalidName, .invalidArgument, .typeMismatch, .corruptDocument,
+      .tooComplex:
       self = .invalidDocument(error.message)
     case .locked, .connectionLost, .closed, .full, .interrupted:
       self.init(503, "service_unavailable", error.message)
