@@ -108,7 +108,11 @@ private struct Code {
   private static func type(at index: Int, in lines: [String]) -> String? {
     var line = lines[index]
     if isAttribute(line), index + 1 < lines.count { line += " " + lines[index + 1] }
-    let pattern = /^(?:@\w+(?:\((?:[^()]|\([^()]*\))*\))? )*(?:final )?(?:struct|class|enum|actor|protocol) (\w+)/
+    let pattern =
+      #/
+      ^(?:@\w+(?:\((?:[^()]|\([^()]*\))*\))?\ )*(?:final\ )?
+      (?:struct|class|enum|actor|protocol)\ (\w+)
+      /#
     return line.firstMatch(of: pattern).map { String($0.1) }
   }
 

@@ -154,7 +154,8 @@ struct NoteScreenTests {
     try await wait { screen.titles == ["Bread", "Tea"] }
   }
 
-  @Test("A detail view is notified that its note was deleted, and restored") func deletion() async throws {
+  @Test("A detail view is notified that its note was deleted, and restored")
+  func deletion() async throws {
     let note = screen.notes.elements[2]
     let detail = Redraws { note.isDeleted ? "deleted" : note.title }
 

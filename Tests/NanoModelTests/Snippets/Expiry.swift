@@ -45,7 +45,7 @@ struct ExpirySnippets {
     let (sessions, coupons, logs) = (store["sessions"], store["coupons"], store["logs"])
     try await sessions.setExpirationRule(.after(.seconds(3_600)))  // an hour after the last write
     try await coupons.setExpirationRule(.field("validUntil"))  // at the date in a field
-    try await logs.setExpirationRule(.field("at", after: .seconds(86_400)))  // a day after the date in a field
+    try await logs.setExpirationRule(.field("at", after: .seconds(86_400)))  // one day later
 
     try await logs.save(["at": .date(.now.addingTimeInterval(-90_000))], key: "old")
     #expect(try await logs.get("old") == nil)

@@ -164,7 +164,7 @@ struct ModelsAndChangeSnippets {
     // ["020 7946 0101"] ada@example.org 38.0 UK
 
     let byCountry = try await people.find(\.country == "UK").count()  // 1: matches the default
-    let byEmail = try await people.find(\.email == "ada@example.org").count()  // 1: matches the former name
+    let byEmail = try await people.find(\.email == "ada@example.org").count()  // 1: former name
     let described = "\(ada.phone) \(ada.email ?? "") \(ada.shoeSize) \(ada.country)"
     #expect(described == #"["020 7946 0101"] ada@example.org 38.0 UK"#)
     #expect(byCountry == 1 && byEmail == 1)
@@ -204,7 +204,7 @@ struct ModelsAndChangeSnippets {
     let ada = try await people.get("ada")!
     print(ada.first, "/", ada.last)  // Ada / Lovelace
 
-    let before = try await people.find(\.last == "Lovelace").count()  // 0: no document has such a field
+    let before = try await people.find(\.last == "Lovelace").count()  // 0: nobody has the field
     try await people.upgrade(batch: 500) { progress in
       print("\(progress.done) of \(progress.total)")  // 1 of 1
     }

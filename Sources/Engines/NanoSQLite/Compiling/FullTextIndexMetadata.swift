@@ -8,11 +8,6 @@ struct FullTextIndexMetadata: Sendable, Hashable {
   /// The name of the FTS5 table.
   var table: String
   var scope: FullTextScope
-
-  init(table: String, scope: FullTextScope) {
-    self.table = table
-    self.scope = scope
-  }
 }
 
 /// A lookup in a full-text index.

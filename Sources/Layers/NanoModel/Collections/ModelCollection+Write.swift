@@ -256,7 +256,8 @@ extension ModelCollection where M: KeyedModel {
 
 extension Model {
   /// Whether values without a key of their own can have the keys that the store generates.
-  @usableFromInline package static var acceptsGeneratedKeys: Bool { fieldTable.acceptsGeneratedKeys }
+  @usableFromInline
+  package static var acceptsGeneratedKeys: Bool { fieldTable.acceptsGeneratedKeys }
 
   /// Encodes the value and adds it to a batch.
   @inlinable @inline(__always)
