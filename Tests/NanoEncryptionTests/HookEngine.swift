@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 import NanoEngine
+import NanoTesting
 import Synchronization
 
 /// An engine that runs closures at certain moments of other calls.
-final class HookEngine: Engine {
-  private let engine: any Engine
+final class HookEngine: ForwardingEngine {
+  let engine: any Engine
   private let lookups = Atomic(0)
   private let willLookUp: @Sendable (Int) throws -> Void
   private let didCommit = Mutex<(@Sendable () throws -> Void)?>(nil)
@@ -25,8 +26,6 @@ final class HookEngine: Engine {
     try willLookUp(lookups.add(1, ordering: .relaxed).newValue)
     return try engine.keepBlob(digest, interruption)
   }
-
-  var capabilities: Capabilities { engine.capabilities }
 
   func read<Result>(
     _ scope: ReadScope, _ interruption: Interruption?,
@@ -51,12 +50,4 @@ final class HookEngine: Engine {
   func observeCommits(_ handler: @escaping @Sendable (Commit) -> Void) throws -> CommitObservation {
     try engine.observeCommits(handler)
   }
-
-  func compact() throws { try engine.compact() }
-  func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?) throws {
-    try engine.backup(to: destination, progress: progress)
-  }
-  func verify() throws -> [VerificationProblem] { try engine.verify() }
-  func statistics() throws -> EngineStatistics { try engine.statistics() }
-  func close() throws { try engine.close() }
 }

@@ -8,7 +8,7 @@ import NanoTesting
 import Synchronization
 
 /// The reference engine, but its readers return one kind of wrong results.
-final class FaultyEngine: Engine {
+final class FaultyEngine: ForwardingEngine {
   enum Fault: Sendable, Equatable {
     /// Queries omit their last document.
     case omittedDocument
@@ -22,12 +22,10 @@ final class FaultyEngine: Engine {
     case failedCommit(Int)
   }
 
-  private let engine = ReferenceEngine()
+  let engine: any Engine = ReferenceEngine()
   private let fault: Fault
   private let writes = Atomic(0)
   init(_ fault: Fault) { self.fault = fault }
-
-  var capabilities: Capabilities { engine.capabilities }
 
   func read<Result>(
     _ scope: ReadScope, _ interruption: Interruption?,
@@ -50,13 +48,6 @@ final class FaultyEngine: Engine {
       return result
     }
   }
-  func compact() throws { try engine.compact() }
-  func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?) throws {
-    try engine.backup(to: destination, progress: progress)
-  }
-  func verify() throws -> [VerificationProblem] { try engine.verify() }
-  func statistics() throws -> EngineStatistics { try engine.statistics() }
-  func close() throws { try engine.close() }
 }
 
 private final class FaultyReader: EngineReader {

@@ -45,7 +45,6 @@ struct BagConcurrencyTests {
     "A bag saved in another transaction stays unsaved here until the commit",
     arguments: [true, false])
   func uncommitted(fails: Bool) async throws {
-    struct Undo: Error {}
     let bag = try await store.bag(named: "team")
     try bag.add(Document(["n": 1], key: "k"), in: "people")
     let (saved, checked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -84,28 +83,13 @@ struct BagConcurrencyTests {
     "Members that another transaction is saving can be removed",
     arguments: [(true, true), (true, false), (false, true), (false, false)])
   func removingUncommitted(commits: Bool, all: Bool) async throws {
-    struct Undo: Error {}
     let bag = try await store.bag(named: "team")
     try bag.add(Document(["n": 1], key: "ada"), in: "people")
-    let (saved, checked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let ended = DispatchSemaphore(value: 0)
-    let store = store
-    Thread {
-      try? store.write {
-        try bag.save()
-        saved.signal()
-        checked.wait()
-        if !commits { throw Undo() }
-      }
-      ended.signal()
-    }.start()
 
-    let isRemoved = await onThread {
-      saved.wait()
-      let isRemoved = all ? (try? bag.removeAll()) != nil : (try? bag.remove(key: "ada")) == true
-      checked.signal()
-      ended.wait()
-      return isRemoved
+    let isRemoved = await during(commits: commits) {
+      try bag.save()
+    } run: {
+      all ? (try? bag.removeAll()) != nil : (try? bag.remove(key: "ada")) == true
     }
 
     #expect(isRemoved)
@@ -118,31 +102,16 @@ struct BagConcurrencyTests {
   @Test(
     "Reading a bag during another transaction's save keeps its changes", arguments: [true, false])
   func readingDuringSave(commits: Bool) async throws {
-    struct Undo: Error {}
     let bag = try await store.bag(named: "team")
     for key in ["ada", "bob"] { try bag.add(Document(["n": 1], key: key), in: "people") }
     try await bag.save()
-    let (saved, checked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let ended = DispatchSemaphore(value: 0)
-    let store = store
-    Thread {
-      try? store.write {
-        bag.name = "crew"
-        try bag.add(Document(["n": 2], key: "ada"), in: "people")
-        try bag.save()
-        saved.signal()
-        checked.wait()
-        if !commits { throw Undo() }
-      }
-      ended.signal()
-    }.start()
 
-    let isRead = await onThread {
-      saved.wait()
-      let isRead = (try? bag.reload()) != nil && (try? bag.inflate()) != nil
-      checked.signal()
-      ended.wait()
-      return isRead
+    let isRead = await during(commits: commits) {
+      bag.name = "crew"
+      try bag.add(Document(["n": 2], key: "ada"), in: "people")
+      try bag.save()
+    } run: {
+      (try? bag.reload()) != nil && (try? bag.inflate()) != nil
     }
 
     #expect(isRead)
@@ -157,30 +126,14 @@ struct BagConcurrencyTests {
     "A bag that another transaction deletes has its members until the commit",
     arguments: [true, false])
   func changingDuringDeletion(commits: Bool) async throws {
-    struct Undo: Error {}
     let bag = try await store.bag(named: "team")
     try bag.add(Document(["n": 1], key: "ada"), in: "people")
     try await bag.save()
-    let (deleted, checked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let ended = DispatchSemaphore(value: 0)
-    let store = store
-    Thread {
-      try? store.write {
-        try bag.delete()
-        deleted.signal()
-        checked.wait()
-        if !commits { throw Undo() }
-      }
-      ended.signal()
-    }.start()
 
-    let outcome = await onThread {
-      deleted.wait()
-      let count = (try? bag.count()) ?? -1
-      let isRemoved = (try? bag.remove(key: "ada")) == true
-      checked.signal()
-      ended.wait()
-      return (count, isRemoved)
+    let outcome = await during(commits: commits) {
+      try bag.delete()
+    } run: {
+      ((try? bag.count()) ?? -1, (try? bag.remove(key: "ada")) == true)
     }
 
     #expect(outcome == (1, true))
@@ -205,6 +158,35 @@ struct BagConcurrencyTests {
     #expect(try bag.removed.keys() == ["ada"])
     try bag.save()
     #expect(try store.bags().map { try $0.count() } == [0])
+  }
+
+  private struct Undo: Error {}
+
+  /// Runs a closure while another thread is in a transaction that has made a change, and returns after the end of the
+  /// transaction.
+  private func during<Result: Sendable>(
+    commits: Bool, _ change: @escaping @Sendable () throws -> Void,
+    run work: @escaping @Sendable () -> Result
+  ) async -> Result {
+    let (changed, checked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let ended = DispatchSemaphore(value: 0)
+    let store = store
+    Thread {
+      try? store.write {
+        try change()
+        changed.signal()
+        checked.wait()
+        if !commits { throw Undo() }
+      }
+      ended.signal()
+    }.start()
+    return await onThread {
+      changed.wait()
+      let result = work()
+      checked.signal()
+      ended.wait()
+      return result
+    }
   }
 
   private func onThread<Result: Sendable>(

@@ -204,7 +204,7 @@ struct ModelsAndChangeSnippets {
     let ada = try await people.get("ada")!
     print(ada.first, "/", ada.last)  // Ada / Lovelace
 
-    let before = try await people.find(\.last == "Lovelace").count()  // 0: nobody has the field
+    let before = try await people.find(\.last == "Lovelace").count()  // 0: no such field
     try await people.upgrade(batch: 500) { progress in
       print("\(progress.done) of \(progress.total)")  // 1 of 1
     }

@@ -5,8 +5,8 @@ import NanoTesting
 import Synchronization
 
 /// A reference engine that counts its observers and reads, and runs a closure before a read, in place of another thread.
-final class SpyEngine: Engine {
-  private let engine = ReferenceEngine()
+final class SpyEngine: ForwardingEngine {
+  let engine: any Engine = ReferenceEngine()
   private let counts: Counts
   private let action = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -19,8 +19,6 @@ final class SpyEngine: Engine {
   init(_ counts: Counts = Counts()) { self.counts = counts }
 
   func beforeNextRead(_ work: @escaping @Sendable () -> Void) { action.withLock { $0 = work } }
-
-  var capabilities: Capabilities { engine.capabilities }
 
   func read<Result>(
     _ scope: ReadScope, _ interruption: Interruption?, _ work: (any EngineReader) throws -> Result
@@ -49,13 +47,6 @@ final class SpyEngine: Engine {
       counts.observers.subtract(1, ordering: .sequentiallyConsistent)
     }
   }
-  func compact() throws { try engine.compact() }
-  func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?) throws {
-    try engine.backup(to: destination, progress: progress)
-  }
-  func verify() throws -> [VerificationProblem] { try engine.verify() }
-  func statistics() throws -> EngineStatistics { try engine.statistics() }
-  func close() throws { try engine.close() }
 }
 
 extension SpyEngine.Counts {

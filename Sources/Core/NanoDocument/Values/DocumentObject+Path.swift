@@ -150,7 +150,7 @@ extension DocumentValue {
       }
       return kept.isEmpty ? nil : .object(kept)
     case .array(let array):
-      let kept = Self.selecting(paths, in: array).compactMap(\.self)
+      let kept = Self.selecting(paths, in: array)
       return kept.isEmpty ? nil : .array(kept)
     default: return nil
     }
@@ -158,11 +158,11 @@ extension DocumentValue {
 
   private static func selecting(
     _ paths: [RemainingPath], in array: [DocumentValue]
-  ) -> [DocumentValue?] {
+  ) -> [DocumentValue] {
     let indexed = paths.filter { $0.index != nil }
-    guard !indexed.isEmpty else { return array.map { $0.selecting(paths) } }
+    guard !indexed.isEmpty else { return array.compactMap { $0.selecting(paths) } }
     let others = paths.filter { $0.index == nil }
-    return array.enumerated().map { position, element -> DocumentValue? in
+    return array.enumerated().compactMap { position, element -> DocumentValue? in
       let below = indexed.filter { $0.index == position }.map(\.next)
       if below.contains(where: \.isEmpty) { return element }
       let remaining = others + below
