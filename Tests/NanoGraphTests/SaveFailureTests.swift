@@ -67,7 +67,7 @@ struct SaveFailureTests {
       if error?.code == .deleteDenied { break }
       failures += 1
     }
-    #expect(failures > 0)
+    #expect((1..<20).contains(failures))
   }
 
   @Test(

@@ -53,12 +53,8 @@ public final class Sync: Sendable, Observable {
 
   deinit {
     task.withLock { $0?.cancel() }
-    // The task no longer reaches this object to end them. Outside the lock, which ending a stream takes.
-    let streams = state.withLock { state in
-      defer { state.streams = [:] }
-      return Array(state.streams.values)
-    }
-    for stream in streams { stream.finish() }
+    // The task no longer reaches this object to end the streams. Nobody reads the outcome.
+    end(.success(()))
   }
 
   /// The state of all collections together.

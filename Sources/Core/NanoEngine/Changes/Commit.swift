@@ -38,6 +38,8 @@ public struct Commit: Sendable, Hashable {
 
   /// Whether the commit changed no document.
   public var isEmpty: Bool { changes.isEmpty && !isEverything }
+  /// Whether observers have to be notified.
+  package var isReported: Bool { !isEmpty || mayHaveNewExpirations }
 
   /// Returns the change to a collection, or `nil` if it is unchanged. The case of ASCII letters in the name is
   /// ignored.

@@ -48,9 +48,9 @@ package final class CommitBroadcast: Sendable {
     }
   }
 
-  /// Queues a commit for delivery; ignores a commit that changed nothing.
+  /// Queues a commit for delivery, unless there is nothing to report.
   package func post(_ commit: Commit) {
-    guard !commit.isEmpty || commit.mayHaveNewExpirations else { return }
+    guard commit.isReported else { return }
     state.withLock { state in
       guard !state.handlers.isEmpty else { return state.pending.removeAll() }
       if state.pending.count < Self.maximumPending {

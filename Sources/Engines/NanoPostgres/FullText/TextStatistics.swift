@@ -47,7 +47,8 @@ struct TextStatistics {
     return (condition.map { sql + " WHERE " + $0 } ?? sql).statement
   }
 
-  /// Creates the table unless it exists, and creates or replaces the function and triggers. Writers of the documents wait until the transaction ends; readers do not.
+  /// Creates the table unless it exists, and creates or replaces the function and triggers. Writers of the documents
+  /// wait until the transaction ends; readers do not.
   var creation: [PostgresStatement] {
     [
       """

@@ -34,7 +34,7 @@ extension SQLiteEngine {
       hasOtherCommits = isReplaced || (try? connection.hasOthersCommitted()) ?? true
       guard hasOtherCommits else { return }
       let commit = isReplaced ? .everything : connection.otherCommits.read(connection)
-      hasOtherCommits = !commit.isEmpty || commit.mayHaveNewExpirations
+      hasOtherCommits = commit.isReported
       if hasOtherCommits { commits.post(commit) }
     }
     // Only in this case: writers deliver their own commits.

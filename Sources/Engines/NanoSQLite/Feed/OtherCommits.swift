@@ -49,12 +49,11 @@ struct OtherCommits {
         current.hasUntracked = true
         continue
       }
-      let (position, change) = try changes(in: name, feed, settings, connection)
+      var (position, change) = try changes(in: name, feed, settings, connection)
+      position.expiration = try SQLiteReader(connection).earliestExpiration(after: nil, in: name)
       current.positions[ExactName(name)] = position
-      let expiration = try connection.earliestExpiration(in: name)
-      current.positions[ExactName(name)]?.expiration = expiration
       // One that has passed may be new, and hides later ones.
-      if let expiration,
+      if let expiration = position.expiration,
         expiration != positions[ExactName(name)]?.expiration || expiration <= connection.clock.now()
       {
         commit.mayHaveNewExpirations = true
@@ -138,11 +137,6 @@ extension SQLiteConnection {
     else { return .start }
     cursor.advance(row)
     return cursor
-  }
-
-  fileprivate func earliestExpiration(in collection: String) throws -> Int64? {
-    guard let expiry = try table(collection)?.expiry else { return nil }
-    return try first(SQLFragment(expiry.earliest, [.int(.min)])) { $0.optionalNumber(0) } ?? nil
   }
 
   fileprivate func largestRowID(in collection: String) throws -> Int64 {

@@ -165,6 +165,7 @@ extension ObjectTable {
 
   /// Discards the content of an object, with its unsaved changes.
   func discardContent(of object: any GraphObject) {
+    if object._$object.isDeleted { context.updates.noteDeletion(of: object, wasDeleted: true) }
     if object._$object.isObserved {
       // Reloaded once the operation is finished.
       context.updating {
@@ -196,10 +197,7 @@ extension ObjectTable {
     changed = []
     deleted = []
     counts = PendingCounts()
-    for object in former {
-      if object._$object.isDeleted { context.updates.noteDeletion(of: object, wasDeleted: true) }
-      discardContent(of: object)
-    }
+    for object in former { discardContent(of: object) }
   }
 
   /// Discards the numbers of previously new objects, which are no longer needed.

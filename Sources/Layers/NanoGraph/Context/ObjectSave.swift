@@ -144,18 +144,17 @@ final class ObjectSave {
   private func resolveConflict(
     _ object: any GraphObject, _ table: ObjectTable, mine: DocumentObject?
   ) throws -> Resolution {
-    // The stored version is not needed, and may be unreadable.
-    if case .overwrite = context.conflictPolicy { return .overwrite }
-    let conflict = try conflict(object, table, mine)
     switch context.conflictPolicy {
     case .fail:
-      conflicts.append(conflict)
+      conflicts.append(try conflict(object, table, mine))
       return .keep
+    // The stored version is not needed, and may be unreadable.
     case .overwrite: return .overwrite
     case .keepStored:
-      keepStored(object, conflict)
+      keepStored(object, try conflict(object, table, mine))
       return .keep
     case .merge(let merge):
+      let conflict = try conflict(object, table, mine)
       guard let merged = try merge(conflict) else {
         keepStored(object, conflict)
         return .keep
@@ -281,7 +280,6 @@ final class ObjectSave {
     table.didSave()
     table.readGeneratedKeys()
     for object in stale where object._$object.table === table {
-      if object._$object.isDeleted { context.updates.noteDeletion(of: object, wasDeleted: true) }
       table.discardContent(of: object)
       if isUndoEnabled { table.savedRevisions[object._$object.rowID] = LoadedContent.missing }
       context.inverseEpoch += 1

@@ -196,7 +196,6 @@ extension ObjectTable {
   /// Makes a removed object, whose document others have restored, a fault.
   func noteRestoredByOthers(_ object: any GraphObject) {
     context.updating {
-      context.updates.noteDeletion(of: object, wasDeleted: true)
       discardContent(of: object)
       context.inverseEpoch += 1
     }

@@ -68,9 +68,10 @@ extension SyncHandler {
     _ revisions: DocumentRevisions, _ search: Search, _ visibility: Visibility
   ) -> DocumentObject? {
     guard let winner = revisions.winner, !winner.isDeleted, !winner.id.hasExactPrefix("_design/"),
-      visibility.allows(winner), search.selector.matches(winner)
+      visibility.allows(winner)
     else { return nil }
-    return winner.selectable
+    let document = winner.selectable
+    return search.selector.matches(document) ? document : nil
   }
 
   private func sorted(

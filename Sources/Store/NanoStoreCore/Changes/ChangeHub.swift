@@ -36,7 +36,7 @@ final class ChangeHub: Sendable {
   }
 
   /// Makes the live queries of a collection run again, because documents have expired that are not deleted.
-  func noteExpired(_ collection: String) { receive(Commit([Change(collection, nil)])) }
+  func noteExpired(_ collection: String) { enqueue(Commit([Change(collection, nil)])) }
 
   /// The minimum interval between two rounds of processing, so that a burst of commits is processed
   /// together. Arbitrary: not perceptible.
@@ -120,6 +120,13 @@ final class ChangeHub: Sendable {
 extension ChangeHub {
   /// Receives a commit, on the thread of the writer.
   private func receive(_ commit: Commit) {
+    // If it concerns live queries, the handler is called when it is processed.
+    if !enqueue(commit), commit.mayBeOfOthers { otherCommitsHandler.withLock(\.self)?() }
+  }
+
+  /// Returns whether the commit concerns live queries.
+  @discardableResult
+  private func enqueue(_ commit: Commit) -> Bool {
     let (feeds, isConcerned, begins) = state.withLock { state in
       guard state.concerns(commit) else { return (Array(state.feeds.values), false, false) }
       if state.inbox?.merge(commit) == nil { state.inbox = commit }
@@ -128,7 +135,7 @@ extension ChangeHub {
     }
     for feed in feeds { feed.add(commit) }
     if begins { queue.async { self.process() } }
-    if !isConcerned, commit.mayBeOfOthers { otherCommitsHandler.withLock(\.self)?() }
+    return isConcerned
   }
 
   /// Signals the live queries whose results may have changed. Repeats after a pause while commits

@@ -75,8 +75,7 @@ extension Store {
         writer.expiry.sweeps = true
         // Those that another thread has written meanwhile may have been changed or deleted since.
         let entries = withPending { $0.isShown ? $0.entries : [] }
-        try entries.write(to: writer)
-        if !writer.expiry.swept.isEmpty { try sweeper.removeReferences(writer) }
+        try removingSweptReferences(writer) { try entries.write(to: $0) }
         result = try work(writer)
         throw Undone()
       }
