@@ -62,18 +62,31 @@ struct ExpiryDefinition {
   }
 
   /// Sets expirations of documents, which the transaction has locked.
-  func set(_ times: [(rowID: Int64, time: Int64)]) -> PostgresStatement {
+  ///
+  /// - Parameter unlessExpiredAt: Leaves out those that have expired at this time, if any.
+  func set(
+    _ times: [(rowID: Int64, time: Int64)], unlessExpiredAt time: Int64?
+  ) -> PostgresStatement {
     PostgresStatement(
       """
       INSERT INTO \(expirations) (id, expires) SELECT u.id, u.expires FROM unnest($1::bigint[], $2::bigint[]) \
       AS u(id, expires) WHERE EXISTS (SELECT FROM \(table) AS t WHERE t.id = u.id) \
+      AND NOT EXISTS (SELECT FROM \(expirations) AS e WHERE e.id = u.id AND e.expires <= $3) \
       ON CONFLICT (id) DO UPDATE SET expires = excluded.expires
-      """, [.ints(times.map { $0.rowID }), .ints(times.map { $0.time })])
+      """,
+      [.ints(times.map { $0.rowID }), .ints(times.map { $0.time }), .int(time ?? .min)])
   }
 
-  func clear(_ rowIDs: [Int64]) -> PostgresStatement {
+  func lock(_ rowIDs: [Int64]) -> PostgresStatement {
     PostgresStatement(
-      "DELETE FROM \(expirations) WHERE id = ANY($1)", [.ints(rowIDs.map { $0 })])
+      "SELECT FROM \(table) WHERE id = ANY($1) ORDER BY id FOR UPDATE", [.ints(rowIDs.map { $0 })])
+  }
+
+  /// - Parameter unlessExpiredAt: As in ``set(_:unlessExpiredAt:)``.
+  func clear(_ rowIDs: [Int64], unlessExpiredAt time: Int64?) -> PostgresStatement {
+    PostgresStatement(
+      "DELETE FROM \(expirations) WHERE id = ANY($1) AND expires > $2",
+      [.ints(rowIDs.map { $0 }), .int(time ?? .min)])
   }
 
   /// Deletes the earliest expired documents that no other transaction has locked, and returns their IDs and keys.
@@ -117,13 +130,22 @@ struct ExpiryDefinition {
       """, [.int(time)])
   }
 
-  /// Selects the IDs of documents that have expired, including those that other transactions have locked.
+  /// Selects the IDs and keys of documents, and whether they have expired. Includes those that other transactions have
+  /// locked.
   ///
-  /// - Parameter condition: Names the columns of a document with the prefix `t`.
-  func expired(_ condition: PostgresSQL, at time: Int64) -> PostgresStatement {
-    let start: PostgresSQL =
-      "SELECT t.id FROM \(documents) WHERE "
-    return (start + condition + " AND e.expires <= " + .value(.int(time))).statement
+  /// - Parameter condition: Names the columns of a document without a prefix.
+  func states(_ condition: PostgresSQL, at time: Int64) -> PostgresStatement {
+    let start: PostgresSQL = "SELECT id, key, NOT "
+    return (start + isVisible(at: time) + " FROM \(table) WHERE " + condition).statement
+  }
+
+  /// Locks documents that have not expired, as far as is committed, and selects their IDs.
+  ///
+  /// - Parameter condition: Names the columns of a document without a prefix.
+  func lock(_ condition: PostgresSQL, at time: Int64) -> PostgresStatement {
+    let start: PostgresSQL = "SELECT id FROM \(table) WHERE "
+    return (start + condition + " AND " + isVisible(at: time) + " ORDER BY key, id FOR UPDATE")
+      .statement
   }
 
   func ofRows(_ rowIDs: [Int64]) -> PostgresStatement {

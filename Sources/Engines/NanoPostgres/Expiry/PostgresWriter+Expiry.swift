@@ -10,21 +10,28 @@ extension PostgresWriter {
     guard times.contains(where: { $0.time != nil }) else {
       guard let table = try table(collection), table.collection.hasExpirations else { return }
       noteWrite()
-      return enqueueExpirations(times, table)
+      return enqueueExpirations(times, table, locks: true)
     }
     let table = try tableForWriting(collection)
     try enableExpirations(table)
-    enqueueExpirations(times, table)
+    enqueueExpirations(times, table, locks: true)
   }
 
   /// Sets expirations with the next statement.
-  private func enqueueExpirations(_ times: [(rowID: Int64, time: Int64?)], _ table: WriterTable) {
+  ///
+  /// - Parameter locks: Whether the transaction may not have locked the documents. Another one that has locked one relies
+  ///   on it not to expire, or may let it expire.
+  private func enqueueExpirations(
+    _ times: [(rowID: Int64, time: Int64?)], _ table: WriterTable, locks: Bool = false
+  ) {
     guard let definition = table.collection.expiry else { return }
+    if locks, !table.isWhole { session.enqueue(definition.lock(times.map(\.rowID))) }
+    let expiredAt = locks && !isSerializable ? time : nil
     let set = times.compactMap { row in row.time.map { (rowID: row.rowID, time: $0) } }
     let cleared = times.filter { $0.time == nil }.map(\.rowID)
-    if !cleared.isEmpty { session.enqueue(definition.clear(cleared)) }
+    if !cleared.isEmpty { session.enqueue(definition.clear(cleared, unlessExpiredAt: expiredAt)) }
     guard !set.isEmpty else { return }
-    session.enqueue(definition.set(set))
+    session.enqueue(definition.set(set, unlessExpiredAt: expiredAt))
     // The timers of other stores may have to be set earlier.
     table.noteUnlistedChange()
     for (_, time) in set {
@@ -125,7 +132,7 @@ extension PostgresWriter {
 
 /// Expired documents in a transaction.
 extension PostgresWriter {
-  /// Deletes a few expired documents at the first use of a collection, unless other transactions have locked them.
+  /// Deletes a few expired documents when a collection is locked, unless other transactions have locked them.
   func sweep(_ table: WriterTable) throws {
     guard let definition = table.collection.expiry else { return }
     table.hasExpiredRows = true
@@ -171,10 +178,19 @@ extension PostgresWriter {
   /// Deletes documents that have expired, before others are written with their keys or row IDs. Waits for transactions
   /// that have locked them, which may delete them or extend their expirations.
   ///
-  /// - Returns: Whether one had expired.
+  /// - Parameters:
+  ///   - locksKeys: Whether the keys are locked, whether or not the documents have expired.
+  ///   - locksOthers: Whether documents that have not expired are locked. Waits for transactions that have locked them,
+  ///     which may let them expire.
+  /// - Throws: ``StoreError/Code/database`` if a trigger of another program keeps one.
   @discardableResult
-  func removeExpired(_ identities: [Identity], _ table: WriterTable) throws -> Bool {
-    guard table.hasExpiredRows, let definition = table.collection.expiry else { return false }
+  func removeExpired(
+    _ identities: [Identity], _ table: WriterTable, locksKeys: Bool = false,
+    locksOthers: Bool = false
+  ) throws -> ExpiredDocuments {
+    guard table.mayHaveExpiredRows, let definition = table.collection.expiry else {
+      return .unknown
+    }
     // The transaction has locked the documents and keys that it knows.
     let unknown = identities.filter { if case .unknown = table.known[$0] { true } else { false } }
     let (keys, rowIDs) = unknown.reduce(into: ([DocumentKey](), [Int64]())) { found, identity in
@@ -186,28 +202,75 @@ extension PostgresWriter {
     var conditions: [PostgresSQL] = []
     if !keys.isEmpty {
       let texts = PostgresSQL.value(.texts(keys.map(\.description)))
-      conditions.append("t.key = ANY(" + texts + ") AND t.key IS NOT NULL")
+      conditions.append("key = ANY(" + texts + ") AND key IS NOT NULL")
     }
     if !rowIDs.isEmpty {
-      let ids = PostgresSQL.value(.ints(rowIDs.map { $0 }))
-      conditions.append("t.id = ANY(" + ids + ")")
+      conditions.append("id = ANY(" + .value(.ints(rowIDs.map { $0 })) + ")")
     }
-    guard !conditions.isEmpty else { return false }
-    let found = try session.run(conditions.map { definition.expired($0, at: time) })
-    let expired: [Int64] = found.flatMap { rows in (0..<rows.count).map { rows.int($0, 0) } }
-    guard !expired.isEmpty else { return false }
-    // Keys are locked before rows. Those of documents that have not expired must not be locked for this: the
+    guard !conditions.isEmpty else { return .unknown }
+    // Keys are locked before rows. Those of documents that have not expired must not be locked for this alone: the
     // transaction may have locked their rows, for which the one that holds the key would wait.
+    var first = locksKeys ? try lock(keys, table) : []
+    let keyLocks = first.count
+    if locksOthers, !table.isWhole {
+      first += conditions.map { definition.lock($0, at: time) }
+    }
+    // Only of a document that is locked it is certain that it does not expire.
+    let results = try session.run(first + conditions.map { definition.states($0, at: time) })
+    let rows = results.dropFirst(first.count).flatMap { rows in
+      (0..<rows.count).map {
+        (id: rows.int($0, 0), key: rows.optionalText($0, 1), hasExpired: rows.bool($0, 2))
+      }
+    }
+    let expired = rows.filter(\.hasExpired)
+    guard !expired.isEmpty else { return rows.isEmpty ? .unknown : .none }
+    // Until this transaction ends, a row that it has locked keeps others from inserting the key. The one that holds the
+    // key waits for the row.
+    let locked = Set(
+      results[keyLocks..<first.count].flatMap { rows in (0..<rows.count).map { rows.int($0, 0) } })
+    let unlocked = Set(
+      expired.filter { !locked.contains($0.id) }.compactMap(\.key).map { ExactName($0) })
+    let ids = expired.map(\.id)
+    let deleted = try delete(
+      ids, keys: keys.filter { unlocked.contains(ExactName($0.description)) }, table)
+    if deleted < ids.count {
+      let rest = try session.run(
+        definition.states("id = ANY(" + .value(.ints(ids.map { $0 })) + ")", at: time))
+      guard !(0..<rest.count).contains(where: { rest.bool($0, 2) }) else {
+        throw StoreError(
+          .database, "A trigger keeps an expired document",
+          [.collection: table.collection.description.name])
+      }
+    }
+    return deleted > 0 ? .deleted : .unknown
+  }
+
+  /// Deletes documents that have expired, unless another transaction has extended their expirations.
+  ///
+  /// - Parameter keys: Those of rows that the transaction has not locked.
+  /// - Returns: The number of deleted documents.
+  @discardableResult
+  func delete(_ expired: [Int64], keys: [DocumentKey], _ table: WriterTable) throws -> Int {
+    guard let definition = table.collection.expiry else { return 0 }
     let locks = try lock(keys, table)
     let ids = PostgresSQL.value(.ints(expired.map { $0 }))
     let results = try session.run(
       locks + [
         definition.remove("t.id = ANY(" + ids + ")", at: time), definition.hasExpired(at: time),
       ])
-    note(results[locks.count], table)
     table.hasExpiredRows = results[locks.count + 1].bool(0, 0)
-    return true
+    return note(results[locks.count], table)
   }
+}
+
+/// What a transaction knows of documents that may have expired.
+enum ExpiredDocuments {
+  /// At least one was deleted.
+  case deleted
+  /// There are documents, and none has expired.
+  case none
+  /// There is no document, or others have changed it.
+  case unknown
 }
 
 extension CollectionSettings {

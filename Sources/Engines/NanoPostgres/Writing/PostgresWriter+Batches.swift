@@ -136,7 +136,7 @@ extension PostgresWriter {
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws {
     let table = try tableForWriting(collection)
-    if table.hasExpiredRows { try removeExpired(documents.flatMap(\.identities), table) }
+    try removeExpired(documents.flatMap(\.identities), table, locksKeys: true, locksOthers: true)
     let keys = documents.compactMap(\.key)
     // Documents that may be rejected are written individually. A repeated key is one document saved twice.
     let isPlain = !table.collection.hasUniqueIndexes

@@ -79,7 +79,7 @@ extension PostgresWriter {
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {
     guard let key = document.key else { return try insert(document, into: collection) }
     let table = try tableForWriting(collection)
-    if table.hasExpiredRows { try removeExpired([.key(key)], table) }
+    try removeExpired([.key(key)], table, locksKeys: true, locksOthers: true)
     switch table.known[.key(key)] {
     case .missing: return try insert(document, into: collection)
     case .stored(let known) where !table.collection.hasUniqueIndexes:
@@ -114,7 +114,7 @@ extension PostgresWriter {
   ) throws -> Bool {
     noteWrite()
     guard let table = try table(collection) else { return false }
-    if table.hasExpiredRows { try removeExpired([identity], table) }
+    if try removeExpired([identity], table, locksOthers: true) == .deleted { return false }
     switch table.known[identity] {
     case .missing: return false
     case .stored(let known) where !table.collection.hasUniqueIndexes:
@@ -169,7 +169,7 @@ extension PostgresWriter {
   func delete(_ identity: Identity, from collection: String) throws -> Bool {
     noteWrite()
     guard let table = try table(collection) else { return false }
-    if table.hasExpiredRows { try removeExpired([identity], table) }
+    if try removeExpired([identity], table, locksOthers: true) == .deleted { return false }
     switch table.known[identity] {
     case .missing: return false
     case .stored(let known):

@@ -12,8 +12,8 @@ struct FirstUse {
   var keys: [DocumentKey] = []
   /// What it reads then.
   var statements: [PostgresStatement] = []
-  /// The number of row IDs to reserve for the documents of ``keys`` that do not exist, and for others.
-  var newDocuments = 0
+  /// Whether the second statement reserves row IDs, for the documents of ``keys`` that do not exist, and for others.
+  var reservesRowIDs = false
 }
 
 extension PostgresWriter {
@@ -130,14 +130,23 @@ extension PostgresWriter {
     guard let table = tables[use.collection.folded], let found = results.first else { return }
     table.known.makeRoom(for: found.count)
     var missing = Set(use.keys)
+    var expired: Set<Int64> = []
+    // Another transaction may have extended the expiration of a document, or let it expire, before it was locked.
+    if use.collection.hasExpirations, let states = results.last {
+      for row in 0..<states.count {
+        if let text = states.optionalText(row, 1), let key = try? DocumentKey(text) {
+          missing.remove(key)
+        }
+        if states.bool(row, 2) { expired.insert(states.int(row, 0)) }
+      }
+    }
     for row in 0..<found.count {
       let document = found.withDocument(row, use.collection.incarnation) { KnownDocument($0) }
       if let key = document.key { missing.remove(key) }
-      table.known.note(document)
+      if !expired.contains(document.rowID) { table.known.note(document) }
     }
-    // Another transaction may extend the expiration of a document that has expired.
-    if !table.hasExpiredRows { for key in missing { table.known.noteMissing(key) } }
-    guard results.count > 1, !table.isWhole else { return }
+    for key in missing { table.known.noteMissing(key) }
+    guard use.reservesRowIDs else { return }
     table.known.reserved = (0..<results[1].count).map { results[1].int($0, 0) }
   }
 }
@@ -148,24 +157,30 @@ extension FirstUse {
     self.collection = collection
     self.isWhole = isWhole
     keys = Array(Set(use.keys ?? []))
-    let visible = collection.isVisible(at: time).map { " AND " + $0 } ?? PostgresSQL()
-    let select = "SELECT \(PostgresQueryCompiler.columns) FROM \(collection.table) WHERE "
-    if !use.rowIDs.isEmpty {
-      let rows = PostgresSQL(select + "id = ANY(") + .value(.ints(use.rowIDs.map { $0 })) + ")"
-      statements = [(rows + visible + " ORDER BY id FOR UPDATE").statement]
-      return
-    }
-    guard !keys.isEmpty || use.newDocuments > 0 else { return }
+    guard !use.rowIDs.isEmpty || !keys.isEmpty || use.newDocuments > 0 else { return }
     let texts = PostgresValue.texts(keys.map(\.description))
-    let rows = PostgresSQL(select + "key = ANY(") + .value(texts) + ") AND key IS NOT NULL"
-    statements = [(rows + visible + " ORDER BY key FOR UPDATE").statement]
+    let isByRowID = !use.rowIDs.isEmpty
+    let condition: PostgresSQL =
+      isByRowID
+      ? "id = ANY(" + .value(.ints(use.rowIDs.map { $0 })) + ")"
+      : "key = ANY(" + .value(texts) + ") AND key IS NOT NULL"
+    let visible = collection.isVisible(at: time).map { " AND " + $0 } ?? PostgresSQL()
+    let select: PostgresSQL =
+      "SELECT \(PostgresQueryCompiler.columns) FROM \(collection.table) WHERE "
+    let order: PostgresSQL = isByRowID ? " ORDER BY id FOR UPDATE" : " ORDER BY key FOR UPDATE"
+    statements = [(select + condition + visible + order).statement]
     // No other transaction takes row IDs of a collection that is locked as a whole.
-    guard use.newDocuments > 0, !isWhole else { return }
-    statements.append(
-      PostgresStatement(
-        """
-        SELECT nextval($1::text::regclass) FROM generate_series(1, $2 - \
-        (SELECT count(*) FROM \(collection.table) WHERE key = ANY($3) AND key IS NOT NULL))
-        """, [.text(collection.sequence), .int(Int64(use.newDocuments)), texts]))
+    if use.newDocuments > 0, !isWhole, !isByRowID {
+      reservesRowIDs = true
+      statements.append(
+        PostgresStatement(
+          """
+          SELECT nextval($1::text::regclass) FROM generate_series(1, $2 - \
+          (SELECT count(*) FROM \(collection.table) WHERE key = ANY($3) AND key IS NOT NULL))
+          """, [.text(collection.sequence), .int(Int64(use.newDocuments)), texts]))
+    }
+    if let time, let expiry = collection.expiry {
+      statements.append(expiry.states(condition, at: time))
+    }
   }
 }

@@ -9,8 +9,8 @@ extension PostgresWriter {
   func document(_ identity: Identity, in name: String) throws -> (KnownDocument, Int64)? {
     let folded = name.folded
     if tables[folded] == nil, let cached = core.cache[folded], !name.utf8.contains(0) {
-      let use = FirstUse(collection: cached, statements: [select(identity, cached)])
-      if let found = try begin([use])?.first?.first, let table = tables[folded] {
+      let use = FirstUse(collection: cached, statements: select(identity, cached))
+      if let found = try begin([use])?.first, let table = tables[folded] {
         return try read(identity, found, table).map { ($0, table.collection.incarnation) }
       }
     }
@@ -24,36 +24,67 @@ extension PostgresWriter {
     }
   }
 
-  private func select(_ identity: Identity, _ collection: PostgresCollection) -> PostgresStatement {
+  /// Selects a document that has not expired, and locks it; then its state, since another transaction may have let it
+  /// expire before it was locked.
+  private func select(
+    _ identity: Identity, _ collection: PostgresCollection
+  ) -> [PostgresStatement] {
     var sql =
       "SELECT \(PostgresQueryCompiler.columns) FROM \(collection.table) WHERE " + identity.condition
     if let visible = collection.isVisible(at: time(collection)) { sql += " AND " + visible }
-    return (isSerializable ? sql + " FOR UPDATE" : sql).statement
+    guard isSerializable else { return [sql.statement] }
+    let states = collection.expiry.map { $0.states(identity.condition, at: time) }
+    return [(sql + " FOR UPDATE").statement] + [states].compactMap(\.self)
   }
 
+  /// - Parameter results: Those of ``select(_:_:)``.
   private func read(
-    _ identity: Identity, _ found: PostgresResult, _ table: WriterTable
+    _ identity: Identity, _ results: [PostgresResult], _ table: WriterTable
   ) throws -> KnownDocument? {
-    guard found.count == 0, isSerializable, !table.isWhole else { return note(found, table) }
-    // There is no row to lock, so that another transaction could insert the document.
-    var statements: [PostgresStatement] = []
-    switch identity {
-    case .key(let key):
-      // Otherwise, a transaction that has locked an expired document could extend its expiration.
-      if table.hasExpiredRows, expiry.sweeps { try removeExpired([identity], table) }
-      statements = try lock([key], table)
-    case .rowID: try lockWhole(table)
+    var results = results
+    for _ in 0..<Self.attempts {
+      let state = results.count > 1 && results[1].count > 0 ? results[1] : nil
+      let hasExpired = state?.bool(0, 2) == true
+      let isFound = results[0].count > 0
+      if isFound, !hasExpired { return note(results[0], table) }
+      guard isSerializable else { return nil }
+      if let state, hasExpired {
+        guard expiry.sweeps else { return nil }
+        var keys: [DocumentKey] = []
+        if case .key(let key) = identity { keys = [key] }
+        let deleted = try delete([state.int(0, 0)], keys: isFound ? [] : keys, table)
+        if isFound {
+          // The row is locked, so that no other transaction inserts the document.
+          if deleted > 0 { for key in keys { table.known.noteMissing(key) } }
+          return nil
+        }
+      } else if state == nil, isLocked(identity, table) {
+        if case .key(let key) = identity { table.known.noteMissing(key) }
+        return nil
+      }
+      // There is no row to lock, so that another transaction could insert the document.
+      var locks: [PostgresStatement] = []
+      switch identity {
+      case .key(let key): locks = try lock([key], table)
+      case .rowID: try lockWhole(table)
+      }
+      let statements = locks + select(identity, table.collection)
+      results = Array(try session.run(statements).dropFirst(locks.count))
     }
-    statements.append(select(identity, table.collection))
-    let document = note(try session.run(statements)[statements.count - 1], table)
-    if document == nil, case .key(let key) = identity, !table.hasExpiredRows || expiry.sweeps {
-      table.known.noteMissing(key)
-    }
-    return document
+    // Another program keeps an expired document, or the role may read and not lock it.
+    return nil
   }
 
-  private func note(_ found: PostgresResult, _ table: WriterTable) -> KnownDocument? {
-    guard found.count > 0 else { return nil }
+  /// Others may change the document between two attempts. Arbitrary.
+  private static let attempts = 10
+
+  /// Whether no other transaction can insert a document.
+  private func isLocked(_ identity: Identity, _ table: WriterTable) -> Bool {
+    if case .key(let key) = identity, table.lockedKeys.contains(key) { return true }
+    return table.isWhole
+  }
+
+  private func note(_ found: PostgresResult, _ table: WriterTable) -> KnownDocument {
     let document = found.withDocument(0, table.collection.incarnation) { KnownDocument($0) }
     if isSerializable { table.known.note(document) }
     return document

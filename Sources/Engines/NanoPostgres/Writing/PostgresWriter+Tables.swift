@@ -61,6 +61,8 @@ extension PostgresWriter {
     ])
     table.noteWhole()
     if !table.collection.isCurrent(results[1]) { try reloadPaths(table) }
+    // Others may have let documents expire since.
+    try sweep(table)
   }
 
   /// Reads the paths that others have added.

@@ -7,7 +7,7 @@ import NanoQuery
 /// Why a document cannot be stored.
 struct DocumentConflict {
   let error: StoreError
-  /// The document that has its values of a unique index.
+  /// The document that has its key, its row ID, or its values of a unique index.
   var rowID: Int64?
 }
 
@@ -18,7 +18,7 @@ extension PostgresWriter {
     _ row: DocumentRow, _ table: WriterTable, _ sql: PostgresSQL, _ identity: Identity? = nil
   ) throws -> PostgresResult {
     guard table.collection.hasUniqueIndexes else { return try runWithoutIndexes(table, sql) }
-    var triesAgain = table.hasExpiredRows
+    var triesAgain = table.mayHaveExpiredRows
     while true {
       do {
         let results = try session.run([
@@ -46,7 +46,7 @@ extension PostgresWriter {
     _ row: DocumentRow, _ table: WriterTable, _ sql: PostgresSQL, after locks: [PostgresStatement]
   ) throws -> Int64 {
     var result = try session.run(locks + [sql.statement])[locks.count]
-    var triesAgain = table.hasExpiredRows
+    var triesAgain = table.mayHaveExpiredRows
     while result.count == 0 {
       let conflict = try conflict(row, table)
       try retry(after: conflict, conflict.error, table, &triesAgain)
@@ -55,14 +55,19 @@ extension PostgresWriter {
     return result.int(0, 0)
   }
 
-  /// Deletes the document that has the unique values of another one, if it has expired. Otherwise permits one more attempt:
+  /// Deletes the document that another one conflicts with, if it has expired. Permits one more attempt if there is none:
   /// others may have deleted an expired document before it was looked up.
   private func retry(
     after conflict: DocumentConflict?, _ error: any Error, _ table: WriterTable,
     _ triesAgain: inout Bool
   ) throws {
-    // It may still exist, if another transaction has extended its expiration.
-    if let rowID = conflict?.rowID, try removeExpired([.rowID(rowID)], table) { return }
+    if let rowID = conflict?.rowID {
+      switch try removeExpired([.rowID(rowID)], table) {
+      case .deleted: return
+      case .none: throw error
+      case .unknown: break
+      }
+    }
     guard triesAgain else { throw error }
     triesAgain = false
   }
@@ -94,13 +99,13 @@ extension PostgresWriter {
   func conflict(_ row: DocumentRow, _ table: WriterTable) throws -> DocumentConflict {
     let name = table.collection.description.name
     if let key = row.document.key {
-      if try rowID(of: .key(key), table) != nil {
-        return DocumentConflict(error: .duplicateKey(key, in: name))
+      if let id = try rowID(of: .key(key), table) {
+        return DocumentConflict(error: .duplicateKey(key, in: name), rowID: id)
       }
     }
     if let id = row.id {
       if try rowID(of: .rowID(id), table) != nil {
-        return DocumentConflict(error: .duplicateRowID(id, in: name))
+        return DocumentConflict(error: .duplicateRowID(id, in: name), rowID: id)
       }
     }
     // What remains is a unique index that is being created concurrently.

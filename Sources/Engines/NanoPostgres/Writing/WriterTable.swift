@@ -28,8 +28,11 @@ final class WriterTable {
   private(set) var rows: [Int64: Change.Kind]? = [:]
   /// Whether observers must be notified of more than the documents that the change feed has.
   private(set) var hasUnlistedChanges = false
-  /// Whether there may be expired documents, which the transaction must not mistake for existing ones.
+  /// Whether there were expired documents when that was last determined.
   var hasExpiredRows = false
+  /// Whether there may be expired documents, which the transaction must not mistake for existing ones: others let
+  /// documents expire unless the collection is locked as a whole.
+  var mayHaveExpiredRows: Bool { hasExpiredRows || !isWhole && collection.hasExpirations }
 
   init(_ collection: PostgresCollection, isWhole: Bool, _ paths: PathTrie) {
     self.collection = collection
