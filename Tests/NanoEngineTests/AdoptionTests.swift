@@ -8,6 +8,26 @@ import NanoTesting
 import Synchronization
 import Testing
 
+/// The clock of the system, which runs blocks when it is read.
+private final class InterposingClock: StoreClock {
+  private let blocks = Mutex<[@Sendable () -> Void]>([])
+
+  /// Runs one of the blocks each time the clock is read, in order.
+  func run(_ blocks: [@Sendable () -> Void]) { self.blocks.withLock { $0 = blocks } }
+
+  func now() -> Int64 {
+    let block: (@Sendable () -> Void)? = blocks.withLock { blocks in
+      blocks.isEmpty ? nil : blocks.removeFirst()
+    }
+    block?()
+    return SystemClock().now()
+  }
+
+  func wake(at time: Int64, _ handler: @escaping @Sendable () -> Void) -> ClockWakeup {
+    SystemClock().wake(at: time, handler)
+  }
+}
+
 /// What a writer changes in rows of other programs, and what it leaves unchanged.
 @Suite("Adoption of externally written rows")
 struct AdoptionTests {
@@ -78,6 +98,51 @@ struct AdoptionTests {
       }
     }
     return rows
+  }
+
+  @Test("A document is found by its key while it is adopted")
+  func getDuringAdoption() throws {
+    let clock = InterposingClock()
+    var configuration = SQLiteConfiguration()
+    configuration.clock = clock
+    let path = folder.file("b.db")
+    let engine = try SQLiteEngine(.file(path), configuration)
+    let foreign = try PlainSQLite(path)
+    try engine.write(nil) { writer in
+      let rowID = try GeneratedDocument(["n": 1]).new { try writer.insert($0, into: "c") }
+      // Where documents may expire, each statement that looks for a document reads the clock.
+      try writer.setExpirations([(rowID, Int64.max)], in: "c")
+    }
+    let text = "0199a1b2-0000-7000-8000-000000000001"
+    let key = Identity.key(try DocumentKey(text))
+    func isFound() throws -> Bool { try engine.get(key, in: "c", nil) { _ in } }
+    #expect(try !isFound())
+    try foreign.run("INSERT INTO c(key, body) VALUES (?, '{}')", text)
+
+    // Between the statement for keys in stored form and the one for other forms.
+    clock.run([{}, { _ = try? engine.write(nil) { try $0.nextRowID(in: "c") } }])
+
+    #expect(try isFound())
+    #expect(
+      try foreign.run("SELECT typeof(key) FROM c WHERE id = 2 AND revision IS NOT NULL")
+        == [["blob"]])
+  }
+
+  @Test("An index on elements is not begun while a body does not decode")
+  func beginIndex() throws {
+    try insert(["tags": ["a"]])
+    try insertForeign("not json")
+
+    let error = #expect(throws: StoreError.self) {
+      try engine.write(nil) { writer in
+        let index = IndexDefinition(columns: [.init("tags")], kind: .elements)
+        _ = try writer.beginIndex(index, in: "c")
+      }
+    }
+
+    #expect(error?.code == .corruptDocument)
+    #expect(error?[.rowID] == "2")
+    #expect(try engine.read(.call, nil) { try $0.unfinishedIndexes() }.isEmpty)
   }
 
   @Test("Escaped names are found before and after adoption, with every kind of index")

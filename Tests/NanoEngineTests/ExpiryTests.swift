@@ -173,6 +173,56 @@ struct ExpiryTests {
     #expect(try page(2) == [rowIDs[3]])
   }
 
+  @Test(
+    "A changed rule that keeps expired documents hides them until they are deleted",
+    arguments: [nil, .after(.seconds(5)), .field("at")] as [ExpirationRule?])
+  func keptByRuleChange(rule: ExpirationRule?) throws {
+    let (engine, clock) = try engine()
+    try engine.write(nil) {
+      try $0.setSettings(CollectionSettings(expiration: .after(.seconds(10))), of: "c")
+    }
+    _ = try insert(["a"], engine)
+    clock.advance(by: .seconds(10))
+    _ = try insert(["b"], engine)
+
+    try engine.write(nil) { writer in
+      writer.expiry.keepsExpired = true
+      try writer.setSettings(CollectionSettings(expiration: rule), of: "c")
+      #expect(writer.expiry.swept.isEmpty)
+    }
+
+    #expect(try count(engine) == 1)
+    #expect(try engine.write(nil) { try $0.sweepExpired(limit: 10, from: "c") } == 1)
+    #expect(try count(engine) == 1)
+  }
+
+  @Test("A row ID that was requested in advance is new although expired documents were deleted")
+  func requestedRowID() throws {
+    let (engine, clock) = try engine()
+    let rowIDs = try insert(["a"], engine)
+
+    try engine.write(nil) { writer in
+      func insert(_ rowID: Int64) throws -> Int64? {
+        let body = Array("{}".utf8)
+        return try body.withUnsafeBytes { body in
+          let document = NewDocument(key: nil, added: 1, rowID: rowID, body: body)
+          let id = try writer.insert(document, into: "c")
+          return try writer.version(ofRow: id, in: "c")?.revision
+        }
+      }
+      let next = try writer.nextRowID(in: "c")
+      try writer.setExpirations([(rowIDs[0], clock.now())], in: "c")
+      #expect(try writer.sweepExpired(limit: 10, from: "c") == 1)
+
+      #expect(try insert(next) == 1)
+      #expect(try insert(next + 1) == 1)
+      _ = try writer.delete(.rowID(next + 1), from: "c")
+      // The deleted one had the revision 1.
+      #expect(try insert(next + 1) != 1)
+      #expect(try insert(next + 2) == 1)
+    }
+  }
+
   @Test("verify reports a missing trigger and a missing table of expirations")
   func verify() throws {
     for statement in [

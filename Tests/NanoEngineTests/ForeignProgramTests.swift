@@ -92,6 +92,28 @@ struct ForeignProgramTests {
     #expect(try engine.verify() == [])
   }
 
+  @Test("Creation dates that are too far away for microseconds are compared as dates")
+  func farCreationDates() throws {
+    try insert(["a": 1])
+    let dates = try (0..<60).map { step in
+      let time = 253_402_300_799_123_457 + Int64(step) * 3
+      try foreign.run("INSERT INTO c(added, body) VALUES (CAST(? AS INTEGER), '{}')", "\(time)")
+      return Date(microsecondsSince1970: time)
+    }
+    try insert(["a": 2])
+    func count(_ comparison: Comparison, _ date: Date) throws -> Int {
+      let query = Query(.comparison(.attribute(.added), comparison, .value(.date(date))))
+      return try engine.read(.call, nil) { try $0.count(query, in: "c") }
+    }
+
+    for date in dates {
+      #expect(try count(.equal, date) == dates.count { $0 == date })
+      // The two documents of the store were added before.
+      #expect(try count(.lessOrEqual, date) == dates.count { $0 <= date } + 2)
+      #expect(try count(.greaterOrEqual, date) == dates.count { $0 >= date })
+    }
+  }
+
   @Test("The id of a row deleted by another program is not reused")
   func foreignRemoval() throws {
     try insert(["a": 1])

@@ -172,6 +172,83 @@ struct ExpirationFileTests {
     #expect(try await first.sql("SELECT count(*) AS n FROM c").first?["n"] == 0)
   }
 
+  @Test(
+    "Documents that a trigger keeps stay hidden, and all others are deleted",
+    .timeLimit(.minutes(10)))
+  func keptByTrigger() throws {
+    let scratch = try Scratch()
+    let store = try open(scratch.file("a.db"))
+    let sessions = store["sessions"]
+    try sessions.createIndex("user", unique: true)
+    try store.execute(
+      """
+      CREATE TRIGGER hold BEFORE DELETE ON sessions WHEN OLD.body ->> '$.held'
+      BEGIN SELECT RAISE(IGNORE); END
+      """)
+    let bag = try store.bag(named: "all")
+    for number in 0..<250 {
+      let isHeld = number < 120
+      let fields: DocumentObject = ["user": .int(Int64(number)), "held": .int(isHeld ? 1 : 0)]
+      let document = try sessions.save(fields, key: "k\(number)")
+      _ = try bag.add([document])
+      try sessions.setExpiration(date(isHeld ? 5 : 6), of: "k\(number)")
+    }
+    try bag.save()
+
+    clock.advance(by: .seconds(10))
+    store.sweeper.drain()
+
+    #expect(try store.sql("SELECT count(*) AS n FROM sessions").first?["n"] == 120)
+    #expect(try store.sql("SELECT count(*) AS n FROM nano_bag_members").first?["n"] == 120)
+    #expect(try sessions.find().count() == 0)
+    #expect(try store.deleteExpired() == 0)
+    try sessions.insert(["user": 200], key: "k200")
+    #expect(code { try sessions.save(["user": 300], key: "k5") } == .database)
+    try sessions.setExpirationRule(.after(.seconds(60)))
+    #expect(try sessions.find().keys() == ["k200"])
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("A document that a trigger skips is an error, which changes no expiration")
+  func skippedByTrigger() throws {
+    let scratch = try Scratch()
+    let store = try open(scratch.file("a.db"))
+    let sessions = store["sessions"]
+    try sessions.setExpirationRule(.field("until"))
+    try store.execute(
+      """
+      CREATE TRIGGER skip BEFORE INSERT ON sessions WHEN NEW.body ->> '$.skipped'
+      BEGIN SELECT RAISE(IGNORE); END
+      """)
+    let skipped: DocumentObject = ["until": .date(date(5)), "skipped": true]
+
+    try store.write {
+      try sessions.insert(["until": .date(date(10))], key: "a")
+      #expect(code { try sessions.insert(skipped, key: "b") } == .database)
+      #expect(code { try sessions.save(skipped, key: "b") } == .database)
+    }
+
+    #expect(try sessions.find().keys() == ["a"])
+    #expect(try sessions.expiration(of: "a") == date(10))
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("A store whose file was removed does not try again and again to delete what has expired")
+  func removedFile() throws {
+    let scratch = try Scratch()
+    let store = try open(scratch.file("a.db"))
+    try store["c"].save(["n": 1], key: "a")
+    try store["c"].setExpiration(date(10), of: "a")
+    store.sweeper.drain()
+    #expect(clock.waitingCount == 1)
+    try FileManager.default.removeItem(atPath: scratch.file("a.db"))
+
+    clock.advance(by: .seconds(10))
+    store.sweeper.drain()
+
+    #expect(clock.waitingCount == 0)
+  }
+
   @Test("A backup and a recovered file keep the expirations")
   func backupAndRecovery() throws {
     let scratch = try Scratch()

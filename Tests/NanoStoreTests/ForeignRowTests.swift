@@ -88,6 +88,20 @@ struct ForeignRowTests {
     #expect(try c.get("7")?["n"] == 3)
   }
 
+  @Test("A document keeps a key that is a floating-point number when its file is recovered")
+  func recoveredNumericKey() throws {
+    try store.execute(
+      "INSERT INTO c(key, body) VALUES (1e20, '{\"n\":2}'), (0.1 + 0.2, '{\"n\":3}')")
+    let keys = try store["c"].find().keys()
+    #expect(keys.count == 3)
+    try store.close()
+
+    _ = try Store.recover(from: scratch.file("a.db"), to: scratch.file("r.db"))
+
+    let recovered = try Store.file(scratch.file("r.db"))
+    #expect(try recovered["c"].find().keys() == keys)
+  }
+
   @Test("A bulk update reaches documents whose row IDs are as far apart as possible")
   func farRowIDs() throws {
     let c = store["c"]

@@ -87,6 +87,68 @@ struct FullDiskTests {
     #expect(caught > 0)
   }
 
+  @Test(
+    "A collection whose creation did not fit can be created later", .sqlite, arguments: 0...6)
+  func newCollection(freePages: Int) throws {
+    let scratch = try Scratch()
+    try Store.file(scratch.file("a.db")).using { _ = try $0["a"].insert(["n": 1]) }
+    let size = try scratch.bytes("a.db").count
+    let store = try Store.file(scratch.file("a.db")) { $0.maximumSize = size + freePages * 4_096 }
+
+    _ = code {
+      try store.write { () -> Void in
+        _ = code { try store["new"].save(["n": 1], key: "k") }
+      }
+    }
+
+    try store.close()
+    let reopened = try Store.file(scratch.file("a.db"))
+    try reopened["new"].save(["n": 2], key: "k")
+    #expect(try reopened["new"].get("k")?["n"] == 2)
+    #expect(try reopened.verify().isEmpty)
+  }
+
+  @Test(
+    "A document is not committed without its expiration and index entries if they did not fit",
+    .sqlite)
+  func lostExpiration() throws {
+    var caught = 0
+    for freePages in 0..<60 {
+      let scratch = try Scratch()
+      let small: (inout SQLiteConfiguration) -> Void = { $0.pageSize = 512 }
+      try Store.file(scratch.file("a.db"), small).using { store in
+        try store["a"].setIndexing(.everything)
+        try store["a"].setExpirationRule(.field("until"))
+        _ = try store["b"].insert(documents(4))
+      }
+      let size = try scratch.bytes("a.db").count
+      let store = try Store.file(scratch.file("a.db")) {
+        small(&$0)
+        $0.maximumSize = size + freePages * 512
+      }
+      let thrown = code {
+        try store.write { () -> Void in
+          var error: StoreError.Code?
+          for n in 0..<1_000 as Range<Int64> where error == nil {
+            let document: DocumentObject = ["n": .int(n), "until": .date(.distantFuture)]
+            error = code { try store["a"].insert(document) }
+          }
+          if error == .full { caught += 1 }
+          // The space suffices for the rest of the commit.
+          _ = code { try store["b"].deleteAll() }
+        }
+      }
+      #expect(thrown == nil || thrown == .full)
+      let count = try store["a"].count()
+      #expect(try store["a"].find(Field("n") >= 0).count() == count)
+      let expirations = try store.sql("SELECT count(*) AS n FROM nano_expirations_a").first?["n"]
+      #expect(expirations?.int == count)
+      #expect(try store.verify().isEmpty)
+      try store.close()
+    }
+    #expect(caught > 0)
+  }
+
   @Test("Nothing is committed after a trigger rolled back the transaction")
   func rolledBackByTrigger() throws {
     let store = try Store(.memory)

@@ -47,6 +47,7 @@ struct StatementGuardTests {
       ("CREATE TRIGGER mine AFTER INSERT ON nano_paths BEGIN SELECT 1; END", "nano_paths"),
       ("CREATE TEMP TABLE people (id, body)", "people"),
       ("CREATE TEMP VIEW people AS SELECT 1 AS id", "people"),
+      ("CREATE VIRTUAL TABLE temp.pages USING sqlite_dbpage", "sqlite_dbpage"),
     ])
   func rejected(statement: String, table: String) throws {
     let before = try state()

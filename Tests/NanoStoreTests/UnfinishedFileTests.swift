@@ -26,6 +26,17 @@ struct UnfinishedFileTests {
     }
   }
 
+  @Test("A new file that holds only an attachment is not deleted as unused")
+  func attachmentOnly() throws {
+    let store = try Store.file(scratch.file("new.db"))
+    let attachment = try store.addAttachment(.data(Data([1])))
+
+    try store.discardIfUnused()
+
+    let reopened = try Store.file(scratch.file("new.db"))
+    #expect(try reopened.data(of: attachment) == Data([1]))
+  }
+
   @Test(
     "Files that a killed process left for the same destination are removed, and no others",
     arguments: ["backup", "recover"])

@@ -14,12 +14,14 @@ extension EngineDocumentReader where Self: EngineReader {
   /// Runs a pipeline in this process, on the results that the engine finds, or on the groups that it
   /// computes if the first group is one that engines compute.
   ///
-  /// - Parameter makeSpill: Creates external storage; `nil` keeps everything in memory, within a limit.
+  /// - Parameters:
+  ///   - makeSpill: Creates external storage; `nil` keeps everything in memory, within a limit.
+  ///   - interruption: The interruption of the call, which also stops the stages between two rows.
   package func run(
     _ pipeline: Pipeline, _ query: Query, in collection: String, makeSpill: SpillMaker?,
-    _ visit: (DocumentObject) throws -> Bool
+    interruption: Interruption? = nil, _ visit: (DocumentObject) throws -> Bool
   ) throws {
-    let documents = ReaderDocuments(reader: self)
+    let documents = ReaderDocuments(reader: self, interruption: interruption)
     let plan = PipelinePlan(pipeline, query)
     try withoutActuallyEscaping(visit) { visit in
       let runner = PipelineRunner(
@@ -40,6 +42,7 @@ extension EngineDocumentReader where Self: EngineReader {
 /// The documents of a reader, as a pipeline reads them.
 private struct ReaderDocuments: PipelineDocuments {
   let reader: any EngineReader
+  let interruption: Interruption?
 
   func each(_ query: Query, in collection: String, _ visit: Visitor) throws {
     var query = query
@@ -53,4 +56,6 @@ private struct ReaderDocuments: PipelineDocuments {
   func defaults(of collection: String) throws -> FieldDefaults? {
     FieldDefaults(try reader.settings(of: collection).defaults)
   }
+
+  func check() throws { try interruption?.check() }
 }

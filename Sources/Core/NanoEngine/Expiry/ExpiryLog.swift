@@ -17,6 +17,10 @@ package struct ExpiryLog {
   /// a collection, and each whose key or row ID it writes. The store removes the references to them before it adds new
   /// ones to documents that reuse their keys.
   package var sweeps = false
+  /// Whether all expired documents of a collection stay when its rule changes or a unique index could reject a document
+  /// because of one. The store deletes them later, with the references to them. Only for SQLite, the engine of
+  /// encrypted stores.
+  package var keepsExpired = false
   /// The deleted documents that the store has not removed the references to. Rolling back to a savepoint, which
   /// restores the documents and the references, restores the list.
   package var swept: [Swept] = []

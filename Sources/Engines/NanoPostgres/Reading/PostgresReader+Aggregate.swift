@@ -50,6 +50,14 @@ extension PostgresReader {
     }
     return values.values
   }
+
+  func pipeline(
+    _ pipeline: Pipeline, _ query: Query, in collection: String,
+    _ visit: (DocumentObject) throws -> Bool
+  ) throws {
+    try run(
+      pipeline, query, in: collection, makeSpill: nil, interruption: session.interruption, visit)
+  }
 }
 
 extension Query {

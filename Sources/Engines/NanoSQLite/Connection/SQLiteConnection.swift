@@ -345,8 +345,8 @@ final class SQLiteConnection {
     }
   }
 
-  /// Counts the commits of all connections; valid only inside a transaction that has begun to read.
-  private var dataVersion: UInt32 {
+  /// Counts the commits of all connections that the transaction, or the last statement outside of one, has seen.
+  var dataVersion: UInt32 {
     var version: UInt32 = 0
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
     return version
@@ -482,8 +482,8 @@ extension SQLiteConnection {
 
   /// Notes what the error of a statement means for the transaction and for SQLite's caches.
   ///
-  /// After most errors, SQLite undoes the statement. If memory runs out or the file cannot be written, it may be a
-  /// statement between two that belong together, so the transaction is lost, even if SQLite keeps it.
+  /// After most errors, SQLite undoes the statement. If memory or space runs out or the file cannot be written, it may be
+  /// a statement between two that belong together, so the transaction is lost, even if SQLite keeps it.
   func noteFailure(_ error: any Error) {
     let code = (error as? StoreError)?.code
     if code == .outOfMemory { hasStaleCaches = true }
@@ -491,7 +491,7 @@ extension SQLiteConnection {
     if !isInTransaction {
       hasStaleCaches = true
     } else {
-      guard code == .outOfMemory || code == .inputOutput,
+      guard code == .outOfMemory || code == .inputOutput || code == .full,
         sqlite3_txn_state(handle, "main") == SQLITE_TXN_WRITE
       else { return }
     }

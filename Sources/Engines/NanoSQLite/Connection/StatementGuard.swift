@@ -135,9 +135,12 @@ extension StatementGuard {
       case SQLITE_UPDATE:
         if Self.isInternal(first) { return Self.refusal(.write, first) }
         return second == "revision" && isCollection(first) ? Self.refusal(.revision, first) : nil
-      case SQLITE_CREATE_TABLE, SQLITE_CREATE_VIEW, SQLITE_CREATE_VTABLE, SQLITE_DROP_VIEW,
-        SQLITE_DROP_VTABLE:
+      case SQLITE_CREATE_TABLE, SQLITE_CREATE_VIEW, SQLITE_DROP_VIEW, SQLITE_DROP_VTABLE:
         return Self.isInternal(first) ? Self.refusal(.definition, first) : nil
+      case SQLITE_CREATE_VTABLE:
+        if Self.isInternal(first) { return Self.refusal(.definition, first) }
+        // The module: a table of another name would also expose every page.
+        return Self.isInternal(second) ? Self.refusal(.definition, second) : nil
       case SQLITE_CREATE_TEMP_TABLE, SQLITE_CREATE_TEMP_VIEW:
         // It would shadow the collection's table.
         return Self.isInternal(first) || isCollection(first)

@@ -109,11 +109,11 @@ struct ExpirySchema {
   /// Whether any document has expired at the time `?`.
   var hasExpired: String { "SELECT EXISTS (SELECT 1 FROM \(expirations) WHERE expires <= ?)" }
 
-  /// The earliest documents that have expired at the time `?1`, at most `?2`. Entries of rows that `OR REPLACE` deleted
-  /// have no document.
+  /// The earliest documents that have expired at the time `?1`, at most `?2`, after the first `?3`. Entries of rows that
+  /// `OR REPLACE` deleted have no document.
   var expiredDocuments: String {
     "SELECT e.id, d.key, d.id IS NOT NULL FROM \(expirations) AS e LEFT JOIN \(table) AS d ON d.id = e.id "
-      + "WHERE e.expires <= ?1 ORDER BY e.expires LIMIT ?2"
+      + "WHERE e.expires <= ?1 ORDER BY e.expires, e.id LIMIT ?2 OFFSET ?3"
   }
 
   /// The earliest expiration after the time `?`.

@@ -53,7 +53,10 @@ extension SQLiteWriter {
     _ body: UnsafeRawBufferPointer, _ rowID: Int64, _ table: CollectionTable, _ expiry: ExpirySchema
   ) throws {
     guard let rule = table.settings.expiration else { return }
-    try setExpiration(try rule.expiration(of: body, at: time), ofRow: rowID, table, expiry)
+    // The document is already stored, and would keep an expiration that its fields do not have.
+    try connection.completely {
+      try setExpiration(try rule.expiration(of: body, at: time), ofRow: rowID, table, expiry)
+    }
   }
 
   /// The same for a document whose row ID is not known.
@@ -64,11 +67,13 @@ extension SQLiteWriter {
     switch identity {
     case .rowID(let id): try noteExpiration(body, ofRow: id, table)
     case .key(let key):
-      let rowID = try connection.with(table, .rowIDOfKey) { statement in
-        try statement.bind(key, at: 1)
-        return try statement.step() ? statement.int(0) : nil
+      try connection.completely {
+        let rowID = try connection.with(table, .rowIDOfKey) { statement in
+          try statement.bind(key, at: 1)
+          return try statement.step() ? statement.int(0) : nil
+        }
+        if let rowID { try noteExpiration(body, ofRow: rowID, table) }
       }
-      if let rowID { try noteExpiration(body, ofRow: rowID, table) }
     }
   }
 
@@ -91,13 +96,14 @@ extension SQLiteWriter {
     return expiry
   }
 
-  /// Changes the rule of a collection, and applies it to the existing documents.
+  /// Changes the rule of a collection, and applies it to the existing documents that have not expired.
   func setExpirationRule(_ rule: ExpirationRule?, of collection: String) throws {
     let expiry = try expirySchema(try tableForWriting(collection))
-    // Otherwise, documents that have already expired would become visible again.
     try sweepAll(try tableForWriting(collection))
     try connection.execute(expiry.dropTriggers)
-    try connection.execute("DELETE FROM \(expiry.expirations)")
+    // Documents that have expired and are not deleted would become visible again.
+    try connection.run(
+      SQLFragment("DELETE FROM \(expiry.expirations) WHERE expires > ?", [.int(time)]))
     guard let rule else { return }
     try connection.execute(expiry.createTriggers(rule))
     let table = try tableForWriting(collection)
@@ -108,7 +114,8 @@ extension SQLiteWriter {
       else { return }
       try connection.run(
         SQLFragment(
-          "INSERT INTO \(expiry.expirations)(id, expires) SELECT id, ? FROM \(name)", [.int(time)]))
+          "INSERT INTO \(expiry.expirations)(id, expires) SELECT id, ? FROM \(name) "
+            + "WHERE id NOT IN (SELECT id FROM \(expiry.expirations))", [.int(time)]))
       return self.expiry.note(time)
     }
     try applyToAll(rule, table, expiry)
@@ -120,9 +127,11 @@ extension SQLiteWriter {
     let name = SQLName.quoted(table.description.name)
     var last: Int64?
     while true {
-      let start = last.map { " WHERE id > \($0)" } ?? ""
+      let start = last.map { " AND id > \($0)" } ?? ""
       let times = try connection.all(
-        SQLFragment("SELECT id, body FROM \(name)\(start) ORDER BY id LIMIT \(Self.rowsPerStep)")
+        SQLFragment(
+          "SELECT id, body FROM \(name) WHERE \(expiry.isVisible("?"))\(start) "
+            + "ORDER BY id LIMIT \(Self.rowsPerStep)", [.int(time)])
       ) { row in
         // A document that does not decode does not expire.
         (rowID: row.int(0), time: (try? rule.expiration(of: row.bytes(1), at: 0)) ?? nil)
@@ -147,14 +156,16 @@ extension SQLiteWriter {
     guard let expiry = table.expiry else { return }
     table.hasExpiredRows = try hasExpired(expiry)
     guard table.hasExpiredRows, self.expiry.sweeps else { return }
-    table.hasExpiredRows = try sweep(table, expiry, limit: ExpiryLog.step) == ExpiryLog.step
+    _ = try sweep(table, expiry, limit: ExpiryLog.step)
+    table.hasExpiredRows = try hasExpired(expiry)
   }
 
-  /// Deletes all expired documents, since a unique index could reject a document because of any of them.
+  /// Deletes all expired documents, since a unique index could reject a document because of any of them, as those that
+  /// a trigger keeps do.
   func sweepAll(_ table: CollectionTable) throws {
-    guard table.hasExpiredRows, let expiry = table.expiry else { return }
+    guard table.hasExpiredRows, !self.expiry.keepsExpired, let expiry = table.expiry else { return }
     while try sweep(table, expiry, limit: ExpiryLog.step) == ExpiryLog.step {}
-    table.hasExpiredRows = false
+    table.hasExpiredRows = try hasExpired(expiry)
   }
 
   func sweepExpired(limit: Int, from collection: String) throws -> Int {
@@ -162,29 +173,44 @@ extension SQLiteWriter {
     return try sweep(table, expiry, limit: limit)
   }
 
-  /// Deletes expired documents, and returns their number.
+  /// Deletes expired documents, and returns their number: less than the limit only if no other can be deleted. A
+  /// trigger of the user can keep some (`RAISE(IGNORE)`), which do not keep the others from being deleted.
   private func sweep(_ table: CollectionTable, _ expiry: ExpirySchema, limit: Int) throws -> Int {
     let time = time
-    let expired = try connection.all(
-      SQLFragment(expiry.expiredDocuments, [.int(time), .int(Int64(limit))])
-    ) { (id: $0.int(0), key: $0.key(1), exists: $0.int(2) != 0) }
-    guard !expired.isEmpty else { return 0 }
-    for row in expired {
-      if row.exists {
-        _ = try delete(.rowID(row.id), table)
-      } else {
-        try setExpiration(nil, ofRow: row.id, table, expiry)
+    var (deleted, kept) = (0, 0)
+    var documents: [Identity] = []
+    while deleted < limit {
+      let expired = try connection.all(
+        SQLFragment(
+          expiry.expiredDocuments, [.int(time), .int(Int64(limit - deleted)), .int(Int64(kept))])
+      ) { (id: $0.int(0), key: $0.key(1), exists: $0.int(2) != 0) }
+      if expired.isEmpty { break }
+      for row in expired {
+        if !row.exists {
+          try setExpiration(nil, ofRow: row.id, table, expiry)
+        } else if try delete(.rowID(row.id), table) || !hasRow(row.id, table) {
+          documents.append(row.key.map { Identity.key($0) } ?? .rowID(row.id))
+        } else {
+          kept += 1
+          continue
+        }
+        deleted += 1
       }
     }
-    try removed(expired.count, from: table)
-    let documents = expired.filter(\.exists).map { row in
-      row.key.map { Identity.key($0) } ?? .rowID(row.id)
-    }
+    try removed(deleted, from: table)
     if !documents.isEmpty {
       self.expiry.swept.append(
         ExpiryLog.Swept(collection: table.description.name, documents: documents))
     }
-    return expired.count
+    return deleted
+  }
+
+  /// Whether there is a row with this ID: the deletion of another one may have fired a trigger that deletes it.
+  private func hasRow(_ id: Int64, _ table: CollectionTable) throws -> Bool {
+    try connection.with(table, .bodyByRowID) { row in
+      row.bind(id, at: 1)
+      return try row.step()
+    }
   }
 
   /// Deletes a document that has expired, before another one is written with its key or row ID.
@@ -197,8 +223,9 @@ extension SQLiteWriter {
   @inline(never)
   private func removeExpiredRow(_ identity: Identity, _ table: CollectionTable) throws {
     guard let expiry = table.expiry else { return }
-    guard !table.allSchemas.contains(where: { $0.index.isUnique }) else {
-      return try sweepAll(table)
+    if table.allSchemas.contains(where: { $0.index.isUnique }) {
+      try sweepAll(table)
+      guard table.hasExpiredRows else { return }
     }
     let time = time
     let rowID = try connection.with(expiry.expiredRow(identity)) { row in
@@ -207,7 +234,11 @@ extension SQLiteWriter {
       return try row.step() ? row.int(0) : nil
     }
     guard let rowID else { return }
-    _ = try delete(.rowID(rowID), table)
+    guard try delete(.rowID(rowID), table) else {
+      throw StoreError(
+        .database, "A trigger keeps an expired document",
+        [.collection: table.description.name, .rowID: "\(rowID)"])
+    }
     try removed(1, from: table)
     self.expiry.swept.append(
       ExpiryLog.Swept(collection: table.description.name, documents: [identity]))

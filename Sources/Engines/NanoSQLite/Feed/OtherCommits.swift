@@ -96,7 +96,8 @@ struct OtherCommits {
 extension OtherCommits.Position {
   /// Whether the feed has all changes since the position: the last entry is still there, was moved by a later change, or
   /// is a pruned deletion. Positions of readers that are at a pruned deletion are reset, since they may be those of
-  /// entries with equal numbers, which only feeds from servers have; polls read all of these at once.
+  /// entries with equal numbers; polls read all of these at once. Feeds from servers have such entries, and in a file an
+  /// update can take the number that is the row ID of a document inserted later, if the ID was assigned in advance.
   fileprivate func isContinued(
     by feed: FeedState, of name: String, _ connection: SQLiteConnection
   ) throws -> Bool {

@@ -19,8 +19,10 @@ extension SQLiteEngine {
         try requireSameFile()
         let stored = try connection.first(
           SQLFragment(
-            "SELECT (SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'nano\\_%' "
-              + "ESCAPE '\\') + (SELECT count(*) FROM nano_collections) "
+            // The table of attachments is created with the first one.
+            "SELECT (SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
+              + "AND (name NOT LIKE 'nano\\_%' ESCAPE '\\' OR name = '\(BlobSchema.table)')) "
+              + "+ (SELECT count(*) FROM nano_collections) "
               + "+ (SELECT count(*) FROM nano_metadata)")
         ) { $0.int(0) }
         guard stored == 0 else { return }

@@ -92,17 +92,23 @@ class SQLiteReader: EngineReader {
   ) throws -> Bool {
     switch identity {
     case .key(let key):
-      let isFound = try connection.with(table, .getByKey) { statement in
-        try statement.bind(key, at: 1)
-        bindTime(statement, table)
-        return try visitRow(statement, table, visit)
+      func visitByKey() throws -> Bool {
+        try connection.with(table, .getByKey) { statement in
+          try statement.bind(key, at: 1)
+          bindTime(statement, table)
+          return try visitRow(statement, table, visit)
+        }
       }
-      if isFound { return true }
-      return try connection.with(table, .getForeignByKey) { statement in
+      if try visitByKey() { return true }
+      let version = connection.dataVersion
+      let isForeign = try connection.with(table, .getForeignByKey) { statement in
         try statement.bind(DocumentKey.text(key.description), at: 1)
         bindTime(statement, table)
         return try visitRow(statement, table, visit)
       }
+      // Outside a transaction, the row may have been adopted between the two statements, with its key in another form.
+      guard !isForeign, connection.dataVersion != version else { return isForeign }
+      return try visitByKey()
     case .rowID(let id):
       return try connection.with(table, .getByRowID) { statement in
         statement.bind(id, at: 1)
@@ -294,7 +300,8 @@ class SQLiteReader: EngineReader {
     try connection.consistently {
       try run(
         pipeline, query, in: collection,
-        makeSpill: TemporarySorter.maker(TemporarySorter.isPermitted(on: connection.handle))
+        makeSpill: TemporarySorter.maker(TemporarySorter.isPermitted(on: connection.handle)),
+        interruption: connection.interruption
       ) { row in
         try connection.interruption?.check()
         return try visit(row)
@@ -337,16 +344,19 @@ class SQLiteReader: EngineReader {
   }
 
   func types(in collection: String) throws -> [String] {
-    guard let table = try connection.table(collection) else { return [] }
-    if try !table.parts.contains(.type) && !connection.hasForeignRows(table.description.name) {
-      return []
+    try connection.consistently {
+      guard let table = try connection.table(collection) else { return [] }
+      if try !table.parts.contains(.type) && !connection.hasForeignRows(table.description.name) {
+        return []
+      }
+      // The column precedes the body, so the overflow pages of long bodies are not read.
+      let name = SQLName.quoted(table.description.name)
+      var sql = SQLFragment("SELECT DISTINCT type FROM \(name) WHERE type IS NOT NULL")
+      if let expiry = table.expiry {
+        sql.append(SQLFragment(" AND " + expiry.isVisible("?"), [.int(time)]))
+      }
+      return try connection.all(sql) { $0.text(0) ?? "" }.sorted { $0.isBefore($1) }
     }
-    // The column precedes the body, so the overflow pages of long bodies are not read.
-    let name = SQLName.quoted(table.description.name)
-    let visible = table.expiry.map { " AND " + $0.isVisible("\(time)") } ?? ""
-    return try connection.all(
-      SQLFragment("SELECT DISTINCT type FROM \(name) WHERE type IS NOT NULL\(visible)")
-    ) { $0.text(0) ?? "" }.sorted { $0.isBefore($1) }
   }
 
   func highestRowID(in collection: String) throws -> Int64? {
@@ -364,6 +374,11 @@ class SQLiteReader: EngineReader {
   }
 
   func observedPaths(in collection: String) throws -> [ObservedPath] {
+    // A row that is adopted in between would be in neither.
+    try connection.consistently { try allPaths(in: collection) }
+  }
+
+  private func allPaths(in collection: String) throws -> [ObservedPath] {
     guard let table = try connection.table(collection) else { return [] }
     var types: [CatalogPath: ObservedTypes] = [:]
     let catalogRows = SQLFragment(

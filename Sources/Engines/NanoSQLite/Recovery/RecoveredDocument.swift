@@ -5,7 +5,9 @@ import NanoDocument
 /// The readable parts of a row of a collection's table.
 struct RecoveredDocument {
   let rowID: Int64
-  private(set) var key: DocumentKey?
+  var key: DocumentKey?
+  /// The key of a row of another program that is a floating-point number, of which SQLite has another text than Swift.
+  let numericKey: Double?
   private(set) var type: String?
   private(set) var version: Int64?
   private(set) var added: Int64?
@@ -44,6 +46,7 @@ struct RecoveredDocument {
       throw Unreadable(key: nil, reason: "the row has \(values.count) of \(Self.columns) columns")
     }
     rowID = row.id
+    numericKey = if case .double(let number) = values[1] { number } else { nil }
     let storedKey = Self.key(values[1], encoding)
     let read = try Self.body(values[6], encoding, key: storedKey?.description)
     body = read.bytes
@@ -104,7 +107,7 @@ struct RecoveredDocument {
           bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian)
       }
     case .text(let bytes): return encoding.text(bytes).flatMap { try? DocumentKey($0) }
-    // Written by another program; a writer converts the number to the same text when it adopts the row.
+    // Written by another program.
     case .int(let number): return try? DocumentKey("\(number)")
     case .double(let number): return try? DocumentKey("\(number)")
     default: return nil

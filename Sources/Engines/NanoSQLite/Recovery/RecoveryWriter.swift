@@ -74,6 +74,15 @@ final class RecoveryWriter {
   private func validated(
     _ document: RecoveredDocument, _ collection: String, _ writer: SQLiteWriter
   ) throws -> RecoveredDocument {
+    var document = document
+    if let number = document.numericKey {
+      // The text under which the document is found in the damaged file, and with which a writer adopts it.
+      let text =
+        try writer.connection.first(
+          SQLFragment("SELECT CAST(? AS TEXT)", [.double(number)])
+        ) { $0.text(0) } ?? nil
+      document.key = text.flatMap { try? DocumentKey($0) }
+    }
     let isValid = try document.body.withUnsafeBytes { body in
       try writer.connection.with("SELECT json_valid(?)") { statement in
         defer { sqlite3_clear_bindings(statement.handle) }

@@ -48,6 +48,7 @@ package final class SQLiteTables {
   }
 
   package private(set) var tables: [Table] = []
+  private var names: Set<ExactName> = []
   package private(set) var indexes: [Index] = []
   /// Damage found while opening, one sentence each.
   package private(set) var damage: [String] = []
@@ -142,9 +143,8 @@ package final class SQLiteTables {
     roots.append((Int(root), type == "index"))
     switch type {
     case "table":
-      guard let sql else { return }
+      guard let sql, names.insert(ExactName(name)).inserted else { return }
       let columns = TableDefinition(sql).columns
-      guard !tables.contains(where: { $0.name.hasSameBytes(as: name) }) else { return }
       tables.append(
         Table(
           name: name, columns: columns.map(\.name),

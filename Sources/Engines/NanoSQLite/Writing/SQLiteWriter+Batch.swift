@@ -46,7 +46,11 @@ extension SQLiteWriter {
           && table.isNumber(documents[$0].rowID ?? 0)
       }), try insertBatch(documents, table, .insertBatchAt, bindAt) != nil
     else { return false }
-    for index in documents.indices { rowIDs.append(documents[index].rowID ?? 0) }
+    for index in documents.indices {
+      let rowID = documents[index].rowID ?? 0
+      noteInserted(rowID, table)
+      rowIDs.append(rowID)
+    }
     return true
   }
 

@@ -68,6 +68,7 @@ extension SQLiteWriter {
       } catch {
         throw try violation(error, document, nil, table)
       }
+      try requireWritten(table)
       let id = sqlite3_last_insert_rowid(connection.handle)
       table.noteRowID(id)
       noteInserted(id, table)
@@ -119,6 +120,7 @@ extension SQLiteWriter {
       } catch {
         throw try failure(error, document, .key(key), table)
       }
+      try requireWritten(table)
     }
     let inserted = sqlite3_last_insert_rowid(connection.handle)
     if inserted != 0 {
@@ -134,6 +136,16 @@ extension SQLiteWriter {
     return try connection.with(table, .rowIDOfKey) { statement in
       try statement.bind(key, at: 1)
       return try statement.step() ? statement.int(0) : 0
+    }
+  }
+
+  /// Checks that the last statement has written its document. A trigger of the user can skip it (`RAISE(IGNORE)`), and
+  /// SQLite then still has the row ID of an earlier one.
+  @inline(__always)
+  private func requireWritten(_ table: CollectionTable) throws {
+    guard connection.changes == 1 else {
+      throw StoreError(
+        .database, "A trigger skipped a document", [.collection: table.description.name])
     }
   }
 
@@ -343,7 +355,8 @@ extension SQLiteWriter {
       $0.int(0)
     }
     // A savepoint rolls back all deletions if one fails, as a single statement would.
-    try savepoint { for id in ids { _ = try delete(.rowID(id), table) } }
-    return ids.count
+    return try savepoint {
+      try ids.reduce(0) { try $0 + (delete(.rowID($1), table) ? 1 : 0) }
+    }
   }
 }

@@ -12,10 +12,7 @@ extension SQLiteWriter {
     let schema = IndexSchema(
       collection: collectionName, index: index, sqlName: try freeName(index, in: collectionName),
       decimals: try decimals(of: index, in: collectionName))
-    // SQLite compares every index with each query on the table, so the query is worth avoiding.
-    if try tableForWriting(collectionName).hasStuckRows, let failure = try unreadable(schema) {
-      throw failure
-    }
+    try requireReadable(schema)
     // An index on elements is created by several statements; without a savepoint, a failure would leave the
     // first ones applied.
     try savepoint { try create(schema) }
@@ -40,6 +37,7 @@ extension SQLiteWriter {
     let schema = IndexSchema(
       collection: collectionName, index: index, sqlName: try freeName(index, in: collectionName),
       decimals: try decimals(of: index, in: collectionName))
+    try requireReadable(schema)
     try savepoint { try connection.execute(try schema.begin()) }
     try note(schema, filled: Int64.min)
     return false
@@ -63,7 +61,12 @@ extension SQLiteWriter {
     ) { $0.int(0) }
     // No integer is below the lowest row ID.
     let start = filled == .min ? SQLBinding.double(-.infinity) : .int(filled)
-    try connection.run(SQLFragment(try schema.fillRange(), [start, .int(end ?? Int64.max)]))
+    do {
+      try connection.run(SQLFragment(try schema.fillRange(), [start, .int(end ?? Int64.max)]))
+    } catch {
+      if let failure = try unreadable(schema) { throw failure }
+      throw error
+    }
     try connection.run(
       SQLFragment(
         "UPDATE nano_indexes SET filled = ? WHERE collection = ? AND name = ?",
@@ -158,6 +161,13 @@ extension SQLiteWriter {
       throw StoreError(
         .uniqueViolation, "Documents have equal values, so the index cannot be unique",
         [.collection: schema.collection, .index: schema.index.name])
+    }
+  }
+
+  private func requireReadable(_ schema: IndexSchema) throws {
+    // SQLite compares every index with each query on the table, so the query is worth avoiding.
+    if try tableForWriting(schema.collection).hasStuckRows, let failure = try unreadable(schema) {
+      throw failure
     }
   }
 

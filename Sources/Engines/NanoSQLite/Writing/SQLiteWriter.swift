@@ -36,7 +36,10 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     try requireFree()
     try flush()
     connection.fireTriggers()
-    defer { forgetTables() }
+    defer {
+      forgetTables()
+      freeRowIDs.removeAll()
+    }
     return try work()
   }
 
@@ -67,9 +70,18 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     let used = try touchedTable(name)
     let table = try used ?? firstUse(of: name)
     touched[ExactName(table.description.name)] = table
+    if used == nil { moveFreeRowIDs(to: table) }
     last = (name, table)
     if used == nil, table.expiry != nil { try sweep(table) }
     return table
+  }
+
+  /// Metadata that was loaded again replaces that with which row IDs were requested.
+  private func moveFreeRowIDs(to table: CollectionTable) {
+    for index in freeRowIDs.indices
+    where freeRowIDs[index].table.description.name.hasSameBytes(as: table.description.name) {
+      freeRowIDs[index].table = table
+    }
   }
 
   private func firstUse(of name: String) throws -> CollectionTable {
@@ -143,7 +155,10 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   /// Updates the next row ID after rows were deleted, possibly the last ones.
   func removed(_ count: Int, from table: CollectionTable) throws {
     guard count > 0 else { return }
-    freeRowIDs.removeAll()
+    // Those that the transaction has used may be those of the deleted rows.
+    for index in freeRowIDs.indices where freeRowIDs[index].table === table {
+      freeRowIDs[index].from = freeRowIDs[index].next
+    }
     try prepareRowIDs(table, isNew: false)
   }
 }
@@ -171,15 +186,18 @@ extension SQLiteWriter {
       newByName[folded] = description
       new.append(description)
     }
-    try createTables(new.map(\.name))
-    for description in new {
-      try connection.run(
-        SQLFragment(
-          "INSERT INTO nano_collections(name, identity, generation) VALUES (?, ?, ?)",
-          [
-            .text(description.name), .text(description.identity.rawValue),
-            .int(Self.firstGeneration()),
-          ]))
+    // A table without a row would be that of another program, with a name that no collection can have.
+    try savepoint {
+      try createTables(new.map(\.name))
+      for description in new {
+        try connection.run(
+          SQLFragment(
+            "INSERT INTO nano_collections(name, identity, generation) VALUES (?, ?, ?)",
+            [
+              .text(description.name), .text(description.identity.rawValue),
+              .int(Self.firstGeneration()),
+            ]))
+      }
     }
   }
 
@@ -195,7 +213,7 @@ extension SQLiteWriter {
   private func createTables(_ names: [String]) throws {
     let many = ManyDefinitions(connection: connection)
     if names.count >= ManyDefinitions.groupSize, try many.arePossible(names) {
-      return try savepoint { try many.create(names) }
+      return try many.create(names)
     }
     for name in names { try connection.execute(Schema.collection(name)) }
   }
@@ -227,6 +245,7 @@ extension SQLiteWriter {
     try connection.run(
       SQLFragment("DELETE FROM nano_collections WHERE name = ?", [.text(name)]))
     forgetTables()
+    freeRowIDs.removeAll()
     connection.recorder?.noteWhole(name)
     return true
   }
@@ -291,7 +310,6 @@ extension SQLiteWriter {
     connection.tables.removeAll()
     touched.removeAll()
     last = nil
-    freeRowIDs.removeAll()
   }
 
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {
@@ -324,7 +342,7 @@ extension SQLiteWriter {
     defer { savepoints -= 1 }
     let name = "nano_\(savepoints)"
     let mark = connection.recorder?.mark
-    let swept = expiry.swept
+    let (swept, free) = (expiry.swept, freeRowIDs)
     try connection.executeSavepoint("SAVEPOINT \(name)")
     do {
       let result = try work()
@@ -336,6 +354,7 @@ extension SQLiteWriter {
       expiry.swept = swept
       // Discards cached collections and paths that the block added.
       forgetTables()
+      freeRowIDs = free
       throw error
     }
   }
@@ -383,9 +402,9 @@ extension SQLiteWriter {
 
 /// Row IDs of a table that callers may assign in advance.
 struct FreeRowIDs {
-  let table: CollectionTable
-  /// The first of the row IDs that no row had before the transaction.
-  let from: Int64
+  var table: CollectionTable
+  /// No row with this ID or a larger one existed before the transaction, or was deleted by it.
+  var from: Int64
   /// The ID that SQLite assigns to the next row without an explicit one.
   var next: Int64
 }

@@ -78,8 +78,8 @@ final class ExpirySweeper: Sendable {
           guard try hasExpired(name, after: nil, now, engine) else { continue }
           retry = now + Self.pause
         } catch {
-          // A store that is opened read-only, or whose file is locked. Documents are hidden without being deleted.
-          if !Self.isForbidden(error) { retry = now + Self.pause }
+          // Documents are hidden without being deleted.
+          if Self.isTemporary(error) { retry = now + Self.pause }
         }
         let isNew = try hasExpired(name, after: reported == .min ? nil : reported, now, engine)
         if isNew { hub.noteExpired(name) }
@@ -88,17 +88,18 @@ final class ExpirySweeper: Sendable {
       schedule(try [retry, next(after: now, engine)].compactMap(\.self).min(), engine)
     } catch {
       // The database cannot be read now.
-      schedule(now + Self.pause, engine)
+      schedule(Self.isTemporary(error) ? now + Self.pause : nil, engine)
     }
   }
 
   /// The pause before another attempt, in microseconds. Arbitrary.
   private static let pause: Int64 = 1_000_000
 
-  /// Whether this store may not delete documents, so that another attempt would fail, too.
-  private static func isForbidden(_ error: any Error) -> Bool {
-    guard let error = error as? StoreError else { return false }
-    return error.code == .readOnly || error.code == .notPermitted
+  /// Whether another attempt may succeed, as after a lock or the loss of a connection. It fails, too, if the store may
+  /// not delete documents, and, until it is opened again, if its file is damaged or was replaced.
+  private static func isTemporary(_ error: any Error) -> Bool {
+    guard let error = error as? StoreError else { return true }
+    return ![.readOnly, .notPermitted, .corruptFile, .fileReplaced, .closed].contains(error.code)
   }
 
   /// Returns the collections with documents that have expired and are not deleted.
