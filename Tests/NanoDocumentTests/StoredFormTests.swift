@@ -147,6 +147,20 @@ struct StoredFormTests {
     #expect(writer.failure?.code == .valueNotStorable)
   }
 
+  @Test("An empty URL, which cannot be read, is a failure")
+  func emptyURL() throws {
+    let base = URL(string: "https://a.example/b")
+    for url in [URLComponents().url, URLComponents().url(relativeTo: base)] {
+      let url = try #require(url)
+      var writer = JSONWriter()
+      writer.value(.url(url))
+      #expect(writer.failure?.code == .valueNotStorable)
+      #expect(writer.text == "null")
+      let error = #expect(throws: StoreError.self) { try DocumentObject(encoding: ["u": url]) }
+      #expect(error?.code == .valueNotStorable)
+    }
+  }
+
   @Test("512 levels can be written and read, 513 cannot")
   func depth() throws {
     let deep = nested(512)

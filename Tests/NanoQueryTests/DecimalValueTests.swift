@@ -171,6 +171,20 @@ struct DecimalValueTests {
     #expect(sum([], .average("a")) == .null)
   }
 
+  @Test("A constant that cannot be stored as a decimal is computed as a double")
+  func constantsNotStorable() throws {
+    var sum = Aggregation(.sum("a"))
+    var average = Aggregation(.average("a"))
+    for value: DocumentValue in [.decimal(Decimal(1) / 3), .decimal(DecimalValue("2")!)] {
+      sum.add(value)
+      average.add(value)
+    }
+    #expect(try #require(sum.result.double).distance(to: 7.0 / 3).magnitude < 1e-15)
+    #expect(try #require(average.result.double).distance(to: 7.0 / 6).magnitude < 1e-15)
+    let cast = QueryExpression.cast(.value(.decimal(DecimalValue.nan)), .integer)
+    #expect(try Evaluator(DocumentSubject([:])).values(cast) == [0])
+  }
+
   @Test("Random sums equal those computed digit by digit")
   func randomSums() throws {
     var random = NanoTesting.SplitMix(seed: 5)

@@ -68,6 +68,33 @@ struct DocumentUpdateTests {
     }
   }
 
+  @Test(
+    "A decimal that cannot be stored is refused, and does not turn an exact number into a double")
+  func operandNotStorable() throws {
+    for old: DocumentValue in [.decimal(Decimal(string: "9.99")!), 3] {
+      for operand in [Decimal(1) / 3, .nan] {
+        for change in [FieldChange.increment("a", by: operand), .multiply("a", by: operand)] {
+          let applied = #expect(throws: StoreError.self, "\(change)") {
+            var object: DocumentObject = ["a": old]
+            try change.apply(to: &object)
+          }
+          #expect(applied?.code == .valueNotStorable)
+          let body = bytes(of: ["a": old])
+          let patched = #expect(throws: StoreError.self, "\(change)") {
+            try body.withUnsafeBytes { bytes in
+              var writer = JSONWriter(capacity: 64)
+              _ = try DocumentUpdate([change]).patch(bytes, to: &writer)
+            }
+          }
+          #expect(patched?.code == .valueNotStorable)
+        }
+      }
+    }
+    var object: DocumentObject = ["a": 1.5]
+    try FieldChange.multiply("a", by: Decimal(2)).apply(to: &object)
+    #expect(object == ["a": 3.0])
+  }
+
   @Test("The condition of $pull is parsed on its own, with comments, and up to its end")
   func pullCondition() throws {
     func changes(_ text: String) throws(StoreError) -> [FieldChange] {

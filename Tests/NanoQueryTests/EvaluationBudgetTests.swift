@@ -49,6 +49,9 @@ struct EvaluationBudgetTests {
       "[long] BETWEEN [other] AND [other]", "[long] IN ([other], 0.5)", "[long] IS [other]",
       "[texts] LIKE [patterns]", "CASE WHEN TRUE THEN [l]||[l]||[l]||[l] ELSE 0 END = ''",
       "hex(hex(hex(hex(hex(hex(hex(hex(hex(hex(hex(hex([t])))))))))))) = ''",
+      "substr([t], [long]) = 'x'", "upper(iif([long], [t], '')) = 'x'",
+      // The first operand leaves 108,864 bytes for the second one.
+      "replace([t], 'a', '\(String(repeating: "b", count: 3_350))') = char([l], [l], 128512, 128512, 128512)",
     ])
   func exceeded(text: String) throws {
     let object: DocumentObject = [

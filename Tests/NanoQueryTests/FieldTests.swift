@@ -28,6 +28,16 @@ struct FieldTests {
     }
   }
 
+  @Test(
+    "The bound of a condition on related documents is not in the part of an error that is logged")
+  func relatedBound() {
+    let related = RelatedCondition(
+      local: a, collection: "c", remote: b, bound: .cast(.value("secret"), .integer))
+    let error = #expect(throws: StoreError.self) { try Condition.related(related).validate() }
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.description.contains("secret") == false)
+  }
+
   @Test("A function call with a wrong number of operands is rejected")
   func operands() throws {
     let calls: [QueryExpression] = [

@@ -37,15 +37,27 @@ struct PipelineTests {
     func defaults(of collection: String) throws -> FieldDefaults? { nil }
   }
 
+  /// Cancels a pipeline at the 1,000th check.
+  private final class Cancellation: PipelineDocuments {
+    private var count = 0
+    func each(_ query: Query, in collection: String, _ visit: Visitor) throws {}
+    func defaults(of collection: String) throws -> FieldDefaults? { nil }
+    func check() throws {
+      count += 1
+      if count == 1_000 { throw StoreError(.interrupted, "The operation was canceled") }
+    }
+  }
+
   private static func rows(
     _ text: String, _ documents: some Sequence<DocumentObject>,
-    defaults: FieldDefaults? = nil, makeSpill: SpillMaker? = nil
+    defaults: FieldDefaults? = nil, reading others: any PipelineDocuments = NoDocuments(),
+    makeSpill: SpillMaker? = nil
   ) throws -> [DocumentObject] {
     var rows: [DocumentObject] = []
     let pipeline = try PipelineText(text).pipeline()
     try pipeline.validate()
     let runner = PipelineRunner(
-      pipeline, defaults: defaults, documents: NoDocuments(), makeSpill: makeSpill
+      pipeline, defaults: defaults, documents: others, makeSpill: makeSpill
     ) { row in
       rows.append(row)
       return true
@@ -264,6 +276,45 @@ struct PipelineTests {
     #expect(throws: StoreError.self) {
       try text.pipeline([1, 2, 3], named: ["low": 0, "list": 1])
     }
+  }
+
+  @Test(
+    "A pipeline is canceled between the rows that a stage multiplies or replays",
+    arguments: [
+      "UNWIND [a] |> UNWIND [b] |> AGGREGATE count(*) AS c",
+      "ORDER BY [n] |> AGGREGATE count(*) AS c",
+      "AGGREGATE count(*) AS c GROUP BY [n] |> AGGREGATE count(*) AS d",
+      "AGGREGATE count(*) AS c GROUP BY width_buckets([n], 3) AS b",
+    ])
+  func canceling(text: String) throws {
+    let list = DocumentValue.array((0..<40).map { .int($0) })
+    let documents = [DocumentObject([("a", list), ("b", list)])] + Self.numbers(2_000)
+    let error = #expect(throws: StoreError.self) {
+      try Self.rows(text, documents, reading: Cancellation())
+    }
+    #expect(error?.code == .interrupted)
+    #expect(try Self.rows(text, documents).isEmpty == false)
+  }
+
+  /// An expression, the first value of its field, and a number of stages that the outer arrays alone would permit.
+  static let repeating: [(String, DocumentValue, Int)] = [
+    ("array([a], [a])", 1, 20),
+    ("array([a], [a])", .string(String(repeating: "x", count: 1_000)), 18),
+    ("array_concat([a], [a])", .array([.array((0..<1_000).map { DocumentValue.int($0) })]), 12),
+    ("array_slice([a], [l])", .array([1]), 7),
+    ("iif([l], 0, array_reverse([a]))", .array([1]), 7),
+  ]
+
+  @Test("Arrays that repeat values in each stage cannot grow exponentially", arguments: repeating)
+  func repeatedArrays(expression: String, value: DocumentValue, count: Int) throws {
+    let stages = Array(repeating: "EXTEND \(expression) AS a", count: count)
+    let zeros = DocumentValue.array(Array(repeating: .int(0), count: 10))
+    let error = #expect(throws: StoreError.self) {
+      try Self.rows(
+        stages.joined(separator: " |> "), [DocumentObject([("a", value), ("l", zeros)])])
+    }
+    #expect(error?.code == .tooComplex)
+    #expect(error?[.rowID] == "1")
   }
 
   @Test("Functions cannot build arrays beyond the budget")

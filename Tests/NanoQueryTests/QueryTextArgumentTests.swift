@@ -84,7 +84,7 @@ struct QueryTextArgumentTests {
   }
 
   @Test(
-    "Aliases replace whole words outside brackets and quotes",
+    "Aliases replace whole words outside brackets, quotes and comments",
     arguments: [
       (
         "test replace one not ones 123.45 not [one] not 'a one in here'",
@@ -97,6 +97,10 @@ struct QueryTextArgumentTests {
       ("", ""), ("'a", "'a"), ("a'", "[b]'"), (#"["a]a" a"#, #"["a]a" a"#),
       (#"[x."a]a"] a"#, #"[x."a]a"] [b]"#), ("a = :a AND b = @b", "[b] = :a AND [c] = @b"),
       ("ä ä_ äa", "[ae] ä_ äa"), ("a\u{0}a", "[b]\u{0}[b]"),
+      ("one /* it's */ = 'a'", "[one] /* it's */ = 'a'"),
+      ("-- don't\none = 'a'", "-- don't\n[one] = 'a'"), ("/* [ */ one", "/* [ */ [one]"),
+      ("a /*/ a */ a", "[b] /*/ a */ [b]"), ("a -- a", "[b] -- a"), ("a /* a", "[b] /* a"),
+      ("a - a / a", "[b] - [b] / [b]"),
     ])
   func aliases(text: String, expected: String) {
     let aliases = [

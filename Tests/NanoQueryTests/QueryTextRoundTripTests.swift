@@ -85,6 +85,14 @@ struct QueryTextRoundTripTests {
     #expect(Condition.all([.truth(a)]).queryText == "[a]")
     #expect(Condition.not(.any([])).queryText == "NOT FALSE")
     #expect(QueryExpression.truth(.constant(true)).queryText == "(TRUE)")
+    for inner in [Condition.truth(a), .all([.truth(a)]), .any([.all([.truth(a)])])] {
+      let tree = Condition.comparison(.truth(inner), .equal, .value(true))
+      let parsed = try QueryText(tree.queryText).condition
+      for object: DocumentObject in [["a": 5], ["a": true], ["a": 0], [:]] {
+        let evaluator = Evaluator(DocumentSubject(object))
+        #expect(try evaluator.holds(parsed) == evaluator.holds(tree), "\(tree.queryText)")
+      }
+    }
     let nested = Condition.not(.all([.any([.truth(a)]), .all([])]))
     #expect(try QueryText(nested.queryText).condition == .not(.all([.truth(a), .constant(true)])))
   }

@@ -174,8 +174,9 @@ extension Condition {
     }
   }
 
-  /// Returns the condition with terminal expressions (fields, attributes, values, parameters) replaced
-  /// where the closure returns a replacement.
+  /// Returns the condition with expressions replaced where the closure returns a replacement. The closure
+  /// is called for each expression before its operands, but not for the paths of ``exists(_:)`` and
+  /// ``element(_:_:)``, nor for the expressions of related documents.
   package func replacingExpressions<E: Error>(
     _ replacement: (QueryExpression) throws(E) -> QueryExpression?
   ) throws(E) -> Condition {

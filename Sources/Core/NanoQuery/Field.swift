@@ -83,7 +83,7 @@ public struct Field: Sendable, Hashable {
 
 extension FieldPath {
   /// The element itself, inside ``Condition/element(_:_:)``, or the leaf inside ``Condition/leaf(_:)``.
-  /// No document can have a field of this name.
+  /// Its only name is U+0000, so a condition cannot refer to a field of that name.
   public static let element = FieldPath(components: ["\u{0}"])
   /// Whether this is the path that represents the element itself.
   package var isElement: Bool { components == ["\u{0}"] }

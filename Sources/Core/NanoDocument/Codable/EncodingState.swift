@@ -52,6 +52,7 @@ final class EncodingState {
     } else if Value.self == URL.self {
       try checkRoom(1)
       core.pointee.writer.url(same(value))
+      return try checked()
     } else if Value.self == UUID.self {
       core.pointee.writer.string(same(value, as: UUID.self).uuidString)
     } else if Value.self == Decimal.self {

@@ -41,15 +41,20 @@ extension JSONWriter {
   }
 
   /// Writes `{"$url":"…"}`, with a `$base` if the URL is relative.
+  ///
+  /// An empty URL is recorded as a failure: `URLComponents` creates it, but `URL(string:)` does not accept its text.
   @inline(never)  // reduces stack use for deeply nested arrays
   public mutating func url(_ url: URL) {
+    let base = url.baseURL
+    let text = base == nil ? url.absoluteString : url.relativeString
+    guard !text.isEmpty else {
+      return fail(StoreError(.valueNotStorable, "A URL is empty"))
+    }
     literal(#"{"$url":"#)
-    if let base = url.baseURL {
-      string(url.relativeString)
+    string(text)
+    if let base {
       literal(#","$base":"#)
       string(base.absoluteString)
-    } else {
-      string(url.absoluteString)
     }
     byte(ASCII.closeBrace)
   }

@@ -63,11 +63,21 @@ struct LeafPath {
       while true {
         let other = try reader.rawName()
         if other.bytes.baseAddress == name.bytes.baseAddress { break }
-        if other.matches(name.bytes) { return false }
+        if try Self.isSame(other, name) { return false }
         try reader.skipValue()
         guard reader.peekConsume(UInt8(ascii: ",")) else { break }
       }
     }
     return true
+  }
+
+  /// Names with escapes, or with a `$` that another program did not double, can be equal in different bytes.
+  private static func isSame(
+    _ a: JSONReader.Name, _ b: JSONReader.Name
+  ) throws(StoreError) -> Bool {
+    guard a.hasEscapes || b.hasEscapes || a.bytes.first == UInt8(ascii: "$") else {
+      return a.matches(b.bytes)
+    }
+    return try a.text.hasSameBytes(as: b.text)
   }
 }

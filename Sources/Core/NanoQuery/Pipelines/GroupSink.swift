@@ -149,6 +149,7 @@ final class GroupSink: RowSink {
     var goesOn = true
     func emit(_ group: Group) throws {
       guard goesOn else { return }
+      try context.check()
       var object = DocumentObject()
       for (key, value) in zip(keys, group.values) { object[key.name] = value }
       inputs.append(group.states, to: &object)

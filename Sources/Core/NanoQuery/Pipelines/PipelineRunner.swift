@@ -12,6 +12,13 @@ package protocol PipelineDocuments {
 
   /// The values of fields that documents of a collection do not have.
   func defaults(of collection: String) throws -> FieldDefaults?
+
+  /// Throws if the call was canceled. Called often while the stages process rows.
+  func check() throws
+}
+
+extension PipelineDocuments {
+  package func check() throws {}
 }
 
 /// Runs a pipeline over the bytes of stored documents, in one pass.
@@ -33,7 +40,8 @@ package final class PipelineRunner {
     makeSpill: SpillMaker?, _ visit: @escaping (DocumentObject) throws -> Bool
   ) {
     input = DocumentRows(pipeline.stages, defaults)
-    let context = PipelineContext(makeSpill: makeSpill) { source, stages, sink in
+    let context = PipelineContext(makeSpill: makeSpill, check: { try documents.check() }) {
+      source, stages, sink in
       let rows = DocumentRows(stages, try documents.defaults(of: source.collection))
       try documents.each(source.query, in: source.collection) { body, attribute in
         try sink.add(try rows.row(body, attribute))

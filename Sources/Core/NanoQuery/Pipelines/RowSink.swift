@@ -19,12 +19,16 @@ final class PipelineContext {
   let budget = EvaluationBudget()
   /// Creates external storage; `nil` keeps everything in memory.
   let makeSpill: SpillMaker?
+  /// Throws if the call was canceled. Stages that multiply or replay rows call it for each row, because an
+  /// engine can only stop its own statements.
+  let check: () throws -> Void
   /// Passes the documents of a source to its first stage. The stages are those that its rows go through.
   typealias Read = (Pipeline.Source, _ stages: [Pipeline.Stage], RowSink) throws -> Void
   let read: Read
 
-  init(makeSpill: SpillMaker?, read: @escaping Read) {
+  init(makeSpill: SpillMaker?, check: @escaping () throws -> Void, read: @escaping Read) {
     self.makeSpill = makeSpill
+    self.check = check
     self.read = read
   }
 
@@ -57,7 +61,7 @@ final class PipelineContext {
   ) -> RowSink {
     switch stage {
     case .filter(let condition): FilterSink(condition, self, next)
-    case .unwind(let unwind): UnwindSink(unwind, next)
+    case .unwind(let unwind): UnwindSink(unwind, self, next)
     case .extend(let fields): ComputeSink(fields, replaces: false, self, next)
     case .select(let fields): ComputeSink(fields, replaces: true, self, next)
     case .group(let grouping):

@@ -17,6 +17,7 @@ final class SortBuffer<Entry: SortableEntry> {
   private var used = 0
   private var sorter: (any ExternalSorter)?
   private let memory: PipelineMemory
+  private let check: () throws -> Void
   private let makeSpill: SpillMaker?
   /// The number of entries that are needed, from the first one.
   private let kept: Int?
@@ -30,6 +31,7 @@ final class SortBuffer<Entry: SortableEntry> {
 
   init(_ context: PipelineContext, keeping kept: Int? = nil) {
     memory = context.memory
+    check = context.check
     makeSpill = context.makeSpill
     self.kept = kept.flatMap { $0 <= Self.mostKept ? $0 : nil }
   }
@@ -106,6 +108,7 @@ final class SortBuffer<Entry: SortableEntry> {
   func each(_ visit: (Entry) throws -> Bool) throws {
     if let sorter {
       try sorter.each { _, content in
+        try check()
         var reader = JSONReader(content)
         return try visit(Entry(stored: try reader.value()))
       }
@@ -124,6 +127,9 @@ final class SortBuffer<Entry: SortableEntry> {
     entries = []
     if makeSpill == nil { memory.release(used) }
     used = 0
-    for (_, entry) in sorted where try !visit(entry) { return }
+    for (_, entry) in sorted {
+      try check()
+      guard try visit(entry) else { return }
+    }
   }
 }

@@ -6,10 +6,12 @@ import NanoDocument
 final class UnwindSink: RowSink {
   private let unwind: Pipeline.Unwind
   private let steps: [FieldPath.Step]
+  private let context: PipelineContext
   private let next: RowSink
 
-  init(_ unwind: Pipeline.Unwind, _ next: RowSink) {
+  init(_ unwind: Pipeline.Unwind, _ context: PipelineContext, _ next: RowSink) {
     self.unwind = unwind
+    self.context = context
     self.next = next
     steps = unwind.path.steps
   }
@@ -122,8 +124,9 @@ final class UnwindSink: RowSink {
     switch value {
     case .null: return true
     case .array(let array):
-      for (index, element) in array.enumerated() where try !visit((element, index, element)) {
-        return false
+      for (index, element) in array.enumerated() {
+        try context.check()
+        guard try visit((element, index, element)) else { return false }
       }
       return true
     default: return try visit((value, nil, value))

@@ -34,8 +34,8 @@ enum QueryDate {
     return reader.isAtEnd ? interval : nil
   }
 
-  /// Returns the text of a date, or `nil` outside the years 0 to 9999. Parsing it restores the same
-  /// date.
+  /// Returns the text of a date, or `nil` outside the years 0 to 9999. Parsing it restores the same date, except in the
+  /// last half second before 2001-01-01, where it may be off by up to 10^-16 seconds.
   static func text(_ date: Date) -> String? {
     guard let text = DateText.text(date) else { return nil }
     let interval = date.timeIntervalSinceReferenceDate

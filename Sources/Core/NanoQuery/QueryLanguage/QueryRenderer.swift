@@ -192,6 +192,10 @@ struct QueryRenderer {
       write(operand, above: .none)
       text += " AS \(type.rawValue.uppercased()))"
     case .choice(let branches, let otherwise): write(branches, otherwise)
+    // In parentheses, it would be parsed as its operand, which may be a number.
+    case .truth(let condition) where condition.isOperand:
+      write(
+        [QueryExpression.Branch(when: condition, then: .value(.bool(true)))], .value(.bool(false)))
     case .truth(let condition):
       text += "("
       write(condition, above: .none)
@@ -267,6 +271,15 @@ extension Condition {
 
 extension Condition {
   private var isNegation: Bool { if case .not = self { true } else { false } }
+
+  /// Whether the text of the condition is that of an expression.
+  fileprivate var isOperand: Bool {
+    switch self {
+    case .truth: true
+    case .all(let parts), .any(let parts): parts.count == 1 && parts[0].isOperand
+    default: false
+    }
+  }
 }
 
 extension QueryExpression {

@@ -7,8 +7,8 @@ extension QueryText {
   /// property names.
   ///
   /// Matches whole words, case-sensitively. Replacements are not expanded again. Strings in single
-  /// quotes, fields in brackets and parameter names (`:name`) are not changed. A word directly after
-  /// digits is replaced too, as is an SQL keyword that is an alias.
+  /// quotes, fields in brackets, parameter names (`:name`) and comments are not changed. A word directly
+  /// after digits is replaced too, as is an SQL keyword that is an alias.
   ///
   /// ```swift
   /// QueryText.replacingAliases(["last": "[user.last_name]"], in: "last = 'last'")
@@ -20,7 +20,7 @@ extension QueryText {
   }
 }
 
-/// Scans text that may not parse. An unclosed string or field at its end is copied.
+/// Scans text that may not parse. An unclosed string, field or comment at its end is copied.
 private struct AliasScanner {
   let source: QuerySource
   let aliases: [ExactName: String]
@@ -42,6 +42,9 @@ private struct AliasScanner {
       case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"):
         index += 1
         skipWord()
+      case UInt8(ascii: "-") where source.byte(index + 1) == UInt8(ascii: "-"):
+        while !source.isEnd(index), source.byte(index) != UInt8(ascii: "\n") { index += 1 }
+      case UInt8(ascii: "/") where source.byte(index + 1) == UInt8(ascii: "*"): skipComment()
       case let byte where byte.isWordStart: takeWord()
       default: index += 1
       }
@@ -59,6 +62,17 @@ private struct AliasScanner {
 
   private mutating func skipWord() {
     while source.byte(index).isWordByte { index += 1 }
+  }
+
+  private mutating func skipComment() {
+    index += 2
+    while !source.isEnd(index) {
+      if source.byte(index) == UInt8(ascii: "*"), source.byte(index + 1) == UInt8(ascii: "/") {
+        index += 2
+        return
+      }
+      index += 1
+    }
   }
 
   /// A doubled quote ends one string and starts another, which gives the same result.

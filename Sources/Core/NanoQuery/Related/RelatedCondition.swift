@@ -133,7 +133,7 @@ extension RelatedCondition {
     guard case .value = bound else {
       throw StoreError(
         .invalidArgument, "The number of related documents is not compared with a constant",
-        [.expected: "an integer", .actual: bound.queryText])
+        [.expected: "an integer", .value: bound.queryText])
     }
   }
 }

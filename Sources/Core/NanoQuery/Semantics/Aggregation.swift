@@ -49,6 +49,11 @@ package struct Aggregation {
       isExact = false
       hasDoubles = true
       sum.add(number)
+    // A constant of a Swift expression, such as 1/3 in 38 digits.
+    case .decimal(let number) where !number.isStorable:
+      isExact = false
+      hasDoubles = true
+      sum.add(number.nearestDouble)
     case .decimal(let number):
       let sum = decimals ?? DecimalSum()
       decimals = sum

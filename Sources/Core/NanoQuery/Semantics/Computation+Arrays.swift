@@ -10,7 +10,7 @@ extension Computation {
     _ function: Function, _ operands: [DocumentValue], _ budget: EvaluationBudget
   ) throws(StoreError) -> DocumentValue {
     if function == .array {
-      try budget.spend(elements: operands.count)
+      try budget.spend(contentsOf: .array(operands))
       return .array(operands)
     }
     guard let array = operands[0].array else { return .null }
@@ -28,9 +28,13 @@ extension Computation {
       guard let array = operand.array else { return .null }
       arrays.append(array)
     }
+    if function == .arrayConcat {
+      for operand in operands { try budget.spend(contentsOf: operand) }
+      return .array(arrays.flatMap { $0 })
+    }
+    // One call of the other functions does not return any value more often than its operands contain it.
     try budget.spend(elements: arrays.reduce(0) { $0 + $1.count })
     switch function {
-    case .arrayConcat: return .array(arrays.flatMap { $0 })
     case .arrayReverse: return .array(array.reversed())
     case .arraySort: return .array(array.stablySorted())
     case .arrayUnion, .arrayDistinct: return .array(distinct(arrays.joined()))

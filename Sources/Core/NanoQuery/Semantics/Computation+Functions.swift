@@ -12,7 +12,7 @@ extension Computation {
   ) throws(StoreError) -> DocumentValue {
     switch function {
     case .replace: return try replacing(operands, budget)
-    case .concat, .hex, .dateFormat:
+    case .concat, .char, .hex, .dateFormat, .lower, .upper, .trim, .ltrim, .rtrim, .substr:
       let result = call(function, operands)
       try budget.spend(text: result)
       return result
@@ -138,13 +138,15 @@ extension Computation {
     default: break
     }
     guard let string = text(operands[0]) else { return .null }
-    if function == .instr {
+    switch function {
+    case .instr:
       return text(operands[1]).map { .int(Int64(position(of: $0, in: string))) } ?? .null
+    case .lower: return .string(string.lowercased())
+    case .upper: return .string(string.uppercased())
+    default: break
     }
     let scalars = Array(string.unicodeScalars)
     switch function {
-    case .lower: return .string(string.lowercased())
-    case .upper: return .string(string.uppercased())
     case .unicode: return scalars.first.map { .int(Int64($0.value)) } ?? .null
     case .trim, .ltrim, .rtrim:
       guard let set = operands.count == 2 ? text(operands[1]) : " " else { return .null }

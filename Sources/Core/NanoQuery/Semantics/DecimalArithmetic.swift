@@ -93,7 +93,7 @@ enum DecimalArithmetic {
 
   /// The value truncated to an integer, clamped to 64 bits.
   static func clamped(_ value: DecimalValue) -> Int64 {
-    guard value.sign != 0 else { return 0 }
+    guard value.sign != 0, !value.isNaN else { return 0 }
     if value.adjustedExponent > 18 { return value.isNegative ? .min : .max }
     guard value.adjustedExponent >= 0 else { return 0 }
     let magnitude =
@@ -116,6 +116,4 @@ extension DocumentValue {
     default: nil
     }
   }
-
-  var isDecimal: Bool { if case .decimal = self { true } else { false } }
 }

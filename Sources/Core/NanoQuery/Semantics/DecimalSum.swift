@@ -19,9 +19,9 @@ final class DecimalSum {
   /// Enough for 2^63 numbers of 10^161.
   private static let count = 21
 
+  /// - Parameter value: A storable decimal.
   func add(_ value: DecimalValue) {
     if value.isZero { return }
-    guard value.isStorable else { return }
     let common = min(value.exponent, exponent)
     if let scaled = Self.scaled(recent, exponent - common),
       let term = Self.scaled(

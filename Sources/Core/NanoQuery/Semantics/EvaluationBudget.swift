@@ -16,7 +16,8 @@ final class EvaluationBudget {
   /// The maximum number of comparisons between multiple values on both sides. Arbitrary: about a
   /// second.
   static let maximumComparisons = 10_000_000
-  /// The maximum number of bytes that `||`, `concat`, `replace` and `hex` produce. Arbitrary.
+  /// The maximum number of bytes of the strings that `||` and functions create, and of those in the arrays and objects
+  /// that functions repeat. Arbitrary.
   static let maximumTextBytes = 64 << 20
 
   private var values = 0
@@ -81,6 +82,30 @@ final class EvaluationBudget {
         [.limit: "\(Self.maximumValues) elements", .hint: "build shorter arrays"])
     }
     values += count
+  }
+
+  /// Charges the elements and fields of a value, at any depth, and its text. Arrays share the values that they contain,
+  /// so without a charge for those, a pipeline that repeats a value in each stage would grow exponentially.
+  func spend(contentsOf value: DocumentValue) throws(StoreError) {
+    switch value {
+    case .string: try spend(text: value)
+    case .array(let array):
+      try spend(elements: array.count)
+      for element in array { try spend(contentsOf: element) }
+    case .object(let object):
+      try spend(elements: object.count)
+      for (_, value) in object { try spend(contentsOf: value) }
+    default: break
+    }
+  }
+
+  /// Charges an array or object that one of several calls of a function returned: all of them may return the same one.
+  /// Other values are free, so that computations on a list of them are linear.
+  func spend(repeating result: DocumentValue) throws(StoreError) {
+    switch result {
+    case .array, .object: try spend(contentsOf: result)
+    default: break
+    }
   }
 
   /// Charges bytes of text.

@@ -195,11 +195,14 @@ package struct Evaluator<Input: Subject> {
       lists.append(isWhole ? try wholeValues(operand) : try scalarValues(operand))
     }
     try budget.spend(combining: lists.map(\.count))
+    let isRepeated = lists.contains { $0.count > 1 }
     var results: [DocumentValue] = []
     var positions = Array(repeating: 0, count: lists.count)
     var values = lists.map { $0[0] }
     while true {
-      results.append(try Computation.call(function, values, budget))
+      let result = try Computation.call(function, values, budget)
+      if isRepeated { try budget.spend(repeating: result) }
+      results.append(result)
       var turned = lists.count - 1
       while turned >= 0, positions[turned] == lists[turned].count - 1 {
         positions[turned] = 0
@@ -257,7 +260,7 @@ struct ElementSubject<Input: Subject>: Subject {
     // A scalar element is itself a leaf, with no field names in its path.
     switch element {
     case .array, .object: Leaves.all(in: element)
-    default: [Leaf(path: .element, value: element)]
+    default: [Leaf(path: FieldPath(components: []), value: element)]
     }
   }
 }

@@ -83,15 +83,18 @@ extension FieldChange {
       }
       return .int(value)
     }
-    if old.isDecimal || operand.isDecimal, let a = old.decimalOperand,
-      let b = operand.decimalOperand
-    {
-      guard let result = decimal(a, b), result.isExact else {
+    switch (old, operand) {
+    case (.decimal, .decimal), (.decimal, .int), (.int, .decimal):
+      // A decimal that cannot be stored, such as 1/3 in 38 digits, has no exact result either.
+      guard let a = old.decimalOperand, let b = operand.decimalOperand,
+        let result = decimal(a, b), result.isExact
+      else {
         throw StoreError(
           .valueNotStorable, "The result of an update is not a decimal of 34 digits",
           [.field: path.description])
       }
       return .decimal(result.value)
+    default: break
     }
     guard let a = Self.double(old), let b = Self.double(operand) else {
       throw mismatch(old, expected: "a number")
