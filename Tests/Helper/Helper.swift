@@ -66,6 +66,7 @@ struct Session {
     case "hold": try hold(words[1])
     case "flood": try flood(words[1])
     case "attach": try attach(words[1], words[2], words[3])
+    case "saveBag": return "\(try saveBag(times: Int(words[1]) ?? 0))"
     default: throw StoreError(.invalidArgument, "No such command")
     }
     return ""
@@ -94,6 +95,30 @@ struct Session {
       try? end.close()
     }
     try opened()[collection].attach(.file(path: pipe), named: name, to: key)
+  }
+
+  /// Saves a bag with loaded documents in one transaction, each time with another document, and returns by how many
+  /// megabytes the memory of this process has grown.
+  private func saveBag(times: Int) throws -> Int {
+    let store = try opened()
+    let bag = Bag(in: store)
+    try bag.add((0..<1_000).map { try Document(["n": 1], key: "l\($0)") }, in: "documents")
+    try bag.save()
+    try bag.inflate()
+    return try store.write {
+      let before = try Self.residentMegabytes()
+      for number in 0..<times {
+        try bag.add(Document(["n": 1], key: "d\(number)"), in: "documents")
+        try bag.save()
+      }
+      return try Self.residentMegabytes() - before
+    }
+  }
+
+  private static func residentMegabytes() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+    return (Int(line.filter(\.isNumber)) ?? 0) / 1024
   }
 
   /// Writes transactions of a hundred documents until the process is killed.

@@ -337,6 +337,20 @@ struct ConflictTests {
     #expect(try titles() == ["first", "b"])
   }
 
+  @MainActor
+  @Test("A row with an invalid date that await has found is no conflict", .sqlite)
+  func alteredRow() async throws {
+    try await store.execute(
+      #"UPDATE "Song" SET added = 'x', body = '{ "title":"first","seconds":1 }' WHERE id = 1"#)
+    let context = ObjectContext(store)
+    let song = try #require(try await context.find(\Song.title == "first").first())
+    song.seconds = 2
+
+    try await context.save()
+
+    #expect(try await store["Song"].get(rowID: 1)?["seconds"] == 2)
+  }
+
   @Test("A change by another program is detected", .sqlite)
   func foreign() throws {
     mine.rollback()

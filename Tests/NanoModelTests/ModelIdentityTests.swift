@@ -20,6 +20,14 @@ import Testing
   var name: String
 }
 
+/// A key that can be missing although its type is not optional.
+private struct SerialNumber: RawRepresentable, ModelKey, Equatable { var rawValue: Int? }
+
+@Model private struct Device: Equatable {
+  @Key var id: SerialNumber
+  var name: String
+}
+
 @Model private struct Line: Equatable { var text: String }
 
 @Suite("Model keys")
@@ -74,6 +82,22 @@ struct ModelIdentityTests {
     #expect(try bills.count() == 0)
     #expect(try bills.insert(Bill(name: "x"), key: "7").id == 7)
     #expect(try bills.fetch() == [Bill(id: 7, name: "x")])
+  }
+
+  @Test("A value whose key has no raw value is not stored without a key")
+  func rawKeyNotGenerated() throws {
+    let devices = try anyStore()[Device.self]
+    let device = Device(id: SerialNumber(rawValue: nil), name: "x")
+    for insert in [
+      { _ = try devices.insert(device) }, { _ = try devices.insert([device]) },
+    ] as [() throws -> Void] {
+      let error = #expect(throws: StoreError.self) { try insert() }
+      #expect(error?.code == .invalidKey)
+    }
+    #expect(try devices.count() == 0)
+    let numbered = Device(id: SerialNumber(rawValue: 7), name: "x")
+    try devices.insert([numbered])
+    #expect(try devices.fetch() == [numbered])
   }
 
   @Test("Documents that only have row IDs need no key of any type")

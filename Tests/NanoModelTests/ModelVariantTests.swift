@@ -70,6 +70,16 @@ private enum SchoolYear: Int, ModelKey {
   var lastName: String
 }
 
+@Model(collection: "Residents") private struct SurnameInOtherCase {
+  @Key var id: String
+  var lastName: String
+}
+
+@Model private struct SurnameOnly {
+  @Key var id: String
+  var lastName: String
+}
+
 @Model private struct House {
   @Key var id: String
   var rooms: [String: Room] = [:]
@@ -137,6 +147,46 @@ struct ModelVariantTests {
     ada.lastName = "King"
     try store[Surname.self].save(ada)
     let saved = try #require(try residents.get("ada"))
+    #expect(saved.firstName == "Ada" && saved.lastName == "King")
+  }
+
+  @Test("A value of a smaller model keeps the version in the collection that it was read from only")
+  func smallerModelOfOtherCollection() throws {
+    try store["residents"].insert(["name": "Ada Lovelace"], key: "ada")
+    let residents = store[Resident.self]
+    func change<Smaller: Model>(
+      _ type: Smaller.Type, _ name: WritableKeyPath<Smaller, String>, _ value: String
+    ) throws -> Smaller {
+      var ada = try #require(try residents.find().fetch(as: type).first)
+      ada[keyPath: name] = value
+      return ada
+    }
+
+    try store[SurnameInOtherCase.self].save(change(SurnameInOtherCase.self, \.lastName, "King"))
+    #expect(try residents.get("ada")?.firstName == "Ada")
+    #expect(try residents.get("ada")?.lastName == "King")
+
+    let byron = try change(SurnameOnly.self, \.lastName, "Byron")
+    try store["residents"].save(byron)
+    #expect(try residents.get("ada")?.firstName == "Ada")
+    #expect(try residents.get("ada")?.lastName == "Byron")
+
+    try store[SurnameOnly.self].save([byron])
+    #expect(try store["SurnameOnly"].get("ada")?["firstName"] == "Ada")
+    #expect(try store["SurnameOnly"].get("ada")?.version == nil)
+  }
+
+  @Test("A value of a smaller model keeps the version in a collection that the models do not name")
+  func smallerModelOfArchive() throws {
+    let archive = store["archive"]
+    try archive.insert(["name": "Ada Lovelace"], key: "ada")
+    var ada = try #require(
+      try archive.models(Resident.self).find().fetch(as: Surname.self).first)
+    ada.lastName = "King"
+
+    try archive.models(Surname.self).save([ada])
+
+    let saved = try #require(try archive.models(Resident.self).get("ada"))
     #expect(saved.firstName == "Ada" && saved.lastName == "King")
   }
 

@@ -197,6 +197,27 @@ struct BagConcurrencyTests {
     }
   }
 
+  @Test("Bags that another task adds to a nested bag during a save are saved by a later one")
+  func addingDuringSave() async throws {
+    let (root, inner) = (Bag(name: "root", in: store), Bag(in: store))
+    try root.add(inner)
+    try await root.save()
+
+    let adding = Task {
+      for _ in 0..<300 {
+        try inner.add(Bag())
+        await Task.yield()
+      }
+    }
+    for _ in 0..<20 { try await root.save() }
+    try await adding.value
+    try await root.save()
+
+    #expect(!inner.hasUnsavedChanges)
+    #expect(try await inner.count() == 300)
+    #expect(try await store.bags().count == 302)
+  }
+
   @Test("Several handles of one bag, and bags that contain each other, can be saved concurrently")
   func manyBags() async throws {
     let bags = (0..<6).map { Bag(name: "b\($0)", in: store) }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoStore
 import NanoTestSupport
+import NanoTesting
 import Testing
 
 @Suite("Large bags")
@@ -56,6 +58,76 @@ struct BagScaleTests {
     let before = try total()
     try work()
     return try total() - before
+  }
+
+  @Test("Saving a bag does not look up bags in it that lead to no changes")
+  func unchangedBags() throws {
+    let engine = FailingEngine(ReferenceEngine())
+    let store = try Store(opening: { engine })
+    let root = Bag(name: "root", in: store)
+    let inner = (0..<60).map { _ in Bag(in: store) }
+    let outer = try inner.map { bag -> Bag in
+      let outer = Bag(in: store)
+      try outer.add(bag)
+      // Contains a changed bag only by containing the one that is saved.
+      try outer.add(root)
+      try root.add(outer)
+      return outer
+    }
+    try root.save()
+
+    try root.add(Document(["n": 1], key: "a"), in: "people")
+    engine.succeed()
+    try root.save()
+    let calls = engine.calls
+    try inner[7].add(Document(["n": 1], key: "b"), in: "people")
+    try root.save()
+
+    #expect(calls < 60)
+    #expect(!inner[7].hasUnsavedChanges)
+    #expect(try outer.allSatisfy { try $0.count() == 2 })
+    #expect(try store["people"].count() == 2)
+  }
+
+  @Test(
+    "Many saves of a bag in one transaction need memory for their changes only",
+    .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status")))
+  func manySaves() throws {
+    let scratch = try Scratch()
+    let helper = try HelperProcess()
+    #expect(try helper.send("open", scratch.file("a.db")) == "ok")
+
+    let reply = try helper.send("saveBag", "1000")
+
+    let megabytes = try #require(Int(reply.dropFirst("ok ".count)))
+    #expect(megabytes < 80)
+  }
+
+  @Test("A rollback to a savepoint releases the loaded documents of a bag that was saved before it")
+  func inflatedSavepoint() throws {
+    struct Stop: Error {}
+    let store = try anyStore()
+    let bag = Bag(in: store)
+    try bag.add(Document(["n": 1], key: "a"), in: "people")
+    try bag.save()
+    try bag.inflate()
+
+    try store.write {
+      try bag.add(Document(["n": 2], key: "b"), in: "people")
+      try bag.save()
+      #expect(bag.loadedCount == 2)
+      #expect(throws: Stop.self) {
+        try store.write {
+          try bag.add(Document(["n": 3], key: "c"), in: "people")
+          try bag.save()
+          throw Stop()
+        }
+      }
+      #expect(bag.loadedCount == 0)
+    }
+
+    #expect(bag.loadedCount == 0)
+    #expect(try bag.saved.keys() == ["a", "b"])
   }
 
   @Test("Queries for members use a single index and no scan", .sqlite)

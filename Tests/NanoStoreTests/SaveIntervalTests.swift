@@ -2,6 +2,8 @@
 
 import Foundation
 import NanoStore
+import NanoTesting
+import Synchronization
 import Testing
 
 @Suite("Save interval")
@@ -253,6 +255,28 @@ struct SaveIntervalTests {
     try await writing.value
   }
 
+  @Test("A pending document is read from memory while a flush pauses between two attempts")
+  func readBetweenAttempts() throws {
+    let engine = InterruptedEngine()
+    let store = try Store(opening: { engine })
+    store.saveInterval = 10
+    try store["notes"].save(["n": 1], key: "a")
+    let ended = DispatchSemaphore(value: 0)
+    Thread {
+      try? store.flush()
+      ended.signal()
+    }.start()
+    engine.paused.wait()
+
+    let found = try store["notes"].get("a")
+
+    #expect(found?["n"] == 1 && engine.isPaused)
+    engine.resumed.signal()
+    ended.wait()
+    #expect(!store.hasUnsavedChanges)
+    #expect(try store["notes"].get("a")?["n"] == 1)
+  }
+
   @Test("Closing writes the pending saves; if that fails, it throws and the store is closed")
   func closing() throws {
     store.saveInterval = 10
@@ -299,5 +323,46 @@ struct SaveIntervalTests {
     try await store.flush()
     #expect(try await other["notes"].count() == 400)
     #expect(try await store.verify().isEmpty)
+  }
+}
+
+/// An engine whose first write loses the connection, and whose second one waits for at most ten seconds.
+private final class InterruptedEngine: ForwardingEngine {
+  let engine: any Engine = ReferenceEngine()
+  let paused = DispatchSemaphore(value: 0)
+  let resumed = DispatchSemaphore(value: 0)
+  private let writes = Atomic(0)
+  private let isWaiting = Atomic(false)
+
+  var isPaused: Bool { isWaiting.load(ordering: .sequentiallyConsistent) }
+
+  func read<Result>(
+    _ scope: ReadScope, _ interruption: Interruption?, _ work: (any EngineReader) throws -> Result
+  ) throws -> Result {
+    try engine.read(scope, interruption, work)
+  }
+  func write<Result>(
+    _ isolation: Isolation, _ interruption: Interruption?,
+    _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result {
+    switch writes.add(1, ordering: .sequentiallyConsistent).newValue {
+    case 1:
+      return try engine.write(isolation, interruption) { writer -> Result in
+        _ = try work(writer)
+        throw StoreError(.connectionLost, "The connection was lost")
+      }
+    case 2:
+      isWaiting.store(true, ordering: .sequentiallyConsistent)
+      paused.signal()
+      _ = resumed.wait(timeout: .now() + 10)
+      isWaiting.store(false, ordering: .sequentiallyConsistent)
+    default: break
+    }
+    return try engine.write(isolation, interruption, work)
+  }
+  func observeCommits(
+    _ handler: @escaping @Sendable (Commit) -> Void
+  ) throws -> CommitObservation {
+    try engine.observeCommits(handler)
   }
 }

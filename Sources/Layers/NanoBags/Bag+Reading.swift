@@ -96,8 +96,8 @@ extension Bag {
   /// Loads the saved documents into memory.
   ///
   /// Reads are then served from memory, with the documents unchanged, until ``deflate()``,
-  /// ``reload()-()`` or a save that changes them. Rarely needed: documents are otherwise read from
-  /// the store on demand.
+  /// ``reload()-()``, a save that changes them, or a rollback to a savepoint in a transaction that
+  /// has saved the bag before. Rarely needed: documents are otherwise read from the store on demand.
   public func inflate() throws {
     let transaction = store?.rollbackActions
     // Arbitrary: a bag that other tasks save all the time is read from the store instead.

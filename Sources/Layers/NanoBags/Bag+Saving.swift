@@ -27,32 +27,69 @@ extension Bag {
   public func save() async throws { try await onWriter { try self.save() } }
 
   func save(in store: Store) throws {
-    guard reachable({ _, _, members in Set(members) }).contains(where: \.hasUnsavedChanges)
-    else { return }
+    guard reachable.contains(where: \.state.hasUnsavedChanges) else { return }
     try store.writing(atomic: true, callsBack: true) { try BagSaver(store, $0).save(self) }
   }
 
-  /// Returns this bag and all bags that are saved with it.
+  /// Returns this bag and the bags that are saved with it, without saved ones that lead to no changes.
   ///
   /// - Parameter contained: Returns which of the members the store has in a bag. Another handle or process may have
   ///   removed bags that were saved with it.
-  func reachable(
+  func savedTogether(
     _ contained: (Bag, BagState, [BagMember]) throws -> Set<BagMember>
-  ) rethrows -> [Bag] {
-    var found: [Bag] = []
+  ) rethrows -> [BagNode] {
+    let nodes = reachable
+    let leading = leadingToChanges(nodes)
+    let nodeOf = Dictionary(uniqueKeysWithValues: nodes.map { (ObjectIdentifier($0.bag), $0) })
+    var found: [BagNode] = []
     var seen: Set<DocumentKey> = []
     var waiting = [self]
     while let bag = waiting.popLast() {
-      guard seen.insert(bag.documentKey).inserted else { continue }
-      found.append(bag)
-      let state = bag.snapshot
-      waiting += state.unsavedEntries.compactMap(\.content.bag)
-      let nested = state.storedNested
+      guard seen.insert(bag.documentKey).inserted, let node = nodeOf[ObjectIdentifier(bag)] else {
+        continue
+      }
+      found.append(node)
+      waiting += node.added
+      let nested = node.nested.filter { leading.contains(ObjectIdentifier($0)) }
       guard !nested.isEmpty else { continue }
-      let stored = try contained(bag, state, nested.map(\.member))
+      let stored = try contained(bag, node.state, nested.map(\.member))
       waiting += nested.filter { stored.contains($0.member) }
     }
     return found
+  }
+
+  /// This bag and all bags in it at any depth, as known in memory.
+  private var reachable: [BagNode] {
+    var found: [BagNode] = []
+    var seen: Set<ObjectIdentifier> = []
+    var waiting = [self]
+    while let bag = waiting.popLast() {
+      guard seen.insert(ObjectIdentifier(bag)).inserted else { continue }
+      let node = BagNode(bag)
+      found.append(node)
+      waiting += node.added + node.nested
+    }
+    return found
+  }
+
+  /// Returns the bags that a save writes, and those that contain one of them at any depth, but not this bag, nor bags
+  /// that contain one only because they contain this bag.
+  private func leadingToChanges(_ nodes: [BagNode]) -> Set<ObjectIdentifier> {
+    var leading: Set<ObjectIdentifier> = []
+    var holders: [ObjectIdentifier: [ObjectIdentifier]] = [:]
+    for node in nodes where node.bag !== self {
+      if node.state.needsWriting { leading.insert(ObjectIdentifier(node.bag)) }
+      for inner in node.added + node.nested {
+        holders[ObjectIdentifier(inner), default: []].append(ObjectIdentifier(node.bag))
+      }
+    }
+    var waiting = Array(leading)
+    while let bag = waiting.popLast() {
+      for holder in holders[bag] ?? [] where leading.insert(holder).inserted {
+        waiting.append(holder)
+      }
+    }
+    return leading
   }
 
   /// Reads the stored name and the loaded documents again. Unsaved changes, including the name, are
@@ -64,33 +101,28 @@ extension Bag {
   public func reload() throws {
     guard let store else { return }
     let transaction = store.rollbackActions
-    while true {
-      let generation = snapshot.generation
-      let name = try storedName(store)
-      let before = change { state -> BagState? in
-        guard state.generation == generation else { return nil }
-        defer { state.setStoredName(name, in: transaction) }
-        return state
-      }
-      // A save or deletion began or ended in between.
-      guard let old = before else { continue }
-      transaction?.append { self.change { $0.revertStoredName(name, to: old) } }
-      if old.inflated != nil { try inflate() }
-      return
+    typealias Old = (stored: String?, name: String?, savedName: String?, isInflated: Bool)
+    let old = try changing { reader, _ in
+      try storedName(reader)
+    } by: { stored, state -> Old in
+      defer { state.setStoredName(stored, in: transaction) }
+      return (stored, state.name, state.savedName, state.inflated != nil)
     }
+    transaction?.append {
+      self.change { $0.revertStoredName(old.stored, to: (old.name, old.savedName)) }
+    }
+    if old.isInflated { try inflate() }
   }
   /// The asynchronous form of `reload()`, which does not block the calling thread.
   public func reload() async throws { try await onReader { try self.reload() } }
 
-  private func storedName(_ store: Store) throws -> String? {
-    try store.reading(.call) { reader in
-      var name: String?
-      let exists = try reader.get(.key(documentKey), in: InternalCollection.bags.rawValue) {
-        name = try Self.name($0)
-      }
-      guard exists else { throw Self.notFound(key) }
-      return name
-    }
+  private func storedName(_ reader: BagReader) throws -> String? {
+    var name: String?
+    let exists = try reader.reader?.get(
+      .key(documentKey), in: InternalCollection.bags.rawValue
+    ) { name = try Self.name($0) }
+    guard exists == true else { throw Self.notFound(key) }
+    return name
   }
 
   static func notFound(_ key: String) -> StoreError {
@@ -110,20 +142,29 @@ extension Bag {
     guard let store else { return false }
     return try store.writing(atomic: true, callsBack: true) { writer in
       guard try BagMemberships(writer).deleteBag(documentKey) else { return false }
-      let rollbackActions = store.rollbackActions
-      let owner = rollbackActions.map { ObjectIdentifier($0) }
-      let number = change { state -> Int in
-        state.detach(by: owner)
-        return state.generation
-      }
-      rollbackActions?.append { self.change { $0.rollBack(number) } }
-      rollbackActions?.onEnd { self.change { $0.end(owner) } }
+      changeUntilRollback(on: store) { state, owner in state.detach(by: owner) }
       return true
     }
   }
   /// The asynchronous form of `delete()`, which does not block the calling thread.
   @discardableResult
   public func delete() async throws -> Bool { try await onWriter { try self.delete() } }
+
+  /// Changes the state by a save or deletion, until the running transaction is rolled back.
+  ///
+  /// - Parameter write: Receives the state and the transaction.
+  func changeUntilRollback(
+    on store: Store, _ write: (inout BagState, ObjectIdentifier?) -> Void
+  ) {
+    let rollbackActions = store.rollbackActions
+    let owner = rollbackActions.map { ObjectIdentifier($0) }
+    let number = change { state -> Int in
+      write(&state, owner)
+      return state.generation
+    }
+    rollbackActions?.append { self.change { $0.rollBack(number) } }
+    rollbackActions?.onEnd { self.change { $0.end(owner) } }
+  }
 
   /// Returns a new, unsaved bag with the same members, saved and unsaved.
   ///
@@ -150,4 +191,20 @@ extension Bag {
   }
   /// The asynchronous form of `copy()`, which does not block the calling thread.
   public func copy() async throws -> Bag { try await onReader { try self.copy() } }
+}
+
+/// A bag and the bags in it, as known in memory.
+struct BagNode {
+  let bag: Bag
+  let state: BagState
+  /// The bags that the next save adds.
+  let added: [Bag]
+  let nested: [Bag]
+
+  init(_ bag: Bag) {
+    self.bag = bag
+    state = bag.snapshot
+    added = state.unsavedEntries.compactMap(\.content.bag)
+    nested = state.storedNested
+  }
 }

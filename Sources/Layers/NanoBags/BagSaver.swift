@@ -25,15 +25,15 @@ struct BagSaver {
   }
 
   func save(_ root: Bag) throws {
-    let bags = try root.reachable { bag, state, members in
+    let nodes = try root.savedTogether { bag, state, members in
       try BagReader(writer, bag.documentKey, state.base).contained(members)
     }
-    guard bags.allSatisfy({ $0.store == nil || $0.store === store }) else {
+    guard nodes.allSatisfy({ $0.state.store == nil || $0.state.store === store }) else {
       throw Bag.otherStore
     }
-    var plans = bags.map { Plan(bag: $0, changes: BagChanges($0.snapshot)) }
-      // An empty bag whose changes were undone is written if another bag contains it.
-      .filter { $0.changes.state.hasUnsavedChanges || !$0.changes.state.base.isStored }
+    // A bag that another thread adds only now is not among these, so it must not be among their changes either.
+    var plans = nodes.map { Plan(bag: $0.bag, changes: BagChanges($0.state)) }
+      .filter(\.changes.state.needsWriting)
     guard !plans.isEmpty else { return }
     try createCollections()
     // All bags before any memberships, since they may contain each other.
@@ -219,17 +219,11 @@ extension BagSaver {
     let (bag, changes, store) = (plan.bag, plan.changes, store)
     let isInflated = changes.state.inflated != nil
     let loaded = isInflated ? loaded(changes) : [:]
-    let rollbackActions = store.rollbackActions
-    let owner = rollbackActions.map { ObjectIdentifier($0) }
-    let number = bag.change { state -> Int in
+    bag.changeUntilRollback(on: store) { state, owner in
       state.finish(changes, on: store, by: owner)
       for entry in changes.removed { state.inflated?[entry.member] = nil }
       state.inflated?.merge(loaded) { $1 }
-      return state.generation
     }
-    guard let rollbackActions else { return }
-    rollbackActions.append { bag.change { $0.rollBack(number) } }
-    rollbackActions.onEnd { bag.change { $0.end(owner) } }
   }
 
   /// Returns the documents just saved, as they are stored.

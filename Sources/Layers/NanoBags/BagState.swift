@@ -75,6 +75,8 @@ struct BagState: Sendable {
   var hasUnsavedChanges: Bool {
     isNew || isRenamed || isCleared || !unsaved.isEmpty || !removed.isEmpty
   }
+  /// Whether a save writes the bag. An empty bag whose changes were undone is written if another bag contains it.
+  var needsWriting: Bool { hasUnsavedChanges || !base.isStored }
   private var isNew: Bool { !base.isStored && !isEmptied }
   /// Compared by bytes: String treats canonically equivalent names as equal.
   var isRenamed: Bool { !Self.areSame(name, savedName) }
@@ -162,7 +164,10 @@ extension BagState {
   func seen(in transaction: RollbackActions?) -> BagState {
     let owner = transaction.map { ObjectIdentifier($0) }
     var state = self
-    for write in uncommitted.reversed() where write.owner != owner { state.revert(write) }
+    // By index: a copy of each record would cost more than the comparison, and a transaction can have many.
+    for index in uncommitted.indices.reversed() where uncommitted[index].owner != owner {
+      state.revert(uncommitted[index])
+    }
     return state
   }
 
@@ -197,7 +202,9 @@ extension BagState {
   }
 
   /// Reverts ``setStoredName(_:in:)``, whose transaction was rolled back, unless the name was saved since then.
-  mutating func revertStoredName(_ stored: String?, to old: BagState) {
+  mutating func revertStoredName(
+    _ stored: String?, to old: (name: String?, savedName: String?)
+  ) {
     guard Self.areSame(savedName, stored) else { return }
     if !isRenamed { name = old.name }
     savedName = old.savedName
@@ -222,6 +229,9 @@ struct BagChanges: Sendable {
   let unsaved: [BagState.Entry]
   let removed: [BagState.Entry]
   init(_ state: BagState) {
+    var state = state
+    // Otherwise each write would retain a copy of the list of all earlier ones of its transaction.
+    state.uncommitted = []
     self.state = state
     unsaved = state.unsavedEntries
     removed = state.removedEntries
@@ -236,7 +246,6 @@ extension BagState {
     // This save includes the changes of other transactions' saves, and has waited for their rows. On a server, such a
     // transaction has ended although it has not reported it here yet, and must not restore changes that are saved.
     uncommitted.removeAll { $0.owner != owner }
-    begin(changes, isDeletion: false, by: owner)
     self.store = store
     base = .stored
     isEmptied = false
@@ -253,6 +262,7 @@ extension BagState {
     if cleared == changes.state.cleared { cleared = nil }
     dangling.subtract(changes.state.dangling)
     nested = nested.filter { $0.value.bag != nil }
+    begin(changes, isDeletion: false, by: owner)
   }
 
   private mutating func begin(
@@ -260,6 +270,12 @@ extension BagState {
   ) {
     generation += 1
     guard let owner else { return }
+    // Retained until the transaction ends, so the record contains only what a rollback needs.
+    var changes = changes
+    changes.state.nested = changes.state.nested.filter { nested[$0.key] == nil }
+    // Each write of a bag with loaded documents copies all of them. If a later one alone is rolled back, documents are
+    // read from the store instead.
+    if uncommitted.contains(where: { $0.owner == owner }) { changes.state.inflated = nil }
     uncommitted.append(
       UncommittedWrite(
         changes: changes, isDeletion: isDeletion, number: generation, owner: owner))
@@ -274,25 +290,26 @@ extension BagState {
     revert(uncommitted.remove(at: index))
   }
 
+  /// Restores the state before a save or deletion. Changes made in the meantime are kept.
   private mutating func revert(_ write: UncommittedWrite) {
-    if write.isDeletion { reattach(write.changes.state) } else { restore(write.changes) }
+    let old = write.changes.state
+    base = old.base
+    isEmptied = old.isEmptied
+    cleared = cleared ?? old.cleared
+    dangling.formUnion(old.dangling)
+    sweptTo = old.sweptTo
+    inflated = old.inflated
+    if !write.isDeletion { restoreSaved(write.changes) }
+    for entry in write.changes.removed
+    where removed[entry.member] == nil && unsaved[entry.member] == nil {
+      removed[entry.member] = entry
+    }
   }
 
-  /// Forgets the saves and deletions of a transaction that has ended.
-  mutating func end(_ owner: ObjectIdentifier?) {
-    generation += 1
-    uncommitted.removeAll { $0.owner == owner }
-  }
-
-  /// Restores changes whose transaction was rolled back.
-  private mutating func restore(_ changes: BagChanges) {
+  /// Restores what only a save changes.
+  private mutating func restoreSaved(_ changes: BagChanges) {
     store = changes.state.store
-    base = changes.state.base
-    isEmptied = changes.state.isEmptied
     savedName = changes.state.savedName
-    cleared = cleared ?? changes.state.cleared
-    dangling.formUnion(changes.state.dangling)
-    inflated = changes.state.inflated
     nested.merge(changes.state.nested) { known, _ in known }
     for entry in changes.unsaved {
       // An edited document that was added or removed again since then is still to be written.
@@ -304,9 +321,12 @@ extension BagState {
         unsaved[entry.member] = entry
       }
     }
-    for entry in changes.removed where removed[entry.member] == nil {
-      if unsaved[entry.member] == nil { removed[entry.member] = entry }
-    }
+  }
+
+  /// Forgets the saves and deletions of a transaction that has ended.
+  mutating func end(_ owner: ObjectIdentifier?) {
+    generation += 1
+    uncommitted.removeAll { $0.owner == owner }
   }
 
   /// Detaches the bag after it was deleted from the store: saved members are lost, unsaved ones
@@ -322,19 +342,6 @@ extension BagState {
     inflated = nil
     dangling = []
     sweptTo = nil
-  }
-
-  /// Reverts a deletion, whose transaction was rolled back. Changes made in the meantime are kept.
-  private mutating func reattach(_ old: BagState) {
-    base = old.base
-    isEmptied = old.isEmptied
-    cleared = cleared ?? old.cleared
-    inflated = old.inflated
-    sweptTo = old.sweptTo
-    dangling.formUnion(old.dangling)
-    for (member, entry) in old.removed where removed[member] == nil && unsaved[member] == nil {
-      removed[member] = entry
-    }
   }
 }
 

@@ -293,5 +293,7 @@ final class ObjectSave {
 
 extension GraphObject {
   /// The version to store the document with: a newer version is kept.
-  var storedVersion: Int64? { _$unknownFields.version(Self.storedVersion) }
+  var storedVersion: Int64? {
+    _$unknownFields.version(Self.storedVersion, in: Self.collectionName)
+  }
 }

@@ -24,7 +24,7 @@ struct SavePlan: Sendable {
   }
   struct Class: Sendable {
     let documents: DocumentCollection
-    let acceptsGeneratedKeys: Bool
+    let acceptsGeneratedKeys: @Sendable () -> Bool
     var updates: [Update] = []
     var insertions: [Insertion] = []
   }

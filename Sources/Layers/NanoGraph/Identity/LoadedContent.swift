@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
 import NanoEngine
 import NanoStoreCore
 
@@ -35,8 +36,11 @@ enum LoadedContent {
   private static func hash(of document: StoredDocument) -> Int64 {
     var hasher = Hasher()
     hasher.combine(document.version ?? 1)
-    // A document without a stored form is never adopted.
-    if (try? document.inStoredForm({ hasher.combine(bytes: $0.body) })) == nil {
+    // A document without a stored form is never adopted. Whether its row has attributes that no document can have does
+    // not matter: a document that was read asynchronously is passed without this information.
+    if document.revision == nil, let rewritten = try? CanonicalBody.rewritten(document.body) {
+      rewritten.withUnsafeBytes { hasher.combine(bytes: $0) }
+    } else {
       hasher.combine(bytes: document.body)
     }
     return missing - 1 - Int64(hasher.finalize() & (.max >> 1))

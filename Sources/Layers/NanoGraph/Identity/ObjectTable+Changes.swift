@@ -217,7 +217,7 @@ extension ObjectTable {
   ) throws {
     var reader = JSONReader(snapshot)
     try object._$fill(&reader, .none)
-    if let newerVersion { object._$unknownFields.keep(newerVersion: newerVersion) }
+    if let newerVersion { object._$unknownFields.keep(version: newerVersion) }
     object._$object.flags.remove([.fault, .failed])
     // Resolved immediately, since the numbers of new objects are only valid now.
     for relationship in relationships

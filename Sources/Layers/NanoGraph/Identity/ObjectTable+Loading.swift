@@ -153,7 +153,7 @@ extension ObjectTable {
       throw located(error, stored, Object.self)
     }
     if (stored.version ?? 1) > version {
-      object._$unknownFields.keep(newerVersion: stored.version ?? 1)
+      object._$unknownFields.keep(version: stored.version ?? 1)
     }
   }
 

@@ -16,8 +16,8 @@ final class ObjectTable {
   @usableFromInline let version: Int64
   /// Whether a property is the key of documents.
   let hasKey: Bool
-  /// Whether objects without a key can have a generated one.
-  let acceptsGeneratedKeys: Bool
+  /// Returns whether objects without a key can have a generated one.
+  let acceptsGeneratedKeys: @Sendable () -> Bool
   let relationships: [StoredRelationship]
   let inverses: [InverseRelationship]
   /// 1 if reads of objects are reported to observers, or else 0.

@@ -85,7 +85,9 @@ final class UndoGroup {
       if let error = writer.failure {
         failures[records.count] = SnapshotFailure(error, in: writer.bytes)
       }
-      if let newer = object._$unknownFields.newerVersion { newerVersions[records.count] = newer }
+      if let newer = object._$unknownFields.version(nil, in: table.documents.name) {
+        newerVersions[records.count] = newer
+      }
     }
     records.append(
       UndoRecord(

@@ -75,7 +75,7 @@ extension ModelCollection {
   /// Encodes a value as the document with this header.
   func document(_ value: M, _ old: Document.Header) throws -> Document {
     var header = old
-    header.version = value._$unknownFields.version(M.storedVersion)
+    header.version = value._$unknownFields.version(M.storedVersion, in: name)
     var writer = JSONWriter(capacity: 512)
     value.writeDocument(to: &writer)
     if let failure = writer.failure { throw failure.adding(.collection, name) }
@@ -96,17 +96,17 @@ extension ModelCollection {
   @inlinable
   func write(_ mode: WriteMode, _ values: some Sequence<M>) throws -> [Int64] {
     try prepareIfNeeded()
-    let version = M.storedVersion
+    let (version, name) = (M.storedVersion, name)
     return try documents.writeBatch(mode, capacity: values.underestimatedCount) { batch, writer in
       batch.acceptsGeneratedKeys = M.acceptsGeneratedKeys
       // Encoded in place: copying each value would retain and release everything it refers to.
       let isDone: Void? = try values.withContiguousStorageIfAvailable { values in
         for index in values.indices {
-          try values[index].add(to: batch, &writer, version, mode)
+          try values[index].add(to: batch, in: name, &writer, version, mode)
         }
       }
       if isDone != nil { return }
-      for value in values { try value.add(to: batch, &writer, version, mode) }
+      for value in values { try value.add(to: batch, in: name, &writer, version, mode) }
     }
   }
 
@@ -150,7 +150,8 @@ extension ModelCollection {
   ) throws -> Document {
     do {
       return try documents.write(
-        mode, key: key, type: type, version: value._$unknownFields.version(M.storedVersion)
+        mode, key: key, type: type,
+        version: value._$unknownFields.version(M.storedVersion, in: name)
       ) { value.writeDocument(to: &$0) }
     } catch let error as StoreError {
       throw error.adding(.collection, name)
@@ -255,19 +256,24 @@ extension ModelCollection where M: KeyedModel {
 }
 
 extension Model {
-  /// Whether values without a key of their own can have the keys that the store generates.
+  /// A closure that returns whether values without a key of their own can have the keys that the store generates.
   @usableFromInline
-  package static var acceptsGeneratedKeys: Bool { fieldTable.acceptsGeneratedKeys }
+  package static var acceptsGeneratedKeys: @Sendable () -> Bool {
+    let table = fieldTable
+    return { table.acceptsGeneratedKeys }
+  }
 
-  /// Encodes the value and adds it to a batch.
+  /// Encodes the value and adds it to a batch of a collection.
   @inlinable @inline(__always)
   func add(
-    to batch: DocumentBatch, _ writer: inout JSONWriter, _ version: Int64?, _ mode: WriteMode
+    to batch: DocumentBatch, in collection: String, _ writer: inout JSONWriter,
+    _ version: Int64?, _ mode: WriteMode
   ) throws {
     let key = try documentKey
     if mode == .save, key == nil { throw StoreError.savedWithoutKey }
     writeDocument(to: &writer)
-    try batch.add(&writer, key: key, version: _$unknownFields.version(version))
+    try batch.add(
+      &writer, key: key, version: _$unknownFields.version(version, in: collection))
   }
 }
 

@@ -58,7 +58,7 @@ package struct ModelDecoder<M: Model>: Sendable {
     let written = content.version ?? 1
     // The declared fields of a document of a newer version are read; it keeps its version when
     // saved.
-    if written > version { value._$unknownFields.keep(newerVersion: written) }
+    if written > version { value._$unknownFields.keep(version: written) }
     return value
   }
 

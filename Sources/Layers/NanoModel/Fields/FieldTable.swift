@@ -19,8 +19,6 @@ final class FieldTable: Sendable {
   /// Whether a field holds decimals, or nested values that may.
   let mayHoldDecimals: Bool
   private let keyType: (any ModelKey.Type)?
-  /// Whether values without a key of their own can have the keys that the store generates.
-  let acceptsGeneratedKeys: Bool
   private let indexed: Set<FieldPath>
   private let locations: Mutex<[AnyKeyPathBox: PropertyLocation?]>
 
@@ -33,13 +31,7 @@ final class FieldTable: Sendable {
         location: PropertyLocation(steps: [FieldStep(field)]))
     }
     mayHoldDecimals = modelFields.contains { $0.isDecimal || $0.nested != nil }
-    let keyField = modelFields.first { $0.keyType != nil }
-    let keyType = keyField?.keyType
-    self.keyType = keyType
-    // Only an optional can lack a key: other types are not asked to decode a key that no document has.
-    acceptsGeneratedKeys =
-      keyField?.isOptional != true
-      || keyType.map { (try? $0.init(documentKey: FieldTable.generatedKey)) != nil } ?? true
+    keyType = modelFields.first { $0.keyType != nil }?.keyType
     names = Set(modelFields.flatMap { [$0.name] + $0.formerNames }.map { ExactName($0) })
     indexed = Set(
       modelFields.filter { !$0.traits.isDisjoint(with: [.indexed, .unique]) }
@@ -51,6 +43,13 @@ final class FieldTable: Sendable {
 
   /// Returns whether the model declares a single-field index on this field.
   func isIndexed(_ path: FieldPath) -> Bool { indexed.contains(path) }
+
+  /// Whether values without a key of their own can have the keys that the store generates.
+  ///
+  /// Computed only for a value that lacks a key: other types are not asked to decode a key that no document has.
+  var acceptsGeneratedKeys: Bool {
+    keyType.map { (try? $0.init(documentKey: FieldTable.generatedKey)) != nil } ?? true
+  }
 
   /// An example of the keys that the store generates: a UUID of version 7.
   private static var generatedKey: BorrowedKey { .uuid(0x7000, 1 << 63) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import NanoDocument
+import NanoEngine
 import Synchronization
 
 /// The fields of a stored document that its type does not declare, preserved when the value is
@@ -15,16 +16,25 @@ public struct UnknownFields: Sendable {
   final class Storage: Sendable {
     /// The fields with their names, each preceded by a comma, as stored in the document.
     @usableFromInline let bytes: [UInt8]
-    /// The version that wrote the document, if it is newer than the type's version.
-    @usableFromInline let newerVersion: Int64?
+    /// The version that the document keeps, if it differs from the type's version.
+    private let keptVersion: Int64?
+    /// The folded name of the only collection in which the document keeps the version; nil for all collections.
+    private let collection: ExactName?
     /// The fields in stored form, or why they have none. Nil until the first write: most values that are read are
     /// never saved.
     private let stored = Mutex<Result<[UInt8], StoreError>?>(nil)
 
-    @usableFromInline
-    init(_ bytes: [UInt8], _ newerVersion: Int64?) {
+    init(_ bytes: [UInt8], keptVersion: Int64? = nil, in collection: ExactName? = nil) {
       self.bytes = bytes
-      self.newerVersion = newerVersion
+      self.keptVersion = keptVersion
+      self.collection = collection
+    }
+
+    @usableFromInline
+    func version(_ own: Int64?, in name: String) -> Int64? {
+      guard let keptVersion, collection == nil || collection == name.folded else { return own }
+      // The first version is stored as none.
+      return keptVersion > 1 ? keptVersion : nil
     }
 
     /// The fields as an object.
@@ -62,7 +72,7 @@ public struct UnknownFields: Sendable {
 
   /// - Parameter bytes: The fields with their names, each preceded by a comma.
   init(_ bytes: [UInt8]) {
-    storage = bytes.isEmpty ? nil : Storage(bytes, nil)
+    storage = bytes.isEmpty ? nil : Storage(bytes)
   }
 
   /// Whether there are no unknown fields.
@@ -94,20 +104,19 @@ public struct UnknownFields: Sendable {
     }
   }
 
-  /// Returns the version to store the document with: the newer version if it was written by one.
+  /// Returns the version to store the document with: the one that it keeps in this collection, or else the given one.
   @inlinable
-  package func version(_ own: Int64?) -> Int64? {
-    guard let newer = storage?.newerVersion else { return own }
-    return newer
+  package func version(_ own: Int64?, in collection: String) -> Int64? {
+    guard let storage else { return own }
+    return storage.version(own, in: collection)
   }
 
-  @usableFromInline
-  package mutating func keep(newerVersion: Int64) {
-    storage = Storage(storage?.bytes ?? [], newerVersion)
+  /// Makes the document keep a version that differs from that of the type.
+  ///
+  /// - Parameter collection: The folded name of the only collection in which it does; nil for all.
+  package mutating func keep(version: Int64, in collection: ExactName? = nil) {
+    storage = Storage(storage?.bytes ?? [], keptVersion: version, in: collection)
   }
-
-  /// The version that wrote the fields, if it is newer than the type's version.
-  package var newerVersion: Int64? { storage?.newerVersion }
 
   func object() throws(StoreError) -> DocumentObject {
     guard let storage, !storage.bytes.isEmpty else { return [:] }

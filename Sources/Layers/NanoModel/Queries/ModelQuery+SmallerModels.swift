@@ -15,13 +15,13 @@ extension ModelQuery {
   /// ```
   ///
   /// Documents are upgraded by the model of the collection, whose former names and defaults apply.
-  /// Unknown fields are preserved: saving such a value elsewhere stores all fields of the document.
+  /// Unknown fields are preserved: saving such a value stores all fields of the document. In the collection that it was
+  /// read from, the document keeps its version; elsewhere, it has the version of the smaller model.
   public func fetch<Smaller: Model>(as type: Smaller.Type) throws -> [Smaller] {
     let decoder = collection.decoder
     let smaller = ModelDecoder<Smaller>(collection.name)
+    let collectionName = collection.name.folded
     let variants = VariantFields(of: M.fieldTable, readBy: Smaller.fieldTable)
-    // Saved elsewhere, a value has the version of its own model.
-    let isSameCollection = Smaller.collectionName.hasSameBytes(as: collection.name)
     var models: [Smaller] = []
     try documentQuery().visitStored { stored in
       // All documents are read in the form of one version, which a saved value keeps.
@@ -30,8 +30,8 @@ extension ModelQuery {
       plain.version = smaller.version
       func append(_ plain: StoredDocument) throws {
         var value = try smaller.value(plain)
-        if isSameCollection, version > smaller.version {
-          value._$unknownFields.keep(newerVersion: version)
+        if version != smaller.version {
+          value._$unknownFields.keep(version: version, in: collectionName)
         }
         models.append(value)
       }

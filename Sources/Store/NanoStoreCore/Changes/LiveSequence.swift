@@ -22,8 +22,9 @@ extension LiveSequence {
   /// One call runs at a time. While it runs, nothing accumulates: the next call receives the newest
   /// state. An error is passed to the last call; closing the store ends the calls without one.
   ///
-  /// The observation of commits begins before the call returns. The first one of a store on a server asks the server for
-  /// its position: begin it outside of blocks that may use all connections.
+  /// No commit after the call is missed. The first observation of a store on a server asks the server for its position.
+  /// For ``DocumentCollection/changes()``, it does so before the call returns: begin it outside of blocks that may use
+  /// all connections.
   ///
   /// - Returns: A token that ends the calls when it is canceled or released, so keep it.
   public func observe(

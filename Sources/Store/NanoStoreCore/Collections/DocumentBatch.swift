@@ -16,8 +16,9 @@ import NanoEngine
   private let mode: WriteMode
   private let name: String
   private let keys: KeyGenerator?
-  /// Whether documents without a key can have a generated one.
-  @exclusivity(unchecked) @usableFromInline package var acceptsGeneratedKeys = true
+  /// Returns whether documents without a key can have a generated one. Called for the first such document.
+  @exclusivity(unchecked) @usableFromInline
+  package var acceptsGeneratedKeys: @Sendable () -> Bool = { true }
   private let maximumSize: Int
   private let store: Store
   private let added = Clock.microseconds()
@@ -99,7 +100,8 @@ import NanoEngine
   /// Returns a generated key; nil if documents have row IDs only.
   private func newKey() throws -> DocumentKey? {
     guard let keys else { return nil }
-    guard acceptsGeneratedKeys else { throw StoreError.keyNotGenerated }
+    guard acceptsGeneratedKeys() else { throw StoreError.keyNotGenerated }
+    acceptsGeneratedKeys = { true }
     return keys.next(at: UInt64(added) / 1_000)
   }
 

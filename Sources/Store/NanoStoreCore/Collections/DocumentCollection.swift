@@ -146,7 +146,10 @@ extension DocumentCollection {
         }
         if isSame && !isBeingWritten { return entry.document(over: header) }
         // The header may be that of the entry, or of the document that it replaces.
-        if isBeingWritten { store.waitForFlush() }
+        if isBeingWritten {
+          store.waitForFlush()
+          try Interruption.current?.check()
+        }
       }
       return try stored(identity, cache)
     case .rowID:

@@ -34,7 +34,7 @@ struct PendingDocuments {
   var interval = 1
   /// See ``Store/showsUnsavedChanges``.
   var isShown = true
-  /// Whether a transaction that writes the documents is running.
+  /// Whether a transaction that writes the documents is running, or has committed.
   var isBeingWritten = false
   private(set) var entries: [Entry] = []
   private var indices: [Identity: Int] = [:]

@@ -34,7 +34,8 @@ extension Store {
   /// Writes the buffered documents in one transaction.
   ///
   /// - Throws: ``StoreError``, for example for a unique index. Nothing was written, and the
-  ///   documents stay buffered: save corrected ones, or call ``discardUnsavedChanges()``.
+  ///   documents stay buffered: save corrected ones, or call ``discardUnsavedChanges()``. After
+  ///   ``StoreError/Code/outcomeUnknown``, they may have been written.
   public func flush() throws {
     _ = try engine()
     guard hasUnsavedChanges, TransactionContext.current(of: self) == nil else { return }
@@ -42,15 +43,23 @@ extension Store {
       let entries = withPending(\.entries)
       guard !entries.isEmpty else { return }
       var earliest: Int64?
-      defer { withPending { $0.isBeingWritten = false } }
-      try retrying {
-        try engine().write(nil) { writer in
-          withPending { $0.isBeingWritten = true }
-          try sweeping(&earliest, writer) { try entries.write(to: $0) }
+      // Repeating saves is idempotent.
+      try retrying(outcomeUnknown: true) {
+        do {
+          try engine().write(nil) { writer in
+            withPending { $0.isBeingWritten = true }
+            try sweeping(&earliest, writer) { try entries.write(to: $0) }
+          }
+        } catch {
+          withPending { $0.isBeingWritten = false }
+          throw error
         }
       }
       if let earliest { sweeper.note(earliest) }
-      withPending { $0.remove(entries) }
+      withPending {
+        $0.remove(entries)
+        $0.isBeingWritten = false
+      }
     }
   }
   /// The asynchronous form of `flush()`, which does not block the calling thread.
