@@ -78,6 +78,15 @@ import Testing
       .all([.constant(false), .search("gin")]),
       .text(.field("title"), .regexp, .value("(")),
       .not(.text(.field("title"), .regexp, .value("("))),
+      .truth(.truth(.text(.field("title"), .regexp, .value("(")))),
+      .truth(
+        .choice(
+          [.init(when: .text(.field("title"), .regexp, .value("(")), then: .value(true))],
+          otherwise: .value(false))),
+      .isNull(
+        .elements(
+          .field("titles"), where: .text(.field("title"), .regexp, .value("(")),
+          select: .field("title"))),
     ]
     for filter in filters {
       var options = SyncOptions()
@@ -87,6 +96,21 @@ import Testing
       }
       #expect(error?.code == .invalidArgument)
     }
+  }
+
+  @Test func `A filter that fails on one document pushes the others`() async throws {
+    let (a, b) = (try anyStore(), try anyStore())
+    try await a["films"].save(["title": "Alien", "pattern": "("], key: "1")
+    try await a["films"].save(["title": "Alien", "pattern": "A.*"], key: "2")
+    var options = SyncOptions()
+    options.pushFilter = .text(.field("title"), .regexp, .field("pattern"))
+
+    let status = try await a.replicate(
+      ["films"], with: .store(b), direction: .push, mode: .once, options: options
+    ).finish()
+
+    #expect(status.failures.map(\.key) == ["1"])
+    #expect(try await b["films"].find().keys() == ["2"])
   }
 
   @Test func `The largest number of changes in a batch is one batch`() async throws {

@@ -46,6 +46,15 @@ struct UserFileTests {
     #expect(open.user(.none)?.roles == ["staff"])
   }
 
+  @Test(
+    "A user without a password, and a name that has two lines, are refused",
+    arguments: ["bob:", "bob::staff", "ada:other"])
+  func ambiguousUsers(line: String) throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = try write("ada:secret\n\(line)\n")
+    #expect(throws: UserFile.Problem.self) { try UserFile(path: path) }
+  }
+
   @Test("A file that others can read is refused, also behind a symbolic link")
   func permissions() throws {
     defer { try? FileManager.default.removeItem(at: folder) }

@@ -153,20 +153,25 @@ import Testing
     }
   }
 
-  @Test("Content that the store cannot read is its error, not one of the peer")
-  func damagedContent() async throws {
+  @Test(
+    "Content that the store cannot read is a refusal of its document only",
+    arguments: [10, 1_100_000])
+  func damagedContent(_ length: Int) async throws {
     let store = try anyStore()
-    let bytes = [UInt8](repeating: 7, count: 1_100_000)
+    let bytes = [UInt8](repeating: 7, count: length)
     var attachment = try Outgoing.attachment("b", bytes, in: store)
     let other = try await anyStore().addAttachment(.data(Data(bytes.dropLast())))
     attachment.content = other
-    let document = try Outgoing.document("a", attachments: [attachment])
+    let documents = [
+      try Outgoing.document("a", attachments: [attachment]), try Outgoing.document("c"),
+    ]
     try await ScriptedServer.serving { _ in
-      .json(201, "{}")
-    } peer: { peer, _ in
-      _ = await #expect(throws: StoreError.self) {
-        try await peer.write([document], ancestors: [:], from: store)
-      }
+      .json(201, "[]")
+    } peer: { peer, server in
+      let refused = try await peer.write(documents, ancestors: [:], from: store)
+      #expect(refused.map(\.id) == ["a"])
+      #expect(refused.map(\.error.kind) == [.missingAttachment])
+      #expect(server.requests.flatMap { Outgoing.ids($0) } == ["c"])
     }
   }
 }

@@ -27,6 +27,18 @@ import Testing
     #expect(try database.leaves("aliens").map { $0.hasSuffix("deleted") } == [true])
   }
 
+  @Test func `Setting up a collection that does not exist creates it only on demand`() throws {
+    let store = try anyStore()
+    let database = try SyncDatabase(store["films"])
+
+    let error = #expect(throws: StoreError.self) { try database.enable(creates: false) }
+
+    #expect(error?.code == .notFound)
+    #expect(try store.collections().isEmpty)
+    try database.enable()
+    #expect(try database.isEnabled())
+  }
+
   @Test func `The same edit in two stores is the same revision`() throws {
     let (a, b) = (try anyDatabase(), try anyDatabase())
     for database in [a, b] {

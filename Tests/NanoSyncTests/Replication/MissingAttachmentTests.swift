@@ -61,6 +61,27 @@ import Testing
     #expect(try a.contents() == b.contents())
   }
 
+  @Test(arguments: [false, true])
+  func `Damaged content is a failure of its document only`(isPulled: Bool) async throws {
+    let scratch = try Scratch()
+    let a = try SyncDatabase(Store(.file(scratch.file("a.db")))["films"])
+    try a.enable()
+    let b = try anyDatabase()
+    try await a.collection.save(["n": 1], key: "x")
+    let content = Data(repeating: 7, count: 600_000)
+    try await a.collection.attach(.data(content), named: "a", to: "x")
+    try await a.collection.save(["n": 1], key: "y")
+    try a.catchUp()
+
+    try scratch.shell(
+      "a.db",
+      "UPDATE nano_chunks SET bytes = zeroblob(length(bytes)) WHERE id & 1048575 = 1")
+    let status = isPulled ? try await replicate(b, a) : try await replicate(a, b)
+
+    #expect(status.failures.map(\.key) == ["x"])
+    #expect(try await b.collection.find().keys() == ["y"])
+  }
+
   @Test(arguments: [0, 3, 9] as [Int64])
   func `Content that arrives later has its own length, whichever the document states`(
     _ length: Int64

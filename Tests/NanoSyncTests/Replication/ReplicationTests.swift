@@ -353,10 +353,12 @@ import Testing
     #expect(try await (a.collection.count(), b.collection.count()) == (11, 11))
   }
 
-  @Test func `An error of the rules' closure leaves that conflict open and stops no others`()
-    async throws
-  {
-    struct Failure: Error {}
+  private struct Failure: Error {}
+
+  @Test(arguments: [Failure(), StoreError(.unsupported, "x"), CancellationError()] as [any Error])
+  func `An error of the rules' closure leaves that conflict open and stops no others`(
+    _ error: any Error
+  ) async throws {
     let (a, b) = (try anyDatabase(), try anyDatabase())
     try await a.collection.save(["n": 1], key: "x")
     try await replicate(a, b)
@@ -364,7 +366,7 @@ import Testing
     try await b.collection.update("x", set: ["n": 3])
     try await b.collection.save(["n": 1], key: "y")
 
-    let status = try await replicate(a, b) { $0.rules.resolve = { _ in throw Failure() } }
+    let status = try await replicate(a, b) { $0.rules.resolve = { _ in throw error } }
 
     #expect(status.failures.map(\.key) == ["x"])
     #expect(try a.conflictedIDs() == ["x"])

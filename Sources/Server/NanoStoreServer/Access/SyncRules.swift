@@ -32,6 +32,8 @@ public struct SyncRules: Sendable {
   public var isVisible:
     (@Sendable (_ user: SyncUser, _ database: String, _ document: SyncRevision) -> Bool)?
   /// Checks each new revision inside the transaction that stores it; nil if all are accepted. It must not use the store.
+  /// A revision that the database has, perhaps written by another user, is checked if it arrives with a longer history
+  /// that replaces another revision.
   /// Its error rejects the revision. Another error than ``SyncRejection`` is reported as forbidden, without details.
   public var validate: (@Sendable (_ user: SyncUser, _ write: SyncWrite) throws -> Void)?
   /// Filters that clients can name in requests for changes, by `design/filter`, as those of design documents.
@@ -70,6 +72,6 @@ public struct SyncWrite: Sendable, Hashable {
   public let database: String
   /// The winning revision before the write; nil if the document is new.
   public let old: SyncRevision?
-  /// The revision to be stored.
+  /// The revision to be stored, or one that the database has, whose longer history replaces another revision.
   public let new: SyncRevision
 }

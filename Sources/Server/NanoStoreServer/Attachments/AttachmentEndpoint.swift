@@ -30,9 +30,7 @@ extension SyncHandler {
     document = try await access.served.restoringAttachments(of: document)
     guard let attachment = document.attachments.first(where: { $0.name.hasSameBytes(as: name) }),
       let content = attachment.content
-    else {
-      throw ProtocolError(404, "not_found", "Document is missing attachment")
-    }
+    else { throw ProtocolError.missingAttachment }
     let tag = "\"\(attachment.digest.replacing("md5-", with: "", maxReplacements: 1))\""
     if access.request.hasCopy(tag) { return .notModified(tag) }
     var headers: HTTPFields = [:]
@@ -46,7 +44,9 @@ extension SyncHandler {
     let store = access.served.store
     let ranges = try ByteRanges.ranges(access.request.range(of: tag), of: length)
     guard let ranges, access.request.method == "GET" else {
+      let short = access.request.method == "GET" ? try await Self.short(content, in: store) : nil
       return .stream(contentType: type, length: length, headers: headers) { write in
+        if let short { return try await write(Array(short)) }
         for try await piece in store.stream(of: content) { try await write(Array(piece)) }
       }
     }
@@ -70,6 +70,21 @@ extension SyncHandler {
         try await write(Array("\r\n".utf8))
       }
       try await write(Array("--\(boundary)--".utf8))
+    }
+  }
+
+  /// Returns the whole content if it is short; nil if it is long and its first chunk can be read.
+  ///
+  /// A client takes a response that breaks off for a failure of the network, and repeats the request forever.
+  ///
+  /// - Throws: ``ProtocolError/missingAttachment`` if it is damaged, or gone since the document was read.
+  private static func short(_ content: Attachment, in store: Store) async throws -> Data? {
+    do {
+      if content.length <= ByteRanges.pieceLength { return try await store.data(of: content) }
+      _ = try await store.data(of: content, in: 0..<1)
+      return nil
+    } catch let error as StoreError where error.concernsContent {
+      throw ProtocolError.missingAttachment
     }
   }
 
@@ -118,7 +133,7 @@ extension SyncHandler {
       throw ProtocolError.missing
     }
     guard before.attachments.contains(where: { $0.name.hasSameBytes(as: name) }) else {
-      throw ProtocolError(404, "not_found", "Document is missing attachment")
+      throw ProtocolError.missingAttachment
     }
     let revision = try await edit(
       DocumentEdit(
@@ -148,4 +163,9 @@ extension SyncHandler {
     else { throw ProtocolError.conflict }
     return document
   }
+}
+
+extension ProtocolError {
+  static let missingAttachment = ProtocolError(
+    404, "not_found", "Document is missing attachment")
 }

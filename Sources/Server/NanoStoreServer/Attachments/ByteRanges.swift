@@ -48,7 +48,7 @@ enum ByteRanges {
   }
 
   /// The number of bytes that are read at a time. Arbitrary.
-  private static let pieceLength = 1 << 20
+  static let pieceLength = 1 << 20
 
   static func write(
     _ range: Range<Int>, of content: Attachment, in store: Store,

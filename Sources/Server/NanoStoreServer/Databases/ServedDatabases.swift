@@ -58,7 +58,12 @@ final class ServedDatabases: Sendable {
     }
     for store in stores {
       guard try await exists(name, in: store) else { continue }
-      return try await enabled(name, in: store)
+      do {
+        return try await enabled(name, in: store, creates: false)
+      } catch let error as StoreError where error.code == .notFound {
+        // It was deleted in the meantime.
+        continue
+      }
     }
     forget(name)?.notifier.end()
     throw Self.absent
@@ -86,9 +91,15 @@ final class ServedDatabases: Sendable {
     }
   }
 
-  private func enabled(_ name: String, in store: Store) async throws -> ServedDatabase {
+  /// Returns a database after setting it up for sync.
+  ///
+  /// - Parameter creates: Whether the collection may be created. A request that waits for the deletion of its database
+  ///   must not bring it back: it would be open to everyone, since `_security` was deleted with it.
+  private func enabled(
+    _ name: String, in store: Store, creates: Bool
+  ) async throws -> ServedDatabase {
     let database = try SyncDatabase(store[name])
-    try await store.onWriterAlone { try database.enable() }
+    try await store.onWriterAlone { try database.enable(creates: creates) }
     return open.withLock { open in
       if let other = open.databases[ExactName(name)], other.store === store { return other }
       let served = ServedDatabase(database, limit)
@@ -130,7 +141,7 @@ final class ServedDatabases: Sendable {
       }
     }
     do {
-      _ = try await enabled(name, in: store)
+      _ = try await enabled(name, in: store, creates: true)
     } catch let error as StoreError where error.code == .invalidName {
       throw ProtocolError(400, "illegal_database_name", error.message)
     }

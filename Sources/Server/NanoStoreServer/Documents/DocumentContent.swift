@@ -50,14 +50,21 @@ struct DocumentContent: Sendable {
   }
 
   /// Returns a revision as JSON, with the content of attachments in it if it is wanted.
+  ///
+  /// - Parameter isComplete: Whether content that cannot be read is an error, and not a stub.
   func json(
-    _ document: SyncDocument, _ revisions: DocumentRevisions, in served: ServedDatabase
+    _ document: SyncDocument, _ revisions: DocumentRevisions, in served: ServedDatabase,
+    isComplete: Bool = false
   ) async throws -> [UInt8] {
     var contents = IDMap<Data>()
     if hasAttachments {
       for attachment in attachmentsToSend(document) {
         guard let content = attachment.content else { continue }
-        contents[attachment.name] = try await served.store.data(of: content)
+        do {
+          contents[attachment.name] = try await served.store.data(of: content)
+        } catch let error as StoreError where error.concernsContent && !isComplete {
+          // As if the content had not arrived: it must not keep other documents from being read.
+        }
       }
     }
     return document.json(

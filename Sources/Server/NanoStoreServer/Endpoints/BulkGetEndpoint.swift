@@ -148,26 +148,31 @@ struct BulkGetReader: Sendable {
         }
         .map { Found.found($0, revisions) }
       }
-      return leaves.flatMap { $0.isEmpty ? nil : $0 } ?? [failure(row, "undefined", .missing)]
+      return leaves.flatMap { $0.isEmpty ? nil : $0 }
+        ?? [.failed(failure(row, "undefined", .missing))]
     }
     guard let id = RevisionID(text) else {
-      return [failure(row, text, .badRequest("Invalid rev format"))]
+      return [.failed(failure(row, text, .badRequest("Invalid rev format")))]
     }
-    guard let revisions else { return [failure(row, text, .missing)] }
+    guard let revisions else { return [.failed(failure(row, text, .missing))] }
     let latest = isLatest ? revisions.tree.leaves(from: id).map(\.id) : []
     return (latest.isEmpty ? [id] : latest).map { wanted in
       guard let document = revisions[wanted], visibility.allows(document) else {
-        return failure(row, text, .missing)
+        // A client takes a missing one for one that was replaced.
+        let isUnreadable = revisions.isUnreadable(wanted) && !visibility.isLimited
+        return .failed(failure(row, text, isUnreadable ? .unreadable : .missing))
       }
       return .found(document, revisions)
     }
   }
 
-  private func failure(_ row: BulkGetRow, _ revision: String, _ error: ProtocolError) -> Found {
-    .failed([
+  private func failure(
+    _ row: BulkGetRow, _ revision: String, _ error: ProtocolError
+  ) -> DocumentObject {
+    [
       "id": .string(row.id), "rev": .string(revision), "error": .string(error.name),
       "reason": .string(error.reason),
-    ])
+    ]
   }
 
   /// Returns a row as JSON.
@@ -179,10 +184,18 @@ struct BulkGetReader: Sendable {
       if index > 0 { output += ",".utf8 }
       switch result {
       case .found(let document, let revisions):
-        output += "{\"ok\":".utf8
         var content = content
         content.known = row.known
-        output += try await content.json(document, revisions, in: served)
+        do {
+          let json = try await content.json(document, revisions, in: served, isComplete: true)
+          output += "{\"ok\":".utf8
+          output += json
+        } catch let error as StoreError where error.concernsContent {
+          // Not a stub: a replica that stores it would lack the content.
+          output += "{\"error\":".utf8
+          output += SyncJSON.bytes(
+            failure(row, "\(document.revision)", .missingAttachment))
+        }
       case .failed(let error):
         output += "{\"error\":".utf8
         output += SyncJSON.bytes(error)
@@ -192,4 +205,9 @@ struct BulkGetReader: Sendable {
     output += "]}".utf8
     return output
   }
+}
+
+extension ProtocolError {
+  fileprivate static let unreadable = ProtocolError(
+    500, "internal_server_error", PeerError.unreadable.message)
 }

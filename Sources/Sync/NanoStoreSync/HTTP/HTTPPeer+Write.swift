@@ -35,8 +35,15 @@ extension HTTPPeer {
         refusals += try await put(revision, from: store)
         continue
       }
-      batch.append(BatchEntry(revision: revision, json: try await revision.inlineJSON(from: store)))
-      size += batch[batch.count - 1].json.count
+      let json: [UInt8]
+      do {
+        json = try await revision.inlineJSON(from: store)
+      } catch let error as StoreError where error.concernsContent {
+        refusals.append(revision.refusal(PeerError(.missingAttachment, error.message)))
+        continue
+      }
+      batch.append(BatchEntry(revision: revision, json: json))
+      size += json.count
       if size >= Self.batchBytes {
         refusals += try await post(batch, from: store)
         (batch, size) = ([], 0)
@@ -154,16 +161,21 @@ extension HTTPPeer {
       .multipart(revision.multipart(from: store)))
     call.headers.add(name: "X-Couch-Full-Commit", value: "false")
     call.patience = .writing
-    let refused = try await connector.send(call) { answer -> PeerError? in
-      if answer.isSuccess {
-        await answer.discard()
-        return nil
+    let refused: PeerError?
+    do {
+      refused = try await connector.send(call) { answer -> PeerError? in
+        if answer.isSuccess {
+          await answer.discard()
+          return nil
+        }
+        let failure = try await answer.failure()
+        switch answer.status {
+        case 400, 401, 403, 409, 412, 413, 415, 422: return failure
+        default: throw failure
+        }
       }
-      let failure = try await answer.failure()
-      switch answer.status {
-      case 400, 401, 403, 409, 412, 413, 415, 422: return failure
-      default: throw failure
-      }
+    } catch let error as StoreError where error.concernsContent {
+      refused = PeerError(.missingAttachment, error.message)
     }
     guard let refused else { return [] }
     if refused.status == 412, revision.hasStubs {

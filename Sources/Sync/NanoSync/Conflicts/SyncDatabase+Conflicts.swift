@@ -17,6 +17,11 @@ package enum ConflictOutcome: Sendable {
   case open(missing: RevisionID?)
 }
 
+/// An error of the closure in the rules. Whatever its type, it is not one of the store that is synchronized.
+struct RuleFailure: Error {
+  let error: any Error
+}
+
 extension SyncDatabase {
   /// The field of a deletion that resolves a conflict, with the revision that contains the deleted one: not the deletion of
   /// a document by a program.
@@ -129,7 +134,11 @@ extension SyncDatabase {
     {
       return .object(conflict.winner)
     }
-    return try decide(conflict)
+    do {
+      return try decide(conflict)
+    } catch {
+      throw RuleFailure(error: error)
+    }
   }
 
   /// Resolves a conflict by a decision.

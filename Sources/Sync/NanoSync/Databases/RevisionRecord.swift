@@ -42,6 +42,14 @@ struct RevisionRecord: Sendable {
 
   /// The leaves that do not delete the document; several are a conflict.
   var liveLeaves: [RevisionTree.Leaf] { tree.leaves.filter { !$0.isDeleted } }
+
+  /// Returns a revision of the document with a content; nil for one that is empty or not known.
+  func document(_ revision: RevisionID, _ content: Content?) -> SyncDocument {
+    SyncDocument(
+      id: id.description, revision: revision, isDeleted: tree.isDeleted(revision),
+      body: content?.body ?? [:], attachments: content?.attachments ?? [],
+      history: tree.history(of: revision))
+  }
 }
 
 // The stored form.

@@ -15,14 +15,23 @@ extension SyncDatabase {
     var documents: [Int64: Document] = [:]
     // Others have revisions from another process, or from before this one was started.
     let changedRows = rows.filter { !$0.isDeleted && !Self.hasRevision($0, known) }.map(\.rowID)
-    try writer.get(rowIDs: changedRows.sorted(), in: name) { stored in
+      .sorted()
+    let unreadable = try get(rowIDs: changedRows, writer) { stored in
       documents[stored.rowID] = Document(stored, in: name)
     }
     let hasPrevious = try hasPreviousBodies(writer)
-    let formerKeys = try writer.formerKeys(ofRows: documents.keys.sorted(), in: name)
+    let formerKeys = try writer.formerKeys(ofRows: changedRows, in: name)
     var changed = OrderedKeys()
+    func assignFormerKeys(ofRow rowID: Int64, withKey key: DocumentKey?) throws {
+      var former = formerKeys[rowID].map { [$0] } ?? []
+      if hasPrevious { former += try previousKey(ofRow: rowID, writer) }
+      for other in former where other != key {
+        try assignFormerKey(other, ofRow: rowID, &known, &changed, &state, writer)
+      }
+    }
     for row in rows {
       if row.isDeleted {
+        state.forgetRowProblem(of: row)
         guard let key = row.key, var record = known[key] else {
           state.forgetProblem(of: row)
           continue
@@ -43,6 +52,10 @@ extension SyncDatabase {
         try assignDeletion(&record, &state, writer)
         known[key] = record
         changed.insert(key)
+      } else if let error = unreadable[row.rowID] {
+        state.forgetProblem(of: row)
+        state.note(error, row.key?.description ?? "row \(row.rowID)")
+        try assignFormerKeys(ofRow: row.rowID, withKey: row.key)
       } else if let document = documents[row.rowID] {
         state.forgetProblem(of: row)
         guard let key = document.header.key else {
@@ -55,10 +68,14 @@ extension SyncDatabase {
           }
           continue
         }
-        var former = formerKeys[row.rowID].map { [$0] } ?? []
-        if hasPrevious { former += try previousKey(ofRow: row.rowID, writer) }
-        for other in former where other != key {
-          try assignFormerKey(other, ofRow: row.rowID, &known, &changed, &state, writer)
+        try assignFormerKeys(ofRow: row.rowID, withKey: key)
+        // A row of another program may have a key that is read as another one, which finds no row or a different one.
+        guard
+          try document.revision != nil
+            || self.documents([key], writer)[key]?.rowID == row.rowID
+        else {
+          state.note(Self.unusableKey, "row \(row.rowID)")
+          continue
         }
         var record = known[key] ?? RevisionRecord(key)
         guard try assign(document, &record, &state, writer, hasPrevious: hasPrevious) else {
@@ -118,12 +135,29 @@ extension SyncDatabase {
     if let expiration { try writer.setExpirations([(rowID, expiration)], in: name) }
   }
 
+  private static let unusableKey = StoreError(
+    .invalidKey,
+    "A document cannot be synced: its key has no stored form, or another document has it")
+
+  /// Passes a document as it was before it was changed to a closure, unless it does not decrypt.
+  ///
+  /// - Returns: Whether it is kept.
+  private func previousBody(
+    ofRow rowID: Int64, _ writer: any EngineWriter, _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    do {
+      return try writer.previousBody(ofRow: rowID, in: name, show)
+    } catch let error as StoreError where error.code == .corruptDocument {
+      return true
+    }
+  }
+
   /// The key that a document had before it was changed.
   private func previousKey(
     ofRow rowID: Int64, _ writer: any EngineWriter
   ) throws -> [DocumentKey] {
     var keys: [DocumentKey] = []
-    _ = try writer.previousBody(ofRow: rowID, in: name) { if let key = $0.key { keys = [key] } }
+    _ = try previousBody(ofRow: rowID, writer) { if let key = $0.key { keys = [key] } }
     return keys
   }
 
@@ -184,7 +218,7 @@ extension SyncDatabase {
   private func isChangedForeign(
     _ revision: Int64?, _ rowID: Int64, _ writer: any EngineWriter
   ) throws -> Bool {
-    try revision == nil && writer.previousBody(ofRow: rowID, in: name) { _ in }
+    try revision == nil && previousBody(ofRow: rowID, writer) { _ in }
   }
 
   /// Returns the revision that a document follows.
@@ -205,10 +239,10 @@ extension SyncDatabase {
     _ record: inout RevisionRecord, _ rowID: Int64, _ writer: any EngineWriter
   ) throws -> DocumentObject? {
     var previous: Document?
-    _ = try writer.previousBody(ofRow: rowID, in: name) { previous = Document($0, in: name) }
-    guard let previous else { return nil }
+    let isKept = try previousBody(ofRow: rowID, writer) { previous = Document($0, in: name) }
+    guard isKept else { return nil }
     try writer.removePreviousBodies(ofRows: [rowID], in: name)
-    guard let winner = record.tree.winner, !winner.isDeleted, let row = record.row,
+    guard let previous, let winner = record.tree.winner, !winner.isDeleted, let row = record.row,
       row.rowID == rowID, row.revision == previous.revision || row.revision == nil,
       let parts = try? DocumentMapping.parts(of: previous)
     else { return nil }
@@ -266,12 +300,13 @@ extension SyncDatabase {
       for row in rows { cursor.advance(row) }
       let found = try records(Set(rows.compactMap(\.key)), writer)
       var existing: [Int64: DocumentKey] = [:]
-      try writer.get(rowIDs: found.values.compactMap(\.row?.rowID).sorted(), in: name) {
-        existing[$0.rowID] = $0.key
-      }
+      let unreadable = try get(
+        rowIDs: found.values.compactMap(\.row?.rowID).sorted(), writer
+      ) { existing[$0.rowID] = $0.key }
       var changed: [RevisionRecord] = []
       for (_, var record) in found {
-        guard let row = record.row, existing[row.rowID] != record.id else { continue }
+        guard let row = record.row, existing[row.rowID] != record.id, unreadable[row.rowID] == nil
+        else { continue }
         try assignDeletion(&record, &state, writer)
         changed.append(record)
       }
@@ -303,9 +338,15 @@ extension SyncState {
   /// A document that still cannot be synced is noted again.
   mutating func forgetProblem(of row: FeedRow) {
     guard !problems.isEmpty else { return }
-    for name in ["row \(row.rowID)", row.key?.description] {
-      if let name, problems[name] != nil { problems[name] = nil }
-    }
+    forgetRowProblem(of: row)
+    if let key = row.key?.description, problems[key] != nil { problems[key] = nil }
+  }
+
+  /// Forgets the problem of a row without a usable key, which is that of no other document.
+  mutating func forgetRowProblem(of row: FeedRow) {
+    guard !problems.isEmpty else { return }
+    let name = "row \(row.rowID)"
+    if problems[name] != nil { problems[name] = nil }
   }
 
   mutating func note(_ error: StoreError, _ key: String) {
@@ -362,7 +403,7 @@ extension SyncDatabase {
         piece.withUnsafeBytes { digest.update($0) }
         length += Int64(piece.count)
       }
-    } catch let error as StoreError where error.code == .notFound || error.code == .corruptFile {
+    } catch let error as StoreError where error.concernsContent {
       // A reference to content that the store does not have yet, or that is damaged, which reading it reports; it has a
       // digest nevertheless, until the next revision.
       return (attachment.digest, attachment.length)

@@ -10,6 +10,8 @@ package struct DocumentRevisions: Sendable {
   let record: RevisionRecord
   /// The content of the winning revision, if it is in the collection.
   let winning: RevisionRecord.Content?
+  /// Whether the stored document cannot be read.
+  fileprivate let isDamaged: Bool
 
   package var id: String { record.id.description }
   package var tree: RevisionTree { record.tree }
@@ -28,13 +30,16 @@ package struct DocumentRevisions: Sendable {
     } else {
       return nil
     }
-    return SyncDocument(
-      id: self.id, revision: id, isDeleted: record.tree.isDeleted(id), body: content.body,
-      attachments: content.attachments, history: record.tree.history(of: id))
+    return record.document(id, content)
   }
 
   /// The winning revision with its content.
   package var winner: SyncDocument? { record.tree.winner.flatMap { self[$0.id] } }
+
+  /// Whether a revision cannot be read. The feed does not tell: a disk may have damaged it.
+  package func isUnreadable(_ id: RevisionID) -> Bool {
+    isDamaged && id == record.tree.winner?.id
+  }
 }
 
 extension SyncDatabase {
@@ -46,30 +51,23 @@ extension SyncDatabase {
 
   static func revisions(
     _ records: [DocumentKey: RevisionRecord], _ documents: [DocumentKey: Document]
-  ) throws -> IDMap<DocumentRevisions> {
+  ) -> IDMap<DocumentRevisions> {
     var found = IDMap<DocumentRevisions>()
     for (key, record) in records where !record.tree.isEmpty {
+      var (winning, isDamaged) = (RevisionRecord.Content?.none, false)
+      if record.row != nil, let document = documents[key] {
+        // A document that cannot be synced, or read, must not keep others from being read.
+        do throws(StoreError) {
+          winning = RevisionRecord.Content(
+            body: try DocumentMapping.parts(of: document).body, attachments: record.attachments)
+        } catch {
+          isDamaged = error.code != .valueNotStorable
+        }
+      }
       found[key.description] = DocumentRevisions(
-        record: record,
-        winning: try documents[key].flatMap { document in
-          record.row == nil ? nil : try content(of: document, record)
-        })
+        record: record, winning: winning, isDamaged: isDamaged)
     }
     return found
-  }
-
-  /// Returns the content of the winning revision; nil if the document was given fields with which it cannot be synced.
-  /// ``problems()`` reports it, and it must not keep others from being read.
-  private static func content(
-    of document: Document, _ record: RevisionRecord
-  ) throws -> RevisionRecord.Content? {
-    do throws(StoreError) {
-      return RevisionRecord.Content(
-        body: try DocumentMapping.parts(of: document).body, attachments: record.attachments)
-    } catch {
-      guard error.code == .valueNotStorable else { throw error }
-      return nil
-    }
   }
 
   /// Returns a former revision with the content of its attachments, as far as the store still has it.
@@ -122,7 +120,7 @@ extension SyncDatabase {
       for key in keys where !RevisionRecord.isHidden(key) {
         do {
           _ = try pending.record(key, &state, self, writer)
-        } catch let error as StoreError where error.code == .valueNotStorable {
+        } catch let error as StoreError where error.concernsDocument {
           // It is among the problems, and must not keep others from being read.
         }
       }

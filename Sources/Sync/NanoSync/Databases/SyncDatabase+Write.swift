@@ -111,24 +111,13 @@ extension SyncDatabase {
     let id = record.tree.leaves(from: document.revision).first?.id ?? document.revision
     let content =
       id == record.tree.winner?.id ? try pending.winningContent(record) : record.bodies[id]
-    return SyncDocument(
-      id: document.id, revision: id, isDeleted: record.tree.isDeleted(id),
-      body: content?.body ?? [:], attachments: content?.attachments ?? [],
-      history: record.tree.history(of: id))
+    return record.document(id, content)
   }
 
   /// Returns the winning revision if it is live.
   func current(_ record: RevisionRecord, _ pending: PendingRecords) throws -> SyncDocument? {
     guard let winner = record.tree.winner else { return nil }
-    guard let content = try pending.winningContent(record) else {
-      return SyncDocument(
-        id: record.id.description, revision: winner.id, isDeleted: winner.isDeleted,
-        history: record.tree.history(of: winner.id))
-    }
-    return SyncDocument(
-      id: record.id.description, revision: winner.id, isDeleted: winner.isDeleted,
-      body: content.body, attachments: content.attachments,
-      history: record.tree.history(of: winner.id))
+    return record.document(winner.id, try pending.winningContent(record))
   }
 
   /// Returns the attachments of a new revision, with the content of those that it keeps.
@@ -165,10 +154,7 @@ extension SyncDatabase {
     _ permission: ReadPermission?
   ) -> [SyncAttachment] {
     guard let permission, !content.attachments.isEmpty else { return content.attachments }
-    let document = SyncDocument(
-      id: record.id.description, revision: id, isDeleted: record.tree.isDeleted(id),
-      body: content.body, attachments: content.attachments, history: record.tree.history(of: id))
-    return permission(document) ? content.attachments : []
+    return permission(record.document(id, content)) ? content.attachments : []
   }
 
   /// Returns the attachments of an edit, with the content of those that it keeps from the revision it follows.
@@ -216,4 +202,7 @@ extension StoreError {
     default: false
     }
   }
+
+  /// Whether the error is one of reading an attachment whose content is damaged, or gone since its document was read.
+  package var concernsContent: Bool { code == .corruptFile || code == .notFound }
 }

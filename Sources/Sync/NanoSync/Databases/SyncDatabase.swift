@@ -54,15 +54,21 @@ package final class SyncDatabase: Sendable {
 
   /// Makes the collection ready for replication. Does nothing if it is.
   ///
-  /// - Throws: ``StoreError/Code/valueNotStorable`` if a document has a field that the protocol reserves,
+  /// - Parameter creates: Whether a collection that does not exist is created. If not, one that is dropped meanwhile is
+  ///   not brought back.
+  /// - Throws: ``StoreError/Code/notFound`` for a collection that does not exist and is not created;
+  ///   ``StoreError/Code/valueNotStorable`` if a document has a field that the protocol reserves,
   ///   ``StoreError/Code/invalidName`` for a name with `/security` at the end, or with `/_local` or `/conflict` there or
   ///   before a slash, ``StoreError/Code/unsupported`` if the engine does not track changes. Nothing has changed.
-  package func enable() throws {
+  package func enable(creates: Bool = true) throws {
     if try isEnabled() { return }
     try checkName()
     try store.write(retries: Self.retries) {
       try store.writing { writer in
         if try writer.collections().allSatisfy({ $0.name.folded != name.folded }) {
+          guard creates else {
+            throw StoreError(.notFound, "The collection does not exist", [.collection: name])
+          }
           try writer.createCollection(CollectionDescription(name: name, identity: .key))
         }
         try checkDocuments(writer)
@@ -230,15 +236,48 @@ extension SyncDatabase {
     return found
   }
 
-  /// Returns the stored documents by key.
+  /// Returns the stored documents by key. One that does not decrypt has no content, which reading its fields reports.
   func documents(
     _ keys: some Collection<DocumentKey>, _ reader: any EngineReader
   ) throws -> [DocumentKey: Document] {
+    let keys = Array(keys)
     var found: [DocumentKey: Document] = [:]
-    try reader.get(keys: Array(keys), in: name) { stored in
+    func show(_ stored: StoredDocument) {
       if let key = stored.key { found[key] = Document(stored, in: name) }
     }
+    let unreadable = try Self.unreadable(keys) { try reader.get(keys: $0, in: name, show) }
+    for key in unreadable.keys {
+      found[key] = Document(
+        Document.Header(collection: name, key: key),
+        copying: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
     return found
+  }
+
+  /// Passes the documents with row IDs, which are ascending, to a closure, some of them perhaps twice.
+  ///
+  /// - Returns: The errors of those that do not decrypt, by row ID.
+  func get(
+    rowIDs: [Int64], _ reader: any EngineReader, _ show: (StoredDocument) throws -> Void
+  ) throws -> [Int64: StoreError] {
+    try Self.unreadable(rowIDs) { try reader.get(rowIDs: $0, in: name, show) }
+  }
+
+  /// Reads documents together, or in ever smaller parts if one does not decrypt: it must not keep others from being read.
+  ///
+  /// - Returns: The errors of those that do not decrypt.
+  private static func unreadable<ID: Hashable>(
+    _ ids: [ID], _ read: ([ID]) throws -> Void
+  ) throws -> [ID: StoreError] {
+    do {
+      try read(ids)
+      return [:]
+    } catch let error as StoreError where error.code == .corruptDocument {
+      guard ids.count > 1 else { return ids.first.map { [$0: error] } ?? [:] }
+      let middle = ids.count / 2
+      return try unreadable(Array(ids[..<middle]), read)
+        .merging(unreadable(Array(ids[middle...]), read)) { first, _ in first }
+    }
   }
 
   func save(_ records: [RevisionRecord], _ writer: any EngineWriter) throws {

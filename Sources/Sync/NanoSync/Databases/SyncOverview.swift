@@ -101,6 +101,6 @@ extension SyncDatabase {
       try store.reading(.snapshot) { (try records([key], $0), try documents([key], $0)) }
     }
     guard Self.areConsistent([key], read.0, read.1) else { return nil }
-    return try Self.revisions(read.0, read.1)[id].flatMap { conflict($0)?.conflict }
+    return Self.revisions(read.0, read.1)[id].flatMap { conflict($0)?.conflict }
   }
 }

@@ -64,7 +64,8 @@ package struct LocalPeer: SyncPeer {
     return changes.compactMap { change in
       guard let revisions = found[change.id] else { return nil }
       let leaves = change.leaves.map(\.id).filter { id in
-        revisions[id].map { selector.matches($0) } ?? false
+        // A peer that pulls reports one that cannot be read.
+        revisions[id].map { selector.matches($0) } ?? revisions.isUnreadable(id)
       }
       return leaves.isEmpty ? nil : PeerChange(id: change.id, revisions: leaves)
     }
@@ -86,10 +87,13 @@ package struct LocalPeer: SyncPeer {
     try await run { database in
       let found = try database.revisions(wanted.map(\.id))
       return wanted.map { wanted in
-        guard let revisions = found[wanted.id], let document = revisions[wanted.revision],
+        guard let revisions = found[wanted.id],
           wanted.isBase || revisions.tree.leaf(wanted.revision) != nil
         else { return .missing(id: wanted.id, wanted.revision) }
-        return .document(WireDocument(document))
+        if let document = revisions[wanted.revision] { return .document(WireDocument(document)) }
+        return revisions.isUnreadable(wanted.revision)
+          ? .invalid(id: wanted.id, wanted.revision, .unreadable)
+          : .missing(id: wanted.id, wanted.revision)
       }
     }
   }
@@ -121,27 +125,44 @@ package struct LocalPeer: SyncPeer {
       store === database.store ? [] : documents.filter { !$0.attachments.isEmpty }.map(\.id)
     let known = withContent.isEmpty ? IDMap() : try await run { try $0.revisions(withContent) }
     var copies: [SyncDocument] = []
-    for var document in documents {
-      for (index, attachment) in document.attachments.enumerated() {
-        guard let content = attachment.content, store !== database.store else { continue }
-        // What a leaf of the target has is there.
-        if let same = known[document.id]?.content(content.digest) {
-          document.attachments[index].content = same
-          document.attachments[index].length = same.length
-          continue
-        }
-        document.attachments[index] = try await attachment.copied(
-          content, from: store, to: database.store)
+    var refusals: [PeerRefusal] = []
+    for document in documents {
+      do {
+        copies.append(try await copied(document, known[document.id], from: store))
+      } catch let error as StoreError where error.concernsContent {
+        refusals.append(
+          PeerRefusal(
+            id: document.id, revision: document.revision,
+            error: PeerError(.missingAttachment, error.message)))
       }
-      copies.append(document)
     }
     let written = copies
-    return try await database.store.onWriterAlone {
+    refusals += try await database.store.onWriterAlone {
       try database.replicate(written).map {
         PeerRefusal(
           id: $0.id, revision: $0.revision, error: PeerError(.refused, $0.error.localizedText))
       }
     }
+    return refusals
+  }
+
+  /// Returns a document of another store with attachments whose content is in this one.
+  private func copied(
+    _ document: SyncDocument, _ known: DocumentRevisions?, from store: Store
+  ) async throws -> SyncDocument {
+    var document = document
+    for (index, attachment) in document.attachments.enumerated() {
+      guard let content = attachment.content, store !== database.store else { continue }
+      // What a leaf of the target has is there.
+      if let same = known?.content(content.digest) {
+        document.attachments[index].content = same
+        document.attachments[index].length = same.length
+        continue
+      }
+      document.attachments[index] = try await attachment.copied(
+        content, from: store, to: database.store)
+    }
+    return document
   }
 
   package func checkpoint(_ id: String) async throws -> DocumentObject? {
@@ -202,6 +223,7 @@ extension Error {
     case let error as StoreError: error.message
     case let error as PeerError: error.message
     case let error as ProtocolError: error.reason
+    case let failure as RuleFailure: failure.error.localizedText
     default: "\(self)"
     }
   }

@@ -184,6 +184,9 @@ struct Puller: Sendable {
           result.failures[id] = error.message
         } catch let error as ProtocolError {
           result.failures[id] = error.reason
+        } catch let error as StoreError where error.concernsContent {
+          // The attachment is damaged in the other store of this process, or the file of this one is.
+          result.failures[id] = error.message
         }
       }
     }
@@ -274,7 +277,7 @@ struct Puller: Sendable {
       } catch
         where !(error is StoreError || error is PeerError || error is CancellationError)
       {
-        // An error of the closure in the rules.
+        // An error of the closure in the rules, see `RuleFailure`.
         session.fail(id, .pull, error.localizedText, isRetried: true)
       }
     }

@@ -43,18 +43,17 @@ package struct PushFilter: Sendable {
   package static func check(_ condition: Condition) throws(StoreError) {
     try condition.validate()
     guard !condition.hasRelated else { throw refused("related documents") }
-    try checkSearches(condition)
+    try checkParts(condition)
     _ = try condition.replacingExpressions { (expression) throws(StoreError) in
       switch expression {
       case .attribute(.added): throw refused("the date of insertion")
       case .attribute(.rowID): throw refused("the row ID")
-      case .truth(let condition), .elements(_, let condition, _): try checkSearches(condition)
-      case .choice(let branches, _): for branch in branches { try checkSearches(branch.condition) }
+      case .truth(let condition), .elements(_, let condition, _): try checkParts(condition)
+      case .choice(let branches, _): for branch in branches { try checkParts(branch.condition) }
       default: break
       }
       return nil
     }
-    try checkPatterns(condition)
   }
 
   private static func refused(_ what: String) -> StoreError {
@@ -63,8 +62,10 @@ package struct PushFilter: Sendable {
       [.hint: "use fields, the key, the class or its version"])
   }
 
-  private static func checkSearches(_ condition: Condition) throws(StoreError) {
+  /// Checks a condition without those in its expressions.
+  private static func checkParts(_ condition: Condition) throws(StoreError) {
     guard !condition.searches else { throw refused("full-text search") }
+    try checkPatterns(condition)
   }
 
   /// Compiles the constant regular expressions.

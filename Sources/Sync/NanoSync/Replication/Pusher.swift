@@ -120,7 +120,11 @@ struct Pusher: Sendable {
         // The next ones are read while these are sent.
         let some = Array(rest.prefix(portion.count))
         rest = rest.dropFirst(some.count)
-        let documents = try await read(some)
+        let (documents, unreadable) = try await read(some)
+        for id in unreadable {
+          failed[id] = PeerError.unreadable.message
+          session.fail(id, .push, PeerError.unreadable.message, isRetried: true)
+        }
         portion.note(documents)
         for batch in batches(documents) {
           if inFlight == options.requests, let sent = try await group.next() {
@@ -136,17 +140,34 @@ struct Pusher: Sendable {
     return failed
   }
 
-  private func read(_ missing: [Missing]) async throws -> [SyncDocument] {
+  /// Returns revisions, and the IDs of those that cannot be read.
+  private func read(
+    _ missing: [Missing]
+  ) async throws -> (documents: [SyncDocument], unreadable: [String]) {
     let filter = options.pushFilter
     return try await session.local { database in
       let found = try database.revisions(missing.map(\.id))
-      return try missing.flatMap { (id, missing) in
-        try missing.missing.compactMap { found[id]?[$0] }.filter { document in
+      var (documents, unreadable) = ([SyncDocument](), [String]())
+      for (id, missing) in missing {
+        for revision in missing.missing {
           // What was replaced in the meantime follows with the next changes.
-          guard found[id]?.tree.leaf(document.revision) != nil else { return false }
-          return try document.isDeleted || filter?.accepts(document) ?? true
+          guard let revisions = found[id], revisions.tree.leaf(revision) != nil else { continue }
+          guard let document = revisions[revision] else {
+            // Any other is among the problems, and follows with the change that corrects it.
+            if revisions.isUnreadable(revision) { unreadable.append(id) }
+            continue
+          }
+          do {
+            if try document.isDeleted || filter?.accepts(document) ?? true {
+              documents.append(document)
+            }
+          } catch let error as StoreError where error.concernsDocument {
+            // Until the document changes, as with a pattern in a field that is not a regular expression.
+            session.fail(id, .push, error.message, isRetried: false)
+          }
         }
       }
+      return (documents, unreadable)
     }
   }
 

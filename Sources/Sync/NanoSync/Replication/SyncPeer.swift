@@ -170,6 +170,9 @@ package struct PeerError: Error, Sendable, Hashable {
     self.retryAfter = retryAfter
   }
 
+  /// The error of a document that its own store cannot read.
+  package static let unreadable = PeerError(.refused, "The document cannot be read")
+
   /// Whether the same call may succeed later.
   package var isTransient: Bool { kind == .unreachable || kind == .unavailable }
 }
