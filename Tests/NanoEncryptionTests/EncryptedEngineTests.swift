@@ -4,6 +4,7 @@ import Foundation
 import NanoDocument
 import NanoEncryption
 import NanoEngine
+import NanoQuery
 import NanoSQLite
 import NanoTestSupport
 import NanoTesting
@@ -65,6 +66,70 @@ struct EncryptedEngineTests {
 
     #expect(found == Set(keys))
     #expect(inner.calls == 1)
+  }
+
+  @Test(
+    "An interruption stops a pipeline between the rows of one document", arguments: [true, false])
+  func interruptedPipeline(writes: Bool) throws {
+    let engine = try EncryptedEngine(ReferenceEngine(), .test())
+    try engine.write(nil) { writer in
+      _ = try GeneratedDocument(["a": [1, 2, 3]], key: .text("k")).new {
+        try writer.insert($0, into: "c")
+      }
+    }
+    let pipeline = try PipelineText("UNWIND [a]").pipeline()
+    let interruption = Interruption()
+    var rows = 0
+    func run(_ reader: any EngineReader) throws {
+      try reader.pipeline(pipeline, Query(), in: "c") { _ in
+        rows += 1
+        interruption.trigger()
+        return true
+      }
+    }
+
+    let error = #expect(throws: StoreError.self) {
+      if writes {
+        try engine.write(interruption) { try run($0) }
+      } else {
+        try engine.read(.call, interruption) { try run($0) }
+      }
+    }
+
+    #expect(error?.code == .interrupted)
+    #expect(rows == 1)
+  }
+
+  @Test("The state of sync, which names fields, is encrypted if any collection is")
+  func syncState() throws {
+    let file = try SealedFile()
+    let collection = InternalCollection.syncState
+    func open() throws -> EncryptedEngine {
+      try EncryptedEngine(
+        SQLiteEngine(.file(file.path), SQLiteConfiguration()),
+        .test(encrypting: .only(["people"])))
+    }
+    let engine = try open()
+    try engine.write(nil) { writer in
+      try writer.createCollection(collection.description)
+      let problems: DocumentObject = ["problems": ["ada": "reserved (_diagnosis)"]]
+      _ = try GeneratedDocument(problems, key: try DocumentKey("people")).new {
+        try writer.insert($0, into: collection.rawValue)
+      }
+    }
+    try engine.close()
+
+    for (name, bytes) in try file.bytes() {
+      #expect(bytes.range(of: Data("_diagnosis".utf8)) == nil, "in \(name)")
+    }
+    let again = try open()
+    var body = ""
+    try again.read(.call, nil) { reader in
+      _ = try reader.get(.key(try DocumentKey("people")), in: collection.rawValue) {
+        body = String(decoding: $0.body, as: UTF8.self)
+      }
+    }
+    #expect(body.contains("_diagnosis"))
   }
 
   @Test("Conforms if only other collections are sealed", arguments: EngineConformance.checks)

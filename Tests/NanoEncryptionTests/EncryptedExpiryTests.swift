@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 
+import Dispatch
 import Foundation
 import NanoDocument
 import NanoEncryption
 import NanoEngine
 import NanoQuery
 import NanoSQLite
+import NanoStoreEncryption
 import NanoTestSupport
 import NanoTesting
 import Testing
 
 @Suite("Expiration of encrypted documents")
 struct EncryptedExpiryTests {
-  private static func configuration(_ clock: ManualClock) -> SQLiteConfiguration {
+  private static func configuration(_ clock: any StoreClock) -> SQLiteConfiguration {
     var configuration = SQLiteConfiguration()
     configuration.durability = .fast
     configuration.clock = clock
@@ -166,5 +168,138 @@ struct EncryptedExpiryTests {
     #expect(found == [1: clock.now() + 5_000_000])
     clock.advance(by: .seconds(5))
     #expect(try engine.read(.call, nil) { try $0.count(Query(), in: "c") } == 1)
+  }
+
+  @Test(
+    "Encrypting a rule keeps expired documents, which leave their bags when the store deletes them",
+    arguments: [false, true])
+  func bags(isUnique: Bool) throws {
+    let file = try SealedFile()
+    let clock = ManualClock()
+    func date(_ seconds: Int64) -> DocumentValue {
+      .date(Date(microsecondsSince1970: clock.now() + seconds * 1_000_000))
+    }
+    let plain = try Store(.file(file.path), engine: Self.configuration(clock))
+    let sessions = plain["sessions"]
+    try sessions.setExpirationRule(.field("until"))
+    try sessions.createIndex("user", unique: isUnique)
+    let session = try sessions.save(["user": "ada", "until": date(10)], key: "s1")
+    let bag = try plain.bag(named: "all")
+    try bag.add(session)
+    try bag.save()
+    try plain.close()
+    clock.advance(by: .seconds(10))
+
+    let store = try Store(
+      .file(file.path), engine: Self.configuration(clock), encryption: .test(indexes: .blind))
+    try store.deleteExpired()
+
+    #expect(try store.bag(named: "all").count() == 0)
+    try store["sessions"].save(["user": "ada", "until": date(10)], key: "s1")
+    #expect(try store.bag(named: "all").count() == 0)
+    try store.close()
+  }
+
+  @Test(
+    "encryptAll and rotateKeys leave no expired document as it was", arguments: [false, true])
+  func expired(isRotation: Bool) throws {
+    let file = try SealedFile()
+    let clock = ManualClock()
+    let date = Date(microsecondsSince1970: clock.now() + 10_000_000)
+    let plain = try Store(.file(file.path), engine: Self.configuration(clock))
+    try plain["sessions"].save(["user": "ada"], key: "s1")
+    try plain["sessions"].save(["user": "bob"], key: "s2")
+    try plain["sessions"].setExpiration(date, of: "s1")
+    try plain.close()
+    let silent = SilentClock(clock: clock)
+    let store = try Store(
+      .file(file.path), engine: Self.configuration(silent), encryption: .test())
+    #expect(silent.didWait.wait(timeout: .now() + 60) == .success)
+    clock.advance(by: .seconds(10))
+
+    if isRotation { try store.rotateKeys() } else { try store.encryptAll() }
+
+    try store.close()
+    let bodies = try file.sql("SELECT body FROM sessions").compactMap { $0["body"]?.string }
+    #expect(bodies.count == 1)
+    #expect(bodies.allSatisfy { $0.hasPrefix(#"{"$sealed""#) })
+  }
+
+  @Test("A key rotation leaves expired documents to the store, also those with unique values")
+  func keptByRotation() throws {
+    let clock = ManualClock()
+    let engine = try EncryptedEngine(
+      SQLiteEngine(.memory, Self.configuration(clock)), .test(indexes: .blind))
+    try engine.write(nil) { writer in
+      try writer.createIndex(IndexDefinition(columns: [.init("n")], isUnique: true), in: "c")
+      for number in 1...2 as ClosedRange<Int64> {
+        try GeneratedDocument(["n": .int(number)]).new { _ = try writer.insert($0, into: "c") }
+      }
+      try writer.setExpirations([(1, clock.now() + 1)], in: "c")
+    }
+    clock.advance(by: .seconds(1))
+
+    try engine.rotate()
+
+    #expect(try engine.write(nil) { try $0.sweepExpired(limit: 10, from: "c") } == 1)
+  }
+
+  @Test("Documents before the rejected one of a batch expire by the rule")
+  func rejectedBatch() throws {
+    let clock = ManualClock()
+    let engine = try EncryptedEngine(SQLiteEngine(.memory, Self.configuration(clock)), .test())
+    let body = Array(#"{"n":1}"#.utf8)
+    var rowIDs: [Int64] = []
+
+    try engine.write(nil) { writer in
+      try writer.setSettings(CollectionSettings(expiration: .after(.seconds(5))), of: "c")
+      try body.withUnsafeBytes { bytes in
+        let documents = try ["a", "b", "a"].map {
+          NewDocument(key: try DocumentKey($0), added: 0, body: bytes)
+        }
+        let failure = code { try writer.insert(documents, into: "c", &rowIDs) }
+        #expect(failure == .duplicateKey)
+      }
+    }
+
+    #expect(rowIDs.count == 2)
+    let found = try engine.read(.call, nil) { try $0.expirations(ofRows: rowIDs, in: "c") }
+    #expect(Set(found.values) == [clock.now() + 5_000_000])
+    #expect(Set(found.keys) == Set(rowIDs))
+  }
+
+  @Test("A damaged document does not prevent setting and removing a rule")
+  func damaged() throws {
+    let file = try SealedFile()
+    let date = Date(microsecondsSince1970: 4_000_000_000_000_000)
+    try file.open().using { store in
+      for key in ["a", "b"] { try store["people"].save(["until": .date(date)], key: key) }
+    }
+    try file.setBody(1, #"{"$sealed":"AAAA"}"#)
+    let store = try file.open()
+    let people = store["people"]
+
+    try people.setExpirationRule(.field("until"))
+
+    #expect(try people.expiration(of: "b") == date)
+    try people.setExpirationRule(.after(.seconds(1_000_000)))
+    #expect(try people.expiration(of: "b") != date)
+    try people.setExpirationRule(nil)
+    #expect(try people.expiration(of: "b") == nil)
+    #expect(try people.expirationRule() == nil)
+  }
+}
+
+/// A clock with which a store never notices that a document has expired.
+private struct SilentClock: StoreClock {
+  let clock: ManualClock
+  /// Signaled once the store waits for an expiration.
+  let didWait = DispatchSemaphore(value: 0)
+
+  func now() -> Int64 { clock.now() }
+
+  func wake(at time: Int64, _ handler: @escaping @Sendable () -> Void) -> ClockWakeup {
+    didWait.signal()
+    return ClockWakeup {}
   }
 }

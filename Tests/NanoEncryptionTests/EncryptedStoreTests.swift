@@ -207,6 +207,24 @@ struct EncryptedStoreTests {
     #expect(try people.observedPaths().map(\.path) == expected)
   }
 
+  @Test("Many fields in any order are each observed once, also after the store is reopened")
+  func manyFields() throws {
+    let store = try file.open()
+    let people = store["people"]
+    let fields: [(String, DocumentValue)] = (10..<60).map { ("$n\($0)", .int(1)) }
+    let reversed: [(String, DocumentValue)] = fields.reversed()
+
+    for order in [fields, reversed, fields + [("last", DocumentValue.int(1))]] {
+      try people.insert(DocumentObject(order))
+    }
+    #expect(try people.observedPaths().count == 51)
+    try store.close()
+    try store.reopen()
+    try people.insert(DocumentObject(reversed))
+
+    #expect(try people.observedPaths().count == 51)
+  }
+
   @Test("Models are stored and found, and their indexes must be blind")
   func models() throws {
     let team = try file.open()[Member.self]

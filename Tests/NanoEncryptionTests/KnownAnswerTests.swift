@@ -64,6 +64,18 @@ struct KnownAnswerTests {
     }
   }
 
+  @Test("A scrypt cost in a file's header that would take an hour is refused")
+  func hostileTime() {
+    let salt = DocumentValue.data(Data("0123456789abcdef".utf8))
+    func header(_ parallelism: Int64) -> DocumentObject {
+      ["kdf": "scrypt", "n": 131_072, "r": 8, "p": .int(parallelism), "salt": salt]
+    }
+
+    #expect(KeyDerivation(header(64)) != nil)
+    #expect(KeyDerivation(header(65)) == nil)
+    #expect(KeyDerivation(header(1_024)) == nil)
+  }
+
   @Test("The default scrypt cost can be computed")
   func defaultCost() throws {
     let derivation = try KeyDerivation(for: .passphrase("x"), ScryptCost())

@@ -136,6 +136,37 @@ struct TamperingTests {
     #expect(try file.bytes()["a.db"] == before)
   }
 
+  @Test("A store whose keys were removed is not new, even if plain documents were inserted first")
+  func removedKeys() throws {
+    try file.sql(
+      "DELETE FROM nano_metadata WHERE name = 'nano_encryption' OR name LIKE 'nano_sealed:%'")
+    try file.sql("UPDATE nano_collections SET settings = '{}'")
+    for name in ["people", "films"] {
+      try file.sql("INSERT INTO \(name)(id, key, body) VALUES (-1, 'eve', '{}')")
+    }
+
+    let missing = error { _ = try file.open() }
+
+    #expect(missing?.code == .corruptFile && missing?[.table] == "nano_metadata")
+    #expect(
+      try file.sql("SELECT name FROM nano_metadata WHERE name = 'nano_encryption'").isEmpty)
+  }
+
+  @Test("A store whose keys were removed is not new if only attachments were encrypted")
+  func removedKeysOfAttachments() throws {
+    let file = try SealedFile()
+    try file.open(.test(encrypting: .only(["people"]))).using { store in
+      try store["films"].save(["title": "Brazil"], key: "brazil")
+      try store["films"].attach(.data(Data("poster".utf8)), named: "poster", to: "brazil")
+    }
+    try file.sql(
+      "DELETE FROM nano_metadata WHERE name = 'nano_encryption' OR name LIKE 'nano_sealed:%'")
+
+    let missing = error { _ = try file.open(.test(encrypting: .only(["people"]))) }
+
+    #expect(missing?.code == .corruptFile && missing?[.table] == "nano_metadata")
+  }
+
   @Test(
     "A key record that is modified or removed while the store is open is one problem",
     arguments: [

@@ -70,7 +70,9 @@ package final class EncryptedEngine: Engine {
     // One call here may be several calls to the inner engine, which must read one snapshot.
     return try inner.read(scope == .stale ? .stale : .snapshot, interruption) { reader in
       let (ring, failure) = try snapshotKeys(reader, after: known)
-      return try work(EncryptedReader(reader, encryption, metadataCache, ring, failure))
+      let encrypted = EncryptedReader(reader, encryption, metadataCache, ring, failure)
+      encrypted.interruption = interruption
+      return try work(encrypted)
     }
   }
 
@@ -152,6 +154,7 @@ package final class EncryptedEngine: Engine {
     var paths: [ExactName: CachedPathCatalog] = [:]
     let result = try inner.write(isolation, interruption) { inner in
       let writer = EncryptedWriter(inner, self, try current(inner, after: known))
+      writer.interruption = interruption
       let result = try work(writer)
       paths = try writer.flush()
       return result

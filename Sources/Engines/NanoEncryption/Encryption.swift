@@ -16,8 +16,8 @@ public struct Encryption: Sendable {
   public enum Scope: Sendable, Hashable {
     /// The documents of every collection, bags, metadata and settings.
     case all
-    /// The documents and settings of the named collections, and what sync keeps about them. Bags and metadata are not
-    /// encrypted.
+    /// The documents and settings of the named collections, what sync keeps about them, and the state of sync. Bags and
+    /// metadata are not encrypted.
     case only(Set<String>)
   }
 

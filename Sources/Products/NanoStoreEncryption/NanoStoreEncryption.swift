@@ -71,7 +71,7 @@ extension Store {
   }
 
   /// Generates a new data key and re-encrypts everything with it, in many small transactions. The
-  /// store can be used meanwhile.
+  /// store can be used meanwhile. Documents that have expired are deleted instead.
   ///
   /// If the call ends early, by an error or the end of the process, calling it again resumes; until
   /// then the store keeps both keys. Each collection with blind indexes is re-encrypted in one
@@ -86,9 +86,13 @@ extension Store {
   ///   it throws, the call ends.
   /// - Throws: ``StoreError/Code/corruptDocument`` if a document cannot be decrypted. Delete it, or
   ///   restore it from a backup, and call this again. ``StoreError/Code/unsupported`` if the store
-  ///   is not encrypted.
+  ///   is not encrypted, ``StoreError/Code/invalidArgument`` inside a read or write block, and the
+  ///   errors of `flush()`.
   public func rotateKeys(progress: ((Double) throws -> Void)? = nil) throws {
-    try encryptedEngine().rotate(progress: progress)
+    let engine = try encryptedEngine()
+    // The engine does not read expired documents, which would keep the previous key.
+    try deleteExpired()
+    try engine.rotate(progress: progress)
   }
   /// The asynchronous form of `rotateKeys(progress:)`, which does not block the calling thread.
   /// Canceling the task ends the call after the current step.
@@ -96,7 +100,8 @@ extension Store {
     try await onDedicatedThread(progress) { try self.rotateKeys(progress: $0) }
   }
 
-  /// Encrypts all documents that are still unencrypted, in many small transactions.
+  /// Encrypts all documents that are still unencrypted, in many small transactions. Those that have
+  /// expired are deleted instead.
   ///
   /// These were written before the store was encrypted, or by another program without encryption.
   /// From then on, an unencrypted document counts as injected: reading it throws.
@@ -109,9 +114,13 @@ extension Store {
   /// - Throws: ``StoreError/Code/corruptDocument``, with the collection and the row ID, if a document
   ///   of another program has no stored form, such as one with a duplicate field name. Repair or
   ///   delete it, and call this again. ``StoreError/Code/corruptFile`` if the unencrypted content of
-  ///   an attachment is incomplete.
+  ///   an attachment is incomplete, ``StoreError/Code/unsupported`` if the store is not encrypted,
+  ///   ``StoreError/Code/invalidArgument`` inside a read or write block, and the errors of `flush()`.
   public func encryptAll(progress: ((Double) throws -> Void)? = nil) throws {
-    try encryptedEngine().encryptAll(progress: progress)
+    let engine = try encryptedEngine()
+    // The engine does not read expired documents, which would stay unencrypted.
+    try deleteExpired()
+    try engine.encryptAll(progress: progress)
   }
   /// The asynchronous form of `encryptAll(progress:)`, which does not block the calling thread.
   /// Canceling the task ends the call after the current step.

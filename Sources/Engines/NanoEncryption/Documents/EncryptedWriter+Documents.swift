@@ -60,15 +60,14 @@ extension EncryptedWriter {
         }
       }
     }
+    let isRejected = if case .failure(let error) = result { isRejection(error) } else { false }
     // Those before a rejected document are stored.
-    var stored = documents[...]
-    if case .failure(let error) = result, isRejection(error) {
-      stored = documents.prefix(rowIDs.count - count)
-    }
+    let stored = isRejected ? documents.prefix(rowIDs.count - count) : documents[...]
     for document in stored { try observe(document.body, in: collection) }
-    try result.get()
+    if !isRejected { try result.get() }
     try applyRule(
-      zip(encrypted, documents).lazy.map { ($0.rowID ?? 0, $1.body) }, in: collection)
+      zip(encrypted, stored).lazy.map { ($0.rowID ?? 0, $1.body) }, in: collection)
+    try result.get()
   }
 
   /// Returns the next row ID, or `nil` if a row has the largest one.

@@ -64,17 +64,25 @@ extension EncryptedWriter {
     guard try inner.settings(of: collection).expiration != nil else { return }
     let settings = try settings(of: collection)
     let times = try allExpirations(in: collection)
+    let keepsExpired = writer.expiry.keepsExpired
+    writer.expiry.keepsExpired = true
+    defer { writer.expiry.keepsExpired = keepsExpired }
     // The inner engine forgets the expirations with the rule.
     try storeSettings(settings, of: collection)
     try writer.setExpirations(times, in: collection)
   }
 
+  /// Returns the row IDs of the documents that have not expired, without reading the documents.
+  private func rowIDs(of collection: String) throws -> [Int64] {
+    var query = Query()
+    query.fields = []
+    return try inner.rowIDs(query, in: collection).rowIDs
+  }
+
   private func allExpirations(
     in collection: String
   ) throws -> [(rowID: Int64, time: Int64?)] {
-    var query = Query()
-    query.fields = []
-    let rowIDs = try inner.rowIDs(query, in: collection).rowIDs
+    let rowIDs = try rowIDs(of: collection)
     var times: [(rowID: Int64, time: Int64?)] = []
     for start in stride(from: 0, to: rowIDs.count, by: Self.batch) {
       let part = Array(rowIDs[start..<min(start + Self.batch, rowIDs.count)])
@@ -88,11 +96,32 @@ extension EncryptedWriter {
   /// Changes the rule of an encrypted collection, and applies it to the existing documents.
   func setExpirationRule(_ rule: ExpirationRule?, of collection: String) throws {
     rules[collection.folded] = .some(rule)
+    try writer.setExpirations(try expirations(by: rule, in: collection), in: collection)
+  }
+
+  private func expirations(
+    by rule: ExpirationRule?, in collection: String
+  ) throws -> [(rowID: Int64, time: Int64?)] {
+    guard case .field? = rule else {
+      // The other rules read no field.
+      let none = UnsafeRawBufferPointer(start: nil, count: 0)
+      let expiration = try rule?.expiration(of: none, at: time)
+      return try rowIDs(of: collection).map { ($0, expiration) }
+    }
+    let decryptor = DocumentDecryptor(ring, collection)
     var times: [(rowID: Int64, time: Int64?)] = []
-    try find(Query(), in: collection) { document in
-      times.append((document.rowID, try rule?.expiration(of: document.body, at: time)))
+    try inner.find(Query(), in: collection) { stored in
+      do {
+        let expiration = try decrypt(stored, decryptor, in: collection) {
+          try rule?.expiration(of: $0.body, at: time)
+        }
+        times.append((stored.rowID, expiration))
+      } catch let error as StoreError where error.code == .corruptDocument {
+        // As in other stores, a document that does not decode does not expire.
+        times.append((stored.rowID, nil))
+      }
       return true
     }
-    try writer.setExpirations(times, in: collection)
+    return times
   }
 }

@@ -145,7 +145,8 @@ extension EncryptionHeader {
     current = key.number
     values = key.number
     self.isStrict = isStrict
-    collections = scope.folded
+    // The state of sync has messages that name fields of documents.
+    collections = scope.folded?.union([InternalCollection.syncState.rawValue.folded])
     try wrap(key, with: wrapping)
   }
 }

@@ -59,7 +59,7 @@ public struct ScryptCost: Sendable, Hashable {
   public var parallelism: Int
 
   /// Creates a cost. The value is checked when a key is derived: ``StoreError/Code/invalidArgument`` if it is
-  /// out of range, or takes more than 1 GiB.
+  /// out of range, or takes more than 1 GiB or 64 times as long as the default.
   public init(rounds: Int = 1 << 17, blockSize: Int = 8, parallelism: Int = 1) {
     self.rounds = rounds
     self.blockSize = blockSize
@@ -69,11 +69,14 @@ public struct ScryptCost: Sendable, Hashable {
   /// The maximum memory of a computation in bytes, so that a file that was tampered with cannot exhaust
   /// memory. Arbitrary.
   static let maximumMemory = 1 << 30
+  /// The maximum of ``work``, so that opening such a file ends within a minute. Arbitrary: 64 times the default.
+  private static let maximumWork = 64 * ScryptCost().work
 
   func validate() throws(StoreError) {
     // The numbers come from the file, where they may be anything.
     guard rounds > 1, rounds.nonzeroBitCount == 1, (1...1_024).contains(blockSize),
-      (1...1_024).contains(parallelism), rounds <= Self.maximumMemory / (128 * blockSize)
+      (1...1_024).contains(parallelism), rounds <= Self.maximumMemory / (128 * blockSize),
+      work <= Self.maximumWork
     else {
       throw outOfRange
     }

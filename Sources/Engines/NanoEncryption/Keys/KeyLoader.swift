@@ -35,7 +35,7 @@ struct KeyLoader {
     return try inner.write(nil) { writer in
       // Another process may have created the keys first.
       if let value = try writer.metadata(EncryptionMarker.name) { return try unwrap(value) }
-      try requireNoEncryptedDocuments(writer)
+      try requireNothingEncrypted(writer)
       let header = try EncryptionHeader(
         derivation, first: DataKey(number: 1), encryption.scope,
         isStrict: try isEmpty(writer) { _ in true }, wrapping)
@@ -43,18 +43,28 @@ struct KeyLoader {
     }
   }
 
-  /// Rejects a store with encrypted documents: new keys cannot decrypt them, and the store must not appear to
-  /// be new.
-  private func requireNoEncryptedDocuments(_ writer: any EngineWriter) throws {
+  /// Rejects a store with encrypted documents or attachments: new keys cannot decrypt them, and the store must not
+  /// appear to be new.
+  ///
+  /// Reads all documents, since any of them may be plain: from before the store was encrypted, or inserted by an
+  /// attacker.
+  private func requireNothingEncrypted(_ writer: any EngineWriter) throws {
     // The first encrypted document of a collection adds an entry for its paths.
     if try writer.metadataNames().contains(where: EncryptedEntry.isHidden) {
       throw EncryptionHeader.missing
     }
     for collection in try writer.collections() {
-      try writer.find(Query(limit: 1), in: collection.name) { stored in
+      try writer.find(Query(), in: collection.name) { stored in
         if SealedBody.isSealed(stored.body) { throw EncryptionHeader.missing }
-        return false
+        return true
       }
+    }
+    var last: Int64 = 0
+    while true {
+      let blobs = try writer.blobs(after: last, limit: 100)
+      if blobs.contains(where: { $0.sealed != nil }) { throw EncryptionHeader.missing }
+      guard let end = blobs.last?.rowID else { return }
+      last = end
     }
   }
 
@@ -100,6 +110,8 @@ struct KeyLoader {
     let value = header.authenticated(with: wrapping)
     let ring = try Keyring(value, wrapping)
     try writer.setMetadata(value, EncryptionMarker.name)
+    // No store is open that would remove the references to expired documents.
+    writer.expiry.keepsExpired = true
     try replaceIndexes(ring, writer, isNew)
     return ring
   }

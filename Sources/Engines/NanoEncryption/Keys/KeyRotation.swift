@@ -86,6 +86,8 @@ extension EncryptedEngine {
       guard let writer = writer as? EncryptedWriter else {
         throw StoreError(.unsupported, "The engine does not encrypt documents")
       }
+      // The store deletes expired documents with the references to them, of which engines know nothing.
+      writer.expiry.keepsExpired = true
       return try work(writer)
     }
   }

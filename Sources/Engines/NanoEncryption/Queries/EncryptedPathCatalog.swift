@@ -14,6 +14,8 @@ final class EncryptedPathCatalog {
     let stored: [UInt8]
     var types: ObservedTypes = []
     var children: [Int] = []
+    /// The positions of the children by name, if a search among many has required them.
+    var positions: [ExactName: Int] = [:]
     /// The node of the elements, if an array occurred here.
     var element: Int?
   }
@@ -26,6 +28,8 @@ final class EncryptedPathCatalog {
   private static let maximumChildren = 1_000
   private static let maximumPaths = 5_000
   private static let maximumDepth = 100
+  /// The maximum number of children that are compared one by one. Arbitrary.
+  private static let maximumCompared = 16
 
   init() {}
 
@@ -75,11 +79,8 @@ final class EncryptedPathCatalog {
   private func child(
     _ parent: Int, _ name: JSONReader.Name
   ) throws(StoreError) -> (node: Int, position: Int)? {
-    for (position, child) in nodes[parent].children.enumerated() {
-      let isSame = nodes[child].stored.withUnsafeBytes {
-        name.matches(UnsafeRawBufferPointer(rebasing: $0[1..<($0.count - 2)]))
-      }
-      if isSame { return (child, position) }
+    if let position = try position(name, among: parent) {
+      return (nodes[parent].children[position], position)
     }
     guard nodes[parent].children.count < Self.maximumChildren, nodes.count < Self.maximumPaths
     else {
@@ -87,6 +88,23 @@ final class EncryptedPathCatalog {
       return nil
     }
     return (add(try name.text, to: parent), nodes[parent].children.count - 1)
+  }
+
+  private func position(
+    _ name: JSONReader.Name, among parent: Int
+  ) throws(StoreError) -> Int? {
+    let children = nodes[parent].children
+    guard children.count > Self.maximumCompared else {
+      return children.firstIndex { child in
+        nodes[child].stored.withUnsafeBytes {
+          name.matches(UnsafeRawBufferPointer(rebasing: $0[1..<($0.count - 2)]))
+        }
+      }
+    }
+    for position in nodes[parent].positions.count..<children.count {
+      nodes[parent].positions[ExactName(nodes[children[position]].name)] = position
+    }
+    return nodes[parent].positions[ExactName(try name.text)]
   }
 
   private func add(_ name: String, to parent: Int) -> Int {

@@ -95,7 +95,7 @@ extension EncryptedReader {
     guard isEncrypted else {
       return try inner.pipeline(pipeline, try plain(query), in: collection, visit)
     }
-    try run(pipeline, query, in: collection, makeSpill: nil, visit)
+    try run(pipeline, query, in: collection, makeSpill: nil, interruption: interruption, visit)
   }
 
   func explain(_ query: Query, in collection: String) throws -> Explanation {

@@ -12,6 +12,8 @@ class EncryptedReader: EngineReader {
   let ring: Keyring
   /// Why `ring` may not be the keys of the snapshot; `nil` if it is.
   let failure: StoreError?
+  /// The interruption of the call.
+  var interruption: Interruption?
 
   init(
     _ inner: any EngineReader, _ encryption: Encryption, _ metadataCache: EncryptedMetadataCache,
