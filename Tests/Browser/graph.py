@@ -22,6 +22,13 @@ def center(trial: Trial) -> str:
     return trial.browser.script("return document.querySelector('.diagram .center')?.getAttribute('aria-label') ?? ''")
 
 
+def suspend_referrers(trial: Trial) -> None:
+    """Searches for references do not end any more."""
+    trial.browser.script("""
+      const original = window.fetch;
+      window.fetch = (...given) => (/api\\/referrers/.test(String(given[0]?.url ?? given[0])) ? new Promise(() => {}) : original(...given));""")
+
+
 @check()
 def walking(trial: Trial) -> None:
     """A document is shown with its references in both directions; a click or Enter goes on, arrow keys move, and the URL keeps the place."""
@@ -53,6 +60,33 @@ def walking(trial: Trial) -> None:
     page.script("document.querySelector('.diagram .center').focus()")
     page.press(Keys.ENTER)
     trial.wait("the table", lambda: "Sigourney Weaver" in page.text(".tree"))
+
+
+@check()
+def searching(trial: Trial) -> None:
+    """While the references to a document are searched, the diagram does not show those to the document before."""
+    store = trial.path("library.db")
+    trial.documents(store, "people", [{"id": "scott", "likes": "alien"}], "--key", "id")
+    trial.documents(store, "films", [{"id": "alien", "next": "aliens"}, {"id": "aliens"}], "--key", "id")
+    page = trial.open(trial.inspect(store), at("graph", in_="films", row="1"))
+    trial.wait("the diagram", lambda: len(nodes(trial)) == 3)
+    trial.settled()
+    suspend_referrers(trial)
+    page.script("location.hash = arguments[0]", at("graph", in_="films", row="2"))
+    trial.wait("the next center", lambda: center(trial).startswith("films: aliens"))
+    trial.expect(len(nodes(trial)) == 1, f"the diagram shows {nodes(trial)}")
+
+
+@check()
+def unlinking(trial: Trial) -> None:
+    """While references are searched after a rule was removed, the diagram does not show those by the rule."""
+    page = trial.open(trial.inspect(family(trial)), at("graph", in_="studios", row="2", links='[["films","cover","studios"]]'))
+    trial.wait("the reference", lambda: any(label.startswith("films: alien, refers to it in cover") for label in nodes(trial)))
+    trial.settled()
+    suspend_referrers(trial)
+    page.click("Row IDs as references")
+    page.click("Remove films cover studios")
+    trial.wait("the diagram without the reference", lambda: len(nodes(trial)) == 1)
 
 
 @check()

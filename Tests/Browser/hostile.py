@@ -66,6 +66,18 @@ def values(trial: Trial) -> None:
 
 
 @check()
+def invisible(trial: Trial) -> None:
+    """Characters that no font shows are escapes, so that two keys never look the same."""
+    store = trial.path("invisible.db")
+    characters = "\u034f\u115f\u17b4\u180b\u200b\u202e\u2800\u3164\ufe0f\uffa0\U0001d173\U000e0041\U000e0100\U000f0000"
+    trial.documents(store, "users", [{"id": "admin" + character} for character in characters], "--key", "id")
+    trial.open(trial.inspect(store), at("documents", in_="users"))
+    trial.wait("the table", lambda: rows(trial))
+    expected = [f"admin\\u{{{ord(character):x}}}" for character in characters]
+    trial.expect(rows(trial) == expected, f"the keys are {rows(trial)}")
+
+
+@check()
 def round_trip(trial: Trial) -> None:
     """Every hostile value is found again by the filter that the shape makes of it."""
     store = trial.path("filters.db")

@@ -104,6 +104,32 @@ def copying(trial: Trial) -> None:
 
 
 @check()
+def copying_exactly(trial: Trial) -> None:
+    """A copy keeps the interval of a date and the base of a URL."""
+    import json
+    store = trial.path("exact.db")
+    document = {"date": {"$date": "2001-01-01T00:00:00.123456789Z", "$interval": 0.12345678912345}, "url": {"$url": "a.png", "$base": "http://a.example/"}}
+    trial.documents(store, "values", [document])
+    page = trial.open(trial.inspect(store), at("documents", in_="values"))
+    trial.expect("http://a.example/a.png" in page.text(".documents-table"), "the URL is not resolved")
+    page.script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.click("JSON")
+    copied = trial.wait("the copy", lambda: page.script("return window.copied"))
+    trial.expect(json.loads(copied) == [document], f"the copy is {copied}")
+    page.click("Swift")
+    trial.wait("the copy", lambda: "Date(timeIntervalSinceReferenceDate: 0.12345678912345)" in page.script("return window.copied"))
+
+
+@check()
+def limited(trial: Trial) -> None:
+    """The page says so if a condition is limited to more documents than a page has."""
+    store = trial.path("many.db")
+    trial.documents(store, "numbers", [{"n": number} for number in range(501)])
+    page = trial.open(trial.inspect(store), at("documents", in_="numbers", where="TRUE LIMIT 1000"))
+    trial.wait("the note", lambda: "limited to 1000, of which the first 500 are shown" in page.text(".tools"))
+
+
+@check()
 def copying_columns(trial: Trial) -> None:
     """A page is copied as CSV although other fields than its columns are too long to copy."""
     store = trial.path("long.db")
@@ -195,6 +221,11 @@ def references(trial: Trial) -> None:
     trial.wait("the other document", lambda: "Ada" in page.text(".panel .tree"))
     page.click("Find references")
     trial.wait("both references", lambda: "notes: n1" in page.text(".references") and "notes: n2" in page.text(".references"))
+    keys = ["\u0436" * 150 + str(number) for number in range(60)]
+    trial.documents(store, "names", [{"id": key} for key in keys], "--key", "id")
+    trial.documents(store, "lists", [{f"field{number}": key for number, key in enumerate(keys)}])
+    page = trial.open(trial.inspectors[0], at("documents", in_="lists", doc="1"))
+    trial.wait("links to documents with long keys", lambda: len(page.all(".reference a")) == len(keys))
 
 
 @check()
@@ -346,10 +377,13 @@ def chart(trial: Trial) -> None:
     trial.wait("columns", lambda: page.all(".columns"))
     trial.expect("520 periods, the latest 200 shown" in page.text("figcaption"), "the page does not say that periods are left out")
     trial.expect("the latest 500 of 520 periods" in page.text("details summary") and "1 document without a date" in page.text(".undated"), "the page does not say what the table lacks")
+    trial.documents(store, "numbers", [{"g": "small", "x": 0.0042}, {"g": "large", "x": 9007199254740993}])
     last = page.script("return [...document.querySelectorAll('.chart-area tbody tr')].at(-1).textContent")
     trial.expect(last == "2019-031", f"the last month is {last}, not 2019-03 with one document")
     trial.open(inspector, at("chart", in_="days", by="[on]", bucket="month", where="[__rowid__] = 1"))
     trial.wait("the first month", lambda: "1500-03" in page.script("return document.querySelector('.columns')?.textContent ?? ''"))
+    trial.open(inspector, at("chart", in_="numbers", by="[g]", aggregate="max", value="[x]"))
+    trial.wait("every digit", lambda: page.texts(".bar-value") == ["9,007,199,254,740,993", "0.0042"])
 
 
 @check()

@@ -2,6 +2,7 @@
 """Editing with --write."""
 
 import json
+import sqlite3
 
 from harness import Trial, check
 from screens import at, rows
@@ -47,6 +48,78 @@ def conflict(trial: Trial) -> None:
     trial.wait("my changes", lambda: "1999" in page.text(".edit .difference"))
     page.click("Save these changes")
     trial.wait("the saved document", lambda: "1999" in page.text(".tree"))
+
+
+@check()
+def foreign_conflict(trial: Trial) -> None:
+    """An edit can be saved although a program without NanoStore has changed the document."""
+    store = trial.films()
+    page = trial.open(trial.inspect(store, "--write"), at("documents", in_="films"))
+    page.click("Open Casablanca")
+    trial.wait("the tree", lambda: page.all(".tree"))
+    edit(trial, ("1942", "1999"))
+    connection = sqlite3.connect(store)
+    connection.execute("UPDATE films SET body = replace(body, '1942', '1950') WHERE key = 'Casablanca'")
+    connection.commit()
+    connection.close()
+    page.click("Review changes")
+    trial.wait("the conflict", lambda: "changed in the meantime" in page.text(".edit"))
+    page.click("Compare my text with the stored version")
+    trial.wait("my changes", lambda: "1950" in page.text(".edit .difference") and "1999" in page.text(".edit .difference"))
+    page.click("Save these changes")
+    trial.wait("the saved document", lambda: "1999" in page.text(".tree"))
+
+
+@check()
+def unsaved(trial: Trial) -> None:
+    """A changed text is not discarded by opening another document or screen, and what is saved is what was reviewed."""
+    store = trial.films()
+    page = trial.open(trial.inspect(store, "--write"), at("documents", in_="films"))
+    page.click("Open Casablanca")
+    trial.wait("the tree", lambda: page.all(".tree"))
+    edit(trial, ("1942", "1999"))
+    fragment = page.script("return location.hash")
+    ways = {
+        "Back": page.driver.back,
+        "another document": lambda: page.script("document.querySelector('.documents-table tbody tr:not(.selected) th button').click()"),
+        "Close": lambda: page.click("Close the document"),
+        "another tab": lambda: page.click("Explain", ".tabs"),
+        "another screen": lambda: page.click("Overview", "header"),
+        "Edit": lambda: page.click("Edit"),
+        "Delete": lambda: page.click("Delete"),
+    }
+    for name, way in ways.items():
+        page.script("document.getElementById('notices').replaceChildren()")
+        way()
+        trial.wait(f"the notice after {name}", lambda: "unsaved changes" in page.text("#notices"))
+        trial.wait(f"the URL after {name}", lambda: page.script("return location.hash") == fragment)
+        trial.expect("1999" in page.script("return document.querySelector('.edit textarea')?.value ?? ''"), f"{name} discards the text")
+    page.click("Review changes")
+    trial.wait("the differences", lambda: page.all(".edit .difference"))
+    page.one(".edit textarea").send_keys(" ")
+    trial.wait("no differences", lambda: not page.all(".edit .difference"))
+    trial.expect("Save these changes" not in page.text(".edit"), "a text that was not reviewed can be saved")
+    page.click("Discard")
+    page.click("Overview", "header")
+    trial.wait("the overview", lambda: page.all(".cards"))
+
+
+@check()
+def back(trial: Trial) -> None:
+    """After Back was refused because of a changed text, Back still leads to the screen before."""
+    inspector = trial.inspect(trial.films(), "--write")
+    document = at("documents", in_="films", doc="1")
+    for before in ("#/", at("documents", in_="films")):
+        page = trial.open(inspector, before)
+        page.script("location.hash = arguments[0]", document)
+        trial.wait("the tree", lambda: page.all(".tree"))
+        edit(trial, ("{", "{ "))
+        page.driver.back()
+        trial.wait("the notice", lambda: "unsaved changes" in page.text("#notices"))
+        trial.wait("the URL", lambda: page.script("return location.hash") == document)
+        page.click("Discard")
+        page.driver.back()
+        trial.wait(f"{before} again", lambda: page.script("return location.hash") == before)
 
 
 @check()

@@ -18,6 +18,7 @@ struct AccessRulesTests {
     switch rules.decision(on: head, port: 8080) {
     case .accepted: return 200
     case .rejected(let status, _): return status
+    case .redirected: return 303
     }
   }
 
@@ -80,6 +81,8 @@ struct AccessRulesTests {
     #expect(status("/\(token.text)/%f") == 400)
     #expect(status("/\(token.text)/%ff") == 400)
     #expect(status("/\(token.text)/?a=%zz") == 400)
+    #expect(status("/\(token.text)/%+5") == 400)
+    #expect(status("/\(token.text)/?a=%-0") == 400)
   }
 
   @Test("A POST has to be JSON, which a form of another page cannot send")

@@ -125,6 +125,19 @@ struct GraphTests {
     #expect(Self.nodes(some).isEmpty && some["hasMore"] == true && some["isComplete"] == false)
   }
 
+  @Test(
+    "Of a document with many paths of integers, some are listed, and later references are found")
+  func manyIntegers() async throws {
+    let counts = DocumentObject((0..<5_000).map { ("user\($0)", DocumentValue.int($0)) })
+    let totals = try await store["totals"].insert(["counts": .object(counts), "film": "alien"])
+    let rowID = "\(try #require(totals.rowID))"
+
+    let out = try await get("neighbors", ["in": "totals", "rowID": rowID]).1
+
+    #expect(out["integers"]?.array?.count == References.maximum)
+    #expect(Self.nodes(out) == ["films: alien (film)"])
+  }
+
   @Test("The number of neighbors is limited, and the result says that there are more")
   func limits() async throws {
     for number in 0..<30 {

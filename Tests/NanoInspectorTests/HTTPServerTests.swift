@@ -71,14 +71,15 @@ struct HTTPServerTests {
   ) async throws { try await withServer(Handler(), body) }
 
   private func withServer(
-    _ handler: some RequestHandler, _ body: @escaping @Sendable (URL) async throws -> Void
+    _ handler: some RequestHandler, link: OneTimeLink? = nil,
+    _ body: @escaping @Sendable (URL) async throws -> Void
   ) async throws {
     let token = AccessToken()
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     var configuration = HTTPServerConfiguration()
     configuration.maximumBody = 1_000
     let server = HTTPServer(
-      handler, rules: AccessRules(token: token), configuration: configuration,
+      handler, rules: AccessRules(token: token, link: link), configuration: configuration,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     try await withThrowingTaskGroup { group in
       group.addTask { try await server.run { continuation.yield($0) } }
@@ -122,6 +123,17 @@ struct HTTPServerTests {
       #expect(try await Self.status(request).0 == 413)
       request.setValue("http://evil.example", forHTTPHeaderField: "Origin")
       #expect(try await Self.status(request).0 == 403)
+    }
+  }
+
+  @Test("A one-time link leads to the page without the token, but not a second time")
+  func oneTimeLink() async throws {
+    let link = OneTimeLink()
+    try await withServer(Handler(), link: link) { url in
+      let opened = try #require(URL(string: "/" + link.path, relativeTo: url))
+      let first = try await Self.status(URLRequest(url: opened))
+      #expect(first.0 == 200 && first.1.hasPrefix("GET"))
+      #expect(try await Self.status(URLRequest(url: opened)).0 == 403)
     }
   }
 

@@ -23,6 +23,8 @@ struct InspectorTests {
 
   private func inspector(_ change: (inout InspectorOptions) -> Void = { _ in }) -> Inspector {
     var options = InspectorOptions(location: "films.db")
+    // Other tests run at the same time.
+    options.timeLimit = .seconds(60)
     change(&options)
     return Inspector(store, options: options)
   }
@@ -113,6 +115,18 @@ struct InspectorTests {
     #expect(found["next"] == .null)
   }
 
+  @Test("A result that is limited to more documents than a page has is marked as cut")
+  func cutResults() async throws {
+    try await store["many"].insert((0..<501).map { ["n": .int($0)] as DocumentObject })
+    for (limit, isCut) in [
+      ("LIMIT 500", false), ("LIMIT 1000", true), ("LIMIT 500 OFFSET 1", false),
+    ] {
+      let found = try await get("documents", ["in": "many", "where": "TRUE \(limit)"]).1
+      #expect(found["documents"]?.array?.count == 500, "\(limit)")
+      #expect(found["isCut"] == .bool(isCut), "\(limit)")
+    }
+  }
+
   @Test("Explain tells how many documents are examined with and without an index")
   func explain() async throws {
     let scan = try await get("explain", ["where": "[year] = 1979"]).1
@@ -163,6 +177,25 @@ struct InspectorTests {
     #expect(months["count"] == 1)
     #expect(months[path: "groups.0.value"]?.double == 15)
     #expect(months[path: "groups.0.key"]?.date == Date(timeIntervalSince1970: 86_400 * 31))
+  }
+
+  @Test("Aggregates have every digit, and groups with a sum that is no number come last")
+  func digits() async throws {
+    let numbers = store["numbers"]
+    let big = 9_007_199_254_740_993 as Int64
+    let documents: [DocumentObject] = [
+      ["g": "a", "x": .double(.infinity)], ["g": "a", "x": .double(-.infinity)],
+      ["g": "b", "x": .int(big)], ["g": "c", "x": 1],
+    ]
+    try await numbers.insert(documents)
+
+    let groups = try await get(
+      "groups", ["in": "numbers", "by": "g", "aggregate": "sum", "value": "x"]
+    ).1
+
+    let keys = (groups["groups"]?.array ?? []).compactMap { $0.object?["key"]?.string }
+    #expect(keys == ["b", "c", "a"])
+    #expect(groups[path: "groups.0.number"] == .int(big))
   }
 
   @Test(
@@ -279,6 +312,32 @@ struct InspectorTests {
   }
 
   @Test(
+    "After the write of another program, an edit can be saved with the revision of the conflict")
+  func foreignWrites() async throws {
+    let writing = inspector { $0.allowsWrites = true }
+    let stored = try #require(try await films.get("m"))
+    func replace(_ revision: String) async throws -> DocumentObject {
+      let body: DocumentObject = [
+        "rowID": .string("\(stored.rowID ?? 0)"), "revision": .string(revision),
+        "json": #"{"title": "Mine"}"#,
+      ]
+      let response = await writing.respond(
+        to: ServerRequest(
+          method: .post, path: ["api", "replace"], parameters: [("in", "films")],
+          body: Data(body.jsonString().utf8)))
+      return try DocumentObject(json: response.body)
+    }
+    try await store.execute("UPDATE films SET body = '{\"title\":\"Theirs\"}' WHERE key = 'm'")
+
+    let conflict = try await replace("\(stored.revision ?? 0)")
+
+    #expect(conflict[path: "conflict.document.value.title"] == "Theirs")
+    let revision = try #require(conflict[path: "conflict.document.revision"]?.string)
+    #expect(try await replace(revision)["saved"] != nil)
+    #expect(try await films.get("m")?["title"] == "Mine")
+  }
+
+  @Test(
     "An edit sets fields of any name", arguments: [#"{"":2,"b":2}"#, #"{"__rowid__":9,"1":3}"#])
   func editedNames(json: String) async throws {
     try await films.save(DocumentObject(json: #"{"":1,"b":2}"#), key: "names")
@@ -332,6 +391,23 @@ struct InspectorTests {
     let event = try DocumentObject(json: json.trimmingCharacters(in: .whitespacesAndNewlines))
     #expect(event[path: "changes.0.documents.0.document.value.year"] == 1986)
     #expect(event[path: "changes.0.documents.0.kind"] == "updated")
+  }
+
+  @Test("The events end when a client falls behind, instead of leaving out commits")
+  func slowClients() async {
+    let (events, client) = AsyncStream.makeStream(
+      of: [UInt8].self, bufferingPolicy: LiveCommits.buffering)
+    var sent: [[UInt8]] = []
+
+    for number in 0..<200 as Range<UInt8> {
+      guard LiveCommits.send([number], to: client) else { break }
+      sent.append([number])
+    }
+
+    #expect(sent.count < 200)
+    var received: [[UInt8]] = []
+    for await event in events { received.append(event) }
+    #expect(received == sent)
   }
 }
 

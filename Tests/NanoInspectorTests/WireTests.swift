@@ -33,6 +33,22 @@ struct WireTests {
     #expect(text(["$date": "x"]) == #"{"$fields":[["$date","x"]]}"#)
   }
 
+  @Test("A date keeps the interval that its digits do not restore, and a relative URL its base")
+  func exactForms() throws {
+    let interval = 0.12345678912345
+    let date = DocumentValue.date(Date(timeIntervalSinceReferenceDate: interval))
+    #expect(text(date) == #"{"$date":"2001-01-01T00:00:00.123456789Z","$interval":\#(interval)}"#)
+    let base = try #require(URL(string: "http://a.example/films/"))
+    let url = try #require(URL(string: "alien.png", relativeTo: base))
+    #expect(
+      text(.url(url))
+        == #"{"$url":"http://a.example/films/alien.png","$relative":"alien.png","$base":"http://a.example/films/"}"#
+    )
+    #expect(
+      text(.url(url), WireLimits(text: 31, elements: 2))
+        == #"{"$url":"http://a.example/films/alien.pn","$size":32}"#)
+  }
+
   @Test("Values beyond the limits are cut, with the size of the whole")
   func limits() {
     let limits = WireLimits(text: 3, elements: 2)

@@ -11,15 +11,19 @@ package struct AccessRules: Sendable {
   package let token: AccessToken
   /// The names by which clients may address the server, in lowercase.
   private let names: [String]
+  private let link: OneTimeLink?
 
   /// The maximum length of a request's target; arbitrary, and twice what browsers can handle with ease.
   package static let maximumTarget = 16 << 10
   /// The types of bodies: calls, and files.
   private static let types = ["application/json", "application/octet-stream"]
 
-  /// - Parameter names: Names beyond those of the loopback interface.
-  package init(token: AccessToken, names: [String] = []) {
+  /// - Parameters:
+  ///   - names: Names beyond those of the loopback interface.
+  ///   - link: A path that leads to the page without the token.
+  package init(token: AccessToken, names: [String] = [], link: OneTimeLink? = nil) {
     self.token = token
+    self.link = link
     self.names = ["127.0.0.1", "localhost", "[::1]"] + names.map { $0.lowercased() }
   }
 
@@ -52,6 +56,7 @@ package struct AccessRules: Sendable {
   package enum Decision: Sendable {
     case accepted(ServerRequest.Method, path: [String], parameters: [(name: String, value: String)])
     case rejected(status: Int, reason: String)
+    case redirected(path: String)
   }
 
   /// Checks the head of a request to the server's port.
@@ -79,6 +84,9 @@ package struct AccessRules: Sendable {
     }
     guard let target = RequestTarget(head.target) else {
       return .rejected(status: 400, reason: "The URL is malformed.")
+    }
+    if method == .get, target.path.count == 1, link?.use(target.path[0]) == true {
+      return .redirected(path: "/\(token.text)/")
     }
     guard let token = target.path.first, self.token.matches(token) else {
       return .rejected(

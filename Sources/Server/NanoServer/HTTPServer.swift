@@ -55,6 +55,10 @@ package struct HTTPServer<Handler: RequestHandler>: Sendable {
         contentType: headers[.contentType]), port: context.port)
     switch decision {
     case .rejected(let status, let reason): return sent(.text(status, reason + "\n"), request)
+    case .redirected(let path):
+      var fields = self.headers("text/plain; charset=utf-8")
+      fields[.location] = path
+      return Response(status: .seeOther, headers: fields)
     case .accepted(let method, let path, let parameters):
       let head = ServerRequest(method: method, path: path, parameters: parameters)
       if let stream = handler.stream(for: head) { return streamed(stream, request) }

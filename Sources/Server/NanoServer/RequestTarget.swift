@@ -39,7 +39,9 @@ package struct RequestTarget: Sendable {
         bytes.append(byte)
         continue
       }
+      // `UInt8.init(_:radix:)` accepts a sign.
       guard rest.count >= 2,
+        rest.prefix(2).allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
         let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
       else { return nil }
       bytes.append(value)

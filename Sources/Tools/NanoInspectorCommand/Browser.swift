@@ -4,7 +4,8 @@ import Foundation
 
 /// The user's browser.
 enum Browser {
-  /// Opens a URL; does nothing where there is no browser, since the URL was printed.
+  /// Opens a URL, which all users of the machine can see; does nothing where there is no browser, since another URL was
+  /// printed.
   static func open(_ url: String) {
     #if os(macOS)
       let program = "/usr/bin/open"

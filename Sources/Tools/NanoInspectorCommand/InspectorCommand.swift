@@ -40,21 +40,23 @@ struct InspectorCommand: AsyncParsableCommand {
       throw Self.failure(InspectedStore.sentence(error))
     }
     let token = arguments.token.flatMap { AccessToken($0) } ?? AccessToken()
+    let link = OneTimeLink()
     let server = HTTPServer(
       Inspector(store, options: options),
       rules: AccessRules(
-        token: token, names: [Self.bracketed(arguments.host)] + arguments.hostNames),
+        token: token, names: [Self.bracketed(arguments.host)] + arguments.hostNames,
+        link: arguments.open ? link : nil),
       configuration: configuration, logger: Self.logger)
     do {
       try await server.run(stopsOnSignals: true) { [arguments, options] port in
-        let url = "http://\(Self.name(for: arguments)):\(port)/\(token.text)/"
-        print("Inspector of \(options.location): \(url)")
+        let origin = "http://\(Self.name(for: arguments)):\(port)"
+        print("Inspector of \(options.location): \(origin)/\(token.text)/")
         print(
           options.allowsWrites ? "Pages may change the store." : "The store is opened read-only.")
         print("Press Control-C to stop.")
         // The output may be a pipe, which is flushed only when it is full.
         fflush(nil)
-        if arguments.open { Browser.open(url) }
+        if arguments.open { Browser.open("\(origin)/\(link.path)") }
       }
     } catch {
       let reason = ListeningFailure.reason(error)

@@ -70,8 +70,10 @@ enum MaintenanceProcess {
     do {
       let store = try InspectedStore.open(
         options.database, allowsWrites: options.write, isImmutable: options.immutable)
-      try FileHandle.standardOutput.write(contentsOf: await task.run(on: store))
+      let outcome = try await task.run(on: store)
+      // Before the outcome is printed, which an error could not follow.
       try store.close()
+      try FileHandle.standardOutput.write(contentsOf: outcome)
     } catch {
       try FileHandle.standardOutput.write(contentsOf: MaintenanceFailure(error).json)
       throw ExitCode.failure

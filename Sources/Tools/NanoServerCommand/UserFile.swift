@@ -42,6 +42,13 @@ struct UserFile: Sendable {
         }
         anonymous = SyncUser(name: nil, roles: roles)
       } else {
+        guard !parts[1].isEmpty else {
+          throw Problem(description: "Line \(index + 1) of \(path) has an empty password")
+        }
+        guard entries[ExactName(parts[0])] == nil else {
+          throw Problem(
+            description: "Line \(index + 1) of \(path) has the same name as an earlier line")
+        }
         entries[ExactName(parts[0])] = Entry(
           password: parts[1], user: SyncUser(name: parts[0], roles: roles))
       }

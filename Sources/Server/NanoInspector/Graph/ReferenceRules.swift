@@ -14,11 +14,12 @@ struct ReferenceRules {
     var target: String
   }
 
-  private let collections: [String]
+  /// The collections by the singular of their names.
+  private let collections: [ExactName: [String]]
   private let links: [Link]
 
   init(collections: [String], links: [Link]) {
-    self.collections = collections
+    self.collections = Dictionary(grouping: collections) { ExactName(Self.stem(ofCollection: $0)) }
     self.links = links
   }
 
@@ -29,7 +30,7 @@ struct ReferenceRules {
     }
     guard linked.isEmpty else { return linked.map(\.target) }
     guard let name = path.names.last.map(Self.stem(ofField:)), !name.isEmpty else { return [] }
-    return collections.filter { Self.stem(ofCollection: $0).hasSameBytes(as: name) }
+    return collections[ExactName(name)] ?? []
   }
 
   /// Returns the singular of a collection's name in lowercase.

@@ -14,8 +14,10 @@ struct References {
   }
   /// In the order of the document.
   private(set) var all: [Reference] = []
-  /// The paths of integers, which may be row IDs.
+  /// The paths of integers, which may be row IDs; the first ``maximum``.
   private(set) var integers: [SurveyPath] = []
+  /// The collections that the integers at a path refer to. There may be many integers at a path, and many paths.
+  private var knownTargets: [SurveyPath: [String]] = [:]
 
   private let collection: String
   private let rules: ReferenceRules
@@ -36,14 +38,21 @@ struct References {
     for (name, value) in object { add(value, at: path.appending(ExactName(name)), depth) }
   }
 
+  private mutating func targets(_ path: SurveyPath) -> [String] {
+    if let known = knownTargets[path] { return known }
+    let found = rules.targets(path, in: collection)
+    knownTargets[path] = found
+    if integers.count < Self.maximum { integers.append(path) }
+    return found
+  }
+
   private mutating func add(_ value: DocumentValue, at path: SurveyPath, _ depth: Int) {
     guard all.count < Self.maximum, depth < Self.maximumDepth else { return }
     switch value {
     case .string(let text) where !text.isEmpty && text.utf8.count <= Self.maximumKey:
       all.append(Reference(path: path, target: .key(text)))
     case .int(let number):
-      if !integers.contains(path) { integers.append(path) }
-      for target in rules.targets(path, in: collection) {
+      for target in targets(path) {
         all.append(Reference(path: path, target: .row(collection: target, number)))
       }
     case .array(let elements):

@@ -22,9 +22,23 @@ struct LiveCommits: Sendable {
   /// A comment is sent at this interval, so that a closed connection is detected.
   private static let heartbeat = Duration.seconds(10)
 
+  /// The number of events by which a client can fall behind is arbitrary.
+  static let buffering = AsyncStream<[UInt8]>.Continuation.BufferingPolicy.bufferingOldest(64)
+
+  /// Sends an event, or ends the stream of a client that has fallen behind.
+  ///
+  /// - Returns: Whether the stream continues.
+  static func send(_ event: [UInt8], to client: AsyncStream<[UInt8]>.Continuation) -> Bool {
+    guard case .dropped = client.yield(event) else { return true }
+    client.finish()
+    return false
+  }
+
+  /// Returns the events until the client falls behind. A page connects again then, and says that commits may be
+  /// missing.
   func stream() -> AsyncStream<[UInt8]> {
     let (events, continuation) = AsyncStream.makeStream(
-      of: [UInt8].self, bufferingPolicy: .bufferingNewest(64))
+      of: [UInt8].self, bufferingPolicy: Self.buffering)
     let commits = Task { [store] in
       defer { continuation.finish() }
       let clock = ContinuousClock()
@@ -40,7 +54,7 @@ struct LiveCommits: Sendable {
           "time": .double(Date().timeIntervalSince1970 * 1000),
           "isEverything": .bool(commit.isEverything), "changes": .array(changes),
         ]
-        continuation.yield(Self.event("commit", event))
+        guard Self.send(Self.event("commit", event), to: continuation) else { return }
         // Where commits follow each other closely, describing them costs at most a third of the time.
         try await Task.sleep(for: min((clock.now - start) * 2, .seconds(1)))
       }

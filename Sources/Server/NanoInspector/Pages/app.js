@@ -73,13 +73,20 @@ function showScreen() {
   const route = current();
   const screen = screens[route.screen];
   const key = screen?.tab ? `${route.screen} ${route.parameters.in}` : route.screen;
+  if (shown && shown.key !== key && shown.keeps?.()) {
+    // Adds an entry: after the Back button, replacing it would lose the screen before.
+    return history.pushState(null, "", shown.hash);
+  }
   for (const anchor of document.querySelectorAll("nav.top a")) {
     if (anchor.dataset.screen === route.screen) anchor.setAttribute("aria-current", "page");
     else anchor.removeAttribute("aria-current");
   }
   closeMenu();
   showSide();
-  if (shown?.key === key && shown.update) return shown.update(route.parameters);
+  if (shown?.key === key && shown.update) {
+    shown.hash = location.hash;
+    return shown.update(route.parameters);
+  }
   const isFirst = shown === null;
   shown?.leave?.();
   shown = { key };
@@ -101,7 +108,7 @@ function showScreen() {
   } else {
     fill(main, body);
   }
-  shown = { key, ...screen.show(body, route.parameters, app) };
+  shown = { key, hash: location.hash, ...screen.show(body, route.parameters, app) };
   main.scrollTop = 0;
   // After a change of the screen, reading continues at its start.
   if (!isFirst && (document.activeElement === document.body || document.activeElement?.closest?.("#side, .tabs, .top"))) main.focus({ preventScroll: true });
@@ -170,6 +177,7 @@ async function start() {
     return;
   }
   window.addEventListener("hashchange", showScreen);
+  window.addEventListener("beforeunload", (event) => { if (shown?.keeps?.()) event.preventDefault(); });
   showScreen();
   live.connect(app);
 }

@@ -7,7 +7,7 @@ import { bars, columns } from "./draw.js";
 import { QueryBar, completer } from "./query.js";
 import { change, current, link } from "./route.js";
 import { run } from "./task.js";
-import { decode, line } from "./values.js";
+import { decode, line, numberText } from "./values.js";
 
 const aggregates = [["count", "Number of documents"], ["sum", "Sum"], ["average", "Average"], ["min", "Minimum"], ["max", "Maximum"]];
 const buckets = [["year", "year"], ["quarter", "quarter"], ["month", "month"], ["week", "week"], ["day", "day"], ["hour", "hour"], ["none", "no period: exact value"]];
@@ -72,25 +72,40 @@ function charts(bar, form, chart, collection, fields) {
   };
 }
 
+/** Returns a rounded number: two digits after the point, or six significant ones. */
+function rounded(number) {
+  const size = Math.abs(number);
+  if (size && (size < 1e-6 || size >= 1e21)) return number.toLocaleString("en", { notation: "scientific", maximumSignificantDigits: 6 });
+  return number.toLocaleString("en", size < 1000 ? { maximumSignificantDigits: 6 } : { maximumFractionDigits: 2 });
+}
+
+/** Returns the text of a group's aggregate: every digit of an integer or decimal, except of an average. */
+function aggregateText(node, kind) {
+  if (!["int", "decimal", "double"].includes(node.type)) return "none";
+  const number = Number(node.value);
+  if (!Number.isFinite(number)) return node.value;
+  if (node.type === "double" || kind === "average") return rounded(number);
+  return numberText(node).replace(/\d+/, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ","));
+}
+
 function draw(root, result, choice) {
   if (!result.groups.length) return fill(root, h("p", { class: "empty" }, result.undated ? "No document has a date in this field." : "No values to group."));
-  const format = (number) => (Number.isInteger(number) ? number.toLocaleString("en") : number.toLocaleString("en", { maximumFractionDigits: 2 }));
   const title = `${aggregates.find(([name]) => name === choice.kind)[1]}${choice.kind === "count" ? "" : ` of ${choice.measured.slice(1, -1)}`} by ${choice.field.field.slice(1, -1)}${choice.isDate ? ` per ${choice.period}` : ""}`;
   const filter = (condition) => link("documents", { in: choice.collection, where: choice.where ? `(${choice.where}) AND ${condition}` : condition });
   const groups = result.groups.map((group) => {
     const node = decode(group.key);
     const label = choice.isDate ? periodText(node.value, choice.period) : line(node, 80) || "empty";
-    return { label, short: label, value: group.value, href: choice.isDate ? null : filter(group.condition) };
+    return { label, short: label, value: group.value, text: aggregateText(decode(group.number), choice.kind), href: choice.isDate ? null : filter(group.condition) };
   });
   const shown = choice.isDate ? groups.slice(-maximumColumns) : groups.slice(0, maximumBars);
   const what = choice.isDate ? "period" : "group";
   const part = (number) => (number < result.count ? `, ${choice.isDate ? "the latest" : "the largest"} ${number.toLocaleString("en")} shown` : "");
   const cut = groups.length < result.count ? ` (${choice.isDate ? "the latest" : "the largest"} ${groups.length.toLocaleString("en")} of ${counted(result.count, what)})` : "";
   fill(root, h("figure", { class: "chart-card" }, h("figcaption", {}, visible(title), h("span", { class: "muted" }, ` · ${counted(result.count, what)}${part(shown.length)}`)),
-    choice.isDate ? columns(shown, format, visible(title)) : bars(shown, format, visible(title))),
+    choice.isDate ? columns(shown, rounded, visible(title)) : bars(shown, visible(title))),
     result.undated ? h("p", { class: "muted undated" }, `${counted(result.undated, "document")} without a date in this field ${result.undated === 1 ? "is" : "are"} not shown.`) : null,
     h("details", {}, h("summary", {}, `As a table${cut}`), h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, what), h("th", { scope: "col" }, choice.kind))),
-      h("tbody", {}, groups.map((group) => h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, visible(group.label))), h("td", { class: "number" }, group.value === null ? "none" : format(group.value))))))));
+      h("tbody", {}, groups.map((group) => h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, visible(group.label))), h("td", { class: "number" }, group.text)))))));
 }
 
 function periodText(iso, period) {

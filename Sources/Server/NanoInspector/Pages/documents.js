@@ -8,7 +8,7 @@ import { QueryBar, completer } from "./query.js";
 import { change, current, go, link } from "./route.js";
 import { run } from "./task.js";
 import { column, columnChooser, defaultColumns, moveRow, showTable } from "./table.js";
-import { note, showDocument } from "./tree.js";
+import { hasChangedText, note, showDocument } from "./tree.js";
 import { csv, decode, isCut, isCutAt, json, swift } from "./values.js";
 
 const pageSize = 50;
@@ -78,7 +78,7 @@ export function show(root, parameters, app) {
       bar.condition = page.condition;
       draw(previous);
       status.textContent = `${state.documents.length ? counted(state.documents.length, "document") : "No documents"} in ${duration(page.milliseconds)}`;
-      if (page.limit !== null) total.textContent = ` · limited to ${page.limit}`;
+      if (page.limit !== null) total.textContent = ` · limited to ${page.limit}${page.isCut ? `, of which the first ${state.documents.length} are shown` : ""}`;
       else if (!keeps || state.counted !== `${where}`) count(where);
       const { doc } = current().parameters;
       if (doc && doc !== state.loaded) open(doc);
@@ -176,7 +176,7 @@ export function show(root, parameters, app) {
     try {
       nodes = await Promise.all(shown.map((document) => (isPartial(document.node) ? whole(document) : document.node)));
     } catch (error) {
-      return notify(error.message);
+      return notify(visible(error.message));
     }
     if (nodes.some(isPartial)) return notify("A document is too long to copy; Export writes it to a file");
     const list = { type: "array", value: nodes };
@@ -213,14 +213,6 @@ export function show(root, parameters, app) {
     mark(null);
   }
 
-  /** Returns whether closing the panel would discard a text, and then says so. */
-  function hasChangedText() {
-    const text = panel.querySelector("textarea");
-    if (!text || text.value === text.defaultValue) return false;
-    notify("The document has unsaved changes; Discard removes them");
-    return true;
-  }
-
   function mark(rowID) {
     for (const row of table.querySelectorAll("tbody tr")) {
       row.classList.toggle("selected", row.dataset.row === rowID);
@@ -232,6 +224,7 @@ export function show(root, parameters, app) {
   let lastOrder = "";
   function update(parameters) {
     const { doc, ...query } = parameters;
+    if (state.loaded && doc !== state.loaded && hasChangedText(panel)) return change({ doc: state.loaded });
     bar.set(parameters.where ?? "");
     // A position is one among the results of a query.
     const order = JSON.stringify([parameters.where, parameters.sort]);
@@ -262,7 +255,8 @@ export function show(root, parameters, app) {
   return {
     update,
     leave() { stop(); table.cancelTask?.(); total.cancelTask?.(); panel.cancelTask?.(); },
-    escape() { if (popover.firstChild) fill(popover); else if (!bar.menu.hidden) bar.closeMenu(); else if (!panel.hidden && !hasChangedText()) change({ doc: undefined }); },
+    escape() { if (popover.firstChild) fill(popover); else if (!bar.menu.hidden) bar.closeMenu(); else if (!panel.hidden && !hasChangedText(panel)) change({ doc: undefined }); },
+    keeps() { return hasChangedText(panel); },
     press(event) {
       const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
       const inTable = event.target === document.body || event.target.closest("#main, .table");

@@ -37,7 +37,7 @@ export function button(text, onclick, attributes = {}) {
 }
 
 /** Characters that are invisible, or change how their neighbors are displayed. */
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff0-\uffff\ue000-\uf8ff]|[\u{fff00}-\u{10ffff}]/gu;
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u2800\ufff0-\uffff\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Co}]/gu;
 
 /** Returns text in which hidden characters are written as escapes, such as `\u{202e}`. */
 export function visible(text) {

@@ -33,8 +33,8 @@ export function histogram(bars, label) {
     }));
 }
 
-/** Horizontal bars for groups `{ label, value, href }`. */
-export function bars(groups, format, label) {
+/** Horizontal bars for groups `{ label, value, text, href }`. */
+export function bars(groups, label) {
   const top = Math.max(...groups.map((group) => Math.abs(group.value ?? 0)), 0) || 1;
   return h("ul", { class: "bars", "aria-label": label }, groups.map((group) => {
     const share = ((Math.abs(group.value ?? 0) / top) * 100).toFixed(2);
@@ -42,11 +42,11 @@ export function bars(groups, format, label) {
     return h("li", {},
       group.href ? h("a", { href: group.href, class: "bar-label" }, name) : h("span", { class: "bar-label" }, name),
       s("svg", { class: "bar-track", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" }, s("rect", { class: group.value < 0 ? "bar negative" : "bar", width: share, height: 10 })),
-      h("span", { class: "bar-value" }, group.value === null ? "none" : format(group.value)));
+      h("span", { class: "bar-value" }, group.text));
   }));
 }
 
-/** Columns over time for groups `{ label, value, href, time }`. */
+/** Columns over time for groups `{ label, value, text, href, time }`. */
 export function columns(groups, format, label) {
   const [width, height, left, bottom] = [900, 260, 64, 24];
   const values = groups.map((group) => group.value ?? 0);
@@ -60,7 +60,7 @@ export function columns(groups, format, label) {
     ticks.map((tick) => s("g", { class: "tick", "aria-hidden": "true" }, s("line", { x1: left, x2: width, y1: y(tick), y2: y(tick) }), s("text", { x: left - 8, y: y(tick) + 4, "text-anchor": "end" }, format(tick)))),
     groups.map((group, index) => {
       const value = group.value ?? 0;
-      const title = `${group.label}: ${group.value === null ? "none" : format(value)}`;
+      const title = `${group.label}: ${group.text}`;
       const bar = s("rect", { class: "bar", x: (left + index * step + step * 0.1).toFixed(2), width: Math.max(1, step * 0.8).toFixed(2), y: Math.min(y(0), y(value)).toFixed(2), height: Math.abs(y(value) - y(0)).toFixed(2), rx: Math.min(3, step / 8).toFixed(1) });
       return s("g", { role: "img", "aria-label": title }, s("title", {}, title), bar,
         index % every === 0 ? s("text", { class: "axis", x: (left + index * step + step / 2).toFixed(1), y: height - 6, "text-anchor": "middle", "aria-hidden": "true" }, group.short ?? group.label) : null);

@@ -27,7 +27,7 @@ export function show(root, parameters, app) {
   const rules = h("details", { class: "graph-rules" });
   const form = h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); find(); } }, start, h("button", { type: "submit" }, "Show"));
   root.append(form, problem, diagram, h("div", { class: "graph-statuses" }, incoming, outgoing), rules);
-  const state = { center: null, out: [], in: [] };
+  const state = { shown: null, center: null, out: [], in: [] };
 
   function find() {
     const text = start.value.trim();
@@ -65,6 +65,13 @@ export function show(root, parameters, app) {
   function load() {
     const { row, size = firstSize, links } = current().parameters;
     const query = { in: collection, rowID: row, size, links };
+    const shown = JSON.stringify([row, links]);
+    if (state.shown !== shown) {
+      // What refers to the document before, or by other rules, does not refer to this one.
+      Object.assign(state, { shown, center: null, out: [], in: [] });
+      if (diagram.contains(document.activeElement)) takesFocus = true;
+      fill(diagram);
+    }
     run(outgoing, "Reading references…", async (signal, limit) => {
       const result = await get("neighbors", { ...query, limit }, signal);
       if (signal.aborted) return;

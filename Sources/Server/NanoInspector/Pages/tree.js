@@ -71,8 +71,8 @@ function draw(panel, app, collection, document, result, actions) {
       document.node ? button("Copy Swift", () => (isCut(document.node) ? notify("The document is too long to copy as Swift") : copy(`let document: DocumentObject = ${swift(document.node)}`, "the document as Swift"))) : null,
       document.rowID !== null ? h("a", { href: link("graph", { in: collection, row: document.rowID }) }, "Graph") : null,
       document.key !== null ? button("Find references", () => showReferences(references, document.key)) : null,
-      app.store.allowsWrites && result.json !== null && document.revision !== null ? button("Edit", () => editor(edit, collection, document, result.json, actions)) : null,
-      app.store.allowsWrites && document.revision !== null ? button("Delete", () => confirmDelete(edit, collection, document, actions), { class: "danger" }) : null),
+      app.store.allowsWrites && result.json !== null && document.revision !== null ? button("Edit", () => { if (!hasChangedText(edit)) editor(edit, collection, document, result.json, actions); }) : null,
+      app.store.allowsWrites && document.revision !== null ? button("Delete", () => { if (!hasChangedText(edit)) confirmDelete(edit, collection, document, actions); }, { class: "danger" }) : null),
     edit, references, attachments(collection, document, result.attachments ?? []),
     document.node ? h("ul", { class: "tree", "aria-label": "Fields" }, items(document.node, [], actions, 0)) : h("div", { class: "problem", role: "alert" }, visible(document.error)),
     history(collection, document.rowID));
@@ -168,15 +168,33 @@ async function findReferences(panel, document, signal) {
   const keys = [...new Set(strings.map((element) => element.dataset.text))].filter((key) => key !== document.key).slice(0, 60);
   if (!keys.length) return;
   try {
-    const { documents } = await get("lookup", { key: keys }, signal);
-    for (const found of documents) {
-      for (const element of strings.filter((candidate) => candidate.dataset.text === found.key)) {
-        element.append(" ", h("span", { class: "reference" }, documentLink(found.collection, found.rowID, `→ ${found.collection}`)));
+    for (const part of parts(keys)) {
+      const { documents } = await get("lookup", { key: part }, signal);
+      for (const found of documents) {
+        for (const element of strings.filter((candidate) => candidate.dataset.text === found.key)) {
+          element.append(" ", h("span", { class: "reference" }, documentLink(found.collection, found.rowID, `→ ${found.collection}`)));
+        }
       }
     }
   } catch {
     // Links are an addition; without them the tree is complete.
   }
+}
+
+/** Half of the length of a URL that the server accepts, in bytes. */
+const maximumQuery = 8000;
+
+/** Splits keys among requests, because an escaped character has up to 12 bytes. */
+function parts(keys) {
+  const result = [];
+  let size = maximumQuery;
+  for (const key of keys) {
+    const length = "&key=".length + encodeURIComponent(key).length;
+    if (size + length > maximumQuery) { result.push([]); size = 0; }
+    result.at(-1).push(key);
+    size += length;
+  }
+  return result;
 }
 
 function showReferences(root, key) {
@@ -207,17 +225,30 @@ function history(collection, rowID) {
   return h("section", { class: "history", "aria-label": "Changes since the page opened" }, h("h3", {}, "Changes since the page opened"), h("ol", {}, steps));
 }
 
+/** Returns whether an element contains an edited text, and then says so. */
+export function hasChangedText(element) {
+  const text = element.querySelector("textarea");
+  if (!text || text.value === text.defaultValue) return false;
+  notify("The document has unsaved changes; Discard removes them");
+  return true;
+}
+
+/** A view of a document, or of the reason for which it cannot be read. */
+const versionView = (opened, theirs) => (theirs.value ? differenceView(difference(opened.node ?? undefined, decode(theirs.value)), ["opened", "stored"]) : h("p", {}, visible(theirs.error)));
+
 function editor(root, collection, document, json, actions) {
   const text = h("textarea", { class: "mono", rows: Math.min(24, json.split("\n").length + 1), "aria-label": "Document as JSON", spellcheck: "false" });
   // The default, from which unsaved changes differ.
   text.defaultValue = json;
   const outcome = h("div", {});
+  // What was reviewed is what is saved.
+  text.addEventListener("input", () => { outcome.cancelTask?.(); outcome.setAttribute("aria-busy", "false"); fill(outcome); });
   let revision = document.revision;
   let stored = json;
-  const send = (check) => post("replace", { in: collection }, { rowID: document.rowID, revision, json: text.value, check });
+  const send = (check, signal) => post("replace", { in: collection }, { rowID: document.rowID, revision, json: text.value, check }, signal);
   const saved = () => { notify("Saved"); fill(root); actions.changed(); };
-  const review = () => run(outcome, "Checking…", async () => {
-    const result = await send(true);
+  const review = () => run(outcome, "Checking…", async (signal) => {
+    const result = await send(true, signal);
     if (result.conflict) return conflict(result.conflict);
     const { document: edited, json: whole } = result.preview;
     if (!edited.value) return fill(outcome, h("div", { class: "problem", role: "alert" }, visible(edited.error)));
@@ -228,19 +259,24 @@ function editor(root, collection, document, json, actions) {
       button("Save these changes", save, { class: "primary" }));
   });
   const save = () => run(outcome, "Saving…", async () => {
-    const result = await send(false);
-    if (result.conflict) return conflict(result.conflict);
-    saved();
-    actions.reopen?.();
+    text.readOnly = true;
+    try {
+      const result = await send(false);
+      if (result.conflict) return conflict(result.conflict);
+      saved();
+      actions.reopen?.();
+    } finally {
+      text.readOnly = false;
+    }
   });
   const conflict = (theirs) => {
-    const node = decode(theirs.document.value);
+    const { value, revision: other } = theirs.document;
     fill(outcome, h("div", { class: "problem", role: "alert" }, h("p", { class: "problem-title" }, "The document has been changed in the meantime."),
       h("p", {}, "Below: the version that you opened, and the stored one.")),
-      differenceView(difference(document.node, node), ["opened", "stored"]),
+      versionView(document, theirs.document),
       h("div", { class: "row" },
         button("Keep the stored version", () => { fill(root); actions.changed(); }),
-        button("Compare my text with the stored version", () => { revision = theirs.document.revision; stored = theirs.json; document = { ...document, node }; review(); })));
+        value && other !== null ? button("Compare my text with the stored version", () => { revision = other; stored = theirs.json; document = { ...document, node: decode(value) }; review(); }) : null));
   };
   fill(root, h("h3", {}, "Edit"), text, h("div", { class: "row" }, button("Review changes", review, { class: "primary" }), button("Discard", () => fill(root))), outcome);
   text.focus();
@@ -254,7 +290,7 @@ function confirmDelete(root, collection, document, actions) {
           const result = await post("delete", { in: collection }, { rowID: document.rowID, revision: document.revision });
           if (result.conflict) {
             fill(root, h("div", { class: "problem", role: "alert" }, h("p", { class: "problem-title" }, "The document has been changed in the meantime and was not deleted."),
-              differenceView(difference(document.node, decode(result.conflict.document.value)), ["opened", "stored"])));
+              versionView(document, result.conflict.document)));
           } else { notify("Deleted"); actions.close(); actions.changed(); }
         } catch (error) { fill(root, errorView(error)); }
       }, { class: "danger" }), button("Keep it", () => fill(root)))));

@@ -3,7 +3,8 @@
 
 /**
  * A node is `{ type, value, size }`: `size` is the size of the whole if the server has cut the value. Numbers are their
- * digits, an object is a list of pairs.
+ * digits, an object is a list of pairs. A date that its digits do not restore has an `interval`, the seconds since 2001; a
+ * relative URL has a `base`, and its `relative` text beside the resolved one.
  */
 export function decode(wire) {
   if (wire === null) return { type: "null", value: null };
@@ -16,8 +17,8 @@ export function decode(wire) {
   if ("$numberLong" in wire) return { type: "int", value: wire.$numberLong };
   if ("$numberDouble" in wire) return { type: "double", value: wire.$numberDouble };
   if ("$numberDecimal" in wire) return { type: "decimal", value: wire.$numberDecimal };
-  if ("$date" in wire) return { type: "date", value: wire.$date };
-  if ("$url" in wire) return { type: "url", value: wire.$url, size: wire.$size };
+  if ("$date" in wire) return { type: "date", value: wire.$date, interval: wire.$interval };
+  if ("$url" in wire) return { type: "url", value: wire.$url, relative: wire.$relative, base: wire.$base, size: wire.$size };
   if ("$binary" in wire) return { type: "data", value: wire.$binary, size: wire.$size };
   if ("$fields" in wire) return { type: "object", value: wire.$fields.map(([name, value]) => [name, decode(value)]) };
   if ("$cut" in wire) {
@@ -59,7 +60,7 @@ export function line(node, limit = 160) {
     case "null": return "null";
     case "bool": return String(node.value);
     case "int": case "double": case "decimal": return numberText(node);
-    case "date": return dateText(node.value);
+    case "date": return node.interval === undefined ? dateText(node.value) : `${dateText(node.value)} (${node.interval})`;
     case "data": return `${node.size ?? 0} bytes`;
     case "array": return listed(node, "[", "]", (element, rest) => line(element, rest), limit);
     case "object": return listed(node, "{", "}", ([name, value], rest) => `${name}: ${line(value, rest)}`, limit);
@@ -108,8 +109,8 @@ export function json(node, indent = "") {
     case "int": return node.value;
     case "double": return /^-?(Infinity|NaN)$/.test(node.value) ? `{"$numberDouble": "${node.value}"}` : numberText(node);
     case "decimal": return `{"$numberDecimal": "${node.value}"}`;
-    case "date": return `{"$date": ${JSON.stringify(node.value)}}`;
-    case "url": return `{"$url": ${JSON.stringify(node.value)}}`;
+    case "date": return `{"$date": ${JSON.stringify(node.value)}${node.interval === undefined ? "" : `, "$interval": ${node.interval}`}}`;
+    case "url": return node.base === undefined ? `{"$url": ${JSON.stringify(node.value)}}` : `{"$url": ${JSON.stringify(node.relative)}, "$base": ${JSON.stringify(node.base)}}`;
     case "data": return `{"$binary": ${JSON.stringify(node.value)}, "$type": "00"}`;
     case "array":
       return node.value.length ? `[\n${node.value.map((element) => inner + json(element, inner)).join(",\n")}\n${indent}]` : "[]";
@@ -138,11 +139,11 @@ export function swiftString(text) {
   return `${result}"`;
 }
 
-/** Returns the seconds since 1970 with all digits of a date; `Date` has milliseconds only. */
-export function unixSeconds(date) {
+/** Returns the seconds since 2001 with all digits of a date; `Date` of JavaScript has milliseconds only. */
+export function referenceSeconds(date) {
   const digits = /\.(\d+)/.exec(date)?.[1] ?? "";
   const scale = 10n ** BigInt(digits.length);
-  const scaled = BigInt(Date.parse(date.replace(/\.\d+/, "")) / 1000) * scale + BigInt(digits || 0);
+  const scaled = BigInt(Date.parse(date.replace(/\.\d+/, "")) / 1000 - 978307200) * scale + BigInt(digits || 0);
   const size = scaled < 0n ? -scaled : scaled;
   const rest = digits && String(size % scale).padStart(digits.length, "0").replace(/0+$/, "");
   return `${scaled < 0n ? "-" : ""}${size / scale}${rest ? `.${rest}` : ""}`;
@@ -160,8 +161,9 @@ export function swift(node, indent = "") {
       if (/Infinity/.test(node.value)) return node.value.startsWith("-") ? ".double(-.infinity)" : ".double(.infinity)";
       return numberText(node);
     case "decimal": return `.decimal(Decimal(string: "${node.value}")!)`;
-    case "date": return `.date(Date(timeIntervalSince1970: ${unixSeconds(node.value)}))`;
-    case "url": return `.url(URL(string: ${swiftString(node.value)})!)`;
+    // Since 2001, because `Date` rounds what it converts from 1970.
+    case "date": return `.date(Date(timeIntervalSinceReferenceDate: ${node.interval ?? referenceSeconds(node.value)}))`;
+    case "url": return node.base === undefined ? `.url(URL(string: ${swiftString(node.value)})!)` : `.url(URL(string: ${swiftString(node.relative)}, relativeTo: URL(string: ${swiftString(node.base)})!)!)`;
     case "data": return `.data(Data(base64Encoded: ${swiftString(node.value)})!)`;
     case "array":
       return node.value.length ? `[\n${node.value.map((element) => inner + swift(element, inner)).join(",\n")},\n${indent}]` : "[]";
@@ -199,7 +201,7 @@ export function equal(a, b) {
   if (a.type === "object") {
     return sizeOf(a) === sizeOf(b) && namesOf(a, b).every((name) => isUnknown(a, name) || isUnknown(b, name) || equal(field(a, name), field(b, name)));
   }
-  if (a.size === undefined && b.size === undefined) return a.value === b.value;
+  if (a.size === undefined && b.size === undefined) return ["value", "interval", "relative", "base"].every((part) => a[part] === b[part]);
   if (a.size !== undefined && b.size !== undefined && a.size !== b.size) return false;
   const [one, other] = a.type === "data" ? [atob(a.value), atob(b.value)] : [a.value, b.value];
   // What has no size is whole.

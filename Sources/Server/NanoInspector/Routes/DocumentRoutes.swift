@@ -22,7 +22,7 @@ extension Inspector {
       "next": .optional(page.next?.text), "milliseconds": .double(elapsed),
       "condition": .string(Self.text(of: query.query.condition)),
       "sort": .string(query.query.orderings.map(\.queryText).joined(separator: ", ")),
-      "limit": .optional(query.query.limit),
+      "limit": .optional(query.query.limit), "isCut": .bool(page.isCut),
     ]
   }
 
@@ -33,14 +33,14 @@ extension Inspector {
 
   private static func page(
     _ query: DocumentQuery, after position: PagePosition?, _ size: Int
-  ) async throws -> (documents: [Document], next: PagePosition?) {
+  ) async throws -> (documents: [Document], next: PagePosition?, isCut: Bool) {
     // LIMIT and OFFSET count from the first result, not from a position.
     guard query.query.limit == nil, query.query.offset == 0 else {
-      let limit = min(query.query.limit ?? maximumPage, maximumPage)
-      return (try await query.limit(limit).fetch(), nil)
+      let found = try await query.limit(min(query.query.limit ?? .max, maximumPage + 1)).fetch()
+      return (Array(found.prefix(maximumPage)), nil, found.count > maximumPage)
     }
     let page = try await query.after(position).page(size)
-    return (page.documents, page.next)
+    return (page.documents, page.next, false)
   }
 
   /// The maximum number of documents of a page.

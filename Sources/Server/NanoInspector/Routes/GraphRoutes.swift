@@ -57,6 +57,7 @@ extension Inspector {
             let page = try query.after(position).page(max(limit, Self.candidatePage))
             for document in page.documents
             where document.rowID != rowID || !name.hasSameBytes(as: collection.name) {
+              try Interruption.current?.check()
               let references = References(of: try document.object(), in: name, rules)
               for reference in references.all
               where Self.isTarget(reference.target, center, of: collection.name) {

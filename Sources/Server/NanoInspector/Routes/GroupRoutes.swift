@@ -24,12 +24,10 @@ extension Inspector {
     }
     let aggregate = try Self.aggregate(kind, value)
     let groups = try await query.grouped(by: by.description, aggregates: [aggregate]).map {
-      Group(key: $0.group.first ?? .null, value: $0.values.first?.double)
+      Group(key: $0.group.first ?? .null, value: $0.values.first ?? .null)
     }
     let ordered = groups.sorted {
-      ($0.value ?? -.infinity) == ($1.value ?? -.infinity)
-        ? ValueOrder.compare($0.key, $1.key) < 0
-        : ($0.value ?? -.infinity) > ($1.value ?? -.infinity)
+      $0.size == $1.size ? ValueOrder.compare($0.key, $1.key) < 0 : $0.size > $1.size
     }
     let field = QueryExpression.field(by)
     return [
@@ -51,12 +49,16 @@ extension Inspector {
 
   private struct Group: Sendable {
     var key: DocumentValue
-    var value: Double?
+    var value: DocumentValue
+
+    /// The length of the bar; the smallest for what has none, which includes the sum of infinity and its opposite.
+    var size: Double { value.double.flatMap { $0.isNaN ? nil : $0 } ?? -.infinity }
 
     func wire(_ condition: String?) -> Wire {
       [
-        "key": .value(key, .row), "value": value.map { .double($0) } ?? .null,
-        "condition": .optional(condition),
+        "key": .value(key, .row), "value": value.double.map { .double($0) } ?? .null,
+        // With every digit.
+        "number": .value(value, .row), "condition": .optional(condition),
       ]
     }
   }
@@ -76,7 +78,7 @@ extension Inspector {
       "condition": .string(text(of: query.query.condition)),
       "groups": .array(
         dated.suffix(maximumGroups).map {
-          Group(key: $0["period"] ?? .null, value: $0["value"]?.double).wire(nil)
+          Group(key: $0["period"] ?? .null, value: $0["value"] ?? .null).wire(nil)
         }),
     ]
   }

@@ -34,14 +34,23 @@ extension Inspector {
     let (rowID, revision) = (try Self.integer("rowID", body), try Self.integer("revision", body))
     let object = try DocumentObject(json: try Self.text("json", body))
     return try await store.write { () -> Wire in
-      guard let stored = try collection.get(rowID: rowID) else {
-        throw RouteError.missing("The document")
-      }
+      let stored = try Self.stored(rowID, in: collection)
       guard stored.revision == revision else { return ["conflict": Self.whole(stored)] }
       let changed = try Self.document(stored, with: object)
       if body["check"]?.bool == true { return ["preview": Self.whole(changed)] }
       return ["saved": Self.whole(try collection.replace(changed, ifRevision: revision))]
     }
+  }
+
+  /// Returns the stored document, with a revision if possible, by which a page can edit it again.
+  private static func stored(_ rowID: Int64, in collection: DocumentCollection) throws -> Document {
+    guard let found = try collection.get(rowID: rowID) else {
+      throw RouteError.missing("The document")
+    }
+    guard found.revision == nil else { return found }
+    // The first use of a collection by a writer gives the rows of other programs a revision.
+    _ = try collection.nextRowID()
+    return try collection.get(rowID: rowID) ?? found
   }
 
   /// Returns a document with other fields, all at once, because paths do not name every field.
@@ -60,9 +69,7 @@ extension Inspector {
   {
     let (rowID, revision) = (try Self.integer("rowID", body), try Self.integer("revision", body))
     return try await store.write { () -> Wire in
-      guard let stored = try collection.get(rowID: rowID) else {
-        throw RouteError.missing("The document")
-      }
+      let stored = try Self.stored(rowID, in: collection)
       guard stored.revision == revision else { return ["conflict": Self.whole(stored)] }
       return ["deleted": .bool(try collection.delete(stored))]
     }

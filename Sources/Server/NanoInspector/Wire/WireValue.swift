@@ -20,7 +20,8 @@ struct WireLimits: Sendable {
 ///
 /// A number without a wrapper is an integer below 2⁵³, or has a fraction. Other numbers are `{"$numberLong": "…"}`,
 /// `{"$numberDecimal": "…"}` and `{"$numberDouble": "…"}`. Names that JavaScript would reorder or interpret are in
-/// pairs, `{"$fields": [["1", …]]}`. What exceeds the limits is `{"$cut": …, "$size": n}` with the size of the whole.
+/// pairs, `{"$fields": [["1", …]]}`. A relative URL is `{"$url": …, "$relative": …, "$base": …}`, so that pages can show
+/// the resolved one. What exceeds the limits is `{"$cut": …, "$size": n}` with the size of the whole.
 struct WireValue {
   private let limits: WireLimits
 
@@ -79,7 +80,15 @@ struct WireValue {
     let text = url.absoluteString
     writer.raw("{\"$url\":")
     writer.string(String(text.prefix(limits.text)))
-    if text.count > limits.text { writer.raw(",\"$size\":\(text.count)") }
+    let base = url.baseURL?.absoluteString ?? ""
+    if max(text.count, base.count + url.relativeString.count) > limits.text {
+      writer.raw(",\"$size\":\(text.count)")
+    } else if url.baseURL != nil {
+      writer.raw(",\"$relative\":")
+      writer.string(url.relativeString)
+      writer.raw(",\"$base\":")
+      writer.string(base)
+    }
     writer.raw("}")
   }
 
