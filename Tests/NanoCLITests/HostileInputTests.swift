@@ -81,6 +81,27 @@ struct HostileInputTests {
     #expect(!runner.exists("owned"))
   }
 
+  @Test("Names in summaries, and in JSON for people, send no control sequences to the terminal")
+  func names() throws {
+    let runner = try CommandRunner()
+    let name = "c\u{1B}[2J\u{9B}"
+
+    let imported = try runner.run("import", "d.db", name, "-", input: #"{"n":1}"#)
+    #expect(imported.output.contains(#"into c\u{1b}[2J\u{9b} in "#), "\(imported)")
+    expectNoControlCharacters(imported.output, "import")
+    #expect(try runner.run("index", "create", "d.db", name, "n").status == 0)
+    for arguments in [
+      ["stats", "d.db", "--json"], ["explain", "d.db", name, "[n] = 1", "--json"],
+      ["index", "export", "d.db"],
+    ] {
+      let shown = try runner.run(arguments)
+      #expect(shown.status == 0, "\(shown.diagnostics)")
+      #expect(shown.output.contains(#"\u009b"#), "\(arguments)")
+      expectNoControlCharacters(shown.output, "\(arguments)")
+      #expect(throws: Never.self) { try DocumentObject(json: shown.output) }
+    }
+  }
+
   @Test("An error about the command line sends no control sequences to the terminal")
   func unknownOption() throws {
     let outcome = try CommandRunner().run("find", "a.db", "c", "--\u{1B}[2J\u{202E}")

@@ -182,6 +182,30 @@ struct ImportTests {
     #expect(try copy["rows"].fetch().map(\.key) == [nil, "two"])
   }
 
+  @Test(
+    "An insertion date beyond the year 9999 is shown as microseconds, and the other documents too")
+  func unusualInsertionDate() throws {
+    let nanoseconds = 1_700_000_000_000_000_000
+    let text = """
+      {"$nanostore":{"key":"x","added":\(nanoseconds)},"a":1}
+      {"$nanostore":{"key":"y","added":{"$date":"2020-01-01T00:00:00Z"}},"a":2}
+
+      """
+    try command.run("import", "db", "c", "-", input: text)
+
+    let json = try command.run("find", "db", "c", "--fields", "__key__,__added__")
+    #expect(
+      json.lines == [
+        #"{"__key__":"x","__added__":\#(nanoseconds)}"#,
+        #"{"__key__":"y","__added__":{"$date":"2020-01-01T00:00:00.000Z"}}"#,
+      ])
+    #expect(json.status == 0)
+    #expect(
+      try command.run("find", "db", "c", "--csv", "--fields", "__added__").lines == [
+        "__added__", "\(nanoseconds)", "2020-01-01T00:00:00.000Z",
+      ])
+  }
+
   @Test("--no-header and --plain export only the fields")
   func exportForms() throws {
     try command.run("put", "db", "c", "k", #"{"$x":1,"at":{"$date":"2020-01-01T00:00:00Z"}}"#)

@@ -97,6 +97,7 @@ struct OutputTests {
   )
   func printable() {
     #expect(TerminalText.text("a\tb\r\n\u{1B}[0m\u{7F}\u{9B}") == #"a\tb\r\n\u{1b}[0m\u{7f}\u{9b}"#)
+    #expect(TerminalText.table("a\tb\r\n\u{1B}[0m\u{9B}\n") == "a\tb\\r\n\\u{1b}[0m\\u{9b}\n")
     #expect(TerminalText.text("é 日本 👨‍👩‍👧 \\n") == "é 日本 👨‍👩‍👧 \\n")
   }
 

@@ -39,6 +39,8 @@ struct RecordSplitterTests {
     "[1,,2]", "[1,]", "[,]", "[", "[1", "[1] x", "[1}]", "[{\"a\":1]", "{\"a\":1\n{\"a\":2}\n",
     "{\"a\":1}}\n{\"a\":2}\n", "{\"a\":[\n{},\n{}\n]}\n{}", "{}\n{\n\"a\": \"x\n{}\n", "x\ny\n",
     "{\"a\n\"}\n{\"b\":1}\n", "{", "\"", "]", "}\n{}",
+    "{\"a\":1,\n\r\n\n{\"b\":1}\n", "{\"a\":\"x\\\n{}\n", "{\"a\":[{},\n\n{}],\"b\":{\n{}\n{}",
+    "{} \t \n\n{}  x\n",
   ]
 
   @Test("Chunk boundaries do not affect the records", arguments: inputs)
@@ -102,6 +104,44 @@ struct RecordSplitterTests {
       records("{\"a\":\"x\n{\"a\":2}\n}}\n{}") == [
         "1:0:{\"a\":\"x", "2:8:{\"a\":2}", "3:16:}}", "4:19:{}",
       ])
+  }
+
+  @Test(
+    "A line that was cut off does not affect the next one",
+    arguments: [#"{"a":1,"#, #"{"a":"x,"#, #"{"a":{"#, "{", #"{"a":"x\"#, #"{"a":[1],"b":2,"#])
+  func cutOffLine(line: String) {
+    let next = line.utf8.count + 1
+    #expect(
+      records(line + "\n{\"b\":2}\n{\"c\":3}") == [
+        "1:0:\(line)", "2:\(next):{\"b\":2}", "3:\(next + 8):{\"c\":3}",
+      ])
+  }
+
+  @Test(
+    "An object on a line of its own, in an array or after a name, is a part of the record",
+    arguments: [
+      #"{"a":[{"x":1},\#n{"b":2}]}"#, #"{"a":\#n{"b":2}}"#, #"{"a":[\#n{}\#n]}"#,
+      "{\"a\":\(String(repeating: "[", count: 70)){},\n{}\(String(repeating: "]", count: 70)),\"b\":[{},\n{}]}",
+    ])
+  func objectOnItsLine(text: String) {
+    #expect(records(text) == ["1:0:\(text)"])
+  }
+
+  @Test(
+    "A record with a million line breaks takes linear time", .timeLimit(.minutes(1)),
+    arguments: ["\n", "\r\n"])
+  func lineBreaks(lineBreak: String) {
+    let text = "{\"a\":1," + String(repeating: lineBreak, count: 1_000_000) + "\"b\":2}"
+    let bytes = Array(text.utf8)
+    let pieces = stride(from: 0, to: bytes.count, by: 1_000).map {
+      bytes[$0..<min($0 + 1_000, bytes.count)]
+    }
+
+    for chunks in [[bytes[...]], pieces] {
+      let found = records(chunks, maximumLength: 1 << 22)
+      #expect(found.count == 1)
+      #expect(found.first?.utf8.count == text.utf8.count + "1:0:".utf8.count)
+    }
   }
 
   @Test("A record without an end fails at the size limit")

@@ -84,6 +84,18 @@ struct TableFormatTests {
     #expect(outcome.diagnostics.contains("Usage: nanostore "))
   }
 
+  @Test(
+    "--plain with another format than JSON is a usage error, and no database is created",
+    arguments: [["p.csv"], ["p.csv", "--csv"], ["p.json", "--mongo"], ["p.tsv"]])
+  func plain(arguments: [String]) throws {
+    for name in ["p.csv", "p.json", "p.tsv"] { try command.write(name, "") }
+    let outcome = try command.run(["import", "db", "c"] + arguments + ["--plain"])
+
+    #expect(outcome.status == 64, "\(outcome.diagnostics)")
+    #expect(outcome.diagnostics.contains("--plain requires --json"))
+    #expect(!command.exists("db"))
+  }
+
   @Test("Errors in a table are reported with line and byte, and nothing is stored")
   func errors() throws {
     let conflict = try command.run("import", "db", "c", "-", "--csv", input: "a,a.b\n1,2\n")

@@ -361,6 +361,56 @@ struct BNRImportTests {
     #expect(report.notes == damage)
   }
 
+  @Test("A file that is not a database, and a link to a missing one, are noted")
+  func otherFiles() throws {
+    let song: [UInt8] = [0, 1, 0, 0, 0, 0x61, 7, 0, 0, 0]
+    let url = try write("other", ["A": classFile(0, [song]), "B": classFile(1, [song])])
+    let damaged = url.appending(path: "B")
+    var bytes = try Data(contentsOf: damaged)
+    bytes.replaceSubrange(0..<32, with: Data(count: 32))
+    try bytes.write(to: damaged)
+    try FileManager.default.createSymbolicLink(
+      atPath: url.path + "/C", withDestinationPath: "missing")
+    try Data("x".utf8).write(to: url.appending(path: ".hidden"))
+
+    let report = try anyStore().importLegacy(from: url)
+
+    #expect(report.imported == 1)
+    #expect(
+      report.notes.filter { $0.contains("not a readable database") } == [
+        "the file B is not a readable database and is not imported",
+        "the file C is not a readable database and is not imported",
+      ])
+  }
+
+  @Test("A class file that is a link to another folder is imported")
+  func linkedFile() throws {
+    let song: [UInt8] = [0, 1, 0, 0, 0, 0x61, 7, 0, 0, 0]
+    let disk = try write("disk", ["Song": classFile(0, [song, song])])
+    let url = try write("linked", ["Playlist": classFile(1, [])])
+    try FileManager.default.createSymbolicLink(
+      at: url.appending(path: "Song"), withDestinationURL: disk.appending(path: "Song"))
+
+    let report = try anyStore().importLegacy(from: url)
+
+    #expect(report["Song"]?.imported == 2)
+  }
+
+  @Test("A transaction of named buffers that was rolled back is noted")
+  func rolledBackBuffers() throws {
+    var writer = HashDatabaseWriter()
+    writer.put(Array("a".utf8), [1])
+    writer.beginTransaction()
+    writer.put(Array("b".utf8), [2])
+    let url = try write("unfinished", ["NamedBuffers": writer])
+    let log = try #require(writer.log)
+    try Data(log).write(to: url.appending(path: "NamedBuffers.wal"))
+
+    #expect(
+      try LegacyStore.inspect(url).notes.contains(
+        "NamedBuffers: an unfinished transaction was rolled back in a copy"))
+  }
+
   @Test("An unfinished import without a schema is not continued with one")
   func otherSchema() throws {
     struct Stop: Error {}

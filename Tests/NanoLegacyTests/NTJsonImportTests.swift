@@ -107,6 +107,16 @@ struct NTJsonImportTests {
     #expect(try store.verify().isEmpty)
   }
 
+  @Test("Each table that is not a collection is noted, also if names differ only in normalization")
+  func otherTables() throws {
+    let old = try LegacyDatabase(url, setup: collection("c"))
+    let names = ["caf\u{E9}", "cafe\u{301}"]
+    for name in names { try old.run("CREATE TABLE [\(name)] (a)") }
+    old.close()
+
+    #expect(try LegacyStore.inspect(url).notes.count == 2)
+  }
+
   @Test("A unique index that the JSON violates becomes an index that is not unique")
   func violatedIndex() throws {
     let old = try LegacyDatabase(

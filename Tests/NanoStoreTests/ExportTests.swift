@@ -130,6 +130,24 @@ struct ExportTests {
         """)
   }
 
+  @Test(
+    "A column of metadata other than the key is refused; in quotes, the name is that of a field")
+  func metadataColumns() throws {
+    try films.insert(["__added__": 1], key: "a")
+
+    for name in ["__added__", "__rowid__", "__type__", "__version__"] {
+      let refused = error {
+        try films.find().export(to: file, as: .csv(columns: ["__key__", name]))
+      }
+      #expect(refused?.code == .invalidArgument)
+      #expect(refused?[.field] == name)
+    }
+    #expect(try names() == [])
+    #expect(
+      try text(films.find(), .csv(columns: ["\"__added__\""]))
+        == "\"\"\"__added__\"\"\"\n1\n")
+  }
+
   @Test("CSV of documents without keys has no column for them")
   func withoutKeys() throws {
     let store = try Store(.memory)
@@ -175,6 +193,18 @@ struct ExportTests {
     #expect(error { try films.find().export(to: nowhere) }?.code == .cannotOpen)
     let web = error { try films.find().export(to: URL(string: "https://example.org")!) }
     #expect(web?.code == .invalidArgument)
+  }
+
+  @Test("A file that an export replaces keeps its permissions", arguments: [0o600, 0o640])
+  func permissions(mode: Int) throws {
+    try fill(1)
+    try Data("old".utf8).write(to: file)
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+
+    try films.find().export(to: file, replacing: true)
+
+    let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+    #expect(attributes[.posixPermissions] as? Int == mode)
   }
 
   @Test("An export never replaces a file of its own store, by whatever path", .sqlite)

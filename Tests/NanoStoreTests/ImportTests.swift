@@ -114,6 +114,43 @@ struct ImportTests {
     #expect(try films.count() == 10)
   }
 
+  @Test("A line that was cut off is skipped alone")
+  func cutOffLine() throws {
+    let report = try films.importDocuments(
+      from: file("{\"n\":1,\n{\"n\":2}\n{\"n\":3}\n"),
+      options: ImportOptions(keyField: "n", skipsInvalidRecords: true))
+
+    #expect(report.documents == 2 && report.skipped == 1)
+    #expect(try films.get(keys: ["2", "3"]).count == 2)
+  }
+
+  @Test(
+    "An import that waits for its first documents does not block other writers", .sqlite,
+    .timeLimit(.minutes(1)))
+  func waiting() async throws {
+    let store = try Store.file(scratch.file("a.db"))
+    let other = try Store.file(scratch.file("a.db")) { $0.busyTimeout = .milliseconds(50) }
+    let pipe = scratch.file("pipe")
+    try #require(mkfifo(pipe, 0o600) == 0)
+    let importing = Task {
+      try await store["films"].importDocuments(from: URL(filePath: pipe))
+    }
+    // Opening the pipe waits until the import reads it, which needs a thread of the pool.
+    let opened: FileHandle? = await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        continuation.resume(returning: FileHandle(forWritingAtPath: pipe))
+      }
+    }
+    let input = try #require(opened)
+
+    for _ in 0..<50 { try await other["films"].insert(["n": 1]) }
+    try input.write(contentsOf: Data("{\"n\":2}\n".utf8))
+    try input.close()
+
+    #expect(try await importing.value.documents == 1)
+    #expect(try await other["films"].count() == 51)
+  }
+
   @Test("A field name with a period is an error of its record, and an invalid collection is not")
   func invalidNames() throws {
     films.store.allowsPeriodsInNames = false

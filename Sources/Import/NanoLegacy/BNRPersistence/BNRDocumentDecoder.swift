@@ -65,6 +65,8 @@ struct BNRNamedValues {
   /// Buffers that cannot be stored, and conversions, for the report.
   private(set) var records: [LegacyRecord] = []
   private(set) var count = 0
+  /// The number of buffers that only a scan of a damaged file found.
+  private(set) var unindexedCount = 0
 
   init(_ buffers: BNRNamedBuffers, _ names: BNRClassNames, _ schema: BNRSchema?) throws(StoreError)
   {
@@ -89,6 +91,7 @@ struct BNRNamedValues {
         next.records.append(Self.record(offset, .success(LegacyContent(notes: notes))))
       }
     }
+    next.unindexedCount = report.unindexedCount
     for damage in report.damages {
       next.records.append(
         Self.record(damage.offset, .failure(LegacyFailure(damage.reason.rawValue))))

@@ -25,7 +25,7 @@ final class BNRSource: LegacySource {
     var failure: StoreError?
     for url in try files(of: folder) {
       do throws(StoreError) {
-        if try HashDatabase.isDatabase(url) { return true }
+        if try isDatabase(url) { return true }
       } catch {
         failure = failure ?? error
       }
@@ -34,15 +34,21 @@ final class BNRSource: LegacySource {
     return false
   }
 
-  /// The regular files of a folder, sorted by name.
+  private static func isDatabase(_ url: URL) throws(StoreError) -> Bool {
+    // A link may lead to a file that is missing.
+    guard FileManager.default.fileExists(atPath: url.path) else { return false }
+    return try HashDatabase.isDatabase(url)
+  }
+
+  /// The regular files of a folder, and links to files, sorted by name.
   private static func files(of folder: URL) throws(StoreError) -> [URL] {
     do {
       return try FileManager.default.contentsOfDirectory(
         at: folder, includingPropertiesForKeys: nil
       ).filter { url in
         guard url.pathExtension != "wal" else { return false }
-        let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
-        return attributes[.type] as? FileAttributeType == .typeRegular
+        let type = try attributes(url)[.type] as? FileAttributeType
+        return type == .typeRegular || type == .typeSymbolicLink
       }.sorted { $0.lastPathComponent.isBefore($1.lastPathComponent) }
     } catch {
       throw StoreError(
@@ -51,12 +57,27 @@ final class BNRSource: LegacySource {
     }
   }
 
+  /// The attributes of a file, or of the file that a link leads to, if there is one.
+  private static func attributes(_ url: URL) throws -> [FileAttributeKey: Any] {
+    let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+    guard attributes[.type] as? FileAttributeType == .typeSymbolicLink else { return attributes }
+    let target = url.resolvingSymlinksInPath().path
+    return (try? FileManager.default.attributesOfItem(atPath: target)) ?? attributes
+  }
+
   init(_ folder: URL, _ options: LegacyImportOptions) throws {
     self.folder = folder
     self.options = options
     var files: [BNRClassFile] = []
     var named: BNRNamedBuffers?
-    for url in try Self.files(of: folder) where try HashDatabase.isDatabase(url) {
+    for url in try Self.files(of: folder) {
+      guard try Self.isDatabase(url) else {
+        let name = url.lastPathComponent
+        if name.utf8.first != UInt8(ascii: ".") {
+          found.append("the file \(name) is not a readable database and is not imported")
+        }
+        continue
+      }
       do throws(StoreError) {
         if url.lastPathComponent.hasSameBytes(as: BNRNamedBuffers.fileName) {
           named = try BNRNamedBuffers(url)
@@ -73,6 +94,14 @@ final class BNRSource: LegacySource {
     classes = try BNRClass.survey(files, names, options)
     buffers = try named.map { try BNRNamedValues($0, names, options.schema) }
     noteFiles()
+    if let sentence = named?.database.recovery.note {
+      found.append("\(BNRNamedBuffers.fileName): \(sentence)")
+    }
+    if let count = buffers?.unindexedCount, count > 0 {
+      found.append(
+        "\(BNRNamedBuffers.fileName): \(count) records were found only by a scan of the damaged file"
+      )
+    }
   }
 
   private func noteFiles() {
@@ -98,7 +127,7 @@ final class BNRSource: LegacySource {
   var fingerprint: String {
     let files = ((try? Self.files(of: folder)) ?? []) + [folder]
     let states = files.map { url in
-      let attributes = try? FileManager.default.attributesOfItem(atPath: url.path)
+      let attributes = try? Self.attributes(url)
       let date = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
       return "\(url.lastPathComponent) \(attributes?[.size] as? Int ?? 0) \(Int64(date * 1_000))"
     }

@@ -7,7 +7,8 @@ import NanoSQLite
 /// The definitions of an NTJsonStore file: indexes and columns from the schema, defaults, aliases
 /// and metadata.
 struct NTJsonDefinitions {
-  private let indexes: [SQLiteTables.Index]
+  /// The indexes of each table, by folded name.
+  private let indexes: [ExactName: [SQLiteTables.Index]]
   /// The highest row ID of each table, by folded name.
   private var sequence: [ExactName: Int64] = [:]
   private var defaults: [ExactName: DocumentObject] = [:]
@@ -18,7 +19,7 @@ struct NTJsonDefinitions {
   private(set) var failures: [(position: String, failure: LegacyFailure)] = []
 
   init(_ file: SQLiteSource) {
-    indexes = file.tables.indexes
+    indexes = Dictionary(grouping: file.tables.indexes) { $0.table.folded }
     if let table = file.tables.table("sqlite_sequence"), table.columns.count >= 2 {
       file.each(in: table) { row in
         guard let name = row.values[0].text, case .int(let highest) = row.values[1] else { return }
@@ -106,7 +107,7 @@ extension NTJsonDefinitions {
         collection.notes.add(.droppedDefinition)
       }
     }
-    for index in indexes where index.table.folded == name { add(index, to: &collection) }
+    for index in indexes[name] ?? [] { add(index, to: &collection) }
     return collection
   }
 

@@ -65,6 +65,8 @@ extension DocumentObject {
     guard let name = names.first else { return }
     if names.count > 1 {
       var inner = self[name]?.object ?? [:]
+      // The only reference, so that adding does not copy the object.
+      self[name] = .null
       inner.add(value, at: names.dropFirst())
       self[name] = .object(inner)
       return
@@ -72,7 +74,7 @@ extension DocumentObject {
     switch self[name] {
     case nil: self[name] = value
     case .array(var values):
-      // The only reference, so that appending does not copy the array.
+      // For the same reason.
       self[name] = .null
       values.append(value)
       self[name] = .array(values)

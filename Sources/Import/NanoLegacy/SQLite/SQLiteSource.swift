@@ -11,11 +11,13 @@ final class SQLiteSource {
   let path: String
   /// Damage found so far, one sentence each.
   private(set) var damage: [String]
+  private var noted: Set<ExactName>
 
   init(_ path: String) throws {
     self.path = path
     tables = try SQLiteTables(path)
     damage = tables.damage
+    noted = Set(tables.damage.map { ExactName($0) })
   }
 
   /// The path, size and date of the file and its log.
@@ -44,7 +46,7 @@ final class SQLiteSource {
   }
 
   func note(_ sentence: String) {
-    if !damage.contains(sentence) { damage.append(sentence) }
+    if noted.insert(ExactName(sentence)).inserted { damage.append(sentence) }
   }
 }
 

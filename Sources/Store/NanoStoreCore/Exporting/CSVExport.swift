@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 package import NanoDocument
 
 /// Writes documents as rows of comma-separated values (RFC 4180, with line feeds as line ends).
@@ -28,7 +29,14 @@ struct CSVExport {
     }
 
     /// - Parameter text: A path, or `__key__`.
+    /// - Throws: ``StoreError/Code/invalidPath``, ``StoreError/Code/invalidArgument`` for the name of
+    ///   other metadata, which an import refuses.
     init(_ text: String) throws(StoreError) {
+      guard !TableColumns.reservedNames.containsExactly(text) else {
+        throw StoreError(
+          .invalidArgument, "A column has the name of metadata that an import does not restore",
+          [.field: text, .hint: "remove it, or write the name in quotes for a field of this name"])
+      }
       let path = FieldPath(text)
       try path.validate()
       self = text.hasSameBytes(as: TableColumns.keyName) ? .key : Column(path)
@@ -89,7 +97,9 @@ package enum CSVCell {
     case .url(let url): return url.absoluteString
     // JSON cannot represent infinity and NaN, but a cell can.
     case .double(let number) where !number.isFinite: return "\(number)"
-    case .date, .data: return String(value.jsonString(dialect: .plain).dropFirst().dropLast())
+    // Computed dates, and those of other programs' rows, can have no text.
+    case .date(let date): return DateText.text(date) ?? "\(date.timeIntervalSinceReferenceDate)"
+    case .data: return String(value.jsonString(dialect: .plain).dropFirst().dropLast())
     case .null, .bool, .int, .double, .decimal, .array, .object:
       return value.jsonString(dialect: .plain)
     }

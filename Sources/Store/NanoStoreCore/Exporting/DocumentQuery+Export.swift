@@ -28,7 +28,8 @@ extension DocumentQuery {
   ///     export with its error.
   /// - Returns: The number of exported documents and bytes.
   /// - Throws: ``StoreError/Code/alreadyExists`` if a file exists and must not be replaced,
-  ///   ``StoreError/Code/invalidArgument`` if it is a file of the store itself,
+  ///   ``StoreError/Code/invalidArgument`` if it is a file of the store itself, or if a column of CSV
+  ///   is metadata other than the key,
   ///   ``StoreError/Code/cannotOpen``, ``StoreError/Code/full``, ``StoreError/Code/inputOutput``,
   ///   ``StoreError/Code/corruptDocument``, ``StoreError/Code/invalidPath`` if the format is CSV and
   ///   a field has an empty name, and the errors of the query. No file was created, and an existing

@@ -18,6 +18,7 @@ final class ExportFile {
     isReplacing = replacing
     temporary = "\(path).nanostore-\(UUID().uuidString)"
     var status = stat()
+    var mode: mode_t?
     if stat(path, &status) == 0 {
       guard status.st_mode & S_IFMT == S_IFREG else {
         throw StoreError(.cannotOpen, "The path of an export is not that of a file", [.path: path])
@@ -27,9 +28,13 @@ final class ExportFile {
           .invalidArgument, "An export cannot replace a file of its own store", [.path: path])
       }
       guard replacing else { throw Self.exists(path) }
+      mode = status.st_mode & 0o777
     }
-    descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o666)
+    // A file that is replaced keeps its permissions; if they cannot be set, only the owner has any.
+    descriptor = open(
+      temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode == nil ? 0o666 : 0o600)
     guard descriptor >= 0 else { throw Self.failure(.cannotOpen, path) }
+    if let mode { fchmod(descriptor, mode) }
   }
 
   deinit {

@@ -8,10 +8,10 @@ public enum ExportFormat: Sendable, Hashable {
   case json(JSONForm = .restorable)
   /// Comma-separated values with a header row of field paths.
   ///
-  /// `columns` are field paths, or `__key__` for the key. If nil, they are the key and all fields of
-  /// the exported documents, which are then read twice, in the same snapshot. A field of a nested
-  /// object has a column such as `address.city`. An array, or an object where other documents have
-  /// a value, is JSON in its cell.
+  /// `columns` are field paths, or `__key__` for the key; other metadata is refused. If nil, they
+  /// are the key and all fields of the exported documents, which are then read twice, in the same
+  /// snapshot. A field of a nested object has a column such as `address.city`. An array, or an
+  /// object where other documents have a value, is JSON in its cell.
   case csv(columns: [String]? = nil, separator: Character = ",")
 
   /// Tab-separated values with all fields: ``csv(columns:separator:)`` with tabs.
@@ -20,7 +20,7 @@ public enum ExportFormat: Sendable, Hashable {
   /// How JSON represents documents.
   public enum JSONForm: String, Sendable, Hashable, CaseIterable {
     /// Extended JSON with a header of metadata: an import restores the same documents with the same
-    /// keys, types, versions and insertion times.
+    /// keys, types, versions and insertion times. Expirations are not included.
     case restorable
     /// Extended JSON without the header: fields only, with their types.
     case extended

@@ -21,15 +21,18 @@ struct Importer {
     let batches = BatchPipeline(source)
     defer { batches.stop() }
     do {
+      // Before the transaction, so that other connections do not wait for a pipe that is still empty.
+      let first = try batches.next()
       return try collection.store.write {
+        var batch = first
         var isFirst = true
         while true {
-          let batch = try batches.next()
           if Interruption.current?.isTriggered == true { throw CancellationError() }
           try write(batch, isFirst: &isFirst, &report)
           report.bytesRead = batch.bytesRead
           try progress?(report)
           if batch.isLast { return report }
+          batch = try batches.next()
         }
       }
     } catch let failure as RecordFailure {

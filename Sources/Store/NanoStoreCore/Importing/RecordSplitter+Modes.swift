@@ -41,6 +41,7 @@ extension RecordSplitter {
       case .proceed(let index): scan = index
       case .wait:
         (scanner, scan) = before
+        examined = buffer.count
         return checkLength()
       }
     }
@@ -58,20 +59,25 @@ extension RecordSplitter {
     switch stop {
     case .comma(let index), .surplus(let index): return .proceed(index + 1)
     case .closed(let end):
-      let next = buffer[end...].firstIndex { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }
+      let next = buffer[max(end, examined)...].firstIndex {
+        $0 != 0x20 && $0 != 0x09 && $0 != 0x0D
+      }
       guard let next else { return isFinished ? .take(end, seen: buffer.count) : .wait }
       // Any other content after a value belongs to it, as a syntax error.
       let first = buffer[next]
       let isValid =
         first == Self.newline || first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
       return isValid ? .take(end, seen: next) : .takeLine(end)
-    case .lineEnd(let index):
-      let next = buffer[(index + 1)...].firstIndex { $0 != Self.newline && $0 != 0x0D }
+    case .lineEnd(let index, let isInString):
+      let next = buffer[max(index + 1, examined)...].firstIndex {
+        $0 != Self.newline && $0 != 0x0D
+      }
       guard let next else {
         return isFinished ? .take(buffer.count, seen: buffer.count) : .wait
       }
-      guard buffer[next] == UInt8(ascii: "{"), !isOpen(before: index) else {
-        return .proceed(index + 1)
+      guard buffer[next] == UInt8(ascii: "{"), isInString || !isOpen(before: index) else {
+        // Not the next line break, which would examine the same ones again.
+        return .proceed(next)
       }
       // The next line starts a new record, so this one is incomplete.
       return .take(index, seen: next)
@@ -80,8 +86,14 @@ extension RecordSplitter {
 
   /// Whether a line ends in a way that an object may follow.
   private func isOpen(before lineEnd: Int) -> Bool {
-    let last = buffer[start..<lineEnd].last { !Self.isWhitespace($0) }
-    return last.map { ",:[{".utf8.contains($0) } ?? false
+    guard let last = buffer[start..<lineEnd].last(where: { !Self.isWhitespace($0) }) else {
+      return false
+    }
+    switch last {
+    case UInt8(ascii: ":"), UInt8(ascii: "["): return true
+    case UInt8(ascii: ","): return scanner.isInArray
+    default: return false
+    }
   }
 
   /// Returns the rest of the line as a record; nil if the line is incomplete.
@@ -109,7 +121,7 @@ extension RecordSplitter {
         advance(to: index + 1)
         return trailing()
       // A surplus brace is part of the surrounding record, for the parser to report.
-      case .surplus(let index), .lineEnd(let index): scan = index + 1
+      case .surplus(let index), .lineEnd(let index, _): scan = index + 1
       }
     }
     guard isFinished else { return checkLength() }

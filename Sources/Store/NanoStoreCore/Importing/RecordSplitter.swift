@@ -46,6 +46,9 @@ package struct RecordSplitter {
   var start = 0
   /// The end of what has been scanned.
   var scan = 0
+  /// The end of the white space in which a stop was found to require more bytes, so that it is not
+  /// examined again with each chunk.
+  var examined = 0
   var scanner = BracketScanner()
   var isFinished = false
   /// The number of bytes and line breaks before `start`.
@@ -61,6 +64,7 @@ package struct RecordSplitter {
     if start > 0 {
       buffer.removeFirst(start)
       scan -= start
+      examined = max(0, examined - start)
       start = 0
     }
     buffer.append(contentsOf: bytes)

@@ -57,6 +57,6 @@ struct ExplainCommand: ParsableCommand {
           ])
         }),
     ]
-    try output.line(object.jsonString(pretty: true))
+    try output.line(TerminalText.json(object.jsonString(pretty: true)))
   }
 }

@@ -15,8 +15,8 @@ struct ExportCommand: ParsableCommand {
 
       Importing the output into another database restores the same documents with the same keys, \
       types, versions and timestamps, in the same order. Use --no-header for other programs that \
-      read Extended JSON, and --plain for programs that read only JSON. Indexes are not exported; \
-      nanostore backup copies a whole database.
+      read Extended JSON, and --plain for programs that read only JSON. Expirations and indexes are \
+      not exported; nanostore backup copies a whole database.
 
       CSV has a column for each field, such as address.city, and __key__ for the key.
 
@@ -52,8 +52,9 @@ struct ExportCommand: ParsableCommand {
   @Flag(help: "Replace an existing file.")
   var force = false
 
+  private var isTable: Bool { format == .csv || format == .tsv }
+
   func validate() throws {
-    let isTable = format == .csv || format == .tsv
     guard !isTable || (header && !plain && !mongo) else {
       throw ValidationError("--no-header, --plain and --mongo require JSON")
     }
@@ -88,7 +89,12 @@ struct ExportCommand: ParsableCommand {
       } else {
         try Output.run { output in
           try query.export(as: exportFormat, onFailure: note) { chunk in
-            try chunk.withUnsafeBytes { try output.write($0) }
+            guard Terminal.isOutput else {
+              return try chunk.withUnsafeBytes { try output.write($0) }
+            }
+            // Documents are never divided, so that a chunk does not end within a character.
+            let text = String(decoding: chunk, as: UTF8.self)
+            try output.write(isTable ? TerminalText.table(text) : TerminalText.json(text))
           }
         }
       }

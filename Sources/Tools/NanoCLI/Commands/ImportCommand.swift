@@ -96,13 +96,16 @@ struct ImportCommand: ParsableCommand {
       }
     } else {
       options.format = try format.importFormat(of: file ?? "-")
+      guard !input.plain || options.format == .json else {
+        throw ValidationError("--plain requires --json")
+      }
       // Opened before the database, so that a wrong file name does not create an empty database.
       let source = try ByteSource(argument: file ?? "-")
       report = try importing(line) { collection in
         try collection.importDocuments(from: source, options, progress: progress)
       }
     }
-    try Output.run { try $0.line(summary(report, line.elapsed)) }
+    try Output.run { try $0.line(TerminalText.text(summary(report, line.elapsed))) }
   }
 
   private func importing(

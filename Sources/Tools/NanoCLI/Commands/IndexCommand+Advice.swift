@@ -147,7 +147,7 @@ extension IndexCommand {
           }
           all.append(collection.name, .object(declarations))
         }
-        try Output.run { try $0.line(all.jsonString(pretty: true)) }
+        try Output.run { try $0.line(TerminalText.json(all.jsonString(pretty: true))) }
       }
     }
   }

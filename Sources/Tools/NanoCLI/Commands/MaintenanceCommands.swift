@@ -115,6 +115,6 @@ struct StatsCommand: ParsableCommand {
       "unused": .int(Int64(statistics.unused)), "collections": .array(collections),
       "settings": .object(DocumentObject(settings.map { ($0.key, .string($0.value)) })),
     ]
-    try output.line(object.jsonString(pretty: true))
+    try output.line(TerminalText.json(object.jsonString(pretty: true)))
   }
 }

@@ -88,19 +88,29 @@ private final class ChangeLines {
     }
     let moves = Dictionary(uniqueKeysWithValues: difference.moved.map { ($0.to, $0.from) })
     let inserted = Set(difference.inserted)
-    var pendingMoves = difference.moved.map(\.from).sorted()
+    var pendingMoves = Set(difference.moved.map(\.from))
     let unmovedPositions = Set(previous.indices).subtracting(difference.removed)
       .subtracting(pendingMoves).sorted()
     var unmoved = unmovedPositions[...]
     var last = -1
+    // The pending moves from positions before `last`, which only increases; the others are in `later`.
+    var earlierCount = 0
+    var later = pendingMoves.sorted()[...]
     for position in found.indices where !moves.isEmpty || inserted.contains(position) {
       guard inserted.contains(position) || moves[position] != nil else {
         last = unmoved.popFirst() ?? last
+        while let from = later.first, from < last {
+          later.removeFirst()
+          if pendingMoves.contains(from) { earlierCount += 1 }
+        }
         continue
       }
-      if let from = moves[position] { pendingMoves.removeAll { $0 == from } }
+      if let from = moves[position] {
+        pendingMoves.remove(from)
+        if from < last { earlierCount -= 1 }
+      }
       // Documents that are moved by later lines still precede it at their old positions.
-      let current = position + pendingMoves.count { $0 < last }
+      let current = position + earlierCount
       if inserted.contains(position) {
         try line(isFirst ? "found" : "inserted", current, found[position])
       } else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoStore
 
 /// A comma-separated list of fields in one argument.
@@ -76,7 +77,13 @@ extension ShownField {
       case .rowID: return document.rowID.map { .int($0) }
       case .type: return document.type.map { .string($0) }
       case .version: return document.version.map { .int($0) }
-      case .added: return document.added.map { .date($0) }
+      case .added:
+        guard let date = document.added else { return nil }
+        // Other programs may write a number of microseconds beyond the years 0 to 9999.
+        guard DateText.storable.contains(date.timeIntervalSinceReferenceDate) else {
+          return document.header.added.map { .int($0) }
+        }
+        return .date(date)
       case .leafPath: return nil
       }
     }

@@ -3,11 +3,20 @@
 /// Escapes text for display in a terminal.
 package enum TerminalText {
   /// Replaces control characters, and characters that change the text direction, with escapes.
-  package static func text(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: isActive) else { return text }
+  package static func text(_ text: String) -> String { escaped(text) { isActive($0) } }
+
+  /// Replaces the same characters in CSV and TSV, except for the line feeds and tabs of the layout.
+  package static func table(_ text: String) -> String {
+    escaped(text) { isActive($0) && $0 != "\n" && $0 != "\t" }
+  }
+
+  private static func escaped(
+    _ text: String, where isEscaped: (Unicode.Scalar) -> Bool
+  ) -> String {
+    guard text.unicodeScalars.contains(where: isEscaped) else { return text }
     var printable = ""
     for scalar in text.unicodeScalars {
-      guard isActive(scalar) else {
+      guard isEscaped(scalar) else {
         printable.unicodeScalars.append(scalar)
         continue
       }
