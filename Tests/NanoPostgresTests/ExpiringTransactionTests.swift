@@ -197,14 +197,7 @@ struct ExpiringTransactionTests {
   func kept(isolation: Isolation) throws {
     let run = try run(isolation, isKnown: true)
     defer { run.end() }
-    let schema = try #require(
-      run.observer.sql("SELECT current_schema() AS name").first?["name"]?.string)
-    try Faults.server().psql(
-      """
-      SET search_path = \(schema); \
-      CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
-      CREATE TRIGGER keep BEFORE DELETE ON items FOR EACH ROW EXECUTE FUNCTION keep()
-      """)
+    try Self.skip("DELETE", in: run.observer)
     try run.observer["items"].setExpiration(Self.past, of: "a")
 
     let (found, codes) = try run[0].start { store in
@@ -223,5 +216,48 @@ struct ExpiringTransactionTests {
     #expect(!found)
     #expect(codes == [.database, .database, .database])
     #expect(try run[0].commit() == nil)
+
+    try run.observer["items"].setExpirationRule(.after(.seconds(60)))
+    #expect(try run.observer["items"].get("a") == nil)
+    let observer = run.observer
+    let code = Faults.code {
+      try observer.write {
+        try observer["items"].createIndex("n", unique: true)
+        try observer["items"].save(["n": 2], key: "a")
+      }
+    }
+    #expect(code == .database)
+  }
+
+  @Test("A document that a trigger keeps or leaves unchanged ends no call", .timeLimit(.minutes(5)))
+  func skipped() throws {
+    let run = try Interleaving(1, .serializable) { store in
+      try store["items"].createIndex("n", unique: true)
+      try store["items"].save([Document(["n": 1], key: "a"), Document(["n": 2], key: "b")])
+    }
+    defer { run.end() }
+    let observer = run.observer
+    try Self.skip("DELETE", in: observer)
+    try Self.skip("UPDATE", in: observer)
+
+    let deleted = try observer.write(isolation: .readCommitted) {
+      try observer["items"].find("[n] > 0").delete()
+    }
+    #expect(deleted == 0)
+    let code = Faults.code { try observer["items"].replace(Document(["n": 3], key: "a")) }
+    #expect(code == .database)
+    #expect(try observer["items"].get("a")?["n"]?.int == 1)
+  }
+
+  /// Creates a trigger, as another program would, that skips each change of a document.
+  private static func skip(_ event: String, in store: Store) throws {
+    let name = try store.sql("SELECT current_schema() AS name").first?["name"]?.string
+    let schema = try #require(name)
+    try Faults.server().psql(
+      """
+      SET search_path = \(schema);
+      CREATE FUNCTION skip_\(event)() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+      CREATE TRIGGER skip_\(event) BEFORE \(event) ON items FOR EACH ROW EXECUTE FUNCTION skip_\(event)()
+      """)
   }
 }

@@ -51,6 +51,9 @@ struct UnsyncableDocumentTests {
       #expect(answer.status == 200)
       #expect(answer.text.contains("text of n2"))
     }
+    let selected = try await server.send(
+      "POST", "/notes/_changes?filter=_selector", ["selector": ["text": ["$exists": true]]])
+    #expect(selected.text.contains(#""n1""#) && selected.text.contains(#""n2""#))
     // Not missing, which a client would take for a revision that was replaced.
     let bulk = try await server.send(
       "POST", "/notes/_bulk_get",

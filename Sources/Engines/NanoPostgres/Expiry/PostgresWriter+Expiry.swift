@@ -10,23 +10,27 @@ extension PostgresWriter {
     guard times.contains(where: { $0.time != nil }) else {
       guard let table = try table(collection), table.collection.hasExpirations else { return }
       noteWrite()
-      return enqueueExpirations(times, table, locks: true)
+      return enqueueExpirations(times, table, locks: true, unlessExpired: !isSerializable)
     }
     let table = try tableForWriting(collection)
     try enableExpirations(table)
-    enqueueExpirations(times, table, locks: true)
+    // A serializable transaction that needs the documents has locked them.
+    enqueueExpirations(times, table, locks: true, unlessExpired: !isSerializable)
   }
 
   /// Sets expirations with the next statement.
   ///
-  /// - Parameter locks: Whether the transaction may not have locked the documents. Another one that has locked one relies
-  ///   on it not to expire, or may let it expire.
+  /// - Parameters:
+  ///   - locks: Whether the transaction may not have locked the documents. Another one that has locked one relies on it
+  ///     not to expire, or may let it expire.
+  ///   - unlessExpired: Whether those that have expired stay so.
   private func enqueueExpirations(
-    _ times: [(rowID: Int64, time: Int64?)], _ table: WriterTable, locks: Bool = false
+    _ times: [(rowID: Int64, time: Int64?)], _ table: WriterTable, locks: Bool = false,
+    unlessExpired: Bool = false
   ) {
     guard let definition = table.collection.expiry else { return }
     if locks, !table.isWhole { session.enqueue(definition.lock(times.map(\.rowID))) }
-    let expiredAt = locks && !isSerializable ? time : nil
+    let expiredAt = unlessExpired ? time : nil
     let set = times.compactMap { row in row.time.map { (rowID: row.rowID, time: $0) } }
     let cleared = times.filter { $0.time == nil }.map(\.rowID)
     if !cleared.isEmpty { session.enqueue(definition.clear(cleared, unlessExpiredAt: expiredAt)) }
@@ -92,9 +96,11 @@ extension PostgresWriter {
   func setExpirationRule(_ rule: ExpirationRule?, _ table: WriterTable) throws {
     try enableExpirations(table)
     guard let definition = table.collection.expiry else { return }
-    // Otherwise, documents that have already expired would become visible again.
     note(try session.run(definition.remove("true", at: time)), table)
-    _ = try session.run(.once("DELETE FROM \(definition.expirations)"))
+    // Documents that have expired and that a trigger keeps would become visible again.
+    _ = try session.run(
+      PostgresStatement(
+        "DELETE FROM \(definition.expirations) WHERE expires > $1", [.int(time)]))
     guard let rule else { return }
     guard case .field = rule else {
       let empty = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -102,8 +108,10 @@ extension PostgresWriter {
       expiry.note(time)
       _ = try session.run(
         PostgresStatement(
-          "INSERT INTO \(definition.expirations) (id, expires) SELECT id, $1 FROM \(definition.table)",
-          [.int(time)]))
+          """
+          INSERT INTO \(definition.expirations) (id, expires) SELECT id, $1 FROM \(definition.table) \
+          ON CONFLICT (id) DO NOTHING
+          """, [.int(time)]))
       return
     }
     var last: Int64?
@@ -121,7 +129,7 @@ extension PostgresWriter {
           }
         }
       }
-      enqueueExpirations(times, table)
+      enqueueExpirations(times, table, unlessExpired: true)
       last = rows.int(rows.count - 1, 0)
     }
   }
@@ -171,8 +179,11 @@ extension PostgresWriter {
   /// Deletes all expired documents, before a unique index is built. Waits for transactions that have locked them.
   func sweepAll(_ table: WriterTable) throws {
     guard table.hasExpiredRows, let definition = table.collection.expiry else { return }
-    note(try session.run(definition.remove("true", at: time)), table)
-    table.hasExpiredRows = false
+    let results = try session.run([
+      definition.remove("true", at: time), definition.hasExpired(at: time),
+    ])
+    note(results[0], table)
+    table.hasExpiredRows = results[1].bool(0, 0)
   }
 
   /// Deletes documents that have expired, before others are written with their keys or row IDs. Waits for transactions
@@ -182,7 +193,7 @@ extension PostgresWriter {
   ///   - locksKeys: Whether the keys are locked, whether or not the documents have expired.
   ///   - locksOthers: Whether documents that have not expired are locked. Waits for transactions that have locked them,
   ///     which may let them expire.
-  /// - Throws: ``StoreError/Code/database`` if a trigger of another program keeps one.
+  /// - Throws: ``StoreError/Code/database`` if a trigger or a policy of another program keeps one.
   @discardableResult
   func removeExpired(
     _ identities: [Identity], _ table: WriterTable, locksKeys: Bool = false,
@@ -238,7 +249,7 @@ extension PostgresWriter {
         definition.states("id = ANY(" + .value(.ints(ids.map { $0 })) + ")", at: time))
       guard !(0..<rest.count).contains(where: { rest.bool($0, 2) }) else {
         throw StoreError(
-          .database, "A trigger keeps an expired document",
+          .database, "A trigger or policy keeps an expired document",
           [.collection: table.collection.description.name])
       }
     }

@@ -123,6 +123,7 @@ extension PostgresWriter {
       return true
     case .stored, .unknown: break
     }
+    let wasLocked = if case .stored = table.known[identity] { true } else { false }
     let row = try DocumentRow(document, id: nil, revision: 1, table.collection)
     var sql =
       "UPDATE \(table.collection.table) SET " + row.assignments(table.collection) + " WHERE "
@@ -134,9 +135,15 @@ extension PostgresWriter {
     table.known.forget(identity)
     guard result.count > 0 else {
       // The caller may act on it, so the document must not change afterward.
-      guard isSerializable, try self.document(identity, in: collection) != nil else { return false }
-      return document.replacedRevision == nil
-        ? try replace(identity, with: document, in: collection) : false
+      guard isSerializable, try self.document(identity, in: collection) != nil,
+        document.replacedRevision == nil
+      else { return false }
+      guard !wasLocked else {
+        throw StoreError(
+          .database, "A trigger skipped a document",
+          [.collection: table.collection.description.name])
+      }
+      return try replace(identity, with: document, in: collection)
     }
     try table.paths.observe(document.body)
     table.note(result.int(0, 0), .updated)
@@ -233,13 +240,15 @@ extension PostgresWriter {
     var query = query
     query.fields = []
     var count = 0
+    var kept: [Int64: Int64] = [:]
     while true {
       var revisions: [Int64: Int64] = [:]
       try find(query, in: table.collection.description.name) { document in
         revisions[document.rowID] = document.revision
         return true
       }
-      if revisions.isEmpty { return count }
+      // A document that is found again in the same revision is kept by a trigger.
+      if revisions.isEmpty || revisions == kept { return count }
       let ids = revisions.keys.sorted()
       let result = try session.run(
         PostgresStatement(
@@ -253,6 +262,7 @@ extension PostgresWriter {
         revisions[result.int(row, 0)] = nil
       }
       count += result.count
+      kept = revisions
       // The others have changed since they were found.
       query = Query(.all([query.condition, .rowID(in: revisions.keys)]), fields: [])
     }

@@ -53,8 +53,8 @@ extension PostgresWriter {
         var keys: [DocumentKey] = []
         if case .key(let key) = identity { keys = [key] }
         let deleted = try delete([state.int(0, 0)], keys: isFound ? [] : keys, table)
-        if isFound {
-          // The row is locked, so that no other transaction inserts the document.
+        if deleted > 0 || isFound {
+          // Until this transaction ends, a row that it has deleted keeps others from inserting the document.
           if deleted > 0 { for key in keys { table.known.noteMissing(key) } }
           return nil
         }
@@ -76,7 +76,7 @@ extension PostgresWriter {
   }
 
   /// Others may change the document between two attempts. Arbitrary.
-  private static let attempts = 10
+  private static let attempts = 3
 
   /// Whether no other transaction can insert a document.
   private func isLocked(_ identity: Identity, _ table: WriterTable) -> Bool {

@@ -234,7 +234,7 @@ extension SQLiteWriter {
       return try row.step() ? row.int(0) : nil
     }
     guard let rowID else { return }
-    guard try delete(.rowID(rowID), table) else {
+    guard try delete(.rowID(rowID), table) || !hasRow(rowID, table) else {
       throw StoreError(
         .database, "A trigger keeps an expired document",
         [.collection: table.description.name, .rowID: "\(rowID)"])

@@ -84,7 +84,10 @@ struct ChangeReader: Sendable {
         guard let revisions = found[change.id] else { return nil }
         var leaves = isAllDocuments ? change.leaves : Array(change.leaves.prefix(1))
         if filter.readsDocuments {
-          leaves = leaves.filter { leaf in revisions[leaf.id].map { filter.accepts($0) } ?? false }
+          leaves = leaves.filter { leaf in
+            revisions[leaf.id].map { filter.accepts($0) }
+              ?? (filter.acceptsUnreadable && revisions.isUnreadable(leaf.id))
+          }
         }
         return leaves.isEmpty ? nil : Accepted(change: change, revisions: revisions, leaves: leaves)
       }

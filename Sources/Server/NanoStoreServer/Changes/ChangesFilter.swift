@@ -24,6 +24,11 @@ struct ChangesFilter: Sendable {
     }
   }
 
+  /// Whether revisions that cannot be read are among the changes: a client that asks for them reports the error.
+  var acceptsUnreadable: Bool {
+    if case .selector = kind { !visibility.isLimited } else { false }
+  }
+
   func accepts(_ id: String) -> Bool {
     switch kind {
     case .ids(let ids): ids.contains(ExactName(id))
