@@ -70,9 +70,8 @@ package final class EncryptedEngine: Engine {
     // One call here may be several calls to the inner engine, which must read one snapshot.
     return try inner.read(scope == .stale ? .stale : .snapshot, interruption) { reader in
       let (ring, failure) = try snapshotKeys(reader, after: known)
-      let encrypted = EncryptedReader(reader, encryption, metadataCache, ring, failure)
-      encrypted.interruption = interruption
-      return try work(encrypted)
+      return try work(
+        EncryptedReader(reader, encryption, metadataCache, ring, failure, interruption))
     }
   }
 
@@ -153,8 +152,7 @@ package final class EncryptedEngine: Engine {
     let known = keyring
     var paths: [ExactName: CachedPathCatalog] = [:]
     let result = try inner.write(isolation, interruption) { inner in
-      let writer = EncryptedWriter(inner, self, try current(inner, after: known))
-      writer.interruption = interruption
+      let writer = EncryptedWriter(inner, self, try current(inner, after: known), interruption)
       let result = try work(writer)
       paths = try writer.flush()
       return result

@@ -64,8 +64,8 @@ final class PostgresCore: Sendable {
   ) -> PostgresStatement {
     var sql = PostgresSQL("SELECT \(PostgresQueryCompiler.columns), (SELECT incarnation FROM ")
     sql += PostgresSQL("\(names.qualified("nano_collections")) WHERE folded = ")
-    sql += .value(.exact(collection.folded)) + ") FROM \(collection.table) WHERE key = ANY("
-    sql += .value(.texts(keys.map(\.description))) + ") AND key IS NOT NULL"
+    sql += .value(.exact(collection.folded)) + ") FROM \(collection.table) WHERE "
+    sql += .hasKey(in: keys)
     if let visible = collection.isVisible(at: time) { sql += " AND " + visible }
     return sql.statement
   }

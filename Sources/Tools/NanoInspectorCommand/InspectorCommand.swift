@@ -40,12 +40,12 @@ struct InspectorCommand: AsyncParsableCommand {
       throw Self.failure(InspectedStore.sentence(error))
     }
     let token = arguments.token.flatMap { AccessToken($0) } ?? AccessToken()
-    let link = OneTimeLink()
+    let link = arguments.open ? OneTimeLink() : nil
     let server = HTTPServer(
       Inspector(store, options: options),
       rules: AccessRules(
         token: token, names: [Self.bracketed(arguments.host)] + arguments.hostNames,
-        link: arguments.open ? link : nil),
+        link: link),
       configuration: configuration, logger: Self.logger)
     do {
       try await server.run(stopsOnSignals: true) { [arguments, options] port in
@@ -56,7 +56,7 @@ struct InspectorCommand: AsyncParsableCommand {
         print("Press Control-C to stop.")
         // The output may be a pipe, which is flushed only when it is full.
         fflush(nil)
-        if arguments.open { Browser.open("\(origin)/\(link.path)") }
+        if let link { Browser.open("\(origin)/\(link.path)") }
       }
     } catch {
       let reason = ListeningFailure.reason(error)

@@ -94,26 +94,16 @@ struct QueryLexer {
   /// Skips whitespace and comments.
   private mutating func skipBlanks() throws(StoreError) {
     while true {
-      switch (source.byte(index), source.byte(index + 1)) {
-      case (0x20, _), (0x09, _), (0x0A, _), (0x0C, _), (0x0D, _): index += 1
-      case (UInt8(ascii: "-"), UInt8(ascii: "-")):
-        while !source.isEnd(index), source.byte(index) != UInt8(ascii: "\n") { index += 1 }
-      case (UInt8(ascii: "/"), UInt8(ascii: "*")): try skipComment()
+      switch source.byte(index) {
+      case 0x20, 0x09, 0x0A, 0x0C, 0x0D: index += 1
+      case UInt8(ascii: "-"), UInt8(ascii: "/"):
+        guard let comment = source.commentEnd(index) else { return }
+        guard comment.isClosed else {
+          throw source.error("A comment is not closed", at: index..<index + 2, expected: "*/")
+        }
+        index = comment.end
       default: return
       }
     }
-  }
-
-  private mutating func skipComment() throws(StoreError) {
-    let start = index
-    index += 2
-    while !source.isEnd(index) {
-      if source.byte(index) == UInt8(ascii: "*"), source.byte(index + 1) == UInt8(ascii: "/") {
-        index += 2
-        return
-      }
-      index += 1
-    }
-    throw source.error("A comment is not closed", at: start..<start + 2, expected: "*/")
   }
 }

@@ -13,6 +13,27 @@ struct QuerySource {
   func byte(_ index: Int) -> UInt8 { index < bytes.count ? bytes[index] : 0 }
   func isEnd(_ index: Int) -> Bool { index >= bytes.count }
 
+  /// Returns the end of the comment that begins at an index; nil if there is none. One that is not closed ends with the
+  /// text, without its `*/`.
+  func commentEnd(_ index: Int) -> (end: Int, isClosed: Bool)? {
+    var end = index
+    switch (byte(index), byte(index + 1)) {
+    case (UInt8(ascii: "-"), UInt8(ascii: "-")):
+      while !isEnd(end), byte(end) != UInt8(ascii: "\n") { end += 1 }
+      return (end, true)
+    case (UInt8(ascii: "/"), UInt8(ascii: "*")):
+      end += 2
+      while !isEnd(end) {
+        if byte(end) == UInt8(ascii: "*"), byte(end + 1) == UInt8(ascii: "/") {
+          return (end + 2, true)
+        }
+        end += 1
+      }
+      return (end, false)
+    default: return nil
+    }
+  }
+
   func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
   /// Returns an error at a position. The text there may be user data, so it becomes the `text` detail,

@@ -42,9 +42,7 @@ private struct AliasScanner {
       case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"):
         index += 1
         skipWord()
-      case UInt8(ascii: "-") where source.byte(index + 1) == UInt8(ascii: "-"):
-        while !source.isEnd(index), source.byte(index) != UInt8(ascii: "\n") { index += 1 }
-      case UInt8(ascii: "/") where source.byte(index + 1) == UInt8(ascii: "*"): skipComment()
+      case UInt8(ascii: "-"), UInt8(ascii: "/"): index = source.commentEnd(index)?.end ?? index + 1
       case let byte where byte.isWordStart: takeWord()
       default: index += 1
       }
@@ -62,17 +60,6 @@ private struct AliasScanner {
 
   private mutating func skipWord() {
     while source.byte(index).isWordByte { index += 1 }
-  }
-
-  private mutating func skipComment() {
-    index += 2
-    while !source.isEnd(index) {
-      if source.byte(index) == UInt8(ascii: "*"), source.byte(index + 1) == UInt8(ascii: "/") {
-        index += 2
-        return
-      }
-      index += 1
-    }
   }
 
   /// A doubled quote ends one string and starts another, which gives the same result.

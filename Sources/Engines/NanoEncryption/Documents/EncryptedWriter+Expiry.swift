@@ -74,9 +74,7 @@ extension EncryptedWriter {
 
   /// Returns the row IDs of the documents that have not expired, without reading the documents.
   private func rowIDs(of collection: String) throws -> [Int64] {
-    var query = Query()
-    query.fields = []
-    return try inner.rowIDs(query, in: collection).rowIDs
+    try inner.rowIDs(Query(fields: []), in: collection).rowIDs
   }
 
   private func allExpirations(

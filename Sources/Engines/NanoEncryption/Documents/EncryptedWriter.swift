@@ -17,10 +17,13 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
   /// Folded names of the collections without blind indexes.
   private var hasNoIndexes: Set<ExactName> = []
 
-  init(_ writer: any EngineWriter, _ engine: EncryptedEngine, _ ring: Keyring) {
+  init(
+    _ writer: any EngineWriter, _ engine: EncryptedEngine, _ ring: Keyring,
+    _ interruption: Interruption?
+  ) {
     self.writer = writer
     clock = engine.clock
-    super.init(writer, engine.encryption, engine.metadataCache, ring)
+    super.init(writer, engine.encryption, engine.metadataCache, ring, nil, interruption)
   }
 
   init(

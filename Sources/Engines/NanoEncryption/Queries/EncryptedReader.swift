@@ -13,17 +13,18 @@ class EncryptedReader: EngineReader {
   /// Why `ring` may not be the keys of the snapshot; `nil` if it is.
   let failure: StoreError?
   /// The interruption of the call.
-  var interruption: Interruption?
+  let interruption: Interruption?
 
   init(
     _ inner: any EngineReader, _ encryption: Encryption, _ metadataCache: EncryptedMetadataCache,
-    _ ring: Keyring, _ failure: StoreError? = nil
+    _ ring: Keyring, _ failure: StoreError? = nil, _ interruption: Interruption? = nil
   ) {
     self.inner = inner
     self.encryption = encryption
     self.metadataCache = metadataCache
     self.ring = ring
     self.failure = failure
+    self.interruption = interruption
   }
 
   /// Decrypts a document of an encrypted collection and passes it to a closure.

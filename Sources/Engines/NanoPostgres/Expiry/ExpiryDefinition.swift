@@ -77,11 +77,6 @@ struct ExpiryDefinition {
       [.ints(times.map { $0.rowID }), .ints(times.map { $0.time }), .int(time ?? .min)])
   }
 
-  func lock(_ rowIDs: [Int64]) -> PostgresStatement {
-    PostgresStatement(
-      "SELECT FROM \(table) WHERE id = ANY($1) ORDER BY id FOR UPDATE", [.ints(rowIDs.map { $0 })])
-  }
-
   /// - Parameter unlessExpiredAt: As in ``set(_:unlessExpiredAt:)``.
   func clear(_ rowIDs: [Int64], unlessExpiredAt time: Int64?) -> PostgresStatement {
     PostgresStatement(
@@ -139,13 +134,15 @@ struct ExpiryDefinition {
     return (start + isVisible(at: time) + " FROM \(table) WHERE " + condition).statement
   }
 
-  /// Locks documents that have not expired, as far as is committed, and selects their IDs.
+  /// Locks documents, and selects their IDs.
   ///
-  /// - Parameter condition: Names the columns of a document without a prefix.
-  func lock(_ condition: PostgresSQL, at time: Int64) -> PostgresStatement {
-    let start: PostgresSQL = "SELECT id FROM \(table) WHERE "
-    return (start + condition + " AND " + isVisible(at: time) + " ORDER BY key, id FOR UPDATE")
-      .statement
+  /// - Parameters:
+  ///   - condition: Names the columns of a document without a prefix.
+  ///   - time: Leaves out documents that have expired at this time, as far as is committed; nil for none.
+  func lock(_ condition: PostgresSQL, at time: Int64?) -> PostgresStatement {
+    var sql: PostgresSQL = "SELECT id FROM \(table) WHERE " + condition
+    if let time { sql += " AND " + isVisible(at: time) }
+    return (sql + " ORDER BY key, id FOR UPDATE").statement
   }
 
   func ofRows(_ rowIDs: [Int64]) -> PostgresStatement {

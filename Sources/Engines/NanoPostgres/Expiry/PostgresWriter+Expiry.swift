@@ -29,7 +29,9 @@ extension PostgresWriter {
     unlessExpired: Bool = false
   ) {
     guard let definition = table.collection.expiry else { return }
-    if locks, !table.isWhole { session.enqueue(definition.lock(times.map(\.rowID))) }
+    if locks, !table.isWhole {
+      session.enqueue(definition.lock(.hasRowID(in: times.map(\.rowID)), at: nil))
+    }
     let expiredAt = unlessExpired ? time : nil
     let set = times.compactMap { row in row.time.map { (rowID: row.rowID, time: $0) } }
     let cleared = times.filter { $0.time == nil }.map(\.rowID)
@@ -96,7 +98,7 @@ extension PostgresWriter {
   func setExpirationRule(_ rule: ExpirationRule?, _ table: WriterTable) throws {
     try enableExpirations(table)
     guard let definition = table.collection.expiry else { return }
-    note(try session.run(definition.remove("true", at: time)), table)
+    try delete("true", keys: [], table)
     // Documents that have expired and that a trigger keeps would become visible again.
     _ = try session.run(
       PostgresStatement(
@@ -178,12 +180,7 @@ extension PostgresWriter {
 
   /// Deletes all expired documents, before a unique index is built. Waits for transactions that have locked them.
   func sweepAll(_ table: WriterTable) throws {
-    guard table.hasExpiredRows, let definition = table.collection.expiry else { return }
-    let results = try session.run([
-      definition.remove("true", at: time), definition.hasExpired(at: time),
-    ])
-    note(results[0], table)
-    table.hasExpiredRows = results[1].bool(0, 0)
+    if table.hasExpiredRows { try delete("true", keys: [], table) }
   }
 
   /// Deletes documents that have expired, before others are written with their keys or row IDs. Waits for transactions
@@ -211,13 +208,8 @@ extension PostgresWriter {
       }
     }
     var conditions: [PostgresSQL] = []
-    if !keys.isEmpty {
-      let texts = PostgresSQL.value(.texts(keys.map(\.description)))
-      conditions.append("key = ANY(" + texts + ") AND key IS NOT NULL")
-    }
-    if !rowIDs.isEmpty {
-      conditions.append("id = ANY(" + .value(.ints(rowIDs.map { $0 })) + ")")
-    }
+    if !keys.isEmpty { conditions.append(.hasKey(in: keys)) }
+    if !rowIDs.isEmpty { conditions.append(.hasRowID(in: rowIDs)) }
     guard !conditions.isEmpty else { return .unknown }
     // Keys are locked before rows. Those of documents that have not expired must not be locked for this alone: the
     // transaction may have locked their rows, for which the one that holds the key would wait.
@@ -241,12 +233,11 @@ extension PostgresWriter {
       results[keyLocks..<first.count].flatMap { rows in (0..<rows.count).map { rows.int($0, 0) } })
     let unlocked = Set(
       expired.filter { !locked.contains($0.id) }.compactMap(\.key).map { ExactName($0) })
-    let ids = expired.map(\.id)
+    let hasExpired = PostgresSQL.hasRowID(in: expired.map(\.id))
     let deleted = try delete(
-      ids, keys: keys.filter { unlocked.contains(ExactName($0.description)) }, table)
-    if deleted < ids.count {
-      let rest = try session.run(
-        definition.states("id = ANY(" + .value(.ints(ids.map { $0 })) + ")", at: time))
+      "t." + hasExpired, keys: keys.filter { unlocked.contains(ExactName($0.description)) }, table)
+    if deleted < expired.count {
+      let rest = try session.run(definition.states(hasExpired, at: time))
       guard !(0..<rest.count).contains(where: { rest.bool($0, 2) }) else {
         throw StoreError(
           .database, "A trigger or policy keeps an expired document",
@@ -258,17 +249,16 @@ extension PostgresWriter {
 
   /// Deletes documents that have expired, unless another transaction has extended their expirations.
   ///
-  /// - Parameter keys: Those of rows that the transaction has not locked.
+  /// - Parameters:
+  ///   - condition: Names the columns of a document with the prefix `t`.
+  ///   - keys: Those of rows that the transaction has not locked.
   /// - Returns: The number of deleted documents.
   @discardableResult
-  func delete(_ expired: [Int64], keys: [DocumentKey], _ table: WriterTable) throws -> Int {
+  func delete(_ condition: PostgresSQL, keys: [DocumentKey], _ table: WriterTable) throws -> Int {
     guard let definition = table.collection.expiry else { return 0 }
     let locks = try lock(keys, table)
-    let ids = PostgresSQL.value(.ints(expired.map { $0 }))
     let results = try session.run(
-      locks + [
-        definition.remove("t.id = ANY(" + ids + ")", at: time), definition.hasExpired(at: time),
-      ])
+      locks + [definition.remove(condition, at: time), definition.hasExpired(at: time)])
     table.hasExpiredRows = results[locks.count + 1].bool(0, 0)
     return note(results[locks.count], table)
   }

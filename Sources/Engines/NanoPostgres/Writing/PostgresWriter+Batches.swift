@@ -136,7 +136,9 @@ extension PostgresWriter {
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws {
     let table = try tableForWriting(collection)
-    try removeExpired(documents.flatMap(\.identities), table, locksKeys: true, locksOthers: true)
+    if table.mayHaveExpiredRows {
+      try removeExpired(documents.flatMap(\.identities), table, locksKeys: true, locksOthers: true)
+    }
     let keys = documents.compactMap(\.key)
     // Documents that may be rejected are written individually. A repeated key is one document saved twice.
     let isPlain = !table.collection.hasUniqueIndexes
@@ -181,9 +183,8 @@ extension PostgresWriter {
     let locks = try lock(keys, table)
     let found = try session.run(
       locks + [
-        PostgresStatement(
-          "SELECT key, id FROM \(table.collection.table) WHERE key = ANY($1) AND key IS NOT NULL "
-            + "ORDER BY key FOR UPDATE", [.texts(keys.map(\.description))])
+        ("SELECT key, id FROM \(table.collection.table) WHERE " + .hasKey(in: keys)
+          + " ORDER BY key FOR UPDATE").statement
       ])[locks.count]
     var existing: [DocumentKey: Int64] = [:]
     for row in 0..<found.count { existing[try DocumentKey(found.text(row, 0))] = found.int(row, 1) }

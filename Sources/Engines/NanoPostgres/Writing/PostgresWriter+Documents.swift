@@ -79,7 +79,9 @@ extension PostgresWriter {
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {
     guard let key = document.key else { return try insert(document, into: collection) }
     let table = try tableForWriting(collection)
-    try removeExpired([.key(key)], table, locksKeys: true, locksOthers: true)
+    if table.mayHaveExpiredRows {
+      try removeExpired([.key(key)], table, locksKeys: true, locksOthers: true)
+    }
     switch table.known[.key(key)] {
     case .missing: return try insert(document, into: collection)
     case .stored(let known) where !table.collection.hasUniqueIndexes:
@@ -114,7 +116,11 @@ extension PostgresWriter {
   ) throws -> Bool {
     noteWrite()
     guard let table = try table(collection) else { return false }
-    if try removeExpired([identity], table, locksOthers: true) == .deleted { return false }
+    if table.mayHaveExpiredRows,
+      try removeExpired([identity], table, locksOthers: true) == .deleted
+    {
+      return false
+    }
     switch table.known[identity] {
     case .missing: return false
     case .stored(let known) where !table.collection.hasUniqueIndexes:
@@ -176,7 +182,11 @@ extension PostgresWriter {
   func delete(_ identity: Identity, from collection: String) throws -> Bool {
     noteWrite()
     guard let table = try table(collection) else { return false }
-    if try removeExpired([identity], table, locksOthers: true) == .deleted { return false }
+    if table.mayHaveExpiredRows,
+      try removeExpired([identity], table, locksOthers: true) == .deleted
+    {
+      return false
+    }
     switch table.known[identity] {
     case .missing: return false
     case .stored(let known):
@@ -282,6 +292,18 @@ extension KnownDocument {
     let row = Identity.rowID(rowID).condition
     guard let key else { return row }
     return row + " AND " + Identity.key(key).condition
+  }
+}
+
+extension PostgresSQL {
+  /// The condition for documents with one of the keys. The index on keys has those that are not null.
+  static func hasKey(in keys: [DocumentKey]) -> PostgresSQL {
+    "key = ANY(" + .value(.texts(keys.map(\.description))) + ") AND key IS NOT NULL"
+  }
+
+  /// The condition for documents with one of the row IDs.
+  static func hasRowID(in rowIDs: [Int64]) -> PostgresSQL {
+    "id = ANY(" + .value(.ints(rowIDs.map { $0 })) + ")"
   }
 }
 

@@ -158,12 +158,9 @@ extension FirstUse {
     self.isWhole = isWhole
     keys = Array(Set(use.keys ?? []))
     guard !use.rowIDs.isEmpty || !keys.isEmpty || use.newDocuments > 0 else { return }
-    let texts = PostgresValue.texts(keys.map(\.description))
     let isByRowID = !use.rowIDs.isEmpty
     let condition: PostgresSQL =
-      isByRowID
-      ? "id = ANY(" + .value(.ints(use.rowIDs.map { $0 })) + ")"
-      : "key = ANY(" + .value(texts) + ") AND key IS NOT NULL"
+      isByRowID ? .hasRowID(in: use.rowIDs) : .hasKey(in: keys)
     let visible = collection.isVisible(at: time).map { " AND " + $0 } ?? PostgresSQL()
     let select: PostgresSQL =
       "SELECT \(PostgresQueryCompiler.columns) FROM \(collection.table) WHERE "
@@ -172,12 +169,12 @@ extension FirstUse {
     // No other transaction takes row IDs of a collection that is locked as a whole.
     if use.newDocuments > 0, !isWhole, !isByRowID {
       reservesRowIDs = true
-      statements.append(
-        PostgresStatement(
-          """
-          SELECT nextval($1::text::regclass) FROM generate_series(1, $2 - \
-          (SELECT count(*) FROM \(collection.table) WHERE key = ANY($3) AND key IS NOT NULL))
-          """, [.text(collection.sequence), .int(Int64(use.newDocuments)), texts]))
+      let start: PostgresSQL =
+        "SELECT nextval(" + .value(.text(collection.sequence))
+        + "::text::regclass) FROM generate_series(1, " + .value(.int(Int64(use.newDocuments)))
+      let existing: PostgresSQL =
+        " - (SELECT count(*) FROM \(collection.table) WHERE " + condition + "))"
+      statements.append((start + existing).statement)
     }
     if let time, let expiry = collection.expiry {
       statements.append(expiry.states(condition, at: time))

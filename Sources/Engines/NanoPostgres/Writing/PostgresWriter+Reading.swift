@@ -52,7 +52,8 @@ extension PostgresWriter {
         guard expiry.sweeps else { return nil }
         var keys: [DocumentKey] = []
         if case .key(let key) = identity { keys = [key] }
-        let deleted = try delete([state.int(0, 0)], keys: isFound ? [] : keys, table)
+        let deleted = try delete(
+          "t.id = " + .value(.int(state.int(0, 0))), keys: isFound ? [] : keys, table)
         if deleted > 0 || isFound {
           // Until this transaction ends, a row that it has deleted keeps others from inserting the document.
           if deleted > 0 { for key in keys { table.known.noteMissing(key) } }
