@@ -2,7 +2,7 @@
 
 # The compiler checks the dependencies between targets.
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
-PRODUCT = .build/release/nanostore
+PRODUCT = .build/debug/nanostore
 
 .PHONY: help setup demo inspect sync-demo test cases api bench bench-million bench-graph bench-growth bench-mixed bench-cold bench-postgres bench-import bench-attachments bench-inspect bench-sync
 .PHONY: docs format lint clean reliability crash power-loss failing-calls damage programs concurrency isolation limits sync-schedules black-box browser
@@ -41,15 +41,16 @@ help:
 setup:
 	@scripts/setup
 
-# Without the trait LegacyImport, which is enabled by default: it needs swift-crypto, a third of the build time.
+# Not optimized, which takes three times as long to build, and without the trait LegacyImport, which is enabled by default and needs
+# swift-crypto: a first run is mostly building.
 demo: setup
-	swift build $(SWIFT_FLAGS) -c release --disable-default-traits --product nanostore
+	swift build $(SWIFT_FLAGS) --disable-default-traits --product nanostore
 	@Examples/demo.sh $(PRODUCT)
 
 # With both programs in one folder, nanostore inspect finds the inspector.
 inspect: setup
-	swift build $(SWIFT_FLAGS) -c release --disable-default-traits --product nanostore
-	swift build $(SWIFT_FLAGS) -c release --disable-default-traits --product nanostore-inspector
+	swift build $(SWIFT_FLAGS) --disable-default-traits --product nanostore
+	swift build $(SWIFT_FLAGS) --disable-default-traits --product nanostore-inspector
 	@Examples/inspect.sh $(PRODUCT)
 
 test: setup

@@ -28,26 +28,29 @@ extension PostgresReader {
         } ?? []
       )
     }
-    guard let results = executed?.results, let last = results.last else { return FeedRows([]) }
-    var rows = results.dropLast().flatMap { result in
+    guard let results = executed?.results, let delayed = results.first else { return FeedRows([]) }
+    var rows = results.dropFirst().flatMap { result in
       (0..<result.count).map { FeedRow(result, $0) }
     }
     rows = Array(rows.prefix(limit))
-    return FeedRows(rows, isDelayed: rows.count < limit && last.bool(0, 0))
+    return FeedRows(rows, isDelayed: rows.count < limit && delayed.bool(0, 0))
   }
 
+  /// Selects whether entries are delayed, then the entries.
+  ///
+  /// In this order, since each statement of a write transaction sees a later state than the one before: an entry that is
+  /// settled in between is found although it was delayed. In the other one, it would be neither.
   private func statements(
     _ feed: PostgresFeed, _ objects: FeedDefinition, _ cursor: FeedCursor, _ limit: Int,
     _ settledOnly: Bool
   ) -> [PostgresStatement] {
     let horizon = settledOnly ? FeedDefinition.horizon(feed.base) : nil
-    let numbered = objects.rows(
-      after: cursor.number, cursor.rowID, limit: limit, below: horizon)
-    return (cursor.number == 0 ? [objects.untracked(after: cursor.rowID, limit: limit)] : [])
-      + [
-        numbered,
-        settledOnly ? objects.isDelayed(feed.base) : PostgresStatement("SELECT false"),
-      ]
+    let isDelayed =
+      settledOnly ? objects.isDelayed(feed.base) : PostgresStatement("SELECT false")
+    let untracked =
+      cursor.number == 0 ? [objects.untracked(after: cursor.rowID, limit: limit)] : []
+    return [isDelayed] + untracked
+      + [objects.rows(after: cursor.number, cursor.rowID, limit: limit, below: horizon)]
   }
 
   func feedNumber(ofRow rowID: Int64, in collection: String) throws -> Int64? {
