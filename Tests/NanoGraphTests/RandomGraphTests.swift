@@ -240,10 +240,12 @@ private final class GraphModel {
 struct RandomGraphTests {
   @Test(
     "A context matches plain values after random changes, undo, saves and rollbacks",
-    arguments: 1...60)
+    arguments: 1...TestEngine.trials(60))
   func agrees(seed: Int) throws { try run(seed, levels: 100) }
 
-  @Test("A context with few or no undo levels matches plain values", arguments: 1...20)
+  @Test(
+    "A context with few or no undo levels matches plain values",
+    arguments: 1...TestEngine.trials(20))
   func levels(seed: Int) throws { try run(seed, levels: seed.isMultiple(of: 2) ? 0 : 2) }
 
   private func run(_ seed: Int, levels: Int) throws {

@@ -149,7 +149,7 @@ struct RandomUnsavedQueryTests {
   @MainActor
   @Test(
     "A query returns the same objects in the same order before and after its changes are saved",
-    arguments: 1...(TestEngine.isServer ? 40 : 200))
+    arguments: 1...TestEngine.trials(200))
   func agrees(seed: Int) async throws {
     var model = try UnsavedChangesModel(seed: UInt64(seed))
     var kept: [AnyObject] = []

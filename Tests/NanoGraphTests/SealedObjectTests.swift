@@ -40,7 +40,7 @@ import Testing
   init(_ name: String) { self.name = name }
 }
 
-@Suite("Objects in an encrypted store")
+@Suite("Objects in an encrypted store", .sqlite)
 struct SealedObjectTests {
   private static let both: [Encryption.Indexes] = [.rejected, .blind]
   private let folder: Scratch

@@ -3,10 +3,11 @@
 import Foundation
 import NanoStore
 import NanoTesting
+import NanoTestSupport
 import Testing
 
 /// Random operations on a file, read both through a cache and by SQL, which bypasses it.
-@Suite("Cached reads compared with the file", .timeLimit(.minutes(10)))
+@Suite("Cached reads compared with the file", .sqlite, .timeLimit(.minutes(10)))
 struct CacheComparisonTests {
   @Test(
     "Cached reads match the file, and documents are current while their rows are unchanged",

@@ -7,7 +7,7 @@ import NanoTesting
 import Synchronization
 import Testing
 
-@Suite("The document cache", .timeLimit(.minutes(10)))
+@Suite("The document cache", .sqlite, .timeLimit(.minutes(10)))
 struct CacheTests {
   private let scratch: Scratch
   private let store: Store

@@ -2,9 +2,10 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
-@Suite("Code in docs/COMING-FROM-NTJSONSTORE.md")
+@Suite("Code in docs/COMING-FROM-NTJSONSTORE.md", .sqlite)
 struct ComingFromNTJsonStoreTests {
   @Test("The guide's code runs as one program") func code() async throws {
     let scratch = try Scratch()

@@ -2,9 +2,10 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
-@Suite("Code in docs/COMING-FROM-NANOSTORE.md")
+@Suite("Code in docs/COMING-FROM-NANOSTORE.md", .sqlite)
 struct ComingFromNanoStoreTests {
   @Test("The guide's code runs as one program") func code() async throws {
     let store = try Store(.memory)

@@ -2,9 +2,10 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
-@Suite("Configuration")
+@Suite("Configuration", .sqlite)
 struct ConfigurationTests {
   let scratch: Scratch
   init() throws { scratch = try Scratch() }
@@ -143,7 +144,7 @@ struct ConfigurationTests {
   }
 }
 
-@Suite("UTF-16 databases")
+@Suite("UTF-16 databases", .sqlite)
 struct UTF16Tests {
   static let words = ["a", "b", "Ā", "ā", "é", "z", "ß", "€", "日本", "😀", "\u{FF21}", "aĀ", "a€"]
 

@@ -2,9 +2,10 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
-@Suite("Damaged internal tables")
+@Suite("Damaged internal tables", .sqlite)
 struct DamagedRowTests {
   let scratch: Scratch
   init() throws { scratch = try Scratch() }

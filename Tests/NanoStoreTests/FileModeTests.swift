@@ -2,9 +2,10 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
-@Suite("File permissions")
+@Suite("File permissions", .sqlite)
 struct FileModeTests {
   let scratch: Scratch
   init() throws { scratch = try Scratch() }

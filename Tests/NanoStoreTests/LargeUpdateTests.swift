@@ -6,7 +6,7 @@ import NanoTestSupport
 import Testing
 
 /// Updates of so many documents that the engine uses a faster statement and switches triggers off.
-@Suite("Large updates")
+@Suite("Large updates", .sqlite)
 struct LargeUpdateTests {
   private let store: Store
   private let people: DocumentCollection

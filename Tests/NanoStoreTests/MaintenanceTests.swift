@@ -2,9 +2,10 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
-@Suite("Verification, compaction, and statistics")
+@Suite("Verification, compaction, and statistics", .sqlite)
 struct MaintenanceTests {
   let scratch: Scratch
   let store: Store

@@ -2,9 +2,10 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
-@Suite("Opening stores")
+@Suite("Opening stores", .sqlite)
 struct OpeningTests {
   let scratch: Scratch
   init() throws { scratch = try Scratch() }

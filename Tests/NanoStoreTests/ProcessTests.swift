@@ -2,9 +2,10 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
-@Suite("Several processes on one file")
+@Suite("Several processes on one file", .sqlite)
 struct ProcessTests {
   let scratch: Scratch
   let path: String

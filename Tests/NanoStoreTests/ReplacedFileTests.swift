@@ -2,9 +2,10 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
-@Suite("Files deleted or replaced while open", .timeLimit(.minutes(10)))
+@Suite("Files deleted or replaced while open", .sqlite, .timeLimit(.minutes(10)))
 struct ReplacedFileTests {
   let scratch: Scratch
   let path: String

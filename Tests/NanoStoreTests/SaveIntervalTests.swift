@@ -4,9 +4,10 @@ import Foundation
 import NanoStore
 import NanoTesting
 import Synchronization
+import NanoTestSupport
 import Testing
 
-@Suite("Save interval")
+@Suite("Save interval", .sqlite)
 struct SaveIntervalTests {
   let scratch: Scratch
   let store: Store

@@ -192,6 +192,23 @@ struct ConditionalReplaceTests {
     #expect(try films.replace(mine).revision == nil)
   }
 
+  @Test(
+    "A document that was read before it was deleted and inserted again does not replace the new one"
+  )
+  func insertedAgain() throws {
+    let mine = try films.insert(["n": 1], key: "again")
+    let read = try #require(try films.get("again"))
+    #expect(try films.delete("again"))
+    try films.insert(["n": 2], key: "again")
+    let theirs = try #require(try films.get("again"))
+    #expect(theirs.revision == read.revision)
+
+    #expect(throws: StoreError.self) { try films.replace(read, ifRevision: read.revision) }
+    #expect(try films.get("again")?["n"] == 2)
+    // A document whose revision is unknown may have any row ID.
+    #expect(try films.replace(mine, ifRevision: 1).rowID == theirs.rowID)
+  }
+
   @Test("A replacement by key returns the row ID and insertion time of the stored document")
   func storedIdentity() throws {
     let drafts = store["drafts"]

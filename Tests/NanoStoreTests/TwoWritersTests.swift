@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTestSupport
 import Testing
 
 /// Two stores on one file, each with a separate writing connection, like two processes.
-@Suite("Two writers on one file")
+@Suite("Two writers on one file", .sqlite)
 struct TwoWritersTests {
   let scratch: Scratch
   let one: Store

@@ -43,6 +43,9 @@ public enum TestEngine {
       ?? PostgresServer.shared?.url(.icu)
   }
 
+  /// How many random trials a test makes: on a server, where each creates a schema, a fifth.
+  public static func trials(_ count: Int) -> Int { isServer ? max(1, count / 5) : count }
+
   private static let last = Atomic(0)
 
   static func schema() -> String {

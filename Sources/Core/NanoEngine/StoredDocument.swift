@@ -106,9 +106,11 @@ package struct NewDocument {
   package var version: Int64?
   /// The creation date in microseconds since 1970; used only if the document is new.
   @usableFromInline package var added: Int64
-  /// The row ID to assign to a new document; the next one if `nil`. See ``EngineDocumentWriter/nextRowID(in:)``.
+  /// The row ID to assign to a new document; the next one if `nil`. See ``EngineDocumentWriter/nextRowID(in:)``. With
+  /// ``replacedRevision``, the row ID of the only document that may be replaced; any if `nil`.
   package var rowID: Int64?
-  /// The revision of the only document that may be replaced; any if `nil`.
+  /// The revision of the only document that may be replaced; any if `nil`. One that was deleted and inserted again may have
+  /// the same, but not the same row ID.
   package var replacedRevision: Int64?
   package var body: UnsafeRawBufferPointer
   /// The fields that may differ from those of the document that is replaced; any if `nil`.

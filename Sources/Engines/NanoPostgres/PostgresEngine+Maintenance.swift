@@ -15,11 +15,17 @@ extension PostgresEngine {
       }
       try core.pool.withConnection { connection in
         let statistics = try connection.run(TextStatistics.tables(core.names))
-        for row in 0..<statistics.count {
-          _ = try connection.run(
-            TextStatistics.merging(core.names.qualified(statistics.text(row, 0))))
+        let statements =
+          (0..<statistics.count).map {
+            TextStatistics.merging(core.names.qualified(statistics.text($0, 0)))
+          } + tables.map { .once("VACUUM (ANALYZE) \($0)") }
+        for statement in statements {
+          do {
+            _ = try connection.run(statement)
+          } catch let failure as PostgresFailure where failure.isMissingObject {
+            // Another store has dropped it meanwhile.
+          }
         }
-        for table in tables { _ = try connection.run(.once("VACUUM (ANALYZE) \(table)")) }
       }
     }
   }

@@ -4,7 +4,7 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-@Suite("Code in docs/COMING-FROM-BNRPERSISTENCE.md")
+@Suite("Code in docs/COMING-FROM-BNRPERSISTENCE.md", .sqlite)
 struct ComingFromBNRPersistence {
   @Model final class Song {
     var title: String

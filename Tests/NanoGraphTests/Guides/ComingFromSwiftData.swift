@@ -5,7 +5,7 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-@Suite("Code in docs/COMING-FROM-SWIFTDATA.md")
+@Suite("Code in docs/COMING-FROM-SWIFTDATA.md", .sqlite)
 struct ComingFromSwiftData {
   @Model final class Artist {
     @Unique var name: String

@@ -151,7 +151,8 @@ struct LiveObjectResultsTests {
     try context.insert(Song("newest", 102))
   }
 
-  @Test("After random changes, the results are those of a query", arguments: 0..<10)
+  @Test(
+    "After random changes, the results are those of a query", arguments: 0..<TestEngine.trials(10))
   func random(seed: Int) async throws {
     var random = SplitMix(seed: UInt64(seed) + 1)
     let results = LiveResults(

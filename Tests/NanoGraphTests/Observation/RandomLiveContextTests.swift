@@ -13,7 +13,9 @@ import Testing
 @Suite("Contexts with live results")
 struct RandomLiveContextTests {
   @MainActor
-  @Test("A context with live results records, saves and undoes as one without", arguments: 0..<60)
+  @Test(
+    "A context with live results records, saves and undoes as one without",
+    arguments: 0..<TestEngine.trials(60))
   func same(seed: Int) async throws {
     let plain = try await trace(seed, isWatched: false)
     let watched = try await trace(seed, isWatched: true)

@@ -12,7 +12,9 @@ import Testing
 struct RandomObservationTests {
   static let deleted = "deleted"
 
-  @Test("Observers know what they would read, and are woken by nothing else", arguments: 0..<100)
+  @Test(
+    "Observers know what they would read, and are woken by nothing else",
+    arguments: 0..<TestEngine.trials(100))
   func random(seed: Int) throws {
     let program = try RandomObservation(store: anyStore(), seed: UInt64(seed) + 1)
     for step in 0..<60 {

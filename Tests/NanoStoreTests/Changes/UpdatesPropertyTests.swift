@@ -2,9 +2,10 @@
 
 import NanoStore
 import NanoTesting
+import NanoTestSupport
 import Testing
 
-@Suite("Live queries after random writes", .timeLimit(.minutes(10)))
+@Suite("Live queries after random writes", .sqlite, .timeLimit(.minutes(10)))
 struct UpdatesPropertyTests {
   private struct Undo: Error {}
 

@@ -31,6 +31,25 @@ import Testing
     }
   }
 
+  @Test func `A write of sync does not bring back a collection that was dropped meanwhile`() throws
+  {
+    let database = try anyDatabase()
+    let documents = try ["x", "y"].map { id in
+      SyncDocument(id: id, revision: try #require(RevisionID("1-a")), body: ["n": 1])
+    }
+    #expect(try database.replicate(documents).isEmpty)
+    try database.collection.drop()
+
+    for batch in [documents, Array(documents.prefix(1))] {
+      #expect(throws: StoreError.self) { try database.replicate(batch) }
+      #expect(throws: StoreError.self) {
+        try database.edit(batch.map { DocumentEdit(id: $0.id, parent: nil) })
+      }
+    }
+
+    #expect(try database.store.collections().allSatisfy { $0.name != database.name })
+  }
+
   @Test func `A copy of a store continues with the same revisions, conflicts and deletions`()
     async throws
   {
@@ -264,6 +283,26 @@ extension UnusualStateTests {
     #expect(try database.conflictedIDs() == [])
     #expect(try database.collection.get("x") == nil)
     #expect(try database.leaves("x").allSatisfy { $0.hasSuffix("deleted") })
+  }
+
+  @Test(arguments: [true, false])
+  func `A conflict that another process resolves first is not reported as resolved here`(
+    isMerged: Bool
+  ) throws {
+    let database = try anyDatabase()
+    try makeConflict(database, base: ["title": "a"], loser: #""title":"b""#)
+    let other = try SyncDatabase(database.collection)
+    var rules = ConflictRules()
+    rules.resolve = { conflict in
+      let isResolved = try? other.resolve(conflict, with: ["title": "c"])
+      #expect(isResolved == true)
+      return isMerged ? .merge : .object(["title": "d"])
+    }
+
+    let outcome = try database.resolve("x", by: rules)
+
+    if case .none = outcome {} else { Issue.record("The outcome is \(outcome)") }
+    #expect(try database.collection.get("x")?["title"] == "c")
   }
 
   @Test func `A document that was deleted and inserted again replaces no loser of its conflict`()

@@ -100,6 +100,29 @@ import Testing
     #expect(try await b.collection.attachments(of: "x").data("a") == Self.content)
   }
 
+  @Test func `A revision whose content was removed before it is stored fails until it is there`()
+    async throws
+  {
+    let database = try anyDatabase()
+    let attachment = SyncAttachment(
+      name: "a", contentType: "text/plain", generation: 1,
+      digest: "md5-XUFAKrxLKna5cZ2REBfFkg==", length: 5, content: try await Self.reference())
+    let document = SyncDocument(
+      id: "x", revision: try #require(RevisionID("1-a")), attachments: [attachment])
+    let edit = DocumentEdit(id: "y", parent: nil, body: ["n": 1], attachments: [attachment])
+
+    #expect(try database.replicate([document]).map(\.id) == ["x"])
+    #expect(throws: StoreError.self) { try database.edit([edit])[0].get() }
+    #expect(try await database.collection.count() == 0)
+
+    _ = try await database.store.addAttachment(.data(Self.content), contentType: "text/plain")
+    #expect(try database.replicate([document]).isEmpty)
+    _ = try database.edit([edit])[0].get()
+    for key in ["x", "y"] {
+      #expect(try await database.collection.attachments(of: key).data("a") == Self.content)
+    }
+  }
+
   @Test func `A stored record with an impossible length keeps its attachment`() async throws {
     let scratch = try Scratch()
     let database = try SyncDatabase(Store(.file(scratch.file("a.db")))["films"])

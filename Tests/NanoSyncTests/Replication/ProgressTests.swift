@@ -53,6 +53,31 @@ import Testing
     task.cancel()
     _ = await task.result
   }
+
+  @Test(arguments: [false, true])
+  func `A side that loses its data while nothing is transferred gets it again`(
+    isPulled: Bool
+  ) async throws {
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    let (source, target) = isPulled ? (b, a) : (a, b)
+    var options = ReplicationOptions()
+    options.isContinuous = true
+    options.pulls = isPulled
+    options.pushes = !isPulled
+    try await source.collection.save(["n": 1], key: "x")
+    let status = StatusBox()
+    let replication = Replication(a, with: try LocalPeer(b), options, report: status.change)
+    let task = Task { try await replication.run() }
+    try await until { try status.value.phase == .idle && target.collection.get("x") != nil }
+
+    #expect(try target.delete())
+    try target.enable()
+    try await source.collection.save(["n": 1], key: "y")
+
+    try await until { try target.collection.get("x") != nil && target.collection.get("y") != nil }
+    task.cancel()
+    _ = await task.result
+  }
 }
 
 /// Something that happens once, for which others wait.

@@ -6,6 +6,7 @@ import NanoServerSupport
 import NanoStore
 import NanoSync
 import NanoTestSupport
+import Synchronization
 import Testing
 
 @Suite("Sync on a server, beside other transactions", .postgres, .timeLimit(.minutes(5)))
@@ -193,6 +194,39 @@ struct ServerSyncTests {
     }
     done.wait()
     if failed.wait(timeout: .now()) == .success { throw StoreError(.database, "It failed") }
+  }
+
+  @Test("Setting up a collection does not bring it back while another transaction drops it")
+  func dropped() throws {
+    let schema = try ServerSchema()
+    let (program, server) = (try schema.store(), try schema.store())
+    try program["films"].save(["n": 1], key: "a")
+    let database = try SyncDatabase(server["films"])
+    let dropping = Mutex<Int?>(nil)
+    let drop = OpenTransaction(program) {
+      try program["films"].drop()
+      let pid = try program.sql("SELECT pg_backend_pid()::bigint AS pid").first?["pid"]?.int
+      dropping.withLock { $0 = pid }
+    }
+    let code = Mutex<StoreError.Code?>(nil)
+    let hasEnded = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      do { try database.enable(creates: false) } catch {
+        code.withLock { $0 = (error as? StoreError)?.code }
+      }
+      hasEnded.signal()
+    }
+    let found = dropping.withLock { $0 }
+    let pid = try #require(found)
+    let waiting = "SELECT pid FROM pg_stat_activity WHERE \(pid) = ANY(pg_blocking_pids(pid))"
+    while try program.sql(waiting).isEmpty { usleep(5_000) }
+
+    drop.end()
+    hasEnded.wait()
+
+    let thrown = code.withLock { $0 }
+    #expect(thrown == .notFound)
+    #expect(try server.collections().allSatisfy { $0.name != "films" })
   }
 
   @Test("Two processes that set a collection up at once agree")

@@ -122,7 +122,9 @@ extension EncryptedWriter {
     guard ring.encrypts(collection) else {
       return try writer.replace(identity, with: document, in: collection)
     }
-    guard let row = try row(identity, in: collection) else { return false }
+    guard let row = try row(identity, in: collection),
+      document.replacedRevision == nil || document.rowID.map({ $0 == row.id }) ?? true
+    else { return false }
     return try replace(row, with: document, in: collection)
   }
 

@@ -43,8 +43,15 @@ struct PostgresNames: Sendable {
   }
 
   /// The hash as 16 hexadecimal digits.
-  static func hash(_ text: String) -> String {
-    let digits = String(hash(text) as UInt64, radix: 16)
+  static func hash(_ text: String) -> String { digits(hash(text)) }
+
+  /// Returns 16 hexadecimal digits for the name of an object that may be dropped and created again. The server looks up
+  /// names as they are now, but rows as of a reader's snapshot: with the same name, an older reader would take the new
+  /// object, which is empty for it, for the former one.
+  static func random() -> String { digits(.random(in: .min ... .max)) }
+
+  private static func digits(_ number: UInt64) -> String {
+    let digits = String(number, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 }

@@ -107,6 +107,8 @@ extension PostgresWriter {
         """, [.int(time)]))
     guard result.int(0, 0) > 0 else { return 0 }
     noteWrite()
+    // Other stores may not have read yet which documents were deleted.
+    table.noteUnlistedChange()
     feed.state.pruned = max(feed.state.pruned, result.int(0, 1))
     try store(feed, table)
     return Int(result.int(0, 0))

@@ -75,12 +75,13 @@ struct PreviousBodyDefinition {
       """, [.text(table)])
   }
 
-  /// Selects whether some of the triggers are missing although there is a table of kept bodies.
+  /// Selects whether some of the triggers are missing although there is a table of kept bodies. Both are read from one
+  /// snapshot, which the name of a table is not.
   var isIncomplete: PostgresStatement {
     let names = Self.triggers.map { "'\($0)'" }.joined(separator: ", ")
     return .once(
       """
-      SELECT to_regclass($1) IS NOT NULL AND (SELECT count(*) FROM pg_catalog.pg_trigger \
+      SELECT EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid = to_regclass($1)::oid) AND (SELECT count(*) FROM pg_catalog.pg_trigger \
       WHERE tgrelid = to_regclass($2)::oid AND tgname IN (\(names)) AND tgenabled <> 'D') <> \(Self.triggers.count)
       """, [.text(bodies), .text(table)])
   }

@@ -17,7 +17,7 @@ extension PostgresWriter {
     guard !names.containsExactly(index.name) else {
       throw StoreError.indexExists(index.name, in: table.collection.description.name)
     }
-    let column = "nano_text_" + PostgresNames.hash(index.name)
+    let column = "nano_text_" + PostgresNames.random()
     let new = PostgresTextIndex(
       definition: index,
       sqlName: PostgresNames.index(index.name, of: table.collection.folded.text), column: column,
@@ -41,14 +41,13 @@ extension PostgresWriter {
   /// Returns the name for the statistics of an index. A distributed table has no triggers that could keep them.
   private func statisticsName(_ index: String, _ table: WriterTable) -> String? {
     table.collection.layout == .distributed
-      ? nil : PostgresNames.statistics(of: index, in: table.collection.folded.text)
+      ? nil : "nano_counts_" + PostgresNames.random()
   }
 
   /// Counts the documents and tokens of an index.
   private func createStatistics(_ index: PostgresTextIndex, _ table: WriterTable) throws {
     guard let statistics = TextStatistics(index, table.collection, names) else { return }
-    // An index with this name may have been dropped by an earlier version.
-    _ = try session.run(statistics.cleanup + statistics.creation + statistics.counting)
+    _ = try session.run(statistics.creation + statistics.counting)
   }
 
   /// Tokenizes all documents again and counts them, also those of an index without statistics.

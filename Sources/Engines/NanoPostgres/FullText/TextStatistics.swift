@@ -138,10 +138,3 @@ struct TextStatistics {
       """)
   }
 }
-
-extension PostgresNames {
-  /// Returns the name of the statistics of a full-text index.
-  static func statistics(of index: String, in collection: String) -> String {
-    "nano_counts_" + hash(collection + "\u{0}" + index)
-  }
-}

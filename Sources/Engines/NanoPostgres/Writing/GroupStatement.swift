@@ -138,27 +138,31 @@ struct GroupStatement {
     var sql: PostgresSQL =
       "UPDATE \(collection.table) AS t SET \(changed.joined(separator: ", ")), "
     sql += "revision = \(DocumentRow.nextRevision("t.revision")) FROM c CROSS JOIN "
-    let revisions = writes.map { $0.row?.document.replacedRevision }
-    sql += values(writes.compactMap(\.row), without: [0, 4, 5], replaced: revisions)
-    return sql + " WHERE t.key = v.key AND t.revision = v.replaced"
+    let documents = writes.map { $0.row?.document }
+    sql += values(
+      writes.compactMap(\.row), without: [0, 4, 5],
+      replaced: (documents.map { $0?.rowID }, documents.map { $0?.replacedRevision }))
+    return sql
+      + " WHERE t.key = v.key AND t.revision = v.replaced AND (v.row IS NULL OR t.id = v.row)"
   }
 
   /// Returns a table expression `v` with a row for each document.
   ///
   /// - Parameters:
   ///   - omitted: The numbers of columns that it does not have.
-  ///   - revisions: The values of an additional column `replaced`.
+  ///   - replaced: The values of the additional columns `row` and `replaced`.
   private func values(
-    _ rows: [DocumentRow], without omitted: Set<Int>, replaced revisions: [Int64?]? = nil
+    _ rows: [DocumentRow], without omitted: Set<Int>,
+    replaced: (rowIDs: [Int64?], revisions: [Int64?])? = nil
   ) -> PostgresSQL {
     let columns = DocumentRow.columns(collection)
     let (arrays, types) = (DocumentRow.arrays(rows), DocumentRow.types(collection))
     let used = columns.indices.filter { !omitted.contains($0) }
     var names = used.map { columns[$0] }
     var parts: [PostgresSQL] = used.map { .value(arrays[$0]) + "::\(types[$0])[]" }
-    if let revisions {
-      names.append("replaced")
-      parts.append(.value(.ints(revisions)) + "::bigint[]")
+    if let replaced {
+      names += ["row", "replaced"]
+      parts += [replaced.rowIDs, replaced.revisions].map { .value(.ints($0)) + "::bigint[]" }
     }
     return "unnest(" + PostgresSQL.joined(parts, by: ", ")
       + ") AS v (\(names.joined(separator: ", ")))"

@@ -95,8 +95,12 @@ extension PostgresWriter {
       throw noRowIDs(table, id)
     }
     let row = try DocumentRow(document, id: id, revision: 1, table.collection)
-    let locks = try lock([key], table)
-    if !locks.isEmpty { _ = try session.run(locks) }
+    // Nobody can insert the key of a document that is locked. A writer that has the lock of the key waits for the document.
+    if case .stored = table.known[.key(key)] {
+    } else {
+      let locks = try lock([key], table)
+      if !locks.isEmpty { _ = try session.run(locks) }
+    }
     let upsert = row.upsert(table.collection)
     let result = try runReportingViolations(row, table, upsert.sql + " RETURNING id, revision")
     try table.paths.observe(document.body)
@@ -124,7 +128,11 @@ extension PostgresWriter {
     switch table.known[identity] {
     case .missing: return false
     case .stored(let known) where !table.collection.hasUniqueIndexes:
-      if let expected = document.replacedRevision, expected != known.revision { return false }
+      if let expected = document.replacedRevision,
+        expected != known.revision || document.rowID.map({ $0 != known.rowID }) ?? false
+      {
+        return false
+      }
       try replace(known, with: document, table)
       return true
     case .stored, .unknown: break
@@ -136,6 +144,7 @@ extension PostgresWriter {
       + identity.condition
     if let revision = document.replacedRevision {
       sql += " AND revision = " + .value(.int(revision))
+      if let rowID = document.rowID { sql += " AND id = " + .value(.int(rowID)) }
     }
     let result = try runReportingViolations(row, table, sql + " RETURNING id", identity)
     table.known.forget(identity)

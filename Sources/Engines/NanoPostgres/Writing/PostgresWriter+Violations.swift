@@ -18,7 +18,7 @@ extension PostgresWriter {
     _ row: DocumentRow, _ table: WriterTable, _ sql: PostgresSQL, _ identity: Identity? = nil
   ) throws -> PostgresResult {
     guard table.collection.hasUniqueIndexes else { return try runWithoutIndexes(table, sql) }
-    var triesAgain = table.mayHaveExpiredRows
+    var triesAgain = true
     while true {
       do {
         let results = try session.run([
@@ -46,7 +46,7 @@ extension PostgresWriter {
     _ row: DocumentRow, _ table: WriterTable, _ sql: PostgresSQL, after locks: [PostgresStatement]
   ) throws -> Int64 {
     var result = try session.run(locks + [sql.statement])[locks.count]
-    var triesAgain = table.mayHaveExpiredRows
+    var triesAgain = true
     while result.count == 0 {
       let conflict = try conflict(row, table)
       try retry(after: conflict, conflict.error, table, &triesAgain)
@@ -56,7 +56,7 @@ extension PostgresWriter {
   }
 
   /// Deletes the document that another one conflicts with, if it has expired. Permits one more attempt if there is none:
-  /// others may have deleted an expired document before it was looked up.
+  /// others may have deleted it before it was looked up.
   private func retry(
     after conflict: DocumentConflict?, _ error: any Error, _ table: WriterTable,
     _ triesAgain: inout Bool
@@ -73,10 +73,14 @@ extension PostgresWriter {
   }
 
   private func rowID(of identity: Identity, _ table: WriterTable) throws -> Int64? {
-    let sql = "SELECT id FROM \(table.collection.table) WHERE " + identity.condition
+    let sql = "SELECT id FROM \(table.collection.table) WHERE " + identity.condition + locking
     let found = try session.run(sql.statement)
     return found.count > 0 ? found.int(0, 0) : nil
   }
+
+  /// Locks a document that prevents another one from being stored: the caller may act on it, so it must not be deleted
+  /// afterward.
+  private var locking: PostgresSQL { isSerializable ? " FOR UPDATE" : "" }
 
   /// Runs a statement that only a unique index may reject that is being created concurrently.
   private func runWithoutIndexes(
@@ -137,7 +141,8 @@ extension PostgresWriter {
         "SELECT t.id, t.key FROM \(table.collection.table) AS t, (SELECT " + .value(row.body)
         + "::jsonb AS body) AS new WHERE " + all
       if let own { sql += " AND t.id <> " + .value(.int(own)) }
-      let found = try session.run((sql + " LIMIT 1").statement)
+      let found = try session.run(
+        (sql + " LIMIT 1" + (isSerializable ? " FOR UPDATE OF t" : "")).statement)
       guard found.count > 0 else { continue }
       let error = StoreError.uniqueViolation(
         of: index.definition.name, in: table.collection.description.name,

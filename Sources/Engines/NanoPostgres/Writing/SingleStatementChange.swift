@@ -19,6 +19,7 @@ extension PostgresEngine {
         var sql: PostgresSQL = "UPDATE \(cached.table) AS t SET " + row.assignments(cached)
         sql += " FROM c WHERE t.key = " + .value(.text(key.description))
         sql += " AND t.revision = " + .value(.int(revision))
+        if let rowID = document.rowID { sql += " AND t.id = " + .value(.int(rowID)) }
         return try single.run(Self.statement(sql, single.valid(), single), interruption)
       }
     }

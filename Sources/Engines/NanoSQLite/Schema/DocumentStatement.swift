@@ -34,6 +34,9 @@ extension CollectionTable {
     /// different content of a row that another program wrote the same revision.
     static let anyRevision = "(random() & 4503599627370495)"
 
+    /// Whether a document may be replaced, by its revision and, since another one may have the same, its row ID.
+    private static let isExpected = "(?5 IS NULL OR revision = ?5 AND (?8 IS NULL OR id = ?8))"
+
     /// In tracked collections, parameter 7 is the number of an updated document in the change feed, and parameter 8
     /// that of a new one, NULL if it is the row ID. Where documents may expire, parameter 2 of a read is the time.
     func sql(_ table: String, isTracked: Bool, _ expiry: ExpirySchema?) -> String {
@@ -56,12 +59,12 @@ extension CollectionTable {
         "type = CASE WHEN ?6 THEN CASE WHEN typeof(type) = 'text' THEN type END ELSE ?2 END"
       let replace =
         "UPDATE \(table) SET \(textualType), version = ?3, body = ?4, \(added)\(setPosition)"
-        + "revision = \(nextRevision) WHERE (?5 IS NULL OR revision = ?5) AND "
+        + "revision = \(nextRevision) WHERE \(Self.isExpected) AND "
       // A statement with a trigger that calls a function, or may be undone by a violated constraint, copies each page
       // before changing it. This one calls none, and its row cannot violate a constraint.
       let replaceAlone =
         "UPDATE OR FAIL \(table) SET \(type), version = ?3, body = ?4, revision = revision + 1 "
-        + "WHERE revision < \(Int64.max) AND (?5 IS NULL OR revision = ?5) AND "
+        + "WHERE revision < \(Int64.max) AND \(Self.isExpected) AND "
       switch self {
       case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1\(visible)"
       // Other programs may write a key as a number, or a UUID as text.

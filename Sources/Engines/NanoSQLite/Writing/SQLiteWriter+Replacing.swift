@@ -66,6 +66,7 @@ extension SQLiteWriter {
         statement.bind(table.takeNumber(), at: 7)
         table.loggedBytes += document.body.count
       }
+      statement.bind(document.rowID, at: 8)
       do {
         _ = try statement.step()
       } catch {

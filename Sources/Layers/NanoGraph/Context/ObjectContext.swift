@@ -64,6 +64,10 @@ public final class ObjectContext {
   var saveCount = 0
   /// The number of asynchronous reads that have not ended. Following the store waits for them.
   var pendingReads = 0
+  /// Whether a write block is running in which the context has read documents.
+  @exclusivity(unchecked) @usableFromInline var readsUncommitted = false
+  /// Whether writes that the context has read were rolled back in a transaction that has not ended.
+  var hasRolledBack = false
   var streams = ObjectEventStreams()
   /// Whether an observer or an event stream was ever added.
   @exclusivity(unchecked) var isObserved = false

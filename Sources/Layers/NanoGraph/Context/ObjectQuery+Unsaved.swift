@@ -43,6 +43,7 @@ extension ObjectQuery {
     _ body: (MergedResult<StoredDocument, Object>) throws -> Bool
   ) throws {
     let changes = try UnsavedChanges(self)
+    context.noteReading()
     try context.store.read {
       let inputs = try changes.reads.inputs()
       var merge = try UnsavedMerge<StoredDocument, Object>(changes, inputs)

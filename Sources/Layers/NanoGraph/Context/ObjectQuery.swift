@@ -125,6 +125,7 @@ public struct ObjectQuery<Object: GraphObject> {
   func eachStored(_ body: (Object) throws -> Bool) throws {
     if _slowPath(try considersUnsavedChanges()) { return try eachMerged(body) }
     let table = context.table(Object.self)
+    context.noteReading()
     try models.documentQuery().visitStored { stored in
       let object = try table.materialize(stored, as: Object.self)
       if _slowPath(object._$object.isDeleted) { return true }
@@ -162,6 +163,7 @@ public struct ObjectQuery<Object: GraphObject> {
       }
       return (values, skipped)
     }
+    context.noteReading()
     try models.documentQuery().visitStored { stored in
       do {
         let object = try table.materialize(stored, as: Object.self)
@@ -265,6 +267,7 @@ extension ObjectContext {
     {
       return live._$object.isDeleted ? nil : ObjectTable.downcast(live)
     }
+    noteReading()
     var found: Object?
     try table.documents.visit(rowID: id.rowID) {
       found = try table.materialize($0, as: Object.self)

@@ -114,6 +114,10 @@ struct RemovedReferences {
         change.table.forgetChange(of: change.owner)
       }
       change.owner._$object.flags = change.flags
+      // Content that the save has read may have been rolled back.
+      if LoadedContent.isHash(change.owner._$object.revision) {
+        change.table.makeFault(change.owner)
+      }
     }
     if let recordCount { context.undoLog.open.removeRecords(after: recordCount) }
     self = RemovedReferences()

@@ -33,7 +33,7 @@ enum LoadedContent {
   }
 
   /// The hash is that of the stored form, which an adoption gives the document.
-  private static func hash(of document: StoredDocument) -> Int64 {
+  static func hash(of document: StoredDocument) -> Int64 {
     var hasher = Hasher()
     hasher.combine(document.version ?? 1)
     // A document without a stored form is never adopted. Whether its row has attributes that no document can have does

@@ -114,6 +114,7 @@ extension ObjectTable {
       savedRevisions[id] = nil
     }
     context.hasLostObjects = true
+    noteUncommittedLoss(of: id)
     context.updates.noteDeletion(of: object, wasDeleted: wasDeleted)
   }
 

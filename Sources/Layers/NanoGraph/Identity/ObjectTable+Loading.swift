@@ -65,6 +65,7 @@ extension ObjectTable {
       throw StoreError(.corruptDocument, "A stored document has no row ID")
     }
     guard rowID > 0 else { throw unsupportedRow(rowID) }
+    context.noteReading()
     let isRemoved = live(rowID)?._$object.flags.contains(.removed) ?? removed.contains(rowID)
     if isRemoved, try !documents.exists(rowID: rowID) { return nil }
     if let existing = live(rowID), let revision = header.revision,
@@ -129,6 +130,7 @@ extension ObjectTable {
       try fillOtherVersion(object, stored)
     }
     object._$object.revision = stored.revision ?? unadoptedContent(stored)
+    if _slowPath(context.readsUncommitted) { noteUncommitted(stored) }
   }
 
   @usableFromInline @inline(never)
@@ -200,6 +202,7 @@ extension ObjectTable {
   }
 
   private func load(_ id: Int64) throws {
+    context.noteReading()
     func open<Object: GraphObject>(_ type: Object.Type) throws {
       try documents.visit(rowID: id) { stored in _ = try materialize(stored, as: type) }
     }
@@ -226,6 +229,10 @@ extension ObjectTable {
       object._$fillWithFirstValues()
       object._$object.flags.remove(.fault)
       object._$object.flags.insert(.failed)
+      // The deletion of a removed object is committed.
+      if !object._$object.flags.contains(.removed) {
+        noteUncommittedLoss(of: object._$object.rowID)
+      }
       context.didFailToLoad(
         AnyObjectID(collection: documents.name, rowID: object._$object.rowID), error)
     }

@@ -96,6 +96,7 @@ extension ObjectContext {
     // The document of a new object exists if an asynchronous save is not completed yet.
     let targetID = suspendedSave?.committedRowID(of: target) ?? target._$object.rowID
     if targetID > 0 {
+      noteReadingOwners()
       var ids: [Int64] = []
       do {
         let former = try ownerTable.observedFormerNames(of: relationship)

@@ -53,21 +53,29 @@ struct BlobCollector {
     return isFound
   }
 
+  /// On a server, another transaction may create a collection in which a document refers to content that is deleted here.
+  private struct NewCollection: Error {}
+
   private func collect(_ writer: any EngineWriter) throws {
-    var names: [String]
-    var marks: BlobMarks
-    // On a server, a collection may be created meanwhile.
-    repeat {
-      names = try writer.collections().map(\.name)
-      try writer.prepare(names.map { TransactionUse($0, keys: nil) })
-      marks = try BlobMarks(writer)
-    } while try writer.collections().map(\.name) != names
+    while true {
+      do {
+        return try writer.savepoint { try collectOnce(writer) }
+      } catch is NewCollection {}
+    }
+  }
+
+  private func collectOnce(_ writer: any EngineWriter) throws {
+    let names = try writer.collections().map(\.name)
+    try writer.prepare(names.map { TransactionUse($0, keys: nil) })
+    let marks = try BlobMarks(writer)
     let keepsUnreadable = try !marks.unreadable(in: writer).isEmpty
     try eachStep(writer) { blobs in
       _ = try writer.deleteBlobs(
         garbage(blobs, marks, keepsUnreadable: keepsUnreadable, writer))
       try writer.endLeases(of: blobs.filter { hasEndedLease($0, marks) })
     }
+    // After the deletions: they wait for transactions that have locked the content, and later ones find it gone.
+    guard try writer.collections().map(\.name) == names else { throw NewCollection() }
   }
 
   private func eachStep(

@@ -42,7 +42,9 @@ extension DocumentCollection {
   ///     unknown revision, nil, never matches.
   /// - Returns: The document as stored, with its new revision.
   /// - Throws: ``StoreError/Code/revisionConflict`` with both revisions, and the errors of
-  ///   ``replace(_:)-(Document)``. The stored document is unchanged.
+  ///   ``replace(_:)-(Document)``. The stored document is unchanged. A document that was deleted and
+  ///   inserted again has revision 1 again; this is a conflict, too, if the given document was read
+  ///   from the collection with the given revision.
   @discardableResult
   public func replace(_ document: Document, ifRevision revision: Int64?) throws -> Document {
     try replace(document, having: .some(revision))
@@ -69,6 +71,8 @@ extension DocumentCollection {
     try store.checkNames(writer.bytes, key: header.key)
     try writer.checkStorable(limit: store.maximumDocumentSize)
     let body = writer.bytes
+    // One that was deleted and inserted again may have the same revision.
+    let isAsRead = expected == .some(header.revision) && header.isFrom(name)
     try writing { engine in
       if let expected, expected == nil {
         var actual: Int64?
@@ -81,10 +85,10 @@ extension DocumentCollection {
         identity,
         with: NewDocument(
           key: header.key, type: header.type, version: header.version,
-          added: Clock.microseconds(), replacedRevision: expected ?? nil, body: body), in: name)
+          added: Clock.microseconds(), rowID: isAsRead ? header.rowID : nil,
+          replacedRevision: expected ?? nil, body: body), in: name)
       if replaced {
-        // The given document may be from another row, even in this collection and with the expected revision: one that had
-        // the key before.
+        // The given document may be from another row, even in this collection: one that had the key before.
         guard identity.isKey else { return }
         (header.rowID, header.added) = (nil, nil)
         try engine.get(identity, in: name) { (header.rowID, header.added) = ($0.rowID, $0.added) }
@@ -106,8 +110,11 @@ extension DocumentCollection {
   static func revisionConflict(
     _ identity: Identity, _ collection: String, expected: Int64?, actual: Int64?
   ) -> StoreError {
+    let isOther = expected != nil && expected == actual
     let error = StoreError(
-      .revisionConflict, "The document has a different revision",
+      .revisionConflict,
+      isOther
+        ? "The document was deleted and inserted again" : "The document has a different revision",
       [
         .collection: collection, .expected: expected.map { "\($0)" } ?? "unknown",
         .actual: actual.map { "\($0)" } ?? "none",

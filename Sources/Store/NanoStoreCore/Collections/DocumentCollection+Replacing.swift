@@ -78,13 +78,14 @@ extension DocumentCollection {
     ofQuery query: (query: Query, revision: Int64?)?,
     _ replace: (Document) throws -> Document?
   ) throws -> (before: Document?, after: Document)? {
-    // The revision that was not replaced, which is nil in a row of another program.
-    var read: Int64??
+    // What was not replaced. A row of another program has no revision.
+    var read: (rowID: Int64?, revision: Int64?)?
     while true {
       var stored: Document?
       try engine.get(identity, in: name) { stored = Document($0, in: name) }
       // The engine rejects a revision that the document still has if it is deleted otherwise.
-      guard let found = stored, read == nil || found.revision != read else { return nil }
+      guard let found = stored else { return nil }
+      if let read, read == (found.rowID, found.revision) { return nil }
       if let query, let revision = query.revision, found.revision != revision,
         try engine.count(query.query.only(found.rowID), in: name) == 0
       {
@@ -92,7 +93,7 @@ extension DocumentCollection {
       }
       if let replaced = try replace(found) { return (found, replaced) }
       // Another transaction has changed it, in a block that does not lock what it reads.
-      read = found.revision
+      read = (found.rowID, found.revision)
     }
   }
 
@@ -183,8 +184,8 @@ extension DocumentCollection {
     try writer.checkStorable(limit: self.store.maximumDocumentSize)
     var document = NewDocument(
       key: header.key, type: header.type, version: header.version,
-      added: header.added ?? Clock.microseconds(), replacedRevision: header.revision,
-      body: writer.bytes)
+      added: header.added ?? Clock.microseconds(), rowID: header.rowID,
+      replacedRevision: header.revision, body: writer.bytes)
     document.changedFields = fields
     guard try store(document) else { return nil }
     header.revision = header.revision.flatMap(\.nextRevision)

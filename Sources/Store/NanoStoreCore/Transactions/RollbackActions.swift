@@ -51,6 +51,13 @@ extension TransactionContext {
     _ writer: any EngineWriter, _ work: () throws -> Result
   ) throws -> Result {
     guard let rollbackActions else { return try writer.savepoint(work) }
-    return try rollbackActions.runNested { try writer.savepoint(work) }
+    let known = hasReferences
+    do {
+      return try rollbackActions.runNested { try writer.savepoint(work) }
+    } catch {
+      // A server has released the locks without which another transaction may create the first reference.
+      hasReferences = known
+      throw error
+    }
   }
 }

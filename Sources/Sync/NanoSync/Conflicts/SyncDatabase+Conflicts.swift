@@ -89,33 +89,30 @@ extension SyncDatabase {
       guard let (conflict, missing) = conflict(revisions, bases, rules.merge) else { break }
       let resolution = try resolution(conflict, revisions, rules)
       var content: DocumentObject?
+      var fields: [FieldPath]?
       switch resolution {
       case .undecided: return .open(missing: nil)
-      case .delete:
-        content = nil
-        outcome = .decided
-      case .object(let object):
-        content = object
-        outcome = .decided
+      case .delete: content = nil
+      case .object(let object): content = object
       case .merge:
         guard let base = conflict.base else { return .open(missing: missing) }
         let merged = rules.merge.merge(
           base: base, winner: conflict.winner, other: conflict.loser)
         content = merged.object
-        overridden += merged.overridden
+        fields = merged.overridden
         if let winning = revisions[conflict.revisions.winner],
           let losing = revisions[conflict.revisions.other]
         {
-          overridden += Self.attachments(conflict, winning, losing).overridden
+          fields? += Self.attachments(conflict, winning, losing).overridden
         }
-        outcome = .merged(overridden: overridden)
       }
       // Another write may have changed the document in the meantime; the loop then looks again.
-      if try !resolve(conflict, with: content),
-        try self.revisions([id])[id]?.leaves == revisions.leaves
-      {
-        return .open(missing: nil)
+      guard try resolve(conflict, with: content) else {
+        if try self.revisions([id])[id]?.leaves == revisions.leaves { return .open(missing: nil) }
+        continue
       }
+      overridden += fields ?? []
+      outcome = fields == nil ? .decided : .merged(overridden: overridden)
     }
     return outcome
   }

@@ -30,14 +30,16 @@ extension SyncDatabase {
   /// Changes documents, each if it still has the revision that the client knows.
   ///
   /// - Returns: For each edit the new revision, or the error: ``StoreError/Code/revisionConflict`` and others.
-  /// - Throws: ``StoreError/Code/notFound`` if one of several edits keeps an attachment that its document does not have.
-  ///   Nothing was stored.
+  /// - Throws: ``StoreError/Code/notFound`` if one of several edits keeps an attachment that its document does not have,
+  ///   or another error that concerns all of them. Nothing was stored.
   package func edit(
     _ edits: [DocumentEdit], validation: WriteValidation? = nil, permission: ReadPermission? = nil
   ) throws -> [Result<RevisionID, any Error>] {
     let results: [Result<RevisionID, any Error>]
     do {
       results = try revising { try edit(edits, validation, permission, &$1, $0) }
+    } catch is NotEnabled {
+      throw Self.notEnabled(name)
     } catch let error as MissingStub {
       throw error.error
     } catch let error as StoreError where error.concernsDocument && edits.count > 1 {
@@ -99,6 +101,7 @@ extension SyncDatabase {
       id: edit.id, revision: RevisionID(generation: 1, hash: .digest(0, 0)),
       isDeleted: edit.isDeleted, body: edit.body, attachments: edit.attachments)
     let generation = RevisionID.generation(after: parent)
+    try requireContent(of: edit.attachments, edit.id, writer)
     document.attachments = try resolved(edit, from: parent, old, pending, permission).map {
       attachment in
       var attachment = attachment

@@ -13,7 +13,7 @@ extension SyncDatabase {
   package func purge(_ asked: IDMap<[RevisionID]>) throws -> IDMap<[RevisionID]> {
     try catchUp()
     let purged = try revising { writer in
-      var state = try requireState(writer)
+      var state = try requireEnabled(writer)
       let keys = Set(asked.ids.compactMap { try? DocumentKey($0) })
       var pending = PendingRecords(
         try records(keys, writer),

@@ -112,7 +112,7 @@ extension SyncDatabase {
     }
     // Other programs keep changing them: in a transaction of our own.
     let read = try revising { writer in
-      var state = try requireState(writer)
+      var state = try requireEnabled(writer)
       try adopt(writer)
       var pending = PendingRecords(
         try records(keys, writer),

@@ -19,13 +19,19 @@ extension SyncDatabase {
     }
   }
 
+  /// An error that concerns all documents of a transaction, unlike others with the code of ``notEnabled(_:)``.
+  struct NotEnabled: Error {}
+
   /// Runs a transaction that changes documents together with their revisions, which need not be looked at again.
+  ///
+  /// - Throws: ``NotEnabled`` if the collection was dropped meanwhile.
   func revising<Result>(
     _ work: (any EngineWriter, inout OwnChanges) throws -> Result
   ) throws -> Result {
     let isNested = store.isInTransaction
     let (result, own) = try revising { writer in
-      var own = OwnChanges(state: try requireState(writer))
+      guard let state = try enabledState(writer) else { throw NotEnabled() }
+      var own = OwnChanges(state: state)
       return (try work(writer, &own), own)
     }
     // Not in a transaction of the caller, which may be rolled back.

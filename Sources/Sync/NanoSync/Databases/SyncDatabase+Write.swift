@@ -32,6 +32,8 @@ extension SyncDatabase {
     let failures: [WriteFailure]
     do {
       failures = try revising { try replicate(documents, validation, permission, &$1, $0) }
+    } catch is NotEnabled {
+      throw Self.notEnabled(name)
     } catch let error as StoreError where error.concernsDocument && documents.count > 1 {
       // One of them, such as a duplicate of a unique value: each on its own.
       failures = try documents.flatMap {
@@ -83,6 +85,7 @@ extension SyncDatabase {
     if !isKnown, let validation {
       try validation(try current(old, pending), document)
     }
+    if !isKnown { try requireContent(of: document.attachments, document.id, writer) }
     let attachments = isKnown ? [] : try resolved(document, old, pending, permission)
     new.tree.add(document.history, isDeleted: document.isDeleted)
     if isKnown, new.tree == old.tree { return }
@@ -155,6 +158,19 @@ extension SyncDatabase {
   ) -> [SyncAttachment] {
     guard let permission, !content.attachments.isEmpty else { return content.attachments }
     return permission(record.document(id, content)) ? content.attachments : []
+  }
+
+  /// Checks that the store has the content of attachments, which compacting it may have removed since they were looked up.
+  ///
+  /// - Throws: ``StoreError/Code/notFound``.
+  func requireContent(
+    of attachments: [SyncAttachment], _ id: String, _ reader: any EngineReader
+  ) throws {
+    var lengths = BlobLengths()
+    for attachment in attachments {
+      guard let content = attachment.content, try lengths.lacks(content, reader) else { continue }
+      throw Self.missingStub(id, attachment.name)
+    }
   }
 
   /// Returns the attachments of an edit, with the content of those that it keeps from the revision it follows.

@@ -65,6 +65,8 @@ package final class SyncDatabase: Sendable {
     try checkName()
     try store.write(retries: Self.retries) {
       try store.writing { writer in
+        // On a server, the list may otherwise contain a collection that another transaction is about to drop.
+        try writer.prepare([TransactionUse(name, keys: nil)])
         if try writer.collections().allSatisfy({ $0.name.folded != name.folded }) {
           guard creates else {
             throw StoreError(.notFound, "The collection does not exist", [.collection: name])
@@ -167,6 +169,18 @@ extension SyncDatabase {
 
   func requireState(_ reader: any EngineReader) throws -> SyncState {
     guard let state = try state(reader) else { throw Self.notEnabled(name) }
+    return state
+  }
+
+  /// Returns the state before a write; nil if the collection was dropped, which the write would create again.
+  func enabledState(_ reader: any EngineReader) throws -> SyncState? {
+    guard let state = try state(reader) else { return nil }
+    // The state of a dropped collection stays. Only one that is set up again keeps previous bodies.
+    return try reader.keepsPreviousBodies(in: name) ? state : nil
+  }
+
+  func requireEnabled(_ reader: any EngineReader) throws -> SyncState {
+    guard let state = try enabledState(reader) else { throw Self.notEnabled(name) }
     return state
   }
 

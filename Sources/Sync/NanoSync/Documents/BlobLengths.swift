@@ -33,6 +33,15 @@ struct BlobLengths {
     }
   }
 
+  /// Returns whether the store lacks a content. One that is damaged, which reading it reports, is there.
+  mutating func lacks(_ content: Attachment, _ reader: any EngineReader) throws -> Bool {
+    do {
+      return try length(of: content, reader) == nil
+    } catch let error as StoreError where error.code == .corruptFile {
+      return false
+    }
+  }
+
   /// Returns the length of a content, or nil if the store lacks it.
   mutating func length(of content: Attachment, _ reader: any EngineReader) throws -> Int64? {
     guard let digest = BlobDigest(text: content.digest) else { return nil }

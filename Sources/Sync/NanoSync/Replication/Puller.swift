@@ -14,7 +14,7 @@ struct Puller: Sendable {
   /// Pulls until there is nothing left, or until the task is canceled if the replication is continuous.
   func run() async throws {
     let checkpoint = try session.checkpointID(.pull)
-    var position = try await session.resume(checkpoint)
+    var position = try await session.resume(checkpoint, .pull)
     var saves: Int64 = 0
     var retries = try await session.retries(checkpoint)
     var portion = Portion(bytes: options.batchBytes)

@@ -14,7 +14,9 @@ struct Pusher: Sendable {
   /// Pushes until there is nothing left, or until the task is canceled if the replication is continuous.
   func run() async throws {
     let checkpoint = try session.checkpointID(.push)
-    var position = try await session.resume(checkpoint).flatMap { RevisionChange.Sequence($0) }
+    var position = try await session.resume(checkpoint, .push).flatMap {
+      RevisionChange.Sequence($0)
+    }
     var retries = try await session.retries(checkpoint)
     try await retry(&retries)
     var reported = IDMap<String>()

@@ -14,6 +14,7 @@ struct ReplicationSession: Sendable {
   /// Called when the next attempt does not begin where this one did.
   let progressed: @Sendable () -> Void
   private let idle = IdleDirections()
+  private let known = KnownSessions()
   /// Identifies the run in checkpoints.
   let id = UUID().uuidString.lowercased()
 
@@ -59,9 +60,14 @@ struct ReplicationSession: Sendable {
   }
 
   /// Returns where to resume; nil for the beginning.
-  func resume(_ checkpoint: String) async throws -> String? {
-    guard let own = try await local({ try $0.local(checkpoint)?.body }) else { return nil }
-    return SyncCheckpoint(own).resume(with: SyncCheckpoint(try await peer.checkpoint(checkpoint)))
+  func resume(_ checkpoint: String, _ direction: SyncFailure.Direction) async throws -> String? {
+    var sides = SyncCheckpoint.Sides()
+    if let own = try await local({ try $0.local(checkpoint)?.body }) {
+      let others = SyncCheckpoint(try await peer.checkpoint(checkpoint))
+      sides = SyncCheckpoint(own).common(with: others)
+    }
+    known[direction] = sides
+    return sides.position
   }
 
   /// Reports that a direction transfers changes.
@@ -96,6 +102,7 @@ struct ReplicationSession: Sendable {
   /// Saves how far both sides are.
   ///
   /// - Parameter hasChanges: Whether there were changes since the last time.
+  /// - Throws: A transient ``PeerError`` if a side no longer has what it had the last time. Its checkpoint stays.
   func save(
     _ checkpoint: String, _ direction: SyncFailure.Direction, _ sequence: String, count: Int64,
     hasChanges: Bool
@@ -103,6 +110,8 @@ struct ReplicationSession: Sendable {
     let session = SyncCheckpoint.Session(id: id, sequence: sequence, count: count)
     // The newest state, since another process may replicate the same database.
     var others = SyncCheckpoint(try await peer.checkpoint(checkpoint))
+    var sides = known[direction]
+    try others.require(sides.other)
     others.record(session)
     var isSaved = true
     do {
@@ -114,13 +123,21 @@ struct ReplicationSession: Sendable {
     }
     let description = SyncCheckpoint.Description(
       peer: peer.identity, isPush: direction == .push, date: Date())
+    let last = sides.own
     try await localWrite { database in
-      var own = SyncCheckpoint(try database.local(checkpoint)?.body)
-      own.record(session)
-      var body = own.body
-      description.add(to: &body)
-      try database.setLocal(checkpoint, body)
+      // In one transaction, so that what another process saves is not lost.
+      try database.store.write(retries: SyncDatabase.retries) {
+        var own = SyncCheckpoint(try database.local(checkpoint)?.body)
+        try own.require(last)
+        own.record(session)
+        var body = own.body
+        description.add(to: &body)
+        try database.setLocal(checkpoint, body)
+      }
     }
+    sides.own = session
+    if isSaved { sides.other = session }
+    known[direction] = sides
     if isSaved, hasChanges { progressed() }
   }
 
@@ -176,6 +193,16 @@ private final class IdleDirections: Sendable {
   }
 
   func remove(_ direction: SyncFailure.Direction) { _ = idle.withLock { $0.remove(direction) } }
+}
+
+/// What the sides had when the checkpoint of a direction was read or saved last.
+private final class KnownSessions: Sendable {
+  private let known = Mutex<[SyncFailure.Direction: SyncCheckpoint.Sides]>([:])
+
+  subscript(direction: SyncFailure.Direction) -> SyncCheckpoint.Sides {
+    get { known.withLock { $0[direction] ?? SyncCheckpoint.Sides() } }
+    set { known.withLock { $0[direction] = newValue } }
+  }
 }
 
 /// Documents whose transfer is tried again, stored as a local document, so that they are not forgotten.

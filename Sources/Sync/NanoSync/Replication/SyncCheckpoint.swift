@@ -74,14 +74,37 @@ struct SyncCheckpoint: Sendable, Hashable {
     }
   }
 
-  /// Returns the position from which both sides can continue; nil for the beginning.
-  func resume(with other: SyncCheckpoint) -> String? {
+  /// A session as each side has it; nil for a side that is not known to have one.
+  struct Sides: Sendable {
+    var own: Session?
+    var other: Session?
+
+    /// The position from which both sides can continue; nil for the beginning.
+    var position: String? {
+      guard let own, let other else { return nil }
+      // A process was killed between the two writes, or a side was restored: the earlier one is safe.
+      return other.count < own.count ? other.sequence : own.sequence
+    }
+  }
+
+  /// Returns the newest session that both sides have.
+  func common(with other: SyncCheckpoint) -> Sides {
     for session in sessions {
       guard let same = other.sessions.first(where: { $0.id == session.id }) else { continue }
-      // A process was killed between the two writes, or a side was restored: the earlier one is safe.
-      return same.count < session.count ? same.sequence : session.sequence
+      return Sides(own: session, other: same)
     }
-    return nil
+    return Sides()
+  }
+
+  /// Checks that a side still has a session that it had before. If not, a server was restored from a backup, for example, and
+  /// may lack changes from before the position of the session.
+  ///
+  /// - Throws: A transient error: the next attempt resumes from what both sides have.
+  func require(_ session: Session?) throws(PeerError) {
+    guard let session else { return }
+    guard sessions.contains(where: { $0.id == session.id && $0.count >= session.count }) else {
+      throw PeerError(.unavailable, "A checkpoint is missing, and the databases are compared again")
+    }
   }
 
   mutating func record(_ session: Session) {

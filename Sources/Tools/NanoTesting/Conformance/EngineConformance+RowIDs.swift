@@ -138,6 +138,30 @@ extension EngineConformance {
       try expectEqual(found?.body, #"{"a":5}"#, "body")
       try expectEqual(found?.revision, revision + 3, "revision")
     },
+    Check("A document with an expected revision is replaced only if it has the expected row ID") {
+      probe in
+      let key = try DocumentKey("k")
+      let ids = try probe.write { writer in
+        try (0..<2).map { number in
+          _ = try writer.delete(.key(key), from: "c")
+          return try GeneratedDocument(["a": .int(Int64(number))], key: key).new {
+            try writer.save($0, into: "c")
+          }
+        }
+      }
+      let revision = try probe.read { try $0.document(.key(key))?.revision }
+      guard let revision else { return }
+      let replaced = try probe.write { writer in
+        try ids.map { id in
+          try GeneratedDocument(["a": 5], key: key).new { new in
+            var new = new
+            (new.rowID, new.replacedRevision) = (id, revision)
+            return try writer.replace(.key(key), with: new, in: "c")
+          }
+        }
+      }
+      try expectEqual(replaced, [false, true], "replaced")
+    },
   ]
 }
 

@@ -57,10 +57,13 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     _ identity: Identity, with document: NewDocument, in collection: String
   ) throws -> Bool {
     sweep(collection)
-    guard let position = state[collection]?.position(of: identity),
-      document.replacedRevision == nil
-        || document.replacedRevision == state[collection]?.documents[position].revision
-    else { return false }
+    guard let position = state[collection]?.position(of: identity) else { return false }
+    if let revision = document.replacedRevision {
+      let found = state[collection]?.documents[position]
+      guard revision == found?.revision, [nil, found?.rowID].contains(document.rowID) else {
+        return false
+      }
+    }
     try replace(at: position, with: document, in: collection)
     return true
   }
