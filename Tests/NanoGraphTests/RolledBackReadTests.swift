@@ -30,12 +30,18 @@ struct RolledBackReadTests {
 
   /// Renames the song, reads it and runs a block, in a write block that is rolled back.
   private func rollBack(_ work: (Song) throws -> Void = { _ in }) throws {
+    try rollingBack {
+      try rename("rolled back")
+      let song = try read()
+      #expect(song.title == "rolled back")
+      try work(song)
+    }
+  }
+
+  private func rollingBack(_ work: () throws -> Void) throws {
     do {
       try store.write {
-        try rename("rolled back")
-        let song = try read()
-        #expect(song.title == "rolled back")
-        try work(song)
+        try work()
         throw RolledBack()
       }
     } catch is RolledBack {}
@@ -129,9 +135,8 @@ struct RolledBackReadTests {
   @Test("An object whose document was missing in the block has its content")
   func missing() throws {
     let song = context.fault(id)
-    try rollBack { song in
+    try rollingBack {
       try store["Song"].delete(rowID: id.rowID)
-      context.refresh(song)
       #expect(song.title == "")
     }
     #expect(song.title == "Gin")
@@ -139,8 +144,8 @@ struct RolledBackReadTests {
 
   @Test("An inverse relationship has the stored owners")
   func owners() throws {
-    let song = context.fault(id)
-    try rollBack { song in
+    let song = try read()
+    try rollingBack {
       try store["Playlist"].deleteAll()
       #expect(song.playlists.isEmpty)
     }
@@ -159,10 +164,10 @@ struct RolledBackReadTests {
 
   @Test("An observed object whose document was deleted in the block is not deleted")
   func observedDeletion() throws {
-    let song = context.fault(id)
+    let song = try read()
     let isDeleted = Watch { song.isDeleted }
 
-    try rollBack { song in
+    try rollingBack {
       try store["Song"].delete(rowID: id.rowID)
       context.refresh(song)
       #expect(song.isDeleted)

@@ -41,10 +41,13 @@ import Testing
     try database.collection.drop()
 
     for batch in [documents, Array(documents.prefix(1))] {
-      #expect(throws: StoreError.self) { try database.replicate(batch) }
-      #expect(throws: StoreError.self) {
-        try database.edit(batch.map { DocumentEdit(id: $0.id, parent: nil) })
-      }
+      let errors = [
+        #expect(throws: StoreError.self) { try database.replicate(batch) },
+        #expect(throws: StoreError.self) {
+          try database.edit(batch.map { DocumentEdit(id: $0.id, parent: nil) })
+        },
+      ]
+      #expect(errors.map { $0.map { ProtocolError($0) } } == [.noDatabase, .noDatabase])
     }
 
     #expect(try database.store.collections().allSatisfy { $0.name != database.name })

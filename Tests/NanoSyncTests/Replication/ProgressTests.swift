@@ -78,6 +78,36 @@ import Testing
     task.cancel()
     _ = await task.result
   }
+
+  @Test func `Any number of sessions that save the same checkpoint do not disturb each other`()
+    async throws
+  {
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    var options = ReplicationOptions()
+    options.isContinuous = true
+    options.pushes = false
+    let statuses = (0..<8).map { _ in StatusBox() }
+    let errors = Mutex(0)
+    let tasks = try statuses.map { status in
+      let replication = Replication(a, with: try LocalPeer(b), options) { change in
+        status.change(change)
+        if status.value.phase == .offline { errors.withLock { $0 += 1 } }
+      }
+      return Task { try await replication.run() }
+    }
+    for number in 1...5 as ClosedRange<Int64> {
+      try await b.collection.save(["n": .int(number)], key: "x")
+      try await until {
+        try a.collection.get("x")?["n"]?.int64 == number
+          && statuses.allSatisfy { $0.value.phase == .idle }
+      }
+    }
+    for task in tasks {
+      task.cancel()
+      _ = await task.result
+    }
+    #expect(errors.withLock { $0 } == 0)
+  }
 }
 
 /// Something that happens once, for which others wait.

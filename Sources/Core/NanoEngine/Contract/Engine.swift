@@ -84,7 +84,8 @@ package protocol Engine: EngineMaintenance {
     _ interruption: Interruption?
   ) throws -> (rowID: Int64, key: DocumentKey?)?
 
-  /// Replaces one document in its own transaction, if its revision is ``NewDocument/replacedRevision``.
+  /// Replaces one document in its own transaction, if its revision is ``NewDocument/replacedRevision``, and its row ID
+  /// ``NewDocument/rowID`` if that is given.
   ///
   /// - Returns: Whether it was replaced; `nil` if the caller must use a transaction instead, as for
   ///   ``put(_:newKey:replacing:into:_:)``.

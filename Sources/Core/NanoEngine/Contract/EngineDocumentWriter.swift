@@ -55,7 +55,8 @@ package protocol EngineDocumentWriter: AnyObject {
   func nextRowID(in collection: String) throws -> Int64
 
   /// Replaces the body, the version and, unless ``NewDocument/keepsType``, the type of an existing document; returns
-  /// `false` if it does not exist, or if its revision differs from ``NewDocument/replacedRevision``.
+  /// `false` if it does not exist, or if its revision differs from ``NewDocument/replacedRevision``, or its row ID from
+  /// ``NewDocument/rowID`` if both are given.
   ///
   /// - Throws: The errors of ``insert(_:into:)``. Nothing was replaced, and the transaction continues.
   func replace(

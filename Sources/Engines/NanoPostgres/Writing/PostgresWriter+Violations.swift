@@ -68,19 +68,22 @@ extension PostgresWriter {
       case .unknown: break
       }
     }
-    guard triesAgain else { throw error }
+    guard triesAgain, conflict?.rowID == nil || table.mayHaveExpiredRows else { throw error }
     triesAgain = false
   }
 
   private func rowID(of identity: Identity, _ table: WriterTable) throws -> Int64? {
-    let sql = "SELECT id FROM \(table.collection.table) WHERE " + identity.condition + locking
+    let sql =
+      "SELECT id FROM \(table.collection.table) WHERE " + identity.condition + locking(table)
     let found = try session.run(sql.statement)
     return found.count > 0 ? found.int(0, 0) : nil
   }
 
   /// Locks a document that prevents another one from being stored: the caller may act on it, so it must not be deleted
   /// afterward.
-  private var locking: PostgresSQL { isSerializable ? " FOR UPDATE" : "" }
+  private func locking(_ table: WriterTable) -> PostgresSQL {
+    isSerializable && !table.isWhole ? " FOR UPDATE" : ""
+  }
 
   /// Runs a statement that only a unique index may reject that is being created concurrently.
   private func runWithoutIndexes(
@@ -142,7 +145,8 @@ extension PostgresWriter {
         + "::jsonb AS body) AS new WHERE " + all
       if let own { sql += " AND t.id <> " + .value(.int(own)) }
       let found = try session.run(
-        (sql + " LIMIT 1" + (isSerializable ? " FOR UPDATE OF t" : "")).statement)
+        (sql + " LIMIT 1" + locking(table) + (isSerializable && !table.isWhole ? " OF t" : ""))
+          .statement)
       guard found.count > 0 else { continue }
       let error = StoreError.uniqueViolation(
         of: index.definition.name, in: table.collection.description.name,

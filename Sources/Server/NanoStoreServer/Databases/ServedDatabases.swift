@@ -28,8 +28,6 @@ final class ServedDatabases: Sendable {
     limit = WorkLimit(Self.maximumCalls)
   }
 
-  static let absent = ProtocolError(404, "not_found", "Database does not exist.")
-
   static func isValid(_ name: String) -> Bool {
     guard let first = name.utf8.first, (0x61...0x7A).contains(first) else { return false }
     return name.utf8.allSatisfy { byte in
@@ -50,7 +48,7 @@ final class ServedDatabases: Sendable {
   ///
   /// - Throws: ``ProtocolError`` with status 404 if it does not exist or is not served.
   func find(_ name: String) async throws -> ServedDatabase {
-    guard isServed(name) else { throw Self.absent }
+    guard isServed(name) else { throw ProtocolError.noDatabase }
     if let served = open.withLock({ $0.databases[ExactName(name)] }),
       try await served.run({ try $0.isEnabled() })
     {
@@ -66,7 +64,7 @@ final class ServedDatabases: Sendable {
       }
     }
     forget(name)?.notifier.end()
-    throw Self.absent
+    throw ProtocolError.noDatabase
   }
 
   private func forget(_ name: String) -> ServedDatabase? {
@@ -167,7 +165,7 @@ final class ServedDatabases: Sendable {
     // Before, so that a feed that looks for changes in the meantime ends instead of failing.
     served.notifier.end()
     let existed = try await served.write { try $0.delete() }
-    guard existed else { throw Self.absent }
+    guard existed else { throw ProtocolError.noDatabase }
   }
 
   /// The number of open feeds.

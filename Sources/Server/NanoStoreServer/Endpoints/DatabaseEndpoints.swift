@@ -30,7 +30,7 @@ extension SyncHandler {
 
   func deleteDatabase(_ call: Call) async throws -> SyncResponse {
     let name = call.request.path[0]
-    if name.hasExactPrefix("_") { throw ServedDatabases.absent }
+    if name.hasExactPrefix("_") { throw ProtocolError.noDatabase }
     try call.requireAdministrator()
     guard configuration.allowsDeletingDatabases else {
       _ = try await databases.find(name)

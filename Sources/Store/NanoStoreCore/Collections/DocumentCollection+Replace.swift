@@ -44,7 +44,8 @@ extension DocumentCollection {
   /// - Throws: ``StoreError/Code/revisionConflict`` with both revisions, and the errors of
   ///   ``replace(_:)-(Document)``. The stored document is unchanged. A document that was deleted and
   ///   inserted again has revision 1 again; this is a conflict, too, if the given document was read
-  ///   from the collection with the given revision.
+  ///   with the given revision from a collection of this name. One that was read from another store
+  ///   has its row ID there: pass `Document(try document.object(), key: key)`, which has none.
   @discardableResult
   public func replace(_ document: Document, ifRevision revision: Int64?) throws -> Document {
     try replace(document, having: .some(revision))
@@ -114,7 +115,8 @@ extension DocumentCollection {
     let error = StoreError(
       .revisionConflict,
       isOther
-        ? "The document was deleted and inserted again" : "The document has a different revision",
+        ? "The document has this revision, but a different row ID: it was inserted again"
+        : "The document has a different revision",
       [
         .collection: collection, .expected: expected.map { "\($0)" } ?? "unknown",
         .actual: actual.map { "\($0)" } ?? "none",

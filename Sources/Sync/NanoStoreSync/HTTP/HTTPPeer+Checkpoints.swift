@@ -36,8 +36,9 @@ extension HTTPPeer {
   /// Returns false if the stored document changed meanwhile.
   private func set(_ id: String, _ body: DocumentObject, isFinal: Bool) async throws -> Bool {
     var object: DocumentObject = ["_id": .string("_local/" + id)]
-    if let revision = try await stored(id)?.revision { object["_rev"] = .string(revision) }
-    object.merge(body)
+    let stored = try await stored(id)
+    if let revision = stored?.revision { object["_rev"] = .string(revision) }
+    object.merge(SyncCheckpoint.body(body, over: stored?.body))
     var call = HTTPCall(.PUT, path(id), .json(SyncJSON.bytes(object)))
     call.patience = .writing
     return try await connector.send(call) { answer in

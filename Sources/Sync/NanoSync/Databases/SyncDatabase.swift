@@ -184,10 +184,13 @@ extension SyncDatabase {
     return state
   }
 
+  /// The operation of ``notEnabled(_:)``, which a server reports otherwise than other errors with its code.
+  static let notEnabledOperation = "sync"
+
   package static func notEnabled(_ name: String) -> StoreError {
     StoreError(
       .invalidArgument, "The collection is not set up for sync",
-      [.collection: name, .hint: "call enableSync(for:)"])
+      [.collection: name, .operation: notEnabledOperation, .hint: "call enableSync(for:)"])
   }
 
   /// The number of revisions that are kept for each leaf.

@@ -170,7 +170,12 @@ package struct LocalPeer: SyncPeer {
   }
 
   package func setCheckpoint(_ id: String, _ body: DocumentObject) async throws {
-    _ = try await run { try $0.setLocal(id, body) }
+    try await run { database in
+      try database.store.write(retries: SyncDatabase.retries) {
+        let stored = try database.local(id)?.body
+        _ = try database.setLocal(id, SyncCheckpoint.body(body, over: stored))
+      }
+    }
   }
 
   private func run<Result: Sendable>(

@@ -14,7 +14,7 @@ struct ReplicationSession: Sendable {
   /// Called when the next attempt does not begin where this one did.
   let progressed: @Sendable () -> Void
   private let idle = IdleDirections()
-  private let known = KnownSessions()
+  private let saves = CheckpointSaves()
   /// Identifies the run in checkpoints.
   let id = UUID().uuidString.lowercased()
 
@@ -61,13 +61,12 @@ struct ReplicationSession: Sendable {
 
   /// Returns where to resume; nil for the beginning.
   func resume(_ checkpoint: String, _ direction: SyncFailure.Direction) async throws -> String? {
-    var sides = SyncCheckpoint.Sides()
-    if let own = try await local({ try $0.local(checkpoint)?.body }) {
-      let others = SyncCheckpoint(try await peer.checkpoint(checkpoint))
-      sides = SyncCheckpoint(own).common(with: others)
-    }
-    known[direction] = sides
-    return sides.position
+    guard let body = try await local({ try $0.local(checkpoint)?.body }) else { return nil }
+    let (own, other) = (
+      SyncCheckpoint(body), SyncCheckpoint(try await peer.checkpoint(checkpoint))
+    )
+    saves[direction] = (own.saves, other.saves)
+    return own.resume(with: other)
   }
 
   /// Reports that a direction transfers changes.
@@ -102,7 +101,8 @@ struct ReplicationSession: Sendable {
   /// Saves how far both sides are.
   ///
   /// - Parameter hasChanges: Whether there were changes since the last time.
-  /// - Throws: A transient ``PeerError`` if a side no longer has what it had the last time. Its checkpoint stays.
+  /// - Throws: A transient ``PeerError`` if a side has lost what was saved the last time, or if the collection was set up
+  ///   again. Its checkpoint stays.
   func save(
     _ checkpoint: String, _ direction: SyncFailure.Direction, _ sequence: String, count: Int64,
     hasChanges: Bool
@@ -110,8 +110,8 @@ struct ReplicationSession: Sendable {
     let session = SyncCheckpoint.Session(id: id, sequence: sequence, count: count)
     // The newest state, since another process may replicate the same database.
     var others = SyncCheckpoint(try await peer.checkpoint(checkpoint))
-    var sides = known[direction]
-    try others.require(sides.other)
+    var last = saves[direction]
+    try others.require(last.other)
     others.record(session)
     var isSaved = true
     do {
@@ -123,21 +123,23 @@ struct ReplicationSession: Sendable {
     }
     let description = SyncCheckpoint.Description(
       peer: peer.identity, isPush: direction == .push, date: Date())
-    let last = sides.own
-    try await localWrite { database in
+    last.own = try await localWrite { [own = last.own] database in
       // In one transaction, so that what another process saves is not lost.
       try database.store.write(retries: SyncDatabase.retries) {
-        var own = SyncCheckpoint(try database.local(checkpoint)?.body)
-        try own.require(last)
-        own.record(session)
-        var body = own.body
+        guard try checkpointID(direction) == checkpoint else {
+          throw PeerError(.unavailable, "The collection was set up again")
+        }
+        var saved = SyncCheckpoint(try database.local(checkpoint)?.body)
+        try saved.require(own)
+        saved.record(session)
+        var body = saved.body
         description.add(to: &body)
         try database.setLocal(checkpoint, body)
+        return saved.saves
       }
     }
-    sides.own = session
-    if isSaved { sides.other = session }
-    known[direction] = sides
+    if isSaved { last.other = others.saves }
+    saves[direction] = last
     if isSaved, hasChanges { progressed() }
   }
 
@@ -195,13 +197,14 @@ private final class IdleDirections: Sendable {
   func remove(_ direction: SyncFailure.Direction) { _ = idle.withLock { $0.remove(direction) } }
 }
 
-/// What the sides had when the checkpoint of a direction was read or saved last.
-private final class KnownSessions: Sendable {
-  private let known = Mutex<[SyncFailure.Direction: SyncCheckpoint.Sides]>([:])
+/// How often the checkpoints of a direction had been saved on both sides when they were read or saved last.
+private final class CheckpointSaves: Sendable {
+  typealias Sides = (own: Int64, other: Int64)
+  private let saves = Mutex<[SyncFailure.Direction: Sides]>([:])
 
-  subscript(direction: SyncFailure.Direction) -> SyncCheckpoint.Sides {
-    get { known.withLock { $0[direction] ?? SyncCheckpoint.Sides() } }
-    set { known.withLock { $0[direction] = newValue } }
+  subscript(direction: SyncFailure.Direction) -> Sides {
+    get { saves.withLock { $0[direction] ?? (0, 0) } }
+    set { saves.withLock { $0[direction] = newValue } }
   }
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import NanoDocument
+package import NanoDocument
 
 /// What a replication saves on both sides to resume: a list of sessions and how far each came.
 ///
 /// The newest session that both sides have tells where to resume: a side that was restored from a backup lacks the newest
 /// ones. The form is that of PouchDB, with a count.
-struct SyncCheckpoint: Sendable, Hashable {
+package struct SyncCheckpoint: Sendable, Hashable {
   struct Session: Sendable, Hashable {
     var id: String
     var sequence: String
@@ -16,6 +16,9 @@ struct SyncCheckpoint: Sendable, Hashable {
   }
   /// The newest first.
   var sessions: [Session] = []
+  /// How often it was saved, by any session: sessions that are not among the newest are removed.
+  private(set) var saves: Int64 = 0
+  private static let savesField = "saves"
 
   /// As many as PouchDB keeps.
   private static let maximumSessions = 5
@@ -23,6 +26,7 @@ struct SyncCheckpoint: Sendable, Hashable {
   init() {}
 
   init(_ object: DocumentObject?) {
+    saves = object?[Self.savesField]?.int64 ?? 0
     for value in object?["history"]?.array ?? [] {
       guard let session = value.object, let id = session["session_id"]?.string,
         let sequence = session["last_seq"]?.string
@@ -43,7 +47,7 @@ struct SyncCheckpoint: Sendable, Hashable {
             "count": .int($0.count),
           ]
         }),
-      "replicator": "nanostore", "version": 1,
+      Self.savesField: .int(saves), "replicator": "nanostore", "version": 1,
     ]
   }
 
@@ -74,40 +78,37 @@ struct SyncCheckpoint: Sendable, Hashable {
     }
   }
 
-  /// A session as each side has it; nil for a side that is not known to have one.
-  struct Sides: Sendable {
-    var own: Session?
-    var other: Session?
-
-    /// The position from which both sides can continue; nil for the beginning.
-    var position: String? {
-      guard let own, let other else { return nil }
-      // A process was killed between the two writes, or a side was restored: the earlier one is safe.
-      return other.count < own.count ? other.sequence : own.sequence
-    }
-  }
-
-  /// Returns the newest session that both sides have.
-  func common(with other: SyncCheckpoint) -> Sides {
+  /// Returns the position from which both sides can continue; nil for the beginning.
+  func resume(with other: SyncCheckpoint) -> String? {
     for session in sessions {
       guard let same = other.sessions.first(where: { $0.id == session.id }) else { continue }
-      return Sides(own: session, other: same)
+      // A process was killed between the two writes, or a side was restored: the earlier one is safe.
+      return same.count < session.count ? same.sequence : session.sequence
     }
-    return Sides()
+    return nil
   }
 
-  /// Checks that a side still has a session that it had before. If not, a server was restored from a backup, for example, and
-  /// may lack changes from before the position of the session.
+  /// Checks that a side has not lost what was saved. A server that was restored from a backup, for example, may lack changes
+  /// from before the position that is about to be saved.
   ///
+  /// - Parameter saves: How often it was saved the last time.
   /// - Throws: A transient error: the next attempt resumes from what both sides have.
-  func require(_ session: Session?) throws(PeerError) {
-    guard let session else { return }
-    guard sessions.contains(where: { $0.id == session.id && $0.count >= session.count }) else {
-      throw PeerError(.unavailable, "A checkpoint is missing, and the databases are compared again")
+  func require(_ saves: Int64) throws(PeerError) {
+    guard self.saves >= saves else {
+      throw PeerError(.unavailable, "A checkpoint is gone, and the databases are compared again")
     }
+  }
+
+  /// Returns a body to store over another one, which another session may have saved since it was read.
+  package static func body(_ body: DocumentObject, over stored: DocumentObject?) -> DocumentObject {
+    var body = body
+    let saves = max(SyncCheckpoint(body).saves, SyncCheckpoint(stored).saves)
+    body[savesField] = .int(saves)
+    return body
   }
 
   mutating func record(_ session: Session) {
+    saves += 1
     sessions.removeAll { $0.id == session.id }
     sessions.insert(session, at: 0)
     sessions = Array(sessions.prefix(Self.maximumSessions))

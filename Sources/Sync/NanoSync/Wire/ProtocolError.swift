@@ -22,6 +22,7 @@ package struct ProtocolError: Error, Sendable, Hashable {
     ProtocolError(400, "doc_validation", reason)
   }
 
+  package static let noDatabase = ProtocolError(404, "not_found", "Database does not exist.")
   package static let missing = ProtocolError(404, "not_found", "missing")
   package static let deleted = ProtocolError(404, "not_found", "deleted")
   package static let conflict = ProtocolError(409, "conflict", "Document update conflict.")
@@ -33,6 +34,8 @@ package struct ProtocolError: Error, Sendable, Hashable {
     case .notFound where error[.operation] == SyncDatabase.missingStub:
       self.init(412, SyncDatabase.missingStub, error.message)
     case .notFound: self.init(404, "not_found", error.message)
+    case .invalidArgument where error[.operation] == SyncDatabase.notEnabledOperation:
+      self = .noDatabase
     case .invalidJSON: self = .badRequest("invalid UTF-8 JSON")
     case .invalidKey: self.init(400, "illegal_docid", error.message)
     case .documentTooLarge: self.init(413, "document_too_large", error[.key] ?? "")
