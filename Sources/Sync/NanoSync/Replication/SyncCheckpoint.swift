@@ -101,8 +101,9 @@ package struct SyncCheckpoint: Sendable, Hashable {
 
   /// Returns a body to store over another one, which another session may have saved since it was read.
   package static func body(_ body: DocumentObject, over stored: DocumentObject?) -> DocumentObject {
+    let saves = SyncCheckpoint(stored).saves
+    guard saves > SyncCheckpoint(body).saves else { return body }
     var body = body
-    let saves = max(SyncCheckpoint(body).saves, SyncCheckpoint(stored).saves)
     body[savesField] = .int(saves)
     return body
   }
