@@ -41,8 +41,7 @@ help:
 setup:
 	@scripts/setup
 
-# Not optimized, which takes three times as long to build, and without the trait LegacyImport, which is enabled by default and needs
-# swift-crypto: a first run is mostly building.
+# Not optimized, and without the trait LegacyImport, which is enabled by default and needs swift-crypto: a first run is mostly building.
 demo: setup
 	swift build $(SWIFT_FLAGS) --disable-default-traits --product nanostore
 	@Examples/demo.sh $(PRODUCT)

@@ -130,6 +130,7 @@ struct RacingStatementTests {
     for name in ["gone", "kept"] { try store[name].save(["n": 1], key: "a") }
     try Faults.server().psql("DROP TABLE \(configuration.schema).gone")
 
-    try store.compact()
+    #expect(throws: Never.self) { try store.compact() }
+    #expect(try store["kept"].count() == 1)
   }
 }

@@ -81,8 +81,8 @@ struct PreviousBodyDefinition {
     let names = Self.triggers.map { "'\($0)'" }.joined(separator: ", ")
     return .once(
       """
-      SELECT EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid = to_regclass($1)::oid) AND (SELECT count(*) FROM pg_catalog.pg_trigger \
-      WHERE tgrelid = to_regclass($2)::oid AND tgname IN (\(names)) AND tgenabled <> 'D') <> \(Self.triggers.count)
+      SELECT EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid = to_regclass($1)::oid) \
+      AND (SELECT count(*) FROM pg_catalog.pg_trigger WHERE tgrelid = to_regclass($2)::oid AND tgname IN (\(names)) AND tgenabled <> 'D') <> \(Self.triggers.count)
       """, [.text(bodies), .text(table)])
   }
 

@@ -21,7 +21,7 @@ extension PostgresWriter {
     let new = PostgresTextIndex(
       definition: index,
       sqlName: PostgresNames.index(index.name, of: table.collection.folded.text), column: column,
-      statistics: statisticsName(index.name, table))
+      statistics: newStatisticsName(table))
     try savepoint {
       _ = try session.run(
         .once(
@@ -38,8 +38,8 @@ extension PostgresWriter {
     }
   }
 
-  /// Returns the name for the statistics of an index. A distributed table has no triggers that could keep them.
-  private func statisticsName(_ index: String, _ table: WriterTable) -> String? {
+  /// Returns a name for the statistics of an index. A distributed table has no triggers that could keep them.
+  private func newStatisticsName(_ table: WriterTable) -> String? {
     table.collection.layout == .distributed
       ? nil : "nano_counts_" + PostgresNames.random()
   }
@@ -63,7 +63,7 @@ extension PostgresWriter {
     }
     var index = index
     try fill(index, table)
-    index.statistics = statisticsName(index.definition.name, table)
+    index.statistics = newStatisticsName(table)
     try createStatistics(index, table)
     guard index.statistics != nil else { return }
     try record(index.definition.name, index.sqlName, "text", index.object, table)

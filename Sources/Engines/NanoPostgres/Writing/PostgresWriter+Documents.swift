@@ -95,12 +95,11 @@ extension PostgresWriter {
       throw noRowIDs(table, id)
     }
     let row = try DocumentRow(document, id: id, revision: 1, table.collection)
-    // Nobody can insert the key of a document that is locked. A writer that has the lock of the key waits for the document.
-    if case .stored = table.known[.key(key)] {
-    } else {
-      let locks = try lock([key], table)
-      if !locks.isEmpty { _ = try session.run(locks) }
-    }
+    // No other transaction can insert the key of a document that is locked. One that has the lock of the key waits for the
+    // document.
+    let isLocked = if case .stored = table.known[.key(key)] { true } else { false }
+    let locks = isLocked ? [] : try lock([key], table)
+    if !locks.isEmpty { _ = try session.run(locks) }
     let upsert = row.upsert(table.collection)
     let result = try runReportingViolations(row, table, upsert.sql + " RETURNING id, revision")
     try table.paths.observe(document.body)

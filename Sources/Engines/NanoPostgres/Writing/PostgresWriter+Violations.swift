@@ -81,8 +81,10 @@ extension PostgresWriter {
 
   /// Locks a document that prevents another one from being stored: the caller may act on it, so it must not be deleted
   /// afterward.
-  private func locking(_ table: WriterTable) -> PostgresSQL {
-    isSerializable && !table.isWhole ? " FOR UPDATE" : ""
+  private func locking(
+    _ table: WriterTable, _ clause: PostgresSQL = " FOR UPDATE"
+  ) -> PostgresSQL {
+    isSerializable && !table.isWhole ? clause : ""
   }
 
   /// Runs a statement that only a unique index may reject that is being created concurrently.
@@ -145,8 +147,7 @@ extension PostgresWriter {
         + "::jsonb AS body) AS new WHERE " + all
       if let own { sql += " AND t.id <> " + .value(.int(own)) }
       let found = try session.run(
-        (sql + " LIMIT 1" + locking(table) + (isSerializable && !table.isWhole ? " OF t" : ""))
-          .statement)
+        (sql + " LIMIT 1" + locking(table, " FOR UPDATE OF t")).statement)
       guard found.count > 0 else { continue }
       let error = StoreError.uniqueViolation(
         of: index.definition.name, in: table.collection.description.name,
