@@ -176,4 +176,43 @@ struct RolledBackReadTests {
     #expect(isDeleted.values == [false, true, false])
     #expect(song.title == "Gin")
   }
+
+  @Test("An object that a nested block has lost keeps the changes of the outer block")
+  func changesAfterNestedDeletion() throws {
+    let song = try read()
+    let isDeleted = Watch { song.isDeleted }
+
+    try store.write {
+      try rollingBack {
+        try store["Song"].delete(rowID: id.rowID)
+        context.refresh(song)
+        #expect(song.isDeleted)
+      }
+      #expect(!song.isDeleted && song.title == "Gin")
+      song.seconds = 5
+    }
+    try context.save()
+
+    #expect(try store["Song"].get(rowID: id.rowID)?["seconds"] == 5)
+    #expect(isDeleted.values == [false, true, false])
+  }
+
+  @Test(
+    "An object that the outer block has deleted stays deleted after a nested block is rolled back")
+  func deletedByOuterBlock() throws {
+    let song = try read()
+    let isDeleted = Watch { song.isDeleted }
+
+    try store.write {
+      try store["Song"].delete(rowID: id.rowID)
+      try rollingBack {
+        context.refresh(song)
+        #expect(song.isDeleted)
+      }
+      #expect(song.isDeleted)
+    }
+
+    #expect(song.isDeleted)
+    #expect(isDeleted.values.last == true)
+  }
 }

@@ -109,12 +109,12 @@ extension ObjectTable {
     for relationship in relationships { relationship.dissolve(object) }
     // An object without content cannot be inserted again.
     object._$object.flags = isLoaded ? [.deleted, .removed] : .removedFault
+    noteUncommittedLoss(of: id)
     if context.undoLog.isEnabled {
       removed.insert(id)
       savedRevisions[id] = nil
     }
     context.hasLostObjects = true
-    noteUncommittedLoss(of: id)
     context.updates.noteDeletion(of: object, wasDeleted: wasDeleted)
   }
 

@@ -51,7 +51,11 @@ extension ObjectTable {
   /// Called when a document is missing or cannot be read, which may be the effect of the running write block.
   func noteUncommittedLoss(of rowID: Int64) {
     guard let actions = context.store.rollbackActions else { return }
-    actions.append { [self, unowned actions] in discardUncommitted(rowID, nil, actions) }
+    let saved = savedRevisions[rowID]
+    actions.append { [self, unowned actions] in
+      savedRevisions[rowID] = saved
+      discardUncommitted(rowID, nil, actions)
+    }
   }
 
   private func discardUncommitted(
@@ -62,10 +66,14 @@ extension ObjectTable {
     context.noteRollback(actions)
     let flags = object._$object.flags
     if flags.contains(.removed) {
-      actions.onEnd { [self] in
-        guard let object = live(rowID), object._$object.flags.contains(.removed) else { return }
-        removed.remove(rowID)
-        noteRestoredByOthers(object)
+      if mayBeMissing(rowID) {
+        actions.onEnd { [self] in
+          guard let object = live(rowID), object._$object.flags.contains(.removed) else { return }
+          removed.remove(rowID)
+          noteRestoredByOthers(object)
+        }
+      } else {
+        restore(object, removedWith: flags, actions)
       }
     } else if flags.isDisjoint(with: [.inserted, .changed, .deleted]) {
       guard object._$object.isObserved else { return discardContent(of: object) }
@@ -79,6 +87,34 @@ extension ObjectTable {
     {
       // The save compares the content: it is a conflict unless the block had read what is still stored.
       object._$object.revision = content.hash
+    }
+  }
+
+  /// Returns whether the part of a transaction that was not rolled back may have deleted a document.
+  private func mayBeMissing(_ rowID: Int64) -> Bool {
+    context.store.rollbackActions != nil && (try? documents.exists(rowID: rowID)) != true
+  }
+
+  /// Makes an object a fault again whose document was missing.
+  ///
+  /// At once, because the transaction can continue, and a removed object does not note its changes; observers are
+  /// notified when it has ended.
+  private func restore(
+    _ object: any GraphObject, removedWith flags: ObjectState.Flags, _ actions: RollbackActions
+  ) {
+    removed.remove(object._$object.rowID)
+    let hadContent = object._$object.hasContent
+    object._$object.storedFlags = [.fault, .watched]
+    if object._$object.isObserved {
+      context.updates.discarded.append((object, hadContent))
+    } else {
+      for relationship in relationships { relationship.dissolve(object) }
+    }
+    actions.onEnd { [context] in
+      context.updating {
+        context.updates.noteDeletion(of: object, wasDeleted: true)
+        object._$object.observers?.flagsChanged(from: flags, to: object._$object.flags)
+      }
     }
   }
 }
