@@ -131,6 +131,12 @@ extension NewDocument {
       replacedRevision: replacedRevision, body: body, changedFields: nil, keepsType: false)
   }
 
+  /// Returns whether the document may replace a stored one; see ``replacedRevision``.
+  package func mayReplace(rowID: Int64, revision: Int64?) -> Bool {
+    guard let replacedRevision else { return true }
+    return replacedRevision == revision && (self.rowID ?? rowID) == rowID
+  }
+
   /// The preferred number of documents per insert. Arbitrary: larger batches gain little, and a SQLite statement
   /// for this many documents has 60 or 100 parameters.
   package static let batchSize = 20

@@ -123,21 +123,22 @@ extension EncryptedWriter {
       return try writer.replace(identity, with: document, in: collection)
     }
     guard let row = try row(identity, in: collection),
-      document.replacedRevision == nil || document.rowID.map({ $0 == row.id }) ?? true
+      document.mayReplace(rowID: row.id, revision: row.revision)
     else { return false }
     return try replace(row, with: document, in: collection)
   }
 
   private func row(
     _ identity: Identity, in collection: String
-  ) throws -> (id: Int64, key: DocumentKey?, type: String?)? {
-    var row: (id: Int64, key: DocumentKey?, type: String?)?
-    try inner.get(identity, in: collection) { row = ($0.rowID, $0.key, $0.type) }
+  ) throws -> (id: Int64, revision: Int64?, key: DocumentKey?, type: String?)? {
+    var row: (id: Int64, revision: Int64?, key: DocumentKey?, type: String?)?
+    try inner.get(identity, in: collection) { row = ($0.rowID, $0.revision, $0.key, $0.type) }
     return row
   }
 
   private func replace(
-    _ row: (id: Int64, key: DocumentKey?, type: String?), with document: NewDocument,
+    _ row: (id: Int64, revision: Int64?, key: DocumentKey?, type: String?),
+    with document: NewDocument,
     in collection: String
   ) throws -> Bool {
     var document = document

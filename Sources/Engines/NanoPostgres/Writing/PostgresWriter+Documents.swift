@@ -127,11 +127,7 @@ extension PostgresWriter {
     switch table.known[identity] {
     case .missing: return false
     case .stored(let known) where !table.collection.hasUniqueIndexes:
-      if let expected = document.replacedRevision,
-        expected != known.revision || document.rowID.map({ $0 != known.rowID }) ?? false
-      {
-        return false
-      }
+      guard document.mayReplace(rowID: known.rowID, revision: known.revision) else { return false }
       try replace(known, with: document, table)
       return true
     case .stored, .unknown: break

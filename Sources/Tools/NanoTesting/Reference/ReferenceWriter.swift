@@ -58,11 +58,10 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   ) throws -> Bool {
     sweep(collection)
     guard let position = state[collection]?.position(of: identity) else { return false }
-    if let revision = document.replacedRevision {
-      let found = state[collection]?.documents[position]
-      guard revision == found?.revision, [nil, found?.rowID].contains(document.rowID) else {
-        return false
-      }
+    if let found = state[collection]?.documents[position],
+      !document.mayReplace(rowID: found.rowID, revision: found.revision)
+    {
+      return false
     }
     try replace(at: position, with: document, in: collection)
     return true
