@@ -117,15 +117,33 @@ class CheckedWriter: CheckedReader, EngineWriter {
 
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
     try checked { check in
-      do {
-        let result = try writer.savepoint { try check.callerClosure(work) }
-        check.require(check.count == 1, .blockNotRunOnce)
-        return result
-      } catch {
-        // Row IDs of documents that were rolled back may be assigned again.
-        lastRowIDs = [:]
-        throw error
+      try forgettingRowIDs(check) { try writer.savepoint { try check.callerClosure(work) } }
+    }
+  }
+
+  func insertAtomically<Result>(
+    _ count: Int, into collection: String, _ work: () throws -> Result
+  ) throws -> Result {
+    try checked { check in
+      try forgettingRowIDs(check) {
+        try writer.insertAtomically(count, into: collection) { try check.callerClosure(work) }
       }
+    }
+  }
+
+  func prepareForOtherUse() throws { try checked { _ in try writer.prepareForOtherUse() } }
+
+  private func forgettingRowIDs<Result>(
+    _ check: ContractCheck, _ block: () throws -> Result
+  ) throws -> Result {
+    do {
+      let result = try block()
+      check.require(check.count == 1, .blockNotRunOnce)
+      return result
+    } catch {
+      // Row IDs of documents that were rolled back may be assigned again.
+      lastRowIDs = [:]
+      throw error
     }
   }
 

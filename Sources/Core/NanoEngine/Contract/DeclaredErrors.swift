@@ -138,6 +138,8 @@ package enum DeclaredErrors {
     "requireDecimals()": [],
     "setMetadata(_:_:)": [.invalidArgument, .invalidName, .valueNotStorable],
     "savepoint(_:)": [.invalidArgument],
+    "insertAtomically(_:into:_:)": [.invalidArgument],
+    "prepareForOtherUse()": [],
   ]
   package static let expiry: [String: Set<StoreError.Code>] = [
     "expiringCollections()": [],

@@ -35,6 +35,17 @@ package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWr
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` inside a progress closure of the transaction.
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result
+  /// Runs a block that only inserts documents into one collection, with the outcome of ``savepoint(_:)``, which an engine
+  /// may reach at a lower cost. Paths of documents that were removed again may stay recorded.
+  ///
+  /// - Parameter count: The expected number of documents.
+  /// - Throws: ``StoreError/Code/invalidArgument`` inside a progress closure of the transaction.
+  func insertAtomically<Result>(
+    _ count: Int, into collection: String, _ work: () throws -> Result
+  ) throws -> Result
+  /// Called in the block of ``insertAtomically(_:into:_:)`` before the transaction does anything but insert these
+  /// documents.
+  func prepareForOtherUse() throws
 }
 
 extension EngineWriter {
@@ -43,4 +54,12 @@ extension EngineWriter {
   }
 
   package func requireDecimals() throws {}
+
+  package func insertAtomically<Result>(
+    _ count: Int, into collection: String, _ work: () throws -> Result
+  ) throws -> Result {
+    try savepoint(work)
+  }
+
+  package func prepareForOtherUse() throws {}
 }

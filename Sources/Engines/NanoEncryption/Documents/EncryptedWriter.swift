@@ -110,10 +110,24 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
   func requireDecimals() throws { try writer.requireDecimals() }
 
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
-    // Changes before the savepoint survive its rollback.
+    try rollingBack { try writer.savepoint(work) }
+  }
+
+  func insertAtomically<Result>(
+    _ count: Int, into collection: String, _ work: () throws -> Result
+  ) throws -> Result {
+    // With an encrypted document, other rows may change.
+    guard !ring.encrypts(collection) else { return try savepoint(work) }
+    return try rollingBack { try writer.insertAtomically(count, into: collection, work) }
+  }
+
+  func prepareForOtherUse() throws { try writer.prepareForOtherUse() }
+
+  private func rollingBack<Result>(_ block: () throws -> Result) throws -> Result {
+    // Changes before the block survive its rollback.
     try flush()
     do {
-      return try writer.savepoint(work)
+      return try block()
     } catch {
       invalidate()
       throw error

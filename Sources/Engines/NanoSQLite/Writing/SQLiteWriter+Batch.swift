@@ -113,11 +113,23 @@ extension SQLiteWriter {
       return nil
     }
     table.writes += documents.count
-    for _ in documents { try noteWritten(table) }
     let last = sqlite3_last_insert_rowid(connection.handle)
+    noteUndoable(documents, kind, last: last)
+    for _ in documents { try noteWritten(table) }
     table.noteRowID(last)
     noteInserted(last, table)
     return last
+  }
+
+  private func noteUndoable(
+    _ documents: UnsafeBufferPointer<NewDocument>, _ kind: CollectionTable.Statement, last: Int64
+  ) {
+    guard insertions != nil else { return }
+    if kind == .insertBatch {
+      insertions?.note(last - Int64(documents.count) + 1...last)
+    } else {
+      for document in documents { document.rowID.map { insertions?.note($0...$0) } }
+    }
   }
 
   @inline(__always)

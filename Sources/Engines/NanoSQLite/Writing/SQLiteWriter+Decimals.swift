@@ -17,6 +17,7 @@ extension SQLiteWriter {
       return try write()
     } catch is NewDecimals {
       table.paths.forget(after: position)
+      try prepareForOtherUse()
       return try savepoint {
         preparesDecimals = true
         defer { preparesDecimals = false }
@@ -49,6 +50,7 @@ extension SQLiteWriter {
   /// Creates the indexes on fields with new decimals again, with the expressions by which decimals are sorted, and
   /// marks the file, so that earlier versions of the library, which have no decimals, do not open it.
   func noteDecimals(_ table: CollectionTable) throws {
+    try prepareForOtherUse()
     try connection.raiseFormat(to: Schema.newestFormatVersion)
     let fields = table.fieldsWithDecimals
     let new = fields.subtracting(table.decimalFields)

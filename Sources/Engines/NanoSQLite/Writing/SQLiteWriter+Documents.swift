@@ -72,6 +72,7 @@ extension SQLiteWriter {
       let id = sqlite3_last_insert_rowid(connection.handle)
       table.noteRowID(id)
       noteInserted(id, table)
+      insertions?.note(id...id)
       if let text = table.text { text.note(id) }
       try noteExpiration(document.body, ofRow: id, table)
       return id
@@ -298,7 +299,7 @@ extension SQLiteWriter {
   }
 
   /// The maximum number of rows that one scanning statement deletes. Arbitrary: their IDs take 24 MB.
-  private static let rowsPerDeletion = 1_000_000
+  static let rowsPerDeletion = 1_000_000
 
   /// Returns whether there may be more rows than one statement should delete. Row IDs are assigned
   /// consecutively.

@@ -26,14 +26,22 @@ extension SQLiteWriter {
   }
 
   /// Returns whether updating a document fires no trigger but those of every collection, and changes no index but those
-  /// and the collection's own. Determined once for each transaction, which keeps others from creating any.
+  /// and the collection's own.
   func isAlone(_ table: CollectionTable) throws -> Bool {
     if let known = table.isAlone, known.transaction == connection.transactions {
       return known.isAlone
     }
-    guard table.feed == nil, table.unfinished.isEmpty else { return false }
     replaced += 1
-    guard replaced > Self.replacementsBeforeCheck else { return false }
+    return try replaced > Self.replacementsBeforeCheck && hasOwnDefinitionsOnly(table)
+  }
+
+  /// Returns whether a collection has no triggers but those of every collection, and no indexes but those and its own on
+  /// fields. Determined once for each transaction, which keeps others from creating any.
+  func hasOwnDefinitionsOnly(_ table: CollectionTable) throws -> Bool {
+    if let known = table.isAlone, known.transaction == connection.transactions {
+      return known.isAlone
+    }
+    guard table.feed == nil, table.unfinished.isEmpty else { return false }
     let name = table.description.name
     let own = Schema.ownDefinitions(ofCollection: name, indexes: table.sqlNames.values)
     let all = try connection.all(Schema.definitions(ofCollection: name)) {

@@ -11,7 +11,9 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   /// The collections whose paths may have changed, by the name with which they were created.
   private var touched: [ExactName: CollectionTable] = [:]
   private var last: (name: String, table: CollectionTable)?
-  private var savepoints = 0
+  var savepoints = 0
+  /// The documents inserted by the innermost block of ``insertAtomically(_:into:_:)``.
+  var insertions: UndoableInsertions?
   /// Whether the first decimals of a field may be written.
   var preparesDecimals = false
   /// The number of documents that were replaced before the definitions of their tables were checked.
@@ -341,15 +343,24 @@ extension SQLiteWriter {
     savepoints += 1
     defer { savepoints -= 1 }
     let name = "nano_\(savepoints)"
-    let mark = connection.recorder?.mark
-    let (swept, free) = (expiry.swept, freeRowIDs)
     try connection.executeSavepoint("SAVEPOINT \(name)")
-    do {
+    return try undoing {
       let result = try work()
       try connection.executeSavepoint("RELEASE \(name)")
       return result
-    } catch {
+    } undo: {
       connection.undo(to: name)
+    }
+  }
+
+  /// Runs a block. If it throws, undoes its changes in the file and then in memory.
+  func undoing<Result>(_ work: () throws -> Result, undo: () -> Void) throws -> Result {
+    let mark = connection.recorder?.mark
+    let (swept, free) = (expiry.swept, freeRowIDs)
+    do {
+      return try work()
+    } catch {
+      undo()
       if let mark { connection.recorder?.undo(to: mark) }
       expiry.swept = swept
       // Discards cached collections and paths that the block added.

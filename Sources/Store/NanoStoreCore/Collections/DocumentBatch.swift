@@ -27,8 +27,7 @@ import NanoEngine
   /// `bodies`.
   @exclusivity(unchecked) private var buffered: [NewDocument] = []
   @exclusivity(unchecked) private var bodies = JSONWriter(capacity: 64)
-  /// The transaction that refers to this batch while documents are buffered, and the enclosing
-  /// batch.
+  /// The transaction that refers to this batch, and the enclosing batch.
   @exclusivity(unchecked) private var context: TransactionContext?
   private var outer: DocumentBatch?
   /// The number of documents passed to the engine at once, and how many are first written one by
@@ -55,6 +54,7 @@ import NanoEngine
 
   /// Runs a block that adds documents, and writes those that are still buffered.
   func all(_ fill: (inout JSONWriter) throws -> Void) throws {
+    begin()
     var writer = JSONWriter()
     do {
       try fill(&writer)
@@ -143,7 +143,7 @@ import NanoEngine
 
 extension DocumentBatch {
   private func buffer(_ document: consuming NewDocument) throws {
-    if context == nil { begin() }
+    if buffered.isEmpty { buffered.reserveCapacity(groupSize) }
     bodies.raw(document.body)
     buffered.append(document)
     let isFull = buffered.count == groupSize || bodies.count > Self.maximumBufferedBytes
@@ -154,11 +154,11 @@ extension DocumentBatch {
   /// Arbitrary.
   private static let maximumBufferedBytes = 1 << 20
 
+  /// Lets the transaction call ``prepareForUse()``.
   private func begin() {
     context = TransactionContext.current(of: store)
     outer = context?.batch
     context?.batch = self
-    buffered.reserveCapacity(groupSize)
   }
 
   /// Passes the buffered documents to the engine.
@@ -190,8 +190,12 @@ extension DocumentBatch {
   /// Writes the buffered documents before the caller's code uses the store. A rejected document
   /// makes the batch fail, not the caller's code.
   func prepareForUse() {
-    guard failure == nil else { return }
     try? flushBuffered()
+    do {
+      try engine.prepareForOtherUse()
+    } catch {
+      failure = failure ?? error
+    }
   }
 
   func end() {

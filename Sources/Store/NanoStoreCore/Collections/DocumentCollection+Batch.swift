@@ -160,7 +160,8 @@ extension DocumentCollection {
     _ fill: (DocumentBatch, inout JSONWriter) throws -> Void
   ) throws -> [Int64] {
     try InternalCollection.refuse(name)
-    return try writing(atomic: atomic, callsBack: true) { engine in
+    let insertions = mode == .insert ? capacity : nil
+    return try writing(atomic: atomic, insertions: insertions, callsBack: true) { engine in
       let batch = try DocumentBatch(mode, self, engine, capacity: capacity)
       defer { batch.end() }
       do {

@@ -190,7 +190,10 @@ extension Store {
     _ writer: any EngineWriter, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     let result = try work(writer)
-    if !writer.expiry.swept.isEmpty { try sweeper.removeReferences(writer) }
+    if !writer.expiry.swept.isEmpty {
+      try writer.prepareForOtherUse()
+      try sweeper.removeReferences(writer)
+    }
     return result
   }
 

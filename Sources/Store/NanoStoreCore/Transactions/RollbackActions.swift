@@ -47,13 +47,20 @@ extension Store {
 
 extension TransactionContext {
   /// Runs a block in a savepoint.
+  ///
+  /// - Parameter insertions: The expected number of documents, if the block only inserts documents.
   func nested<Result>(
-    _ writer: any EngineWriter, _ work: () throws -> Result
+    _ writer: any EngineWriter, insertions: (count: Int, collection: String)? = nil,
+    _ work: () throws -> Result
   ) throws -> Result {
-    guard let rollbackActions else { return try writer.savepoint(work) }
+    func run() throws -> Result {
+      guard let (count, collection) = insertions else { return try writer.savepoint(work) }
+      return try writer.insertAtomically(count, into: collection, work)
+    }
+    guard let rollbackActions else { return try run() }
     let known = hasReferences
     do {
-      return try rollbackActions.runNested { try writer.savepoint(work) }
+      return try rollbackActions.runNested(run)
     } catch {
       // A server has released the locks without which another transaction may create the first reference.
       hasReferences = known

@@ -163,16 +163,20 @@ extension Store {
   ///   - atomic: Whether the call, which may write several documents, is rolled back as a whole
   ///     when it throws inside a transaction that continues. A transaction of its own is always
   ///     atomic.
+  ///   - insertions: The expected number of documents, if the call is atomic and only inserts documents.
   ///   - callsBack: Whether user-supplied code runs in it, which may use the store.
   ///   - isIdempotent: Whether a write in a transaction of its own is also retried if it may have been applied.
   package func writing<Result>(
-    atomic: Bool = false, callsBack: Bool = false, isIdempotent: Bool = false,
+    atomic: Bool = false, insertions: (count: Int, collection: String)? = nil,
+    callsBack: Bool = false, isIdempotent: Bool = false,
     _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     if let context = TransactionContext.current(of: self) {
       guard let writer = context.writer else { throw Self.insideRead }
       guard atomic else { return try removingSweptReferences(writer, work) }
-      return try context.nested(writer) { try removingSweptReferences(writer, work) }
+      return try context.nested(writer, insertions: insertions) {
+        try removingSweptReferences(writer, work)
+      }
     }
     waitForQueued()
     try flush()

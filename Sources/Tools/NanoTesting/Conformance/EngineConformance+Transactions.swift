@@ -29,6 +29,18 @@ extension EngineWriter {
   }
 }
 
+extension EngineWriter {
+  /// Runs a block that inserts 30 documents or more, and then throws.
+  fileprivate func undoingInsertions(_ work: () throws -> Void) throws {
+    do {
+      try insertAtomically(30, into: "c") {
+        try work()
+        throw Rollback()
+      }
+    } catch is Rollback {}
+  }
+}
+
 extension EngineConformance {
   private static let one = Query(.comparison(.field("a"), .equal, .value(.int(1))))
 
@@ -52,6 +64,11 @@ extension EngineConformance {
       try writer.setMetadata(.int(1), "m")
       return kept
     }
+  }
+
+  private static func prepareInsertions(_ writer: any EngineWriter) throws {
+    try writer.insert(["n": 0], key: "kept")
+    try writer.createIndex(IndexDefinition(columns: [.init("n")]), in: "c")
   }
 
   private static func expectNothingChanged(
@@ -126,6 +143,41 @@ extension EngineConformance {
         try expectEqual(try writer.count(pattern, in: "c"), 2, "in the transaction")
       }
       try expectEqual(try probe.read { try $0.count(pattern, in: "c") }, 2, "afterward")
+    },
+    Check("Insertions that throw are undone, and the transaction continues") { probe in
+      try probe.write { writer in
+        try prepareInsertions(writer)
+        try writer.undoingInsertions {
+          for n in 1...30 { try writer.insert(["n": .int(Int64(n))], key: "\(n)") }
+          try expectEqual(try writer.ids().count, 31, "documents in the block")
+        }
+        try expectEqual(try writer.distinct("n", Query(), in: "c"), [.int(0)], "values afterward")
+        try writer.insertAtomically(30, into: "c") {
+          for n in 1...30 { try writer.insert(["n": .int(Int64(n))], key: "\(n)") }
+        }
+        let first = Query(.comparison(.field("n"), .equal, .value(.int(1))))
+        try expectEqual(try writer.count(first, in: "c"), 1, "found by the index")
+      }
+      try expectEqual(try probe.ids().count, 31, "documents")
+    },
+    Check("What else was written between insertions that throw is undone with them") { probe in
+      try probe.write { writer in
+        try prepareInsertions(writer)
+        try writer.undoingInsertions {
+          for n in 1...30 { try writer.insert(["n": .int(Int64(n))]) }
+          try writer.prepareForOtherUse()
+          try writer.save(["n": 99], key: "kept")
+          try writer.insert([:], into: "added")
+          try writer.undoingInsertions {
+            for n in 31...60 { try writer.insert(["n": .int(Int64(n))]) }
+          }
+          for n in 31...60 { try writer.insert(["n": .int(Int64(n))]) }
+        }
+        try writer.insert(["n": 61])
+      }
+      let numbers = try probe.read { try $0.distinct("n", Query(), in: "c") }
+      try expectEqual(numbers, [.int(0), .int(61)], "remaining values")
+      try expectEqual(try probe.ids(in: "added"), [], "documents of another collection")
     },
     Check("A transaction sees its own writes") { probe in
       try probe.write { writer in

@@ -141,4 +141,10 @@ final class FailingWriter: FailingReader, EngineWriter {
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
     try counted().savepoint(work)
   }
+  func insertAtomically<Result>(
+    _ count: Int, into collection: String, _ work: () throws -> Result
+  ) throws -> Result {
+    try counted().insertAtomically(count, into: collection, work)
+  }
+  func prepareForOtherUse() throws { try writer.prepareForOtherUse() }
 }

@@ -19,12 +19,13 @@ extension DocumentCollection {
 
   @inline(__always)
   func writing<Result>(
-    atomic: Bool = false, callsBack: Bool = false, isIdempotent: Bool = false,
-    _ work: (any EngineWriter) throws -> Result
+    atomic: Bool = false, insertions: Int? = nil, callsBack: Bool = false,
+    isIdempotent: Bool = false, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     try inTurn {
       try store.writing(
-        atomic: atomic, callsBack: callsBack, isIdempotent: isIdempotent, work)
+        atomic: atomic, insertions: insertions.map { ($0, name) }, callsBack: callsBack,
+        isIdempotent: isIdempotent, work)
     }
   }
 
