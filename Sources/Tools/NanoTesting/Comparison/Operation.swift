@@ -17,7 +17,8 @@ package enum Operation: Sendable, Hashable {
   /// Sets the values that queries use for missing fields.
   case setDefaults(DocumentObject)
   case rebuildIndexes
-  /// Runs the operations in a savepoint and rolls it back.
+  /// Runs the operations in a savepoint and rolls it back. If the first ones are insertions, undoes them as those of a
+  /// batch.
   indirect case rolledBack([Operation])
 
   /// The outcome of an operation, on which engines must agree.
@@ -95,12 +96,26 @@ package enum Operation: Sendable, Hashable {
     _ then: () throws -> Void
   ) throws -> Outcome {
     var outcomes: [Outcome] = []
+    func run(_ operations: some Sequence<Operation>) throws {
+      for operation in operations {
+        outcomes.append(try operation.apply(to: writer, collection, then: then))
+      }
+    }
+    let insertions = operations.prefix { if case .insert = $0 { true } else { false } }
     do {
-      try writer.savepoint {
-        for operation in operations {
-          outcomes.append(try operation.apply(to: writer, collection, then: then))
+      if insertions.isEmpty {
+        try writer.savepoint {
+          try run(operations)
+          throw Rollback()
         }
-        throw Rollback()
+      } else {
+        // The number decides whether SQLite's engine uses a savepoint.
+        try writer.insertAtomically(100, into: collection) {
+          try run(insertions)
+          try writer.prepareForOtherUse()
+          try run(operations.dropFirst(insertions.count))
+          throw Rollback()
+        }
       }
     } catch is Rollback {}
     return .rolledBack(outcomes)

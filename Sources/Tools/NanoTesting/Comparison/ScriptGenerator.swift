@@ -139,7 +139,9 @@ package struct ScriptGenerator {
         ? .rebuildIndexes : .setIndexing(random.pick(IndexingPolicy.allCases))
     default:
       guard depth > 0 else { return insertions(1)[0] }
-      return .rolledBack(try (0..<random.number(1...3)).map { _ in try operation(depth - 1) })
+      let first = random.oneIn(2) ? insertions(random.number(1...4)) : []
+      return .rolledBack(
+        first + (try (0..<random.number(1...3)).map { _ in try operation(depth - 1) }))
     }
   }
 
