@@ -86,11 +86,11 @@ extension ProgramGenerator {
     case 9:
       return .saveObject(
         name, Figure(id: self.key(), name: words(), list: [random.number(0...3)]))
-    case 10: return .insertAll(name, (0..<random.number(0...4)).map { _ in object() })
+    case 10: return .insertAll(name, (0..<batchSize(0...4)).map { _ in object() })
     case 11:
       return .writeAll(
         name, random.oneIn(2) ? .insert : .save,
-        (0..<random.number(1...3)).map { _ in .init(object: object(), key: self.key()) })
+        (0..<batchSize(1...3)).map { _ in .init(object: object(), key: self.key()) })
     case 12: return .edit(name, target(), changes(), replacing: random.oneIn(2))
     case 13, 14: return .update(name, target(), changes())
     case 15: return .updateFound(name, query(), changes())
@@ -104,5 +104,10 @@ extension ProgramGenerator {
       if random.oneIn(10) { return .removeAll(name) }
       return random.oneIn(3) ? .removeFound(name, query()) : .remove(name, target())
     }
+  }
+
+  /// Returns a number of documents: rarely one for which the engine makes other statements than for a few.
+  private mutating func batchSize(_ usual: ClosedRange<Int>) -> Int {
+    random.number(random.oneIn(10) ? 20...24 : usual)
   }
 }
