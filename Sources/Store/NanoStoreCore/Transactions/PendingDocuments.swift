@@ -20,7 +20,7 @@ struct PendingDocuments {
     /// Whether a later save of the same document is in the buffer.
     var isSuperseded = false
   }
-  private struct Identity: Hashable {
+  fileprivate struct Identity: Hashable {
     let collection: ExactName
     let key: DocumentKey
     /// Collection names are equal if they differ only in the case of ASCII letters.
@@ -92,13 +92,28 @@ extension [PendingDocuments.Entry] {
   /// Writes the last save of each document, or all in their order if a document needs a unique value that another one has
   /// only had in between.
   func write(to writer: any EngineWriter) throws {
-    let last = filter { !$0.isSuperseded }
-    guard last.count < count else { return try forEach { try $0.save(to: writer) } }
+    guard contains(where: \.isSuperseded) else { return try forEach { try $0.save(to: writer) } }
     do {
-      try writer.savepoint { for entry in last { try entry.save(to: writer) } }
+      try writer.savepoint { for entry in lastSaves { try entry.save(to: writer) } }
     } catch let error as StoreError where error.code == .uniqueViolation {
       for entry in self { try entry.save(to: writer) }
     }
+  }
+
+  /// The last save of each document, in the order of their first ones, in which new documents get their row IDs.
+  private var lastSaves: [PendingDocuments.Entry] {
+    var last: [PendingDocuments.Entry] = []
+    var positions: [PendingDocuments.Identity: Int] = [:]
+    for entry in self {
+      let identity = PendingDocuments.Identity(entry.collection, entry.key)
+      if let position = positions[identity] {
+        last[position] = entry
+      } else {
+        positions[identity] = last.count
+        last.append(entry)
+      }
+    }
+    return last
   }
 }
 
