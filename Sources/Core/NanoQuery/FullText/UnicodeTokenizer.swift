@@ -13,7 +13,7 @@ enum UnicodeTokenizer {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
       .decimalNumber, .letterNumber, .otherNumber, .privateUse:
       return !laterLetters.contains(scalar.value)
-    case .unassigned: return true
+    case .unassigned: return !isReadAsReplacement(scalar)
     default: return isNewer(scalar) || formerLetters.contains(scalar.value)
     }
   }
@@ -24,6 +24,11 @@ enum UnicodeTokenizer {
     0x19C8, 0x19C9, 0x1CF2, 0x1CF3,
   ])
   private static let formerLetters: Set<UInt32> = [0x1885, 0x1886]
+
+  /// Returns whether SQLite reads a character as U+FFFD: the last two of the first plane.
+  private static func isReadAsReplacement(_ scalar: Unicode.Scalar) -> Bool {
+    (0xFFFE...0xFFFF).contains(scalar.value)
+  }
 
   private static func isASCIIWord(_ value: UInt32) -> Bool {
     (0x30...0x39).contains(value) || (0x41...0x5A).contains(value) || (0x61...0x7A).contains(value)
@@ -49,6 +54,7 @@ enum UnicodeTokenizer {
     if scalar.value < 0x80 {
       return (0x41...0x5A).contains(scalar.value) ? lowercase(scalar) : scalar
     }
+    if isReadAsReplacement(scalar) { return "\u{FFFD}" }
     guard tokens == .words else { return lowercase(scalar) }
     return isAccent(scalar) ? nil : withoutAccents(lowercase(scalar))
   }
