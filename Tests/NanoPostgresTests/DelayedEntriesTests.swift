@@ -39,9 +39,9 @@ struct DelayedEntriesTests {
   /// The number of the advisory lock that a query of deletions waits for.
   private static let lock = 4_711
 
-  /// Lets each query of the deletions of a feed wait for an advisory lock, in the middle of its statement: also if its
-  /// conditions leave none, as while another test's transaction is older than the deletion. `OFFSET` keeps them out of the
-  /// view.
+  /// Lets each query of the deletions of a feed wait for an advisory lock, in the middle of its statement: even if its
+  /// conditions match no row, for example while another test's transaction is older than the deletion. `OFFSET 0` keeps the
+  /// conditions from being pushed into the view.
   private static func pause(_ store: Store) throws {
     let found = try store.sql(
       """

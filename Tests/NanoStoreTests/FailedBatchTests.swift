@@ -42,7 +42,7 @@ struct FailedBatchTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("Documents and indexes are as they were before")
+  @Test("A failed batch leaves documents and indexes unchanged")
   func unchanged() throws {
     try store.write {
       #expect(code { try people.insert(rejected()) } == .uniqueViolation)
@@ -66,7 +66,7 @@ struct FailedBatchTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("What the code of its values has written is undone, too")
+  @Test("Writes made by the inserted sequence are undone")
   func otherWrites() throws {
     let first = try #require(try people.find(Field("n") == 1).fetch().first?.rowID)
     let (people, store) = (people, store)
@@ -86,7 +86,7 @@ struct FailedBatchTests {
     #expect(try store["before"].count() == 1)
   }
 
-  @Test("What a trigger has written is undone, too", .sqlite)
+  @Test("Rows written by a trigger are undone", .sqlite)
   func trigger() throws {
     try store.execute("CREATE TABLE audit(id INTEGER)")
     try store.execute(
@@ -100,7 +100,7 @@ struct FailedBatchTests {
     try expectUnchanged()
   }
 
-  @Test("A change feed has no entries of it", .sqlite)
+  @Test("A change feed has no entries for a failed batch", .sqlite)
   func feed() throws {
     try people.setChangeTracking(.on)
 

@@ -11,8 +11,9 @@ enum WorkerThreads {
   /// - Throws: ``CommandFailure`` if the process can open fewer than three more files.
   static func start() throws {
     let probes = (0..<3).map { _ in open("/dev/null", O_RDONLY | O_CLOEXEC) }
+    let isFull = probes.contains { $0 < 0 } && (errno == EMFILE || errno == ENFILE)
     for probe in probes where probe >= 0 { close(probe) }
-    guard probes.allSatisfy({ $0 >= 0 }) else {
+    guard !isFull else {
       throw CommandFailure(message: "Too many files are open; close some, or raise the limit")
     }
     let started = DispatchSemaphore(value: 0)

@@ -35,8 +35,8 @@ package protocol EngineWriter: EngineReader, EngineDocumentWriter, EngineIndexWr
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` inside a progress closure of the transaction.
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result
-  /// Runs a block that only inserts documents into one collection, with the outcome of ``savepoint(_:)``, which an engine
-  /// may reach at a lower cost. Paths of documents that were removed again may stay recorded.
+  /// Runs a block that only inserts documents into one collection, with the effect of ``savepoint(_:)``, possibly
+  /// at a lower cost. Paths of documents that were removed again may stay recorded.
   ///
   /// - Parameter count: The expected number of documents.
   /// - Throws: ``StoreError/Code/invalidArgument`` inside a progress closure of the transaction.

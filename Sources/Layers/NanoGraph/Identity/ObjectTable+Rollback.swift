@@ -68,7 +68,9 @@ extension ObjectTable {
     if flags.contains(.removed) {
       if mayBeMissing(rowID) {
         actions.onEnd { [self] in
-          guard let object = live(rowID), object._$object.flags.contains(.removed) else { return }
+          guard let object = live(rowID), object._$object.flags.contains(.removed),
+            (try? documents.exists(rowID: rowID)) != false
+          else { return }
           removed.remove(rowID)
           noteRestoredByOthers(object)
         }
@@ -95,7 +97,7 @@ extension ObjectTable {
     context.store.rollbackActions != nil && (try? documents.exists(rowID: rowID)) != true
   }
 
-  /// Makes an object a fault again whose document was missing.
+  /// Makes an object whose document was missing a fault again.
   ///
   /// At once, because the transaction can continue, and a removed object does not note its changes; observers are
   /// notified when it has ended.

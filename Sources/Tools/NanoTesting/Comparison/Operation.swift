@@ -110,7 +110,7 @@ package enum Operation: Sendable, Hashable {
         }
       } else {
         // The number decides whether SQLite's engine uses a savepoint.
-        try writer.insertAtomically(100, into: collection) {
+        try writer.insertAtomically(1_000, into: collection) {
           try run(insertions)
           try writer.prepareForOtherUse()
           try run(operations.dropFirst(insertions.count))

@@ -30,10 +30,10 @@ extension EngineWriter {
 }
 
 extension EngineWriter {
-  /// Runs a block that inserts 30 documents or more, and then throws.
+  /// Runs a block that inserts documents, and then throws.
   fileprivate func undoingInsertions(_ work: () throws -> Void) throws {
     do {
-      try insertAtomically(30, into: "c") {
+      try insertAtomically(1_000, into: "c") {
         try work()
         throw Rollback()
       }
@@ -152,7 +152,7 @@ extension EngineConformance {
           try expectEqual(try writer.ids().count, 31, "documents in the block")
         }
         try expectEqual(try writer.distinct("n", Query(), in: "c"), [.int(0)], "values afterward")
-        try writer.insertAtomically(30, into: "c") {
+        try writer.insertAtomically(1_000, into: "c") {
           for n in 1...30 { try writer.insert(["n": .int(Int64(n))], key: "\(n)") }
         }
         let first = Query(.comparison(.field("n"), .equal, .value(.int(1))))
@@ -160,7 +160,7 @@ extension EngineConformance {
       }
       try expectEqual(try probe.ids().count, 31, "documents")
     },
-    Check("What else was written between insertions that throw is undone with them") { probe in
+    Check("Other writes in a failed batch of insertions are undone with it") { probe in
       try probe.write { writer in
         try prepareInsertions(writer)
         try writer.undoingInsertions {

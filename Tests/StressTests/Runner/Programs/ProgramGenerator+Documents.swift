@@ -106,8 +106,10 @@ extension ProgramGenerator {
     }
   }
 
-  /// Returns a number of documents: rarely one for which the engine makes other statements than for a few.
+  /// Returns a number of documents, occasionally large enough for the engine's batch statements, or for a batch without
+  /// a savepoint.
   private mutating func batchSize(_ usual: ClosedRange<Int>) -> Int {
-    random.number(random.oneIn(10) ? 20...24 : usual)
+    if random.oneIn(40) { return random.number(100...104) }
+    return random.number(random.oneIn(10) ? 20...24 : usual)
   }
 }
