@@ -25,7 +25,7 @@ extension Store {
   ///   - progress: Called with values from 0 to 1. If it throws, the call ends and leaves nothing
   ///     behind.
   /// - Returns: A report of what was recovered, and what was not and why.
-  /// - Throws: ``StoreError/Code/cannotOpen`` if there is no file,
+  /// - Throws: ``StoreError/Code/cannotOpen`` if there is no file, or the process has too few file descriptors left,
   ///   ``StoreError/Code/alreadyExists`` if the new file exists and must not be replaced,
   ///   ``StoreError/Code/notADatabase`` if nothing in the file resembles a store. Nothing was
   ///   created.
@@ -34,7 +34,9 @@ extension Store {
     from path: String, to destination: String, replacing: Bool = false,
     progress: ((Double) throws -> Void)? = nil
   ) throws -> RecoveryReport {
-    try SQLiteEngine.recover(
+    let warmup = try DispatchWarmup()
+    defer { warmup.wait() }
+    return try SQLiteEngine.recover(
       from: path, to: BackupDestination(path: destination, replacing: replacing),
       progress: progress)
   }

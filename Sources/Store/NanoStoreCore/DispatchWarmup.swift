@@ -2,7 +2,7 @@
 
 import Dispatch
 import Foundation
-import NanoDocument
+package import NanoDocument
 import Synchronization
 
 /// Starts libdispatch while file descriptors are available for it.
@@ -10,7 +10,7 @@ import Synchronization
 /// On Linux, its first worker thread opens an epoll instance, an event descriptor and a timer, and
 /// terminates the process if it cannot (`_dispatch_epoll_init`). Every `await` and every live query
 /// depends on it.
-struct DispatchWarmup {
+package struct DispatchWarmup {
   private static let hasStarted = Atomic(false)
   /// Nil once libdispatch has started.
   private let started: DispatchSemaphore?
@@ -20,7 +20,7 @@ struct DispatchWarmup {
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if the process has too few descriptors left. The next
   ///   call tries again.
-  init() throws(StoreError) {
+  package init() throws(StoreError) {
     #if os(Linux)
       guard !Self.hasStarted.load(ordering: .acquiring) else {
         started = nil
@@ -40,7 +40,7 @@ struct DispatchWarmup {
   }
 
   /// Waits until libdispatch has started. May be called several times.
-  func wait() {
+  package func wait() {
     guard let started, !Self.hasStarted.load(ordering: .acquiring) else { return }
     started.wait()
     started.signal()

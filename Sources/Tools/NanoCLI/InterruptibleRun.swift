@@ -9,8 +9,7 @@ import Synchronization
 /// `SIGHUP` has no effect on a process that ignores it because `nohup` has started it.
 ///
 /// Blocks the signals and waits for them on a dedicated thread, because a signal handler may call only
-/// async-signal-safe functions. Create it before any other thread, since existing threads do not inherit the mask,
-/// except those of libdispatch, which block these signals themselves.
+/// async-signal-safe functions. Create it before any other thread, since existing threads do not inherit the mask.
 final class InterruptibleRun: Sendable {
   private struct State {
     var task: Task<Void, Never>?

@@ -46,7 +46,6 @@ package struct Nanostore: ParsableCommand {
     signal(SIGPIPE, SIG_IGN)
     do {
       var command = try command(of: CommandArguments.text())
-      try WorkerThreads.start()
       do {
         try command.run()
       } catch let error as ValidationError {
