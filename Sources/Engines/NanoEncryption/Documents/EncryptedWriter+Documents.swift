@@ -128,18 +128,16 @@ extension EncryptedWriter {
     return try replace(row, with: document, in: collection)
   }
 
-  private func row(
-    _ identity: Identity, in collection: String
-  ) throws -> (id: Int64, revision: Int64?, key: DocumentKey?, type: String?)? {
-    var row: (id: Int64, revision: Int64?, key: DocumentKey?, type: String?)?
+  private typealias Row = (id: Int64, revision: Int64?, key: DocumentKey?, type: String?)
+
+  private func row(_ identity: Identity, in collection: String) throws -> Row? {
+    var row: Row?
     try inner.get(identity, in: collection) { row = ($0.rowID, $0.revision, $0.key, $0.type) }
     return row
   }
 
   private func replace(
-    _ row: (id: Int64, revision: Int64?, key: DocumentKey?, type: String?),
-    with document: NewDocument,
-    in collection: String
+    _ row: Row, with document: NewDocument, in collection: String
   ) throws -> Bool {
     var document = document
     document.key = row.key

@@ -27,9 +27,7 @@ extension EngineWriter {
       }
     } catch is Rollback {}
   }
-}
 
-extension EngineWriter {
   /// Runs a block that inserts documents, and then throws.
   fileprivate func undoingInsertions(_ work: () throws -> Void) throws {
     do {
