@@ -39,7 +39,8 @@ extension Store {
       SyncConnection(
         database: database,
         makePeer: try target.peerMaker(
-          for: options.databaseNames[database.name] ?? database.name),
+          for: options.databaseNames[database.name] ?? database.name,
+          creates: options.createsDatabases && direction != .pull),
         options: try options.replication(database, direction, mode))
     }
     return Sync(connections, store: self)

@@ -14,8 +14,9 @@ struct SyncConnection: Sendable {
 }
 
 extension SyncTarget {
+  /// - Parameter creates: Whether a collection that does not exist in a store of this process is created.
   func peerMaker(
-    for name: String
+    for name: String, creates: Bool
   ) throws -> @Sendable () async throws -> any SyncPeer {
     switch form {
     case .url(let url, let credentials):
@@ -24,7 +25,11 @@ extension SyncTarget {
     case .store(let store):
       let database = try SyncDatabase(store[name])
       return {
-        try await store.onWriterAlone { try database.enable() }
+        do {
+          try await store.onWriterAlone { try database.enable(creates: creates) }
+        } catch let error as StoreError where error.code == .notFound {
+          throw PeerError(.noDatabase, error.message)
+        }
         return try LocalPeer(database)
       }
     }

@@ -19,7 +19,7 @@ public struct SyncOptions: Sendable {
   public var defaultRules = ConflictRules()
   /// The name of the database for a collection, if it is another one.
   public var databaseNames: [String: String] = [:]
-  /// Whether databases that do not exist at the other side are created by a push.
+  /// Whether databases that do not exist at the other side, or collections of the other store, are created by a push.
   public var createsDatabases = true
   /// The number of changes that are transferred between two checkpoints.
   public var batchDocuments = 2_000

@@ -36,6 +36,18 @@ import Testing
     }
   }
 
+  @Test("A number of remaining changes that cannot be right is limited")
+  func pendingOutOfRange() async throws {
+    for (number, expected) in [("9223372036854775807", Int(Int32.max)), ("-5", 0)] {
+      try await ScriptedServer.serving { _ in
+        .json(200, Self.feed([Self.row(1)], #","last_seq":"9-x","pending":\#(number)"#))
+      } peer: { peer, _ in
+        let page = try await peer.changes(since: nil, limit: 2, filter: .all, waits: false)
+        #expect(page.pending == expected)
+      }
+    }
+  }
+
   @Test("A position of any form is passed back as it came")
   func positions() async throws {
     let forms = [

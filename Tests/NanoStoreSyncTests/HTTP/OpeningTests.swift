@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import NanoStore
 import NanoSync
+import NanoTestSupport
 import Testing
 
 @testable import NanoStoreSync
@@ -38,6 +40,25 @@ import Testing
         _ = try await peer.open(creates: true)
         #expect(server.log.suffix(3) == ["GET /notes/", "PUT /notes/", "GET /notes/"])
       }
+    }
+  }
+
+  @Test(
+    "A collection of another store that does not exist is created only by a push that may do so",
+    arguments: [SyncDirection.pull, .push], [false, true])
+  func createsCollection(direction: SyncDirection, creates: Bool) async throws {
+    let (mine, other) = (try anyStore(), try anyStore())
+    try await mine["films"].save(["n": 1], key: "a")
+    var options = SyncOptions()
+    options.createsDatabases = creates
+    let sync = try mine.replicate(
+      ["films"], with: .store(other), direction: direction, mode: .once, options: options)
+    if direction == .push, creates {
+      #expect(try await sync.finish().pushed == 1)
+    } else {
+      let error = await #expect(throws: SyncError.self) { try await sync.finish() }
+      #expect(error?.kind == .notFound)
+      #expect(try await other.collections().isEmpty)
     }
   }
 

@@ -76,6 +76,48 @@ import Testing
     }
   }
 
+  @Test func `A sync with nothing to push notices a lost connection, and pulls again later`()
+    async throws
+  {
+    let (device, served) = (try anyStore(), try anyStore())
+    try await device["films"].save(["n": 1], key: "a")
+    try await FaultyProxy.running(before: 1) { proxy in
+      let sync = try device.replicate(["films"], with: .url(proxy.url))
+      try await TrialServer.running(served) { port in
+        proxy.serverPort = port
+        sync.retry()
+        for await status in sync.updates where status.phase == .idle { break }
+      }
+      for await status in sync.updates where status.phase == .offline { break }
+
+      try await served["films"].save(["n": 2], key: "b")
+      try await TrialServer.running(served) { port in
+        proxy.serverPort = port
+        sync.retry()
+        for try await films in device["films"].find().updates() where films.count == 2 { break }
+        await sync.stop()
+      }
+    }
+  }
+
+  @Test func `A push that fails once beside a pull that does not is repeated`() async throws {
+    let (device, served) = (try anyStore(), try anyStore())
+    try await device["films"].save(["n": 1], key: "a")
+    try await TrialServer.running(served) { port in
+      try await FaultyProxy.running(before: port) { proxy in
+        let sync = try device.replicate(["films"], with: .url(proxy.url))
+        for await status in sync.updates where status.phase == .idle { break }
+        proxy.plan([.status(503)])
+
+        try await device["films"].save(["n": 2], key: "b")
+
+        for try await films in served["films"].find().updates() where films.count == 2 { break }
+        #expect(proxy.faults == 1)
+        await sync.stop()
+      }
+    }
+  }
+
   @Test func `A document that is tried again is pulled only while it matches the selector`()
     async throws
   {

@@ -82,6 +82,29 @@ import Testing
     #expect(try database.revision("alien-1979")?.hasPrefix("1-") == true)
   }
 
+  @Test func `A document under a new key is deleted under the former one if it is written first`()
+    async throws
+  {
+    let scratch = try Scratch()
+    let store = try Store(.file(scratch.file("a.db")))
+    let database = try SyncDatabase(store["films"])
+    try database.enable()
+    try await store["films"].save(["title": "Alien"], key: "alien")
+    let other = try anyDatabase()
+    func replicate() async throws {
+      try await Replication(other, with: LocalPeer(database), ReplicationOptions()) { _ in }.run()
+    }
+    try await replicate()
+    try scratch.shell("a.db", "UPDATE films SET key = 'alien-1979'")
+
+    let edit = DocumentEdit(id: "alien-1979", parent: nil, body: ["title": "Other"])
+    #expect(throws: StoreError.self) { try database.edit([edit])[0].get() }
+
+    try await replicate()
+    #expect(try await other.collection.find().keys() == ["alien-1979"])
+    #expect(try await store.verify().isEmpty)
+  }
+
   @Test func `Rows that other programs insert, change and delete have revisions`() throws {
     let scratch = try Scratch()
     let store = try Store(.file(scratch.file("a.db")))

@@ -76,7 +76,8 @@ extension HTTPPeer {
     guard let shell = try? DocumentObject(json: splitter.shell, dialect: .plain) else {
       throw answer.invalid()
     }
-    let pending = shell["pending"]?.int64.map { Int(clamping: $0) }
+    // Clamped because a status adds it up with other numbers, and a peer can send any.
+    let pending = shell["pending"]?.int64.map { Int(min(max($0, 0), Int64(Int32.max))) }
     guard
       let end = shell["last_seq"].flatMap({ sequence($0) }) ?? last
         ?? (changes.isEmpty ? since ?? "0" : nil)

@@ -65,6 +65,8 @@ package final class HTTPPeer: SyncPeer {
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
     // The replication decides when to try again.
     configuration.connectionPool.retryConnectionEstablishment = false
+    // Otherwise a refused connection is an error only after the timeout, on Apple platforms.
+    configuration.networkFrameworkWaitForConnectivity = false
     return configuration
   }
 

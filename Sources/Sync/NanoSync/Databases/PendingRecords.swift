@@ -33,6 +33,9 @@ struct PendingRecords {
     var record = records[key] ?? RevisionRecord(key)
     guard saved[key] == nil, !deleted.contains(key), !record.isHidden else { return record }
     if let document = documents[key] {
+      if let rowID = document.rowID, record.row?.rowID != rowID {
+        try assignFormerKeys(ofRow: rowID, except: key, &state, database, writer)
+      }
       if try database.assign(document, &record, &state, writer) { changedKeys.insert(key) }
       // What has no revision must not be replaced: it would be lost. The row of a foreign document does not tell.
       if document.revision == nil { _ = try DocumentMapping.parts(of: document) }
@@ -48,6 +51,23 @@ struct PendingRecords {
     }
     records[key] = record
     return record
+  }
+
+  /// A row to which another program has given another key, or that is another document now, is deleted under the former key.
+  /// Only the previous body tells, which the row loses when it gets a revision.
+  private mutating func assignFormerKeys(
+    ofRow rowID: Int64, except key: DocumentKey, _ state: inout SyncState,
+    _ database: SyncDatabase, _ writer: any EngineWriter
+  ) throws {
+    for former in try database.formerKeys(ofRow: rowID, writer) where former != key {
+      guard saved[former] == nil, !deleted.contains(former),
+        var record = try records[former] ?? database.record(former, writer),
+        record.row?.rowID == rowID
+      else { continue }
+      try database.assignDeletion(&record, &state, writer)
+      records[former] = record
+      changedKeys.insert(former)
+    }
   }
 
   /// Returns the content of the winning revision if it is live.

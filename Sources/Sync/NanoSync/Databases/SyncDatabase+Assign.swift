@@ -161,6 +161,12 @@ extension SyncDatabase {
     return keys
   }
 
+  /// The keys under which a row may have been known, the present one included.
+  func formerKeys(ofRow rowID: Int64, _ writer: any EngineWriter) throws -> [DocumentKey] {
+    let former = try writer.formerKeys(ofRows: [rowID], in: name)[rowID]
+    return try (former.map { [$0] } ?? []) + previousKey(ofRow: rowID, writer)
+  }
+
   /// A document that got another key, or whose row is another document now, is deleted under the former key.
   private func assignFormerKey(
     _ former: DocumentKey, ofRow rowID: Int64, _ known: inout [DocumentKey: RevisionRecord],

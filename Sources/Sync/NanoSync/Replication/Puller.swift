@@ -42,7 +42,7 @@ struct Puller: Sendable {
         // Meanwhile, the next page is stored. One page is finished after another.
         try await finishing.next()
         finishing.addTask { [saves] in
-          if !wanted.isEmpty { try await resolveConflicts(wanted) }
+          try await resolveConflicts(of: current.ids, received: wanted)
           if isMoved {
             try await session.save(
               checkpoint, .pull, current.last, count: saves, hasChanges: !current.ids.isEmpty)
@@ -98,7 +98,7 @@ struct Puller: Sendable {
       let wanted = try await wanted(page.changes)
       let failed = try await pull(wanted, &portion, matching: selector)
       try await session.update(&retries, of: some, failed, .pull)
-      if !wanted.isEmpty { try await resolveConflicts(wanted.compactMap(\.first?.id)) }
+      try await resolveConflicts(of: some, received: wanted.compactMap(\.first?.id))
     }
   }
 
@@ -259,15 +259,34 @@ struct Puller: Sendable {
     return failed
   }
 
+  /// Resolves the conflicts of changed documents by the rules.
+  ///
+  /// - Parameter received: Those of which revisions were received.
+  private func resolveConflicts(of ids: [String], received: [String]) async throws {
+    // A deletion beside an edit is no recorded conflict, so that one that was received earlier, and not resolved because
+    // of an interruption or a failure, is only found here: the changes come again until the checkpoint is saved.
+    let some = options.rules.deletions == .deletionWins ? ids : received
+    if !some.isEmpty { try await resolveConflicts(some) }
+  }
+
   /// Resolves the conflicts of documents by the rules.
   ///
   /// - Parameter ids: The documents; nil for all.
   private func resolveConflicts(_ ids: [String]?) async throws {
     let exact = ids.map { Set($0.map { ExactName($0) }) }
     let rules = options.rules
-    var candidates = try await session.local { try $0.conflictedIDs() }
-    if let exact { candidates = candidates.filter { exact.contains(ExactName($0)) } }
-    if rules.deletions == .deletionWins, let exact { candidates = exact.map(\.text) }
+    var candidates: [String] = []
+    if rules.deletions == .deletionWins, let ids {
+      for start in stride(from: 0, to: ids.count, by: Self.idsPerRequest) {
+        let some = Array(ids[start...].prefix(Self.idsPerRequest))
+        candidates += try await session.local { database in
+          try database.revisions(some).filter { $0.value.leaves.count > 1 }.map(\.id)
+        }
+      }
+    } else {
+      candidates = try await session.local { try $0.conflictedIDs() }
+      if let exact { candidates = candidates.filter { exact.contains(ExactName($0)) } }
+    }
     for id in candidates {
       do {
         note(try await resolve(id, rules), id)

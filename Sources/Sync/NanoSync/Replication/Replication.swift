@@ -114,7 +114,10 @@ package final class Replication: Sendable {
     try await withThrowingTaskGroup(of: Void.self) { group in
       if session.options.pulls { group.addTask { try await Puller(session: session).run() } }
       if session.options.pushes { group.addTask { try await Pusher(session: session).run() } }
-      try await group.waitForAll()
+      guard session.options.isContinuous else { return try await group.waitForAll() }
+      // An error of one direction ends the other one too, which would not end by itself: while there is nothing to push,
+      // for example, a push does not notice that the peer is unreachable. `waitForAll` waits for it.
+      while try await group.next() != nil {}
     }
     // What the pull resolved, the push may have missed.
     if session.options.pulls, session.options.pushes, !session.options.isContinuous {

@@ -19,6 +19,8 @@ package struct SyncCheckpoint: Sendable, Hashable {
   /// How often it was saved, by any session: sessions that are not among the newest are removed.
   private(set) var saves: Int64 = 0
   private static let savesField = "saves"
+  /// Arbitrary: far more than any session saves, and exact in other JSON parsers.
+  private static let maximumSaves: Int64 = 1 << 53
 
   /// As many as PouchDB keeps.
   private static let maximumSessions = 5
@@ -26,7 +28,9 @@ package struct SyncCheckpoint: Sendable, Hashable {
   init() {}
 
   init(_ object: DocumentObject?) {
-    saves = object?[Self.savesField]?.int64 ?? 0
+    // Another program can have stored any number, which the next save increases.
+    let count = object?[Self.savesField]?.int64 ?? 0
+    saves = (0..<Self.maximumSaves).contains(count) ? count : 0
     for value in object?["history"]?.array ?? [] {
       guard let session = value.object, let id = session["session_id"]?.string,
         let sequence = session["last_seq"]?.string
