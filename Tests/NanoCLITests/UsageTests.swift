@@ -80,6 +80,8 @@ struct UsageTests {
       (["copy", "db", "db2", "--batch", "0"], ["copy"]),
       (["watch", "db", "c", "--count", "0"], ["watch"]),
       (["inspect", "db", "--time-limit", "9223372036854775807"], ["inspect"]),
+      (["inspect", "postgresql://localhost/db", "--immutable"], ["inspect"]),
+      (["serve", "db", "--host", "0.0.0.0"], ["serve"]),
     ] { try expectUsage(arguments, of: path) }
   }
 

@@ -50,7 +50,7 @@ struct InspectorCommand: AsyncParsableCommand {
     do {
       try await server.run(stopsOnSignals: true) { [arguments, options] port in
         let origin = "http://\(Self.name(for: arguments)):\(port)"
-        print("Inspector of \(options.location): \(origin)/\(token.text)/")
+        print(TerminalText.text("Inspector of \(options.location): \(origin)/\(token.text)/"))
         print(
           options.allowsWrites ? "Pages may change the store." : "The store is opened read-only.")
         print("Press Control-C to stop.")
@@ -60,8 +60,9 @@ struct InspectorCommand: AsyncParsableCommand {
       }
     } catch {
       let reason = ListeningFailure.reason(error)
+      let host = TerminalText.text(arguments.host)
       throw Self.failure(
-        "The inspector cannot listen on \(arguments.host), port \(arguments.port): \(reason)")
+        "The inspector cannot listen on \(host), port \(arguments.port): \(reason)")
     }
     try store.close()
   }

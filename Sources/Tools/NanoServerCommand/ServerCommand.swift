@@ -36,9 +36,8 @@ struct ServerCommand: AsyncParsableCommand {
       try await server.run(stopsOnSignals: true) { [arguments] port in
         let host = arguments.host.contains(":") ? "[\(arguments.host)]" : arguments.host
         let scheme = arguments.certificate == nil ? "http" : "https"
-        print(
-          "Serving \(InspectedStore.displayName(of: arguments.database)) at \(scheme)://\(host):\(port)/"
-        )
+        let name = InspectedStore.displayName(of: arguments.database)
+        print(TerminalText.text("Serving \(name) at \(scheme)://\(host):\(port)/"))
         if arguments.users == nil {
           print("Everyone who can connect may read and write; --users restricts access.")
         }
@@ -50,8 +49,9 @@ struct ServerCommand: AsyncParsableCommand {
       throw Self.failure(InspectedStore.sentence(error))
     } catch {
       let reason = ListeningFailure.reason(error)
+      let host = TerminalText.text(arguments.host)
       throw Self.failure(
-        "The server cannot listen on \(arguments.host), port \(arguments.port): \(reason)")
+        "The server cannot listen on \(host), port \(arguments.port): \(reason)")
     }
     try store.close()
   }
@@ -62,11 +62,6 @@ struct ServerCommand: AsyncParsableCommand {
     configuration.port = arguments.port
     configuration.hostNames = arguments.hostNames
     configuration.allowsAnonymous = arguments.allowAnonymous
-    guard arguments.users != nil || arguments.allowAnonymous || configuration.isLocal else {
-      throw ValidationError(
-        "Other machines can reach \(arguments.host): --users is required, or --allow-anonymous if "
-          + "everyone may read and write")
-    }
     configuration.allowsCreatingDatabases = arguments.manageDatabases
     configuration.allowsDeletingDatabases = arguments.manageDatabases
     if !arguments.collections.isEmpty {

@@ -251,4 +251,20 @@ struct HostileRequestTests {
     // A limit of 0 has no time after which a request would be within it.
     #expect(limiter.secondsToWait("address 24999", now: now) == 3_600)
   }
+
+  @Test("A document that is too large is refused in a list too, whether it is local or not")
+  func tooLarge() async throws {
+    let server = try TestServer { $0.maximumDocument = 1_000 }
+    _ = try await server.send("PUT", "/notes")
+    let text = String(repeating: "x", count: 1_000)
+    for id in ["n1", "_local/n1"] {
+      let document = #"{"_id":"\#(id)","text":"\#(text)"}"#
+      let answers = [
+        try await server.send("PUT", "/notes/\(id)", Array(document.utf8)),
+        try await server.send("POST", "/notes/_bulk_docs", Array(#"{"docs":[\#(document)]}"#.utf8)),
+      ]
+      #expect(answers.map(\.status) == [413, 413])
+      #expect(try await server.send("GET", "/notes/\(id)").status == 404)
+    }
+  }
 }

@@ -23,7 +23,8 @@ public struct SyncRules: Sendable {
   public var canRead: @Sendable (_ user: SyncUser, _ database: String) async throws -> Bool = {
     _, _ in true
   }
-  /// Whether a user who may read a database may write to it; everyone by default. Checkpoints are not subject to it.
+  /// Whether a user who may read a database may write to it; everyone by default. Checkpoints are not subject to
+  /// it, nor are administrators who compact the database or change its settings.
   public var canWrite: @Sendable (_ user: SyncUser, _ database: String) async throws -> Bool = {
     _, _ in true
   }

@@ -47,7 +47,8 @@ extension SyncHandler {
       let short = access.request.method == "GET" ? try await Self.short(content, in: store) : nil
       return .stream(contentType: type, length: length, headers: headers) { write in
         if let short { return try await write(Array(short)) }
-        for try await piece in store.stream(of: content) { try await write(Array(piece)) }
+        // In pieces, each read on its own: a stream would occupy a connection of the store for as long as the client reads.
+        try await ByteRanges.write(0..<length, of: content, in: store, write)
       }
     }
     if ranges.count == 1 {

@@ -84,7 +84,7 @@ struct MultipartMessage: Sendable {
       switch segment {
       case .bytes(let bytes): try await write(bytes)
       case .content(let attachment):
-        for try await piece in store.stream(of: attachment) { try await write(Array(piece)) }
+        try await ByteRanges.write(0..<Int(attachment.length), of: attachment, in: store, write)
       }
     }
   }

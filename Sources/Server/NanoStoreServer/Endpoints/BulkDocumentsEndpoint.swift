@@ -26,8 +26,14 @@ extension SyncHandler {
     let items = try values.map { value in
       let object = try DocumentParser.object(value)
       let item = try BulkItem(object, isReplicated: isReplicated)
-      if bytes.count > configuration.maximumDocument, case .document(let document) = item {
-        try DocumentParser.checkSize(document, limit: configuration.maximumDocument)
+      if bytes.count > configuration.maximumDocument {
+        switch item {
+        case .document(let document):
+          try DocumentParser.checkSize(document, limit: configuration.maximumDocument)
+        case .local(let name, let body, _):
+          try DocumentParser.checkSize(
+            body ?? [:], of: "_local/\(name)", limit: configuration.maximumDocument)
+        }
       }
       return item
     }

@@ -86,6 +86,7 @@ extension SyncHandler {
     guard access.isAdministrator else {
       throw ProtocolError(401, "unauthorized", "You are not a server admin.")
     }
+    try access.requireWriting()
     let asked = try await revisionLists(access.request)
     let purged = try await access.served.write { try $0.purge(asked.map) }
     return .json(

@@ -41,9 +41,14 @@ enum DocumentParser {
 
   /// Checks the length of a document, whose attachments do not count.
   static func checkSize(_ document: WireDocument, limit: Int) throws(ProtocolError) {
-    // Most are far below the limit, which a look at the fields shows.
-    guard SyncJSON.bytes(document.body).count <= limit else {
-      throw ProtocolError(413, "document_too_large", document.id ?? "")
+    try checkSize(document.body, of: document.id, limit: limit)
+  }
+
+  static func checkSize(
+    _ body: DocumentObject, of id: String?, limit: Int
+  ) throws(ProtocolError) {
+    guard SyncJSON.bytes(body).count <= limit else {
+      throw ProtocolError(413, "document_too_large", id ?? "")
     }
   }
 }

@@ -64,5 +64,8 @@ package struct InspectOptions: ParsableArguments {
       throw ValidationError("--time-limit is 1 to \(Self.maximumTimeLimit)")
     }
     guard !write || !immutable else { throw ValidationError("--immutable excludes --write") }
+    guard !immutable || StoreLocation.isFile(database) else {
+      throw ValidationError("--immutable requires a file")
+    }
   }
 }

@@ -9,10 +9,7 @@ package enum InspectedStore {
   package static func open(
     _ location: String, allowsWrites: Bool, isImmutable: Bool
   ) throws -> Store {
-    guard !isImmutable || StoreLocation.isFile(location) else {
-      throw CommandFailure(message: "--immutable requires a file")
-    }
-    return try StoreLocation.openStore(at: location, allowsWrites ? .changing : .reading) {
+    try StoreLocation.openStore(at: location, allowsWrites ? .changing : .reading) {
       $0.isImmutable = isImmutable
       // Commits of other processes appear on the page within 0.2 seconds.
       $0.changeInterval = .milliseconds(50)

@@ -84,5 +84,16 @@ package struct ServeOptions: ParsableArguments {
     guard users == nil || !allowAnonymous else {
       throw ValidationError("--users excludes --allow-anonymous")
     }
+    guard users != nil || allowAnonymous || isLocal else {
+      throw ValidationError(
+        "Other machines can reach \(TerminalText.text(host)): --users is required, or --allow-anonymous if everyone may "
+          + "read and write")
+    }
+  }
+
+  /// Whether the address belongs to the loopback interface, as the server decides it.
+  private var isLocal: Bool {
+    let name = host.lowercased()
+    return ["localhost", "::1", "[::1]"].contains(name) || name.hasPrefix("127.")
   }
 }
