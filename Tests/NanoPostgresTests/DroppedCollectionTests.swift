@@ -95,6 +95,30 @@ struct DroppedCollectionTests {
     }
   }
 
+  @Test("A transaction older than the collection does not find it without types")
+  func lateTypes() throws {
+    let stores = try stores()
+    let items = stores[1]["items"]
+    func create() throws { try stores[0]["items"].save(Document([:], key: "a", type: "Car")) }
+    try create()
+    try stores[0]["others"].save(["n": 1], key: "a")
+    for isKnown in [false, true] {
+      if isKnown { #expect(try items.types() == ["Car"]) }
+      let code = Faults.code {
+        try stores[1].read {
+          _ = try stores[1]["others"].count()
+          try stores[0].write {
+            try stores[0]["items"].drop()
+            try create()
+          }
+          _ = try items.types()
+        }
+      }
+      #expect(code == .locked)
+      #expect(try items.types() == ["Car"])
+    }
+  }
+
   @Test("A transaction older than the collection does not take its feed for a restored one")
   func lateFeed() throws {
     let stores = try stores()

@@ -141,4 +141,35 @@ struct LostUpdateTests {
       #expect(try run.number("b") == 1)
     }
   }
+
+  @Test(
+    "A deletion by a query removes from bags what it deletes and nothing else, with either isolation",
+    arguments: Isolation.allCases)
+  func deletedFromBags(isolation: Isolation) throws {
+    for isKnown in [true, false] {
+      let run = try Interleaving(2, isolation, isKnown: isKnown) { store in
+        let items = store["items"]
+        let bag = try store.bag(named: "both")
+        try bag.add(items.save(["n": 0], key: "a"))
+        try bag.add(items.save(["n": 1], key: "b"))
+        try bag.save()
+      }
+      defer { run.end() }
+      try run[0].step {
+        try $0["items"].update("a", set: ["n": 1])
+        try $0["items"].update("b", set: ["n": 0])
+      }
+
+      let deletion = try run[1].start { try $0["items"].find("[n] = 0").delete() }
+      #expect(deletion.isBlocked)
+      #expect(try run[0].commit() == nil)
+      #expect(try deletion.value() == 1)
+      #expect(try run[1].commit() == nil)
+
+      let bag = try #require(try run.observer.bags(named: "both").first)
+      #expect(try run.number("a") == 1)
+      #expect(try run.number("b") == nil)
+      #expect(try bag.documents().map(\.key) == ["a"])
+    }
+  }
 }

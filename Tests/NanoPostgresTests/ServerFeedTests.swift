@@ -19,28 +19,6 @@ struct ServerFeedTests {
     return (store, store["films"], configuration.schema)
   }
 
-  private func values(_ films: DocumentCollection) throws -> [Int64: Int64] {
-    var values: [Int64: Int64] = [:]
-    for document in try films.find().fetch() {
-      values[document.rowID!] = try Follower.value(of: document)
-    }
-    return values
-  }
-
-  /// Reads until the follower knows the stored documents; transactions of other tests delay entries.
-  private func follow(
-    _ follower: Follower, _ films: DocumentCollection, limit: Int = 1_000
-  ) throws {
-    try Faults.wait(for: "the entries") {
-      do {
-        try follower.catchUp(films, limit: limit)
-        return follower.values == (try values(films))
-      } catch let error as StoreError where error.isRetryable {
-        return false
-      }
-    }
-  }
-
   // The horizon waits for transactions of other tests, which may continue on this thread.
   private func onThread(_ test: @escaping @Sendable () throws -> Void) async throws {
     try await Faults.onThread(test)
@@ -91,7 +69,7 @@ struct ServerFeedTests {
     try await late
     let values = try await Faults.onThread {
       let follower = Follower()
-      try follow(follower, films)
+      try follower.follow(films)
       return follower.values.values.sorted()
     }
     #expect(values == [1, 2])
@@ -187,9 +165,9 @@ struct ServerFeedTests {
         "INSERT INTO films (key, added, revision, body) VALUES ('last', 0, 1, '{\"n\": 105}')",
       ]
       for statement in statements {
-        try follow(follower, films)
+        try follower.follow(films)
         try server.psql("SET search_path = \(schema);\n" + statement, url: url)
-        try follow(follower, films)
+        try follower.follow(films)
       }
       #expect(follower.resets.isEmpty)
       #expect(Set(follower.deletedKeys).isSuperset(of: ["1", "2", "4", "raw", "copied", "moved"]))
@@ -218,7 +196,7 @@ struct ServerFeedTests {
       for number in 0..<5 as Range<Int64> { try films.save(["n": .int(number)], key: "\(number)") }
       try films.delete("3")
       let follower = Follower()
-      try follow(follower, films)
+      try follower.follow(films)
       let database = "restored_" + schema
       let url = server.url().replacing("/plain", with: "/" + database)
       try server.psql("CREATE DATABASE \(database)")
@@ -233,11 +211,11 @@ struct ServerFeedTests {
       let restored = try Store.postgres(url, engine: configuration)
       defer { try? restored.close() }
       try restored["films"].save(["n": 10], key: "1")
-      try follow(follower, restored["films"])
+      try follower.follow(restored["films"])
       #expect(follower.resets == [.restored])
       try restored["films"].save(["n": 11], key: "2")
       try restored["films"].delete("0")
-      try follow(follower, restored["films"])
+      try follower.follow(restored["films"])
       #expect(follower.resets == [.restored])
     }
   }
@@ -249,16 +227,16 @@ struct ServerFeedTests {
       defer { try? store.close() }
       try films.save(["n": 1], key: "a")
       let follower = Follower()
-      try follow(follower, films)
+      try follower.follow(films)
       try films.setChangeTracking(.off)
       #expect(Faults.code { _ = try films.changes(since: nil) } == .invalidArgument)
       try films.setChangeTracking(.on)
-      try follow(follower, films)
+      try follower.follow(films)
       #expect(follower.resets == [.restarted])
       try films.drop()
       try films.setChangeTracking(.on)
       try films.save(["n": 3], key: "b")
-      try follow(follower, films)
+      try follower.follow(films)
       #expect(follower.resets == [.restarted, .restarted])
     }
   }
@@ -271,7 +249,7 @@ struct ServerFeedTests {
       try films.save(["n": 1], key: "a")
       try films.save(["n": 2], key: "b")
       let follower = Follower()
-      try follow(follower, films)
+      try follower.follow(films)
       try films.save(["n": 3], key: "a")
       try films.delete("b")
       try films.save(["n": 4], key: "c")
@@ -279,16 +257,16 @@ struct ServerFeedTests {
       let file = try Store.file(scratch.file("copy.db"))
       defer { try? file.close() }
       try store.copy(to: file)
-      try follow(follower, file["films"])
+      try follower.follow(file["films"])
       try file["films"].save(["n": 5], key: "d")
       try file["films"].save(["n": 6], key: "c")
-      try follow(follower, file["films"])
+      try follower.follow(file["films"])
       let second = try TestDatabase.store(Faults.configuration())
       defer { try? second.close() }
       try file.copy(to: second)
       try second["films"].save(["n": 7], key: "e")
       try second["films"].delete("c")
-      try follow(follower, second["films"])
+      try follower.follow(second["films"])
       #expect(follower.resets.isEmpty)
     }
   }
@@ -300,7 +278,7 @@ struct ServerFeedTests {
       defer { try? store.close() }
       for key in ["a", "b", "c", "d"] { try films.save(["n": 1], key: key) }
       let follower = Follower()
-      try follow(follower, films)
+      try follower.follow(films)
       try store.write { for key in ["a", "b", "c"] { try films.delete(key) } }
       var between: FeedPosition?
       try Faults.wait(for: "the first deletion") {
@@ -342,7 +320,7 @@ struct ServerFeedTests {
       #expect(try films.pruneTombstones(before: .now.addingTimeInterval(60)) == 1)
 
       let follower = Follower()
-      try follow(follower, films, limit: 1)
+      try follower.follow(films, limit: 1)
 
       #expect(follower.resets.isEmpty)
     }
@@ -414,100 +392,5 @@ struct ServerFeedTests {
     var last = 0
     while last == 0 { last = try #require(try await counts.next()) }
     #expect(last == 1)
-  }
-
-  @Test(
-    "With 16 writers, delays before commits, and kills, a reader that resumes at random misses nothing"
-  )
-  func manyWriters() async throws {
-    try await onThread {
-      let configuration = Faults.configuration { $0.maximumConnections = 20 }
-      let store = try TestDatabase.store(configuration)
-      defer { try? store.close() }
-      let films = store["films"]
-      try films.setChangeTracking(.on)
-      let each = 40 * Faults.rounds
-      let running = Atomic(16)
-      let seed = Faults.seed
-      let hasRead = Atomic(false)
-      Faults.inThreads(18) { thread in
-        var random = SplitMix(seed: seed &+ UInt64(thread))
-        do {
-          if thread == 16 {
-            try kill(
-              store, configuration.schema, while: { running.load(ordering: .relaxed) > 0 }, &random)
-          } else if thread == 17 {
-            try read(films, while: { running.load(ordering: .relaxed) > 0 }, &random)
-            hasRead.store(true, ordering: .relaxed)
-          } else {
-            for number in 0..<each { write(store, Int64(thread * each + number), &random) }
-            running.subtract(1, ordering: .relaxed)
-          }
-        } catch {
-          Issue.record(error, "seed \(seed)")
-        }
-      }
-      let isRead = hasRead.load(ordering: .relaxed)
-      #expect(isRead)
-    }
-  }
-
-  /// Writes some documents in one transaction, which may be killed.
-  private func write(_ store: Store, _ number: Int64, _ random: inout SplitMix) {
-    let keys = (0..<random.number(1...3)).map { _ in "\(random.number(0...30))" }.sorted()
-    let (deletes, delay) = (random.oneIn(4), random.number(0...8))
-    do {
-      try store.write(retries: 5) {
-        for key in keys {
-          if deletes {
-            try store["films"].delete(key)
-          } else {
-            try store["films"].save(["n": .int(number)], key: key)
-          }
-        }
-        usleep(UInt32(delay * 500))
-      }
-    } catch let error as StoreError
-      where error.isRetryable || error.code == .outcomeUnknown
-    {
-      // The stored documents tell.
-    } catch {
-      Issue.record(error)
-    }
-  }
-
-  private func kill(
-    _ store: Store, _ schema: String, while isRunning: () -> Bool, _ random: inout SplitMix
-  ) throws {
-    while isRunning() {
-      usleep(UInt32(random.number(5...30)) * 1_000)
-      try Faults.server().psql(
-        """
-        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%\(schema)%' \
-        AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1
-        """)
-    }
-  }
-
-  /// Follows the feed with new followers that continue at saved positions.
-  private func read(
-    _ films: DocumentCollection, while isRunning: () -> Bool, _ random: inout SplitMix
-  ) throws {
-    var followers = (0..<3).map { _ in Follower() }
-    var isLast = false
-    while !isLast {
-      isLast = !isRunning()
-      let follower = followers.randomElement(using: &random) ?? followers[0]
-      do { try follower.catchUp(films, limit: random.number(1...50)) } catch let error as StoreError
-        where error.isRetryable
-      {
-        isLast = false
-      }
-    }
-    for follower in followers {
-      try follow(follower, films)
-      #expect(follower.resets.isEmpty)
-    }
-    followers = []
   }
 }

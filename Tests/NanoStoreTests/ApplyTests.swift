@@ -30,6 +30,20 @@ struct ApplyTests {
     #expect(try accounts.find().sorted(by: "n").fetch().map { $0["n"] } == [4, 10, 30])
   }
 
+  @Test("New documents of a batch are in the order of its writes")
+  func order() throws {
+    try accounts.save(["n": 0], key: "known")
+    let keys = ["c", "a", "d", "b"]
+
+    let writes = try accounts.apply(
+      keys.map { .insert(["n": 1], key: $0) } + [.save(["n": 1], key: "e")]
+    ).writes
+
+    let rowIDs = writes.compactMap(\.rowID)
+    #expect(rowIDs.count == 5 && rowIDs == rowIDs.sorted())
+    #expect(try accounts.find("[n] = 1").keys() == keys + ["e"])
+  }
+
   @Test("A batch with a known operation ID is not applied again and returns the first outcome")
   func idempotent() throws {
     let id = UUID()

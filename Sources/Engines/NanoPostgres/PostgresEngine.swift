@@ -8,7 +8,8 @@ import NanoSQL
 /// An engine that stores documents in tables of a PostgreSQL server, version 14 or later.
 ///
 /// Write transactions run concurrently. One locks the documents that it reads or writes until it ends, and the whole
-/// collection when it runs a query, so transactions are serializable. Readers never wait for other transactions.
+/// collection when it runs a query, so transactions are serializable. Readers wait for other transactions only while
+/// these change some definitions, which docs/POSTGRES.md lists.
 package final class PostgresEngine: Engine {
   let core: PostgresCore
   /// Servers that may lag behind; `nil` if there are none.

@@ -7,22 +7,28 @@ package final class KeptBlobs: Sendable {
   private struct Entry {
     weak var blob: (any KeptBlob)?
   }
-  private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+  /// Nil once they are closed.
+  private let entries = Mutex<[ObjectIdentifier: Entry]?>([:])
 
   package init() {}
 
-  package func add(_ blob: any KeptBlob) {
-    entries.withLock { $0[ObjectIdentifier(blob)] = Entry(blob: blob) }
+  /// - Returns: False if the engine is being closed: the blob is not closed with it.
+  @discardableResult
+  package func add(_ blob: any KeptBlob) -> Bool {
+    entries.withLock { entries in
+      entries?[ObjectIdentifier(blob)] = Entry(blob: blob)
+      return entries != nil
+    }
   }
 
   package func remove(_ blob: any KeptBlob) {
-    entries.withLock { $0[ObjectIdentifier(blob)] = nil }
+    entries.withLock { $0?[ObjectIdentifier(blob)] = nil }
   }
 
   package func closeAll() {
     let open = entries.withLock { entries in
-      defer { entries = [:] }
-      return entries.values.compactMap(\.blob)
+      defer { entries = nil }
+      return entries?.values.compactMap(\.blob) ?? []
     }
     for blob in open { blob.close() }
   }

@@ -9,6 +9,8 @@ package struct TransactionUse: Sendable {
   package var keys: [DocumentKey]?
   /// The row IDs of the documents that it reads or writes, if it uses no keys.
   package private(set) var rowIDs: [Int64] = []
+  /// Whether no other transaction may write to the collection until this one ends, whatever the isolation.
+  package private(set) var isExclusive = false
   /// The number of new documents without a key among ``keys``.
   package var newDocuments: Int
 
@@ -16,6 +18,11 @@ package struct TransactionUse: Sendable {
     self.collection = collection
     self.keys = keys
     self.newDocuments = newDocuments
+  }
+
+  package init(exclusive collection: String) {
+    self.init(collection, keys: nil)
+    isExclusive = true
   }
 
   package init(_ collection: String, rowIDs: [Int64]) {

@@ -18,7 +18,10 @@ extension PostgresEngine {
           return nil
         }
         let kept = PostgresKeptBlob(record, reader, session, self)
-        keptBlobs.add(kept)
+        guard keptBlobs.add(kept) else {
+          kept.close()
+          throw PostgresPool.closed
+        }
         return kept
       } catch {
         session.end()

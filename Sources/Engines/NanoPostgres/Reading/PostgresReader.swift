@@ -237,10 +237,13 @@ class PostgresReader: EngineReader {
   }
 
   func types(in collection: String) throws -> [String] {
-    guard let found = try self.collection(collection) else { return [] }
-    var sql = PostgresSQL("SELECT DISTINCT type FROM \(found.table) WHERE type IS NOT NULL")
-    if let visible = found.isVisible(at: time(found)) { sql += " AND " + visible }
-    let rows = try session.run(sql.statement)
+    let executed = try execute(collection) { metadata in
+      let found = metadata.collection
+      var sql = PostgresSQL("SELECT DISTINCT type FROM \(found.table) WHERE type IS NOT NULL")
+      if let visible = found.isVisible(at: time(found)) { sql += " AND " + visible }
+      return ((), [sql.statement])
+    }
+    guard let rows = executed?.results.first else { return [] }
     return (0..<rows.count).map { rows.text($0, 0) }.sorted { $0.isBefore($1) }
   }
 

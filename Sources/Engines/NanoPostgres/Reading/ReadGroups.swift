@@ -28,6 +28,10 @@ final class ReadGroups: Sendable {
       && read.collection.incarnation == others[0].collection.incarnation
   }
 
+  /// How long a group waits for a lock, in milliseconds: a change of definitions can hold it for long, and only gets on
+  /// their own can be canceled. Arbitrary, as that of ``GroupStatement``.
+  private static let lockTimeout: Int64 = 100
+
   /// Reads a document.
   ///
   /// - Parameters:
@@ -56,10 +60,10 @@ final class ReadGroups: Sendable {
     defer { session.end() }
     let keys = Array(Set(reads.map(\.key)))
     let collection = reads[0].collection
-    guard
-      let rows = try? session.run(
-        core.get(keys, collection, at: core.time(collection)))
-    else {
+    let limits: PostgresSQL =
+      "SELECT set_config('lock_timeout', " + .value(.text("\(lockTimeout)ms")) + ", true)"
+    let get = core.get(keys, collection, at: core.time(collection))
+    guard let rows = try? session.run([limits.statement, get])[1] else {
       return reads.map { _ in .alone }
     }
     var rowsByKey: [ExactName: Int] = [:]

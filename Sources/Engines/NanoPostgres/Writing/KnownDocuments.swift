@@ -67,7 +67,7 @@ struct KnownDocuments {
   private var byRowID: [Int64: KnownDocument] = [:]
   /// `nil` values are keys without a document.
   private var rowIDs: [DocumentKey: Int64?] = [:]
-  /// Row IDs that are reserved for new documents.
+  /// Row IDs that are reserved for new documents, in descending order: the last one is used next.
   var reserved: [Int64] = []
 
   /// Arbitrary: enough for a batch of writes, and little memory.

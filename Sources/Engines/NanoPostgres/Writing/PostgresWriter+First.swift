@@ -113,7 +113,7 @@ extension PostgresWriter {
 
   /// Whether a use locks the collection as a whole, and not its keys.
   private func locksWhole(_ use: TransactionUse) -> Bool {
-    guard let keys = use.keys else { return isSerializable }
+    guard let keys = use.keys else { return isSerializable || use.isExclusive }
     let maximum = PostgresLocks.maximumKeys
     return keys.count > maximum && Set(keys).count > maximum
   }
@@ -147,7 +147,7 @@ extension PostgresWriter {
     }
     for key in missing { table.known.noteMissing(key) }
     guard use.reservesRowIDs else { return }
-    table.known.reserved = (0..<results[1].count).map { results[1].int($0, 0) }
+    table.known.reserved = (0..<results[1].count).map { results[1].int($0, 0) }.sorted(by: >)
   }
 }
 

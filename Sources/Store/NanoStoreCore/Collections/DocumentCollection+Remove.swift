@@ -31,7 +31,11 @@ extension DocumentCollection {
   /// Deletes the documents that match a query, and the references to them.
   func remove(_ query: Query, _ writer: any EngineWriter) throws -> Int {
     try InternalCollection.refuse(name)
-    guard try store.hasReferences(writer), try store.references.exist(to: name, writer) else {
+    guard try store.hasReferences(writer) else { return try writer.delete(query, from: name) }
+    // The statements below must see the same documents, or references would be removed to other documents than those
+    // that are deleted. At read committed, each statement sees what others have committed before it.
+    try writer.prepare([TransactionUse(exclusive: name)])
+    guard try store.references.exist(to: name, writer) else {
       return try writer.delete(query, from: name)
     }
     return try writer.savepoint {
