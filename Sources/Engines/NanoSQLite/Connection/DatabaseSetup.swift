@@ -38,6 +38,10 @@ struct DatabaseSetup {
       PRAGMA mmap_size = \(configuration.mappedSize);
       PRAGMA temp_store = \(configuration.temporaryStorage.rawValue);
       """)
+    // On Apple platforms, a plain sync leaves the data in the cache of the disk. Elsewhere, this has no effect.
+    if configuration.durability == .full {
+      try connection.execute("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
+    }
     // SQLite before 3.41 considers its own JSON functions unsafe, which indexes on elements need. The store's
     // functions cannot be used in a schema either way.
     if sqlite3_libversion_number() >= 3_041_000 {
@@ -62,12 +66,16 @@ struct DatabaseSetup {
 
   /// Checks that the file is a store, or initializes it as one if it is new.
   func run() throws {
-    let application = try number("PRAGMA application_id")
-    let version = try number("PRAGMA user_version")
-    if application == Schema.applicationID {
-      guard version <= Schema.newestFormatVersion else { throw newer(version) }
-    } else {
-      try requireEmpty(application)
+    // In one transaction, since another process may be creating the store.
+    let application = try connection.consistently {
+      let application = try number("PRAGMA application_id")
+      let version = try number("PRAGMA user_version")
+      if application == Schema.applicationID {
+        guard version <= Schema.newestFormatVersion else { throw newer(version) }
+      } else {
+        try requireEmpty(application)
+      }
+      return application
     }
     guard !configuration.isReadOnly else { return }
     try requireWritable()
@@ -122,8 +130,8 @@ struct DatabaseSetup {
 
   private func setJournalMode() throws {
     let requested = isFile ? configuration.journalMode.rawValue : "memory"
-    let actual = try connection.first(SQLFragment("PRAGMA journal_mode = \(requested)")) {
-      $0.text(0)
+    let actual = try retryingWhileLocked {
+      try connection.first(SQLFragment("PRAGMA journal_mode = \(requested)")) { $0.text(0) }
     }
     guard isFile, actual != requested else {
       // A log is opened by the first read after the switch to it. It is deleted on closing only if this connection
@@ -134,6 +142,21 @@ struct DatabaseSetup {
     throw StoreError(
       .readOnly, "The journal mode of the file cannot be set",
       [.expected: requested, .actual: (actual ?? nil) ?? ""])
+  }
+
+  /// Tries again until the busy timeout is over. SQLite does not call the busy handler if two connections change the
+  /// journal mode at once, because both hold the lock that the other one needs.
+  private func retryingWhileLocked<Result>(_ work: () throws -> Result) throws -> Result {
+    let end = ContinuousClock.now + configuration.busyTimeout
+    while true {
+      do {
+        return try work()
+      } catch let error as StoreError where error.code == .locked {
+        guard ContinuousClock.now < end else { throw error }
+        // As SQLite's own handler pauses on average.
+        sqlite3_sleep(10)
+      }
+    }
   }
 
   /// Creates the internal tables. Another process may be doing the same concurrently.

@@ -22,6 +22,16 @@ final class UnfinishedFile {
 
   private static func newName(_ path: String) -> String { path + mark + UUID().uuidString }
 
+  /// Returns the path of the file that is locked for a temporary file.
+  private static func locked(_ copy: String) -> String {
+    #if canImport(Darwin)
+      // Apple's kernel makes a lock of `flock` conflict with those that SQLite sets on the same file in this process.
+      copy + ".lock"
+    #else
+      copy
+    #endif
+  }
+
   deinit { remove() }
 
   private static let mark = ".nanostore-"
@@ -38,7 +48,7 @@ final class UnfinishedFile {
         close(descriptor)
         copy = Self.newName(path)
       }
-      descriptor = open(copy, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode)
+      descriptor = open(Self.locked(copy), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode)
       guard descriptor >= 0 else {
         throw SystemError.error("The file cannot be created", path: path, errno)
       }
@@ -46,6 +56,12 @@ final class UnfinishedFile {
       flock(descriptor, LOCK_EX | LOCK_NB)
       // Another process may have considered it abandoned before it was locked.
     } while isRemoved
+    guard Self.locked(copy) != copy else { return }
+    let file = open(copy, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode)
+    guard file >= 0 else {
+      throw SystemError.error("The file cannot be created", path: path, errno)
+    }
+    close(file)
   }
 
   private var isRemoved: Bool {
@@ -81,7 +97,12 @@ final class UnfinishedFile {
   private func syncFolder() throws(StoreError) {
     let folder = open(NSString(string: path).deletingLastPathComponent, O_RDONLY)
     defer { if folder >= 0 { close(folder) } }
-    let isSynced = folder >= 0 && fsync(folder) == 0
+    #if canImport(Darwin)
+      // A plain sync leaves the data in the cache of the disk; some file systems have no other.
+      let isSynced = folder >= 0 && (fcntl(folder, F_FULLFSYNC) == 0 || fsync(folder) == 0)
+    #else
+      let isSynced = folder >= 0 && fsync(folder) == 0
+    #endif
     guard !isSynced, errno != EINVAL, errno != EACCES else { return }
     throw SystemError.error(
       "The file is in place, but the rename may not survive a power loss", path: path, errno)
@@ -100,6 +121,7 @@ final class UnfinishedFile {
     for part in ["", damaged] {
       for suffix in suffixes { unlink(copy + part + suffix) }
     }
+    if locked(copy) != copy { unlink(locked(copy)) }
   }
 
   /// Removes files for this destination whose processes have ended.
@@ -118,8 +140,8 @@ final class UnfinishedFile {
   private static let identifierLength = UUID().uuidString.count
 
   private static func isAbandoned(_ copy: String) -> Bool {
-    let file = open(copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    // Its companion files are removed after it.
+    let file = open(locked(copy), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    // Other files are removed after it, or were created after it.
     guard file >= 0 else { return errno == ENOENT }
     defer { close(file) }
     return flock(file, LOCK_EX | LOCK_NB) == 0

@@ -265,6 +265,14 @@ extension RecoveryWriter {
   private func attempt(
     _ subject: String, _ loss: String, _ work: (any EngineWriter) throws -> Void
   ) {
-    do { try engine.write(nil, work) } catch { note(subject, "\(loss): \(Self.text(error))") }
+    do {
+      try engine.write(nil) { writer in
+        // No store is open that would remove the references to documents that have expired.
+        writer.expiry.keepsExpired = true
+        try work(writer)
+      }
+    } catch {
+      note(subject, "\(loss): \(Self.text(error))")
+    }
   }
 }
