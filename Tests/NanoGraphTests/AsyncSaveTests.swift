@@ -102,6 +102,39 @@ struct AsyncSaveTests {
     #expect(try stored() == ["later1", "second2", "new0"] && !context.hasUnsavedChanges)
   }
 
+  @Test(
+    "A change between the deletion and the restoration of an object, while a save waits, is kept")
+  func changeWhileDeleted() async throws {
+    songs[0].title = "first"
+    let (task, lock) = try await suspendedSave()
+    try context.delete(songs[0])
+    songs[0].title = "later"
+    try context.insert(songs[0])
+    lock.end()
+    try await task.value
+
+    #expect(try stored() == ["first1", "b2"])
+    #expect(songs[0].title == "later" && songs[0].hasChanges)
+    try await context.save()
+    #expect(try stored() == ["later1", "b2"])
+  }
+
+  @Test("A new object that another one refers to while a save waits is stored, also without undo")
+  func reachableWithoutUndo() async throws {
+    let context = ObjectContext(store, undoLevels: 0)
+    let list = try context.insert(Playlist("List"))
+    let lock = HeldLock(store)
+    let task = Task { @MainActor in try await context.save() }
+    for _ in 0..<5 { await Task.yield() }
+    list.cover = Picture("cover")
+    lock.end()
+    try await task.value
+
+    try await context.save()
+    let lists = try await ObjectContext(store).all(Playlist.self)
+    #expect(lists.map(\.cover?.name) == ["cover"])
+  }
+
   @Test("An object that is deleted while a save waits is stored, and the next save deletes it")
   func deletion() async throws {
     songs[0].title = "first"

@@ -42,10 +42,25 @@ private enum BothSides {
 enum PetMood: String {
   case none, good
 }
+enum PetKind: String, CaseIterable {
+  case cat, dog
+}
+enum PetSize: String, Codable {
+  case small, large
+}
 
 @Model private final class Pet {
   var mood: PetMood = .good
   var former: PetMood = .none
+  var name: String
+  var kind: PetKind
+  var size: PetSize
+
+  init() {
+    name = "Tom"
+    kind = .dog
+    size = .large
+  }
 }
 
 @Suite("Inconsistent relationships")
@@ -101,11 +116,18 @@ struct DefinitionTests {
     let pet = try context.insert(Pet())
     try context.save()
     let other = ObjectContext(store)
+    var failures: [StoreError.Code?] = []
+    other.loadFailureHandler = { failures.append(($1 as? StoreError)?.code) }
     let fault = try #require(try other.find(Pet.self).first())
     other.refresh(fault)
     try context.delete(pet)
     try context.save()
 
     #expect(fault.former == PetMood.none && fault.mood == .good)
+    #expect(fault.name.isEmpty && fault.kind == .cat)
+    // The size has none, and is not read.
+    #expect(failures == [.notFound])
+    fault.name = "Tim"
+    #expect(throws: ObjectConflictError.self) { try other.save() }
   }
 }

@@ -269,4 +269,34 @@ struct SealedObjectTests {
     try context.save()
     #expect(try ObjectContext(store).all(Book.self)[0].title == "changed")
   }
+
+  @Test("A document that was tampered with does not keep others of its commit from being refreshed")
+  @MainActor func tampered() async throws {
+    let store = try open()
+    try fill(store)
+    let context = ObjectContext(store)
+    let books = try await context.all(Book.self)
+    let ids = try books.map { try #require($0.objectID).rowID }
+    #expect(books.map(\.title) == ["SecretBook 1", "SecretBook 2"])
+    var failures: [AnyObjectID] = []
+    context.loadFailureHandler = { id, _ in failures.append(id) }
+
+    let table = Book.collectionName
+    // Both without a pause, so that the context merges them as one commit.
+    func write() throws {
+      try store[table].update(rowID: ids[0], set: ["title": "New"])
+      try folder.shell(
+        "a.db",
+        "UPDATE \(table) SET body = (SELECT body FROM \(table) WHERE id = \(ids[0])) WHERE id = \(ids[1])"
+      )
+    }
+    try write()
+    for _ in 0..<2_000 where books[0].title != "New" || !books[1].isFault {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+
+    #expect(books[0].title == "New")
+    #expect(books[1].title.isEmpty)
+    #expect(failures.map(\.rowID) == [ids[1]])
+  }
 }

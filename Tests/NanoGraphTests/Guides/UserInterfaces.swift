@@ -125,6 +125,7 @@ struct UserInterfaces {
   }
 
   @Test("Observations yields the titles of a track") func observations() async throws {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     let track = track
     @MainActor func printTitles(of track: Track) async {
       for await title in Observations({ track.title }) {

@@ -190,6 +190,7 @@ struct FollowingTests {
   }
 
   @Test("Observations reports the changes of objects") func observations() async throws {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     let song = song
     let observed = Task { @MainActor in
       var titles: [String] = []
@@ -201,6 +202,34 @@ struct FollowingTests {
       return titles
     }
     #expect(await observed.value == ["Gin", "Middle", "End"])
+  }
+
+  @Test("An object whose document could not be read is refreshed by the commit that repairs it")
+  func repaired() async throws {
+    let title = Watch { song.title }
+    let id = try #require(song.objectID).rowID
+    var failures = 0
+    context.loadFailureHandler = { _, _ in failures += 1 }
+    try await store[Song.collectionName].update(rowID: id, set: ["title": 7])
+    try await wait { failures > 0 }
+    #expect(song.title.isEmpty)
+
+    try await store[Song.collectionName].update(rowID: id, set: ["title": "Tonic"])
+
+    try await wait { song.title == "Tonic" }
+    #expect(title.values.last == "Tonic")
+  }
+
+  @Test("An actor that owns a context, and is released, releases both")
+  func releasedActor() async throws {
+    weak var released: Library?
+    do {
+      let library = Library(store)
+      try await library.begin()
+      released = library
+    }
+    for _ in 0..<2_000 where released != nil { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(released == nil)
   }
 
   @Test("A context that is released stops following, and does not keep the store open")

@@ -7,6 +7,9 @@ import NanoTesting
 import Observation
 import Testing
 
+@testable import NanoGraph
+@testable import NanoStoreCore
+
 @Suite("Live results of objects") @MainActor
 struct LiveObjectResultsTests {
   private let store: Store
@@ -86,6 +89,44 @@ struct LiveObjectResultsTests {
     try await wait { titles(results).contains("song 5") }
     context.rollback()
     try await wait { titles(results) == (5..<10).map { "song \($0)" } }
+  }
+
+  @Test("Changes that are rolled back or undone leave the results, although nothing is committed")
+  func rolledBack() async throws {
+    let stored = (5..<10).map { "song \($0)" }
+    let results = LiveResults(long(), loading: .immediately)
+    // Only the number of elements is read, so that no observer of an object helps.
+    let song = try #require(results.elements.first)
+    song.seconds = 1
+    try await wait { results.elements.count == 4 }
+    context.rollback()
+    try await wait { titles(results) == stored }
+
+    let new = try context.insert(Song("new", 6))
+    let later = LiveResults(long(), loading: .immediately)
+    #expect(later.elements.contains { $0 === new })
+    try context.undo()
+    try await wait { titles(later) == stored && titles(results) == stored }
+  }
+
+  @Test("Unsaved changes and observed elements cause one evaluation for each change")
+  func evaluations() async throws {
+    let results = LiveResults(long(), loading: .immediately)
+    let titles = results.elements.map { song in Watch { song.title } }
+    let other = try context.insert(Playlist("Road"))
+    let reads = Watch { results.elements.count }
+    let table = context.table(Song.self)
+    let signal = try #require(results.subscription?.signal)
+    // Evaluations that follow each other at every interval leave it armed for shorter.
+    var armed = 0
+    for _ in 0..<2_000 where armed < 10 {
+      armed = signal.isArmed ? armed + 1 : 0
+      try await Task.sleep(for: .milliseconds(5))
+    }
+
+    #expect(armed == 10)
+    #expect(reads.count == 0 && titles.allSatisfy { $0.count == 0 })
+    #expect(other.hasChanges && table.counts.isEmpty)
   }
 
   @Test("A change that was unsaved before the results exist is followed too") func before()

@@ -57,7 +57,14 @@ extension ObjectContext {
       throw error
     }
     save.finishUndo()
+    let deleted = DeletedIDs(allTables)
     save.finish()
+    // Those that the store no longer referred to, because others have changed it, are still in memory.
+    if !deleted.isEmpty {
+      discardContent(where: deleted.canBeTargets, containsID: deleted.isReferred) {
+        $0._$object.isDeleted
+      }
+    }
     pendingDeletions = 0
     restoredReferenceToDeleted = false
     namedChanges = [:]
@@ -116,6 +123,32 @@ extension ObjectContext {
         let targets = self.table(for: type(of: target))
         try targets.requireInsertable(target)
         insertNew(target, targets)
+      }
+    }
+  }
+
+  /// Discards the content of objects without unsaved changes whose relationships contain certain objects.
+  ///
+  /// - Parameters:
+  ///   - canContain: Whether a relationship can contain any of them.
+  ///   - containsID: Whether a relationship of an object contains the row ID of one of them.
+  func discardContent(
+    where canContain: (StoredRelationship) -> Bool,
+    containsID: (StoredRelationship, any GraphObject) -> Bool = { _, _ in false },
+    orObject isContained: (any GraphObject) -> Bool
+  ) {
+    for table in allTables {
+      let relationships = table.relationships.filter(canContain)
+      guard !relationships.isEmpty else { continue }
+      for object in table.allLive() {
+        var refers = false
+        for relationship in relationships {
+          relationship.forEachResolved(of: object) { if isContained($0) { refers = true } }
+          refers = refers || containsID(relationship, object)
+        }
+        guard refers else { continue }
+        table.makeFault(object)
+        inverseEpoch += 1
       }
     }
   }

@@ -41,6 +41,7 @@ extension ObjectContext {
       guard attempt < Self.attempts, !requiresBlockingSave else { return try saveBlocking() }
       let next = try await prepareCollections()
       guard !requiresBlockingSave else { continue }
+      try insertReachable()
       try closeUndoGroup()
       let suspended: SuspendedSave
       do {

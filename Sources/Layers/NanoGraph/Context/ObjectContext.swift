@@ -28,8 +28,8 @@ public final class ObjectContext {
   /// The policy for objects that were changed in the store since the context read them.
   public var conflictPolicy = ConflictPolicy.fail
   /// Called with objects whose content could not be loaded when a property was read. Their
-  /// properties have placeholder values, which are never saved: if such an object is changed, the
-  /// next save reports a conflict. Also called with references to objects of classes that are not
+  /// properties have placeholder values (``GraphObject/load()``), which are never saved: if such an
+  /// object is changed, the next save reports a conflict. Also called with references to objects of classes that are not
   /// registered, which are missing from relationships to any class but kept.
   public var loadFailureHandler: ((AnyObjectID, any Error) -> Void)?
   /// Notified when objects are inserted and deleted, before they change, and after undo or redo
@@ -78,7 +78,7 @@ public final class ObjectContext {
   var observers: ContextObservers?
   @exclusivity(unchecked) var liveQueries = LiveQueries()
   var follower: Task<Void, Never>?
-  var startFollowing: AsyncStream<CommitSubscription>.Continuation?
+  var startFollowing: AsyncStream<CommitSubscription?>.Continuation?
 
   /// Creates a context.
   ///

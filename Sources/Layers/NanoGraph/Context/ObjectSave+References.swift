@@ -5,9 +5,13 @@ extension ObjectSave {
   func removeReferences(_ tables: [ObjectTable]) throws {
     // A context that does not follow the store does not notice the first document with a former name.
     context.expireFormerNames()
+    let deleted = DeletedIDs(tables) { !kept.contains(ObjectIdentifier($0)) }
     for owners in tables where !owners.relationships.isEmpty {
       for object in owners.unsaved {
         for relationship in owners.relationships {
+          if deleted.isReferred(to: relationship, of: object) {
+            _ = relationship.targets(of: object, in: context)
+          }
           removeDeleted(from: object, relationship, owners)
         }
       }

@@ -22,6 +22,8 @@ final class ObjectSave {
   /// Objects that are kept although the context deleted them.
   private(set) var kept: Set<ObjectIdentifier> = []
   var references = RemovedReferences()
+  /// What the save deletes.
+  private var deletedIDs = DeletedIDs([])
 
   init(_ context: ObjectContext) { self.context = context }
 
@@ -34,6 +36,12 @@ final class ObjectSave {
     if context.mayContainDeleted {
       references.begin(in: context)
       try removeReferences(tables)
+      deletedIDs = DeletedIDs(tables) { !kept.contains(ObjectIdentifier($0)) }
+      for table in tables where !deletedIDs.isEmpty {
+        for object in table.deleted where kept.contains(ObjectIdentifier(object)) {
+          try removeDeleted(fromKept: object, table)
+        }
+      }
     }
     for table in tables where table.counts.inserted > 0 { try table.assignRowIDs() }
     for table in tables where table.counts.changed > 0 { try writeUpdates(table) }
@@ -76,6 +84,26 @@ final class ObjectSave {
     return true
   }
 
+  /// Removes references to what the save deletes from the document of an object that a conflict keeps.
+  private func removeDeleted(fromKept object: any GraphObject, _ table: ObjectTable) throws {
+    guard let (fields, version) = try storedWithoutDeleted(object, table) else { return }
+    _ = try table.documents.writeBatch(.save, atomic: false) { batch, writer in
+      _ = try postponed.replace(
+        batch, &writer, in: table.documents, rowID: object._$object.rowID, version: version
+      ) { $0.object(fields) }
+    }
+  }
+
+  /// Returns the stored fields of an object without references to what the save deletes; nil if there are none.
+  private func storedWithoutDeleted(
+    _ object: any GraphObject, _ table: ObjectTable
+  ) throws -> (fields: DocumentObject, version: Int64?)? {
+    guard !deletedIDs.isEmpty,
+      let stored = try table.documents.get(rowID: object._$object.rowID)
+    else { return nil }
+    return deletedIDs.removed(from: try stored.object(), table).map { ($0, stored.header.version) }
+  }
+
   private func writeUpdates(_ table: ObjectTable) throws {
     let hasKey = table.hasKey
     _ = try table.documents.writeBatch(.save, atomic: false) { batch, _ in
@@ -114,9 +142,14 @@ final class ObjectSave {
     let mine = try fields(of: object)
     let fields: DocumentObject
     switch try resolveConflict(object, table, mine: mine) {
-    case .keep: return
+    case .keep:
+      guard let (kept, version) = try storedWithoutDeleted(object, table) else { return }
+      _ = try postponed.replace(
+        batch, &writer, in: table.documents, rowID: id, version: version
+      ) { $0.object(kept) }
+      return
     case .overwrite: fields = mine
-    case .write(let merged): fields = merged
+    case .write(let merged): fields = deletedIDs.removed(from: merged, table) ?? merged
     }
     let exists = try postponed.replace(
       batch, &writer, in: table.documents, rowID: id, version: version

@@ -127,25 +127,17 @@ final class SuspendedSave {
       for (_, id) in part.insertions { part.table.map.remove(id) }
     }
     let new = Set(parts.lazy.flatMap(\.insertions).map { ObjectIdentifier($0.object) })
-    if !new.isEmpty { context.updating { discardReferences(to: new) } }
-  }
-
-  /// Discards references of stored content to new objects: the row IDs are those of other documents, which another
-  /// writer has inserted in the meantime.
-  private func discardReferences(to new: Set<ObjectIdentifier>) {
-    for table in context.allTables where !table.relationships.isEmpty {
-      for object in table.allLive() {
-        var refersToNew = false
-        for relationship in table.relationships {
-          relationship.forEachResolved(of: object) {
-            if new.contains(ObjectIdentifier($0)) { refersToNew = true }
-          }
-        }
-        // Does not apply to unsaved changes, which can refer to new objects.
-        if refersToNew { table.makeFault(object) }
+    guard !new.isEmpty else { return }
+    // The row IDs are those of other documents, which another writer has inserted in the meantime.
+    context.updating {
+      let types = parts.filter { !$0.insertions.isEmpty }.map(\.table.type)
+      context.discardContent { relationship in
+        types.contains { relationship.target == nil || relationship.target == $0 }
+      } orObject: {
+        new.contains(ObjectIdentifier($0))
       }
+      context.inverseEpoch += 1
     }
-    context.inverseEpoch += 1
   }
 
   /// Updates the objects after the commit. Objects that were changed or deleted in the meantime

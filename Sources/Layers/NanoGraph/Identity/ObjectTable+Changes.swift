@@ -120,6 +120,8 @@ extension ObjectTable {
 
   /// Reverts ``noteDeleted(_:)`` before it is saved.
   func noteRestored(_ object: any GraphObject) {
+    // A save that was encoded before does not contain the change.
+    if isChangedSinceDeletion(object) { context.suspendedSave?.noteChanged(object) }
     object._$object.flags.remove(.deleted)
     object._$object.flags.rearm()
     context.pendingDeletions -= 1

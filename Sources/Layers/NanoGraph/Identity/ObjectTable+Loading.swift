@@ -93,7 +93,16 @@ extension ObjectTable {
 
   @usableFromInline
   func refresh<Object: GraphObject>(_ object: Object, _ stored: StoredDocument) throws {
-    guard object._$object.isObserved || object._$object.flags.contains(.removed) else {
+    let flags = object._$object.flags
+    // Another context may have restored a removed object.
+    guard flags.contains(.removed) || flags.isDisjoint(with: [.changed, .deleted, .inserted]) else {
+      return
+    }
+    let isSame =
+      object._$object.revision != LoadedContent.unknown
+      && object._$object.revision == LoadedContent.number(of: stored)
+    guard !isSame || !flags.isDisjoint(with: [.fault, .failed, .removed]) else { return }
+    guard object._$object.isObserved || flags.contains(.removed) else {
       return try refill(object, stored)
     }
     try context.updating { try refill(object, stored) }
@@ -101,12 +110,6 @@ extension ObjectTable {
 
   private func refill<Object: GraphObject>(_ object: Object, _ stored: StoredDocument) throws {
     let flags = object._$object.flags
-    // Another context may have restored a removed object.
-    guard flags.contains(.removed) || flags.isDisjoint(with: [.changed, .deleted, .inserted]) else {
-      return
-    }
-    let isSame = object._$object.revision != 0 && object._$object.revision == stored.revision
-    guard !isSame || !flags.isDisjoint(with: [.fault, .failed, .removed]) else { return }
     try fill(object, stored)
     object._$object.flags = .watched
     if !removed.isEmpty { removed.remove(stored.rowID) }

@@ -113,7 +113,11 @@ extension ObjectTable {
     if object._$object.isDeleted {
       object._$object.flags = [.deleted, .removed]
       // An object that is not in the map would not be detached when the context is deallocated.
-      if !isInMap { object._$object.table = nil }
+      if !isInMap {
+        // The object can be inserted again, without the owners that it had.
+        for inverse in inverses { inverse.dissolve(object) }
+        object._$object.table = nil
+      }
       return
     }
     object._$object.flags = .watched

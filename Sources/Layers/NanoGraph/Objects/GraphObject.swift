@@ -93,7 +93,9 @@ extension GraphObject {
   ///
   /// Properties load the content automatically, but cannot throw: if loading fails, they have
   /// placeholder values, and ``ObjectContext/loadFailureHandler`` is called. Such an object is
-  /// never saved; if it was changed, the next save throws an ``ObjectConflictError``.
+  /// never saved; if it was changed, the next save throws an ``ObjectConflictError``. The placeholder
+  /// is the initial value, or else an empty value or the first case of a `CaseIterable` enum. To read
+  /// a property of another type without an initial value then stops the program.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if the document was deleted in the meantime,
   ///   ``StoreError/Code/typeMismatch`` and others.

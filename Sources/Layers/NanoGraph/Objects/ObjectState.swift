@@ -81,6 +81,9 @@ public struct ObjectState: ~Copyable {
   /// Whether a read must load the content first, or may have an observer.
   @inlinable @inline(__always)
   public var interceptsReads: Bool { storedFlags.rawValue & 1 | observable != 0 }
+  /// Whether the object belongs to a context.
+  @inlinable
+  public var isInContext: Bool { table != nil }
   /// Whether a property was read for an observer.
   @inlinable @inline(__always)
   public var isObserved: Bool { observers != nil }

@@ -12,7 +12,7 @@ struct LiveQueries {
   }
 
   private var queries: [ObjectIdentifier: Query] = [:]
-  /// Whether the context had unsaved changes at the last notification.
+  /// Whether an evaluation since the last operation without unsaved changes may have considered some.
   var hadUnsavedChanges = false
 
   var isEmpty: Bool { queries.isEmpty }
@@ -23,6 +23,7 @@ struct LiveQueries {
       [weak results] in results?.invalidate()
     }
     table.watchEachChange()
+    hadUnsavedChanges = true
   }
 
   /// Called when objects of a class change, or of any class. Whatever a query depends on may have changed, also that of
@@ -47,7 +48,10 @@ extension ObjectTable {
   ///
   /// - Returns: Whether an earlier change has been recorded, and with it the state before this one.
   func isRecorded(_ object: any GraphObject) -> Bool {
-    context.liveQueries.invalidate()
+    if !context.liveQueries.isEmpty {
+      context.liveQueries.hadUnsavedChanges = true
+      context.liveQueries.invalidate()
+    }
     return object._$object.flags.contains(.recorded)
   }
 

@@ -8,40 +8,36 @@ import NanoStoreCore
 extension ObjectContext {
   /// Prepares to follow the store, on the actor of the context.
   func follow(_ isolation: isolated (any Actor)?) {
-    let (subscriptions, start) = AsyncStream.makeStream(of: CommitSubscription.self)
+    let (subscriptions, start) = AsyncStream.makeStream(of: CommitSubscription?.self)
     startFollowing = start
-    follower = Task { [weak self] in
-      // The task runs on the actor because it captures it.
-      _ = isolation
+    let (store, followed) = (store, FollowedContext(self, on: isolation))
+    follower = Task.detached {
       for await subscription in subscriptions {
-        while let commit = await subscription.next() {
-          do {
-            try await self?.merge(commit)
-            try await Task.sleep(for: Self.interval)
-          } catch is CancellationError {
-            return
-          } catch {
-            // The documents cannot be read. If the error persists, the next call of the context reports it.
-          }
-        }
+        // Ends if the store is closed, the context is released, or the task is canceled.
+        try? await followed.follow(store, subscription)
       }
     }
   }
-
-  /// The interval between two updates: that of a screen with 60 frames per second.
-  private static let interval = Duration.milliseconds(16)
 
   /// Begins to follow the store when the first class is used, before any object is read, so that no commit is missed.
   func beginFollowing() {
     guard let startFollowing else { return }
     self.startFollowing = nil
-    // A store that is closed, or whose engine reports no commits, is not followed.
-    if let subscription = try? CommitSubscription(store) { startFollowing.yield(subscription) }
+    do {
+      startFollowing.yield(try CommitSubscription(store))
+    } catch let error as StoreError where error.isRetryable {
+      startFollowing.yield(nil)
+    } catch {
+      // A store that is closed, or whose engine reports no commits, is not followed.
+    }
     startFollowing.finish()
   }
 
+  /// The interval between two updates: that of a screen with 60 frames per second.
+  static let interval = Duration.milliseconds(16)
+
   /// Refreshes the loaded objects that a commit has changed. Their documents are read outside of the actor.
-  private func merge(
+  func merge(
     _ commit: Commit, isolation: isolated (any Actor)? = #isolation
   ) async throws {
     // What is being read may be from before the commit. Afterwards, its objects are among those to be refreshed.
@@ -77,6 +73,20 @@ extension ObjectContext {
     }
   }
 
+  /// Makes the objects faults that a commit may have changed, so that the next access reads them or reports why it cannot.
+  func discard(_ commit: Commit) {
+    updating {
+      for table in allTables {
+        guard let rows = FollowedRows(table, commit) else { continue }
+        for id in rows.revisions.keys {
+          if let object = table.live(id) { table.makeFault(object) }
+        }
+        table.followedCommits += 1
+      }
+      inverseEpoch += 1
+    }
+  }
+
   /// The number of intervals for which following waits for reads. Arbitrary: about a second.
   private static var longestWait: Int { 60 }
 
@@ -108,7 +118,7 @@ extension ObjectContext {
 /// The rows of a class that a commit may have changed.
 private struct FollowedRows: Sendable {
   let documents: DocumentCollection
-  /// The revisions of loaded objects without unsaved changes.
+  /// The revisions of loaded objects without unsaved changes; 0 if the content could not be loaded.
   let revisions: [Int64: Int64]
   /// The rows of removed objects, which others may have restored.
   let removed: Set<Int64>
@@ -119,8 +129,9 @@ private struct FollowedRows: Sendable {
 
   struct Row: Sendable {
     let id: Int64
-    /// Nil if the document was deleted or restored.
+    /// Nil if the document was deleted, was restored, or cannot be read.
     let document: Document?
+    var isUnreadable = false
     /// Whether the row of a removed object exists.
     var isRestored = false
   }
@@ -140,8 +151,8 @@ private struct FollowedRows: Sendable {
         includesOthers = true
         continue
       }
-      if object._$object.isClean {
-        revisions[id] = object._$object.revision
+      if object._$object.isClean || object._$object.hasOnlyFailed {
+        revisions[id] = object._$object.isClean ? object._$object.revision : 0
       } else if object._$object.flags.contains(.removed) {
         if mayBeRestored { removed.insert(id) }
       } else if object._$object.isFault {
@@ -159,7 +170,11 @@ private struct FollowedRows: Sendable {
     for (id, known) in revisions {
       let revision = try documents.contentVersion(rowID: id)?.revision
       if let revision, revision == known { continue }
-      rows.append(Row(id: id, document: try documents.get(rowID: id)))
+      do {
+        rows.append(Row(id: id, document: try documents.get(rowID: id)))
+      } catch let error as StoreError where error.code == .corruptDocument {
+        rows.append(Row(id: id, document: nil, isUnreadable: true))
+      }
     }
     for id in removed {
       guard try documents.exists(rowID: id) else { continue }
@@ -172,11 +187,14 @@ private struct FollowedRows: Sendable {
 extension ObjectTable {
   /// Refreshes an object with its document, unless the object has changed since its revision was noted.
   fileprivate func merge(_ row: FollowedRows.Row, known revision: Int64) {
-    guard let object = live(row.id), object._$object.isClean,
-      object._$object.revision == revision
+    guard let object = live(row.id),
+      object._$object.isClean && object._$object.revision == revision
+        || object._$object.hasOnlyFailed
     else { return }
+    // The next read of a property reports the error.
+    if row.isUnreadable { return makeFault(object) }
     guard let document = row.document else {
-      return noteDeletedByOthers(object, isLoaded: true)
+      return noteDeletedByOthers(object, isLoaded: object._$object.hasContent)
     }
     func open<Object: GraphObject>(_ type: Object.Type) throws {
       _ = try materialize(document, as: type) as Object?
@@ -211,5 +229,11 @@ extension ObjectState {
   var isClean: Bool {
     table != nil && rowID > 0
       && flags.isDisjoint(with: [.fault, .failed, .inserted, .changed, .deleted, .removed])
+  }
+
+  /// Whether the content of the stored document could not be loaded, and the object was not changed since.
+  fileprivate var hasOnlyFailed: Bool {
+    table != nil && rowID > 0 && flags.contains(.failed)
+      && flags.isDisjoint(with: [.fault, .inserted, .changed, .deleted, .removed])
   }
 }

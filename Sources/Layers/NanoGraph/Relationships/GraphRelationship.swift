@@ -35,6 +35,8 @@ final class StoredRelationship: RelationshipEnd {
   private(set) lazy var formerNames: [String] = findFormerNames()
 
   private let findFormerNames: () -> [String]
+  /// The row IDs that are not resolved to objects, if these are of one class.
+  let unresolvedIDs: (any GraphObject) -> [Int64]
   private let resolve: (any GraphObject, ObjectContext) -> Void
   private let forEachTarget: (any GraphObject, (any GraphObject) -> Void) -> Void
   private let removeTargets: (any GraphObject, (any GraphObject) -> Bool) -> Void
@@ -71,6 +73,7 @@ final class StoredRelationship: RelationshipEnd {
     appendTarget = { at($0)[keyPath: path].add($1) }
     notifyObservers = { at($0)._$notify(path) }
     dissolve = { at($0)[keyPath: path].dissolve() }
+    unresolvedIDs = { at($0)[keyPath: path].rowIDs }
     hasRowIDs = { at($0)[keyPath: path].hasRowIDs }
     readRowIDs = {
       let owner = at($0)
@@ -105,12 +108,17 @@ final class StoredRelationship: RelationshipEnd {
     targets(of: owner, in: context).contains { $0 === target }
   }
 
-  /// Removes objects from an owner's relationship if it contains any, as a change of the owner.
+  /// Removes objects from an owner's relationship that are expected there, as a change of the owner.
   func remove(
     from owner: any GraphObject, in context: ObjectContext,
     where isGone: (any GraphObject) -> Bool
   ) {
-    guard targets(of: owner, in: context).contains(where: isGone) else { return }
+    if !targets(of: owner, in: context).contains(where: isGone) {
+      // The store has found an owner whose content in memory is older than what others have stored.
+      guard owner._$object.isClean, let table = owner._$object.table else { return }
+      table.makeFault(owner)
+      guard targets(of: owner, in: context).contains(where: isGone) else { return }
+    }
     if owner._$object.isWatched { owner._$willChange() }
     context.updating {
       context.updates.note(self, of: owner)

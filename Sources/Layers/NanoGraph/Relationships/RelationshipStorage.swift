@@ -15,7 +15,7 @@ public protocol RelationshipStorage: FieldCodable {
   mutating func resolve(in context: ObjectContext)
   /// Whether there are row IDs that are not resolved to objects.
   var hasRowIDs: Bool { get }
-  /// The row IDs that are not resolved to objects; empty unless there can be several objects of one class.
+  /// The row IDs that are not resolved to objects; empty if the objects can be of any class.
   var rowIDs: [Int64] { get }
   /// Passes the resolved objects to a closure.
   func forEach(_ body: (any GraphObject) -> Void)

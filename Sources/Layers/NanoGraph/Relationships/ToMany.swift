@@ -69,6 +69,23 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
     return _objects
   }
 
+  /// Replaces the objects by a changed copy of them. Called by generated property accessors.
+  ///
+  /// - Parameter before: What ``beginChange(of:)`` returned.
+  @inlinable
+  public mutating func endChange(_ objects: [Target], since before: [Target]) {
+    let isSame = _objects.withUnsafeBufferPointer { current in
+      before.withUnsafeBufferPointer {
+        $0.baseAddress == current.baseAddress && $0.count == current.count
+      }
+    }
+    // One of the two changes would be lost. A bridged array has other addresses each time.
+    precondition(
+      isSame || _objects.elementsEqual(before) { $0 === $1 },
+      "A relationship was changed by code that changes it in place.")
+    _objects = objects
+  }
+
   @usableFromInline
   func resolved(in context: ObjectContext) -> ToMany {
     var copy = self

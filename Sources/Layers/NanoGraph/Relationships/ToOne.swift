@@ -30,6 +30,8 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
   public static var isToMany: Bool { false }
   /// Whether there is a row ID that is not resolved to an object.
   public var hasRowIDs: Bool { id != 0 }
+  /// The row ID, if it is not resolved to an object.
+  public var rowIDs: [Int64] { id == 0 ? [] : [id] }
 
   /// Returns the object unless it is deleted. Called by generated property accessors.
   @inlinable

@@ -117,7 +117,9 @@ extension ObjectContext {
       for index in group.records.indices.reversed() { try revert(index, of: group, opposite) }
     } catch {
       let back = UndoGroup()
-      for index in opposite.records.indices.reversed() { try? revert(index, of: opposite, back) }
+      for index in opposite.records.indices.reversed() {
+        try? revert(index, of: opposite, back, isTakenBack: true)
+      }
       for table in allTables { table.watchUnsaved() }
       throw error
     }
@@ -129,13 +131,21 @@ extension ObjectContext {
     return opposite
   }
 
-  private func revert(_ index: Int, of group: UndoGroup, _ opposite: UndoGroup) throws {
+  /// - Parameter isTakenBack: Whether this reverts what an undo has just done that failed then, perhaps because the store
+  ///   cannot be read.
+  private func revert(
+    _ index: Int, of group: UndoGroup, _ opposite: UndoGroup, isTakenBack: Bool = false
+  ) throws {
     let record = group.records[index]
     let table = group.table(at: index)
     switch record.kind {
     case .inserted:
       let object = table.anyObject(record.id)
-      try object.load()
+      // Others deleted the document.
+      guard !object._$object.flags.contains(.removed) else { return }
+      guard try table.documentExists(object) else {
+        return table.noteDeletedByOthers(object, isLoaded: false)
+      }
       // The first revision of a new object is 1.
       table.noteRevisionForUndo(object, first: record.id < 0 ? 1 : nil)
       opposite.add(.deleted, object, table)
@@ -159,7 +169,11 @@ extension ObjectContext {
       {
         let isChanged = table.isChangedSinceDeletion(existing)
         if isChanged { try group.requireSnapshot(at: index) }
-        try table.restore(existing)
+        if isTakenBack, !isChanged {
+          table.noteRestored(existing)
+        } else {
+          try table.restore(existing)
+        }
         if isChanged, !existing._$object.flags.isDisjoint(with: [.inserted, .changed]) {
           try group.withSnapshot(at: index) { try table.fill(existing, snapshot: $0, $1) }
         }

@@ -8,7 +8,8 @@
     /// a window or document, whose menu can then undo and redo them.
     ///
     /// Call this method when a user action is complete. Foundation provides `UndoManager` only on
-    /// Apple platforms.
+    /// Apple platforms, for the main actor.
+    @MainActor
     public func register(with manager: UndoManager, named name: String) throws {
       let before = undoLog.done.last
       try closeUndoGroup()
@@ -18,6 +19,7 @@
       manager.setActionName(name)
     }
 
+    @MainActor
     private static func register(
       _ context: ObjectContext, _ manager: UndoManager, isRedo: Bool
     ) {

@@ -109,11 +109,11 @@ public enum ModelCoding {
       [.expected: "\(type)"])
   }
 
-  /// Returns a placeholder for a property of an object whose document cannot be loaded.
+  /// Returns a placeholder for a property of an object whose document cannot be loaded. Called by generated code.
   ///
-  /// The placeholder is the first that the type can decode: null, an empty string, 0, and so on. If
-  /// the type decodes none of them, the program stops.
-  public static func firstValue<V>() -> V {
+  /// The placeholder is the first that the type can decode: null, an empty string, 0, and so on; or else the first of
+  /// all cases. Nil if there is none: then a read of the property stops the program.
+  public static func firstValue<V>(_ type: V.Type) -> V? {
     for text in emptyValues {
       let value: V? = Array(text.utf8).withUnsafeBytes { bytes in
         var reader = JSONReader(bytes)
@@ -125,9 +125,8 @@ public enum ModelCoding {
       }
       if let value { return value }
     }
-    preconditionFailure(
-      "The document of an object cannot be loaded, and \(V.self) has no known placeholder value. Call load() where documents may be missing, or give the property a default value."
-    )
+    func first<Cases: CaseIterable>(_ type: Cases.Type) -> Any? { Cases.allCases.first }
+    return (type as? any CaseIterable.Type).flatMap { first($0) } as? V
   }
 
   private static func decoded<V: Decodable>(_ type: V.Type, _ reader: inout JSONReader) -> Any? {

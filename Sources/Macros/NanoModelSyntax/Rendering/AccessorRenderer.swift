@@ -90,12 +90,26 @@ enum AccessorRenderer {
   private static func toMany(_ relationship: RelationshipDeclaration) -> [String] {
     let storage = relationship.storageName
     let (begin, end) = change(relationship, "\(storage)._objects")
+    // Code that changes the objects in place may read the inverse, which reads this relationship. The copy costs nothing
+    // more, because the objects before the change are kept for the inverse in any case.
+    let copy =
+      relationship.inverse == nil
+      ? ""
+      : """
+      if _$object.isInContext {
+      var _$objects = _$before
+      defer { \(storage).endChange(_$objects, since: _$before) }
+      yield &_$objects
+      return
+      }
+      """
     let modify: String = """
       _modify {
       \(willChange)
       \(begin)
       \(observed(storage))
       \(end)
+      \(copy)
       yield &\(storage)._objects
       }
       """

@@ -104,9 +104,8 @@ struct ObjectRenderer {
       return "self.\(property.storageName) = \(value) as \(property.type.text)"
     }
     if property.type.isOptional { return "self.\(property.storageName) = nil" }
-    // The storage is optional, so without the cast, the placeholder would be nil.
     return
-      "self.\(property.storageName) = NanoStoreModels.ModelCoding.firstValue() as \(property.type.text)"
+      "self.\(property.storageName) = NanoStoreModels.ModelCoding.firstValue((\(property.type.text)).self)"
   }
 
   /// The members in the extension.

@@ -77,6 +77,14 @@ struct WriterRenderer {
     case .null:
       let type = property.type.wrapped ?? property.type.text
       return "if let value = \(value) {\n\(opening)\n\(code(type, "value"))\n}"
+    case .dependsOnType where property.isTracked:
+      // The value is nil if the content could not be loaded and the type has no placeholder.
+      return """
+        if let value = self.\(property.storageName), !NanoStoreModels.ModelCoding.isMissing(value) {
+        \(opening)
+        \(code(property.type.text, "value"))
+        }
+        """
     case .dependsOnType:
       return """
         if !NanoStoreModels.ModelCoding.isMissing(\(value)) {
