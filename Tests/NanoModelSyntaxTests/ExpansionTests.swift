@@ -338,7 +338,8 @@ struct ExpansionTests {
   @Test(
     "An initial value that can differ between documents is no default in queries",
     arguments: [
-      ("T", ".now"), ("T", "T.now"), ("T", "Date()"), ("T", "config.level"), ("T", "Config.level"),
+      ("T", ".now"), ("T", "T.now"), ("T", "Date()"), ("Date", "Date(timeIntervalSinceNow: 60)"),
+      ("T", "config.level"), ("T", "Config.level"),
       ("T", "Config.shared.level"), ("UUID", "Session.currentID"), ("Date", "Date.today"),
       ("UUID?", "UUID.random"), ("Foundation.Date", "Foundation.Date.today"),
       ("Locale", "Locale.current"), ("T", "make()"), ("T", "[\"a\": Date()]"), ("T", "[key: 1]"),

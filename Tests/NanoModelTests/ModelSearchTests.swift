@@ -37,6 +37,20 @@ struct ModelSearchTests {
     #expect(try recipes.search("1990").count() == 0)
   }
 
+  @Test(
+    "A model with another text index is searched with its own, and can drop that of an earlier version"
+  )
+  func severalIndexes() throws {
+    let former = try recipes.documents.createFullTextIndex("title")
+    #expect(try recipes.documents.fullTextIndexes().count == 2)
+    #expect(try recipes.search("ice").fetch().map(\.year) == [1990])
+    #expect(
+      try recipes.search(FullTextQuery("ice"), in: former.name).count() == 0)
+    #expect(try recipes.dropUndeclaredIndexes() == 1)
+    #expect(try recipes.documents.fullTextIndexes().map(\.fields.count) == [2])
+    #expect(try recipes.search("ice").count() == 1)
+  }
+
   @Test("Search results have a rank, a snippet and highlights for each property")
   func results() async throws {
     let found = try await recipes.search("gin").results()

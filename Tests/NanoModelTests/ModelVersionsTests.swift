@@ -10,6 +10,22 @@ struct ModelVersionsTests {
   private let folder: Scratch
   init() throws { folder = try Scratch() }
 
+  @Test("Aggregates and distinct values are those of upgraded documents")
+  func aggregates() throws {
+    let store = try anyStore()
+    try store[V1.Person.self].insert(V1.Person(id: "ada", name: "Ada Lovelace", age: 36))
+    try store[V2.Person.self].insert(
+      V2.Person(id: "alan", name: "Alan Turing", age: 41, emails: [], points: 7))
+    try store[V4.Person.self].insert(
+      V4.Person(id: "grace", firstName: "Grace", lastName: "Hopper", points: 1))
+    let people = store[V4.Person.self].find()
+
+    #expect(try Set(people.distinct(\.lastName)) == ["Lovelace", "Turing", "Hopper"])
+    #expect(try people.max(\.firstName) == "Grace")
+    #expect(try people.sum(\.points) == 18)
+    #expect(try people.count() == 3)
+  }
+
   /// A version of the program that writes a person to a file, and reads the person from a file of any version.
   struct Program: Sendable, CustomTestStringConvertible {
     let number: Int

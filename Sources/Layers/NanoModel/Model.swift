@@ -31,6 +31,9 @@ public protocol Model: DocumentRepresentable {
   static var indexes: [ModelIndex<Self>] { get }
   /// Upgrades of older documents that defaults and former names cannot express. The default is
   /// none.
+  ///
+  /// While there are any, an aggregate first looks for a document of an older version, in the whole
+  /// collection if there is none: remove upgrades when no file can contain such documents.
   static var upgrades: [ModelUpgrade] { get }
 
   /// When stored values expire. The default is never.

@@ -69,10 +69,18 @@ extension FullTextSearch {
       throw StoreError(
         .invalidArgument, "No text index has this name", [.index: index, .expected: names])
     }
+    if let preferredIndex,
+      let found = indexes.first(where: { $0.name.hasSameBytes(as: preferredIndex) })
+    {
+      return found.scope
+    }
     guard let only = indexes.first else {
       throw StoreError(
         .invalidArgument, "Full-text search needs a text index, and the collection has none",
-        [.hint: "create one with createFullTextIndex"])
+        [
+          .hint: "create one with createFullTextIndex, or for a model with @TextIndexed "
+            + "properties, call prepare() of its collection"
+        ])
     }
     guard indexes.count == 1 else {
       throw StoreError(

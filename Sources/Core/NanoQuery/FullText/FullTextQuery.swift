@@ -85,24 +85,32 @@ public struct FullTextSearch: Sendable, Hashable {
   public var query: FullTextQuery
   /// The name of the full-text index, or `nil` if the collection has only one.
   public var index: String?
+  /// The index to search if none is named and the collection has several.
+  package var preferredIndex: String?
   /// The fields to search. If `nil`, the engine resolves them by the index name.
   package var scope: FullTextScope?
 
   /// Creates a search of an index.
-  package init(_ query: FullTextQuery, index: String? = nil, scope: FullTextScope? = nil) {
+  package init(
+    _ query: FullTextQuery, index: String? = nil, preferredIndex: String? = nil,
+    scope: FullTextScope? = nil
+  ) {
     self.query = query
     self.index = index
+    self.preferredIndex = preferredIndex
     self.scope = scope
   }
 
   /// Returns whether both searches are equal. Texts and names are compared by their UTF-8 bytes.
   public static func == (a: FullTextSearch, b: FullTextSearch) -> Bool {
-    a.query == b.query && a.index.hasSameBytes(as: b.index) && a.scope == b.scope
+    a.query == b.query && a.index.hasSameBytes(as: b.index)
+      && a.preferredIndex.hasSameBytes(as: b.preferredIndex) && a.scope == b.scope
   }
 
   public func hash(into hasher: inout Hasher) {
     hasher.combine(query)
     hasher.combine(index.map { ExactName($0) })
+    hasher.combine(preferredIndex.map { ExactName($0) })
     hasher.combine(scope)
   }
 }

@@ -18,13 +18,15 @@ extension ModelCollection {
   ///   indexes is created.
   public func prepare() throws {
     let declared = try declaredIndexes
-    let texts = M.modelFields.filter { $0.traits.contains(.textIndexed) }
-      .map { "\(FieldPath(components: [$0.name]))" }
-    guard !declared.isEmpty || !texts.isEmpty || M.expirationRule != nil else { return }
+    let text = M.textIndex
+    guard !declared.isEmpty || text != nil || M.expirationRule != nil else { return }
     try upgradeUniqueDecimals(declared)
     try store.write {
       for index in declared { try documents.createIndex(index) }
-      if !texts.isEmpty { try documents.createFullTextIndex(fields: texts) }
+      if let text {
+        try documents.createFullTextIndex(
+          fields: text.fields.map(\.description), name: text.name)
+      }
       try prepareExpiration()
     }
   }
@@ -46,7 +48,7 @@ extension ModelCollection {
   /// Drops the declared indexes that this model does not declare, and returns their number.
   ///
   /// These are indexes created by another model, by an earlier version of this one, or with
-  /// `createIndex`. Indexes that the store created by itself are kept.
+  /// `createIndex` or `createFullTextIndex`. Indexes that the store created by itself are kept.
   @discardableResult
   public func dropUndeclaredIndexes() throws -> Int {
     let declared = Set(try declaredIndexes.map { ExactName($0.name) })
@@ -55,7 +57,11 @@ extension ModelCollection {
         $0.origin == .declared && !declared.contains(ExactName($0.name))
       }
       for index in extra { try documents.dropIndex(index.name) }
-      return extra.count
+      let texts = try documents.fullTextIndexes().filter {
+        !($0.name.hasSameBytes(as: M.textIndex?.name ?? ""))
+      }
+      for index in texts { try documents.dropIndex(index.name) }
+      return extra.count + texts.count
     }
   }
 
@@ -89,6 +95,15 @@ extension ModelCollection {
     guard !prepared.contains(M.self, name, drops) else { return }
     try prepare()
     prepared.insert(M.self, name, drops)
+  }
+}
+
+extension Model {
+  /// The index on all properties that are marked with ``TextIndexed()``.
+  static var textIndex: FullTextIndexDefinition? {
+    let fields = modelFields.filter { $0.traits.contains(.textIndexed) }
+    guard !fields.isEmpty else { return nil }
+    return FullTextIndexDefinition(fields: fields.map { FieldPath(components: [$0.name]) })
   }
 }
 

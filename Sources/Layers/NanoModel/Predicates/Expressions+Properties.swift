@@ -64,7 +64,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
   }
 
   private static var reason: String {
-    "a stored property of a model; isEmpty; count or first of a list"
+    "a stored property of a model; isEmpty; count of a list; first of a list without optional elements"
   }
 
   /// The property of a model that the key path refers to. Longer paths are nested key paths in a
@@ -102,7 +102,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
       return location.equals(.array([]))
     case (.collectionCount, .list(let element)) where !element.kind.isList: return location.count
     case (.collectionFirst, .list(let element))
-    where !element.kind.isList && !StoredType(Root.Output.self).isSet:
+    where !element.kind.isList && !element.isOptional && !StoredType(Root.Output.self).isSet:
       return location.first(element)
     default: return nil
     }
@@ -174,7 +174,11 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     case (_, .array(let list)) where isEmptyOfDictionary: return Term(.constant(list.isEmpty))
     case (.collectionIsEmpty, .array(let list)): return Term(.constant(list.isEmpty))
     case (.collectionCount, .array(let list)): return Term(.constant(list.count))
-    case (.collectionFirst, .array(let list)): return Term(.stored(list.first ?? .null))
+    case (.collectionFirst, .array(let list)):
+      guard case .list(let element) = StoredType(Root.Output.self).kind, !element.isOptional else {
+        return nil
+      }
+      return Term(.stored(list.first ?? .null))
     default: return nil
     }
   }
@@ -273,13 +277,24 @@ extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: TranslatableE
   }
 }
 
+extension CodingKeyRepresentable {
+  fileprivate func hasName(_ name: String) -> Bool { codingKey.stringValue.hasSameBytes(as: name) }
+}
+
 extension PredicateTranslator {
   fileprivate func value<W: PredicateExpression, K: PredicateExpression, E: PredicateExpression>(
     _ dictionary: W, _ key: K, _ type: StoredType, _ whole: E
   ) throws(StoreError) -> Term {
-    let reason = "a dictionary with non-optional values, and a constant key"
+    let reason =
+      "a dictionary with non-optional values that is stored as an object, and a constant key"
     guard !type.isOptional, let key = try term(key).constant as? any FieldNameConvertible,
       !key.fieldName.isEmpty
+    else { throw .untranslatable(whole, reason) }
+    // `Codable` stores a dictionary with other keys as an array of keys and values.
+    guard
+      W.Output.self is any FieldCodable.Type || W.Output.self is any RawValueContainer.Type
+        || key is String || key is Int
+        || (key as? any CodingKeyRepresentable)?.hasName(key.fieldName) == true
     else { throw .untranslatable(whole, reason) }
     let found = try term(dictionary).mapped { part in
       switch part.content {

@@ -18,7 +18,10 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
       switch list.content {
       case .constant(let values as any Sequence): return try element.isIn(Self.array(values), type)
       case .stored(.array(let values)): return try element.isIn(values, type)
-      case .location(let location): return try location.contains(element, type)
+      case .location(let location):
+        // Another sequence, such as data, is stored as a whole.
+        guard case .list = location.type.kind else { return nil }
+        return try location.contains(element, type)
       case .elements(let elements):
         guard element.content.value != nil || element.content.isKey else {
           throw StoreError.untranslatable(self, "for a filtered list, a constant or the key")
@@ -170,9 +173,9 @@ extension PredicateTranslator {
     default: return nil
     }
     let type = StoredType(Element.self)
-    guard elements.list.depth == depth, elements.list.path != nil, !type.kind.isList else {
-      return nil
-    }
+    guard elements.list.depth == depth, elements.list.path != nil, !type.kind.isList,
+      case .list = elements.list.type.kind
+    else { return nil }
     let element = DocumentLocation(path: .element, depth: depth + 1, type: type)
     let term = Term(.location(element), mayBeNull: type.isOptional)
     return (elements, entering(variable, term, deeper: true))

@@ -138,6 +138,7 @@ extension Optional: OptionalType {
 /// a range as its two bounds.
 private protocol ListType: Sequence { static var elementType: Any.Type { get } }
 extension Array: ListType { static var elementType: Any.Type { Element.self } }
+extension ContiguousArray: ListType { static var elementType: Any.Type { Element.self } }
 extension Set: ListType { static var elementType: Any.Type { Element.self } }
 
 private protocol SetType {}

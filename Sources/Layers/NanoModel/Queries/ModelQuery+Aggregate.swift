@@ -103,6 +103,8 @@ extension ModelQuery {
     }
     let decimals = Set(locations.filter(\.isDecimal).map(\.path))
     conditions += paths.holdingText(of: decimals).map { .isText($0) }
+    // An upgrade can compute any field.
+    if !locations.isEmpty, !M.upgrades.isEmpty { conditions += M.conditionsOfFormerVersions }
     return conditions.isEmpty ? nil : .any(conditions)
   }
 

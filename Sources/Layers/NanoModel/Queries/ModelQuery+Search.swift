@@ -19,9 +19,10 @@ extension ModelCollection {
 
   /// Returns a full-text search for a query, ranked by relevance.
   ///
-  /// - Parameter index: The name of a text index; nil for the index of the model.
+  /// - Parameter index: The name of a text index; nil for the index of the model, or the only one of the collection.
   public func search(_ query: FullTextQuery, in index: String? = nil) -> ModelQuery<M> {
-    find(ModelCondition(.search(query, in: index))).changed { $0.ranking = FullTextRanking() }
+    let search = FullTextSearch(query, index: index, preferredIndex: M.textIndex?.name)
+    return find(ModelCondition(.search(search))).changed { $0.ranking = FullTextRanking() }
   }
 }
 

@@ -57,12 +57,7 @@ extension ModelCollection {
 
   /// The documents that this version of the model would write differently.
   private func outdated() throws -> DocumentQuery {
-    var conditions: [Condition] = []
-    if M.modelVersion > 1 {
-      let version = QueryExpression.attribute(.version)
-      conditions.append(.isNull(version))
-      conditions.append(.comparison(version, .less, .value(.int(Int64(M.modelVersion)))))
-    }
+    var conditions = M.conditionsOfFormerVersions
     for field in M.modelFields {
       conditions += field.formerNames.map { .exists(FieldPath(components: [$0])) }
     }
@@ -119,5 +114,16 @@ private struct UpgradeCursor: Sendable {
 
   var progress: UpgradeProgress {
     UpgradeProgress(done: done, total: max(total, done))
+  }
+}
+
+extension Model {
+  /// The conditions of which a document of a former version satisfies one.
+  static var conditionsOfFormerVersions: [Condition] {
+    guard modelVersion > 1 else { return [] }
+    let version = QueryExpression.attribute(.version)
+    return [
+      .isNull(version), .comparison(version, .less, .value(.int(Int64(modelVersion)))),
+    ]
   }
 }

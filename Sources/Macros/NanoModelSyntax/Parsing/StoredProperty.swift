@@ -159,9 +159,10 @@ extension DictionaryExprSyntax {
 extension FunctionCallExprSyntax {
   /// Whether the call is an initializer whose arguments are all constant.
   fileprivate var isOfTypeWithConstants: Bool {
-    guard trailingClosure == nil, arguments.allSatisfy({ $0.expression.isConstant }) else {
-      return false
-    }
+    guard trailingClosure == nil, arguments.allSatisfy({ $0.expression.isConstant }),
+      // `Date(timeIntervalSinceNow:)` depends on the clock.
+      !arguments.contains(where: { $0.label?.text == "timeIntervalSinceNow" })
+    else { return false }
     if isOfCollection { return true }
     let name = calledExpression.as(DeclReferenceExprSyntax.self)?.baseName.text
     return !arguments.isEmpty && name?.first?.isUppercase == true
