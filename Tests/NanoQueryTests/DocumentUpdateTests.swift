@@ -95,6 +95,39 @@ struct DocumentUpdateTests {
     #expect(object == ["a": 3.0])
   }
 
+  @Test(
+    "Removing an element beyond the end of an array changes nothing, and setting one is an error")
+  func beyondEnd() throws {
+    let before: DocumentObject = ["tags": ["x", "y"], "n": 1]
+    for path in ["tags.2", "tags.3", "tags.9.name"] as [FieldPath] {
+      for change in [
+        FieldChange.remove(path), .pull(path, "x"), .pop(path), .rename(path, to: "new"),
+      ] {
+        var object = before
+        try change.apply(to: &object)
+        #expect(object == before, "\(change)")
+      }
+    }
+    var object = before
+    try FieldChange.set("tags.2", "z").apply(to: &object)
+    #expect(object["tags"] == ["x", "y", "z"])
+    let error = #expect(throws: StoreError.self) {
+      try FieldChange.set("tags.4", "z").apply(to: &object)
+    }
+    #expect(error?.code == .typeMismatch && error?[.field] == "tags.4")
+  }
+
+  @Test("The condition of $pull can refer to the path of a leaf")
+  func pullByLeafPath() throws {
+    let changes = try FieldChange.list([
+      "$pull": ["a": ["$where": "LEAF([__leafpath__] = 'n' AND [@] > 1)"]]
+    ])
+    _ = try DocumentUpdate(changes)
+    var object: DocumentObject = ["a": [["n": 1], ["n": 2], ["m": 3]]]
+    for change in changes { try change.apply(to: &object) }
+    #expect(object == ["a": [["n": 1], ["m": 3]]])
+  }
+
   @Test("The condition of $pull is parsed on its own, with comments, and up to its end")
   func pullCondition() throws {
     func changes(_ text: String) throws(StoreError) -> [FieldChange] {

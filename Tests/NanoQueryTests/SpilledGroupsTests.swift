@@ -43,6 +43,10 @@ struct SpilledGroupsTests {
     documents.append(["g": [documents[0]["g"]!, documents[2_400]["g"]!, 1, 1.0], "n": .int(.max)])
     documents.append(["g": [documents[2_400]["g"]!], "n": .int(.max), "x": .null])
     documents.append(["n": -1])
+    // As deep as a document can be.
+    var deep: DocumentObject = ["m": 1]
+    for _ in 2..<DocumentValue.maximumDepth { deep = ["m": .object(deep)] }
+    documents += [["g": .object(deep), "n": .object(deep)], ["g": .object(deep), "n": 2]]
     documents += [["g": .date(.init(timeIntervalSinceReferenceDate: 0.123456)), "n": 0.1]]
     return documents
   }

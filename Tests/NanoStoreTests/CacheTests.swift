@@ -185,6 +185,21 @@ struct CacheTests {
     #expect(store.isCurrent(first))
   }
 
+  @Test("A lower limit evicts from many collections no more than necessary")
+  func lowerLimit() throws {
+    store.defaultCacheSize = 1_000
+    let text = DocumentValue.string(String(repeating: "x", count: 1_000))
+    for number in 0..<12 {
+      try store["c\(number)"].insert((0...number).map { ["n": .int(Int64($0)), "text": text] })
+      #expect(try store["c\(number)"].fetch().count == number + 1)
+    }
+    let all = store.cacheUse.bytes
+
+    store.cacheLimit = all / 4
+
+    #expect((all / 5...all / 4).contains(store.cacheUse.bytes))
+  }
+
   @Test("A document is current until its row is written or deleted, by any means")
   func isCurrent() throws {
     people.cacheSize = 10

@@ -52,6 +52,23 @@ struct PipelineQueryTests {
     #expect(try store.blocking { try text.rows() } == textRows)
   }
 
+  /// Reads the store while it is decoded.
+  private struct Counted: Decodable {
+    @TaskLocal static var films: DocumentCollection?
+    let count: Int
+
+    init(from decoder: any Decoder) throws { count = try Self.films?.count() ?? 0 }
+  }
+
+  @Test("A type that reads the store while it is decoded can be the type of rows")
+  func readingWhileDecoding() throws {
+    let count = try films.count()
+    let rows = try Counted.$films.withValue(films) {
+      try films.find().pipe().limit(2).rows(as: Counted.self)
+    }
+    #expect(rows.map(\.count) == [count, count])
+  }
+
   @Test("Groups of plain fields, which engines compute, continue with later stages")
   func engineGroups() throws {
     let rows = try films.find().grouped(

@@ -151,6 +151,34 @@ struct QueueTests {
     #expect(try store["other"].count() == 2)
   }
 
+  @Test("Queued calls that wait for each other's collections do not wait forever")
+  func waitingForEachOther() throws {
+    let store = store
+    let both = Gate()
+    let first = store["a"].enqueue { _ in
+      both.pass()
+      return store.finishQueued()
+    }
+    let second = store["b"].enqueue { _ in store.finishQueued() }
+    both.open()
+    // The one that comes second does not wait.
+    let results = try [first.wait(), second.wait()]
+    #expect(results.contains(true) && results.contains(false))
+    #expect(store.finishQueued())
+  }
+
+  @Test("Waiting in a block for calls that may need its lock returns at once")
+  func waitingInBlock() throws {
+    let people = people
+    let isFinished = try store.write {
+      people.enqueue { try $0.insert(["n": 1]) }
+      return people.finishQueued()
+    }
+    #expect(!isFinished)
+    #expect(people.finishQueued())
+    #expect(try people.count() == 1)
+  }
+
   @Test("A queued call cannot wait for a later one")
   func waitingForLaterCall() throws {
     let people = people

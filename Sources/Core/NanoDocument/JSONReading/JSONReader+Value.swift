@@ -57,6 +57,11 @@ extension JSONReader {
     return url
   }
 
+  /// Reads what ``JSONWriter/wrappedValue(_:)`` has written.
+  package mutating func wrappedValue() throws(StoreError) -> DocumentValue {
+    try value(depth: -DocumentValue.maximumWrapping)
+  }
+
   /// - Parameter depth: The number of objects and arrays that enclose the value.
   mutating func value(depth: Int) throws(StoreError) -> DocumentValue {
     skipWhitespace()

@@ -69,6 +69,12 @@ extension JSONWriter {
     self.object(object, depth: depth + 1)
   }
 
+  /// Writes values of documents within a few arrays, for ``JSONReader/wrappedValue()``: a document of the greatest
+  /// depth is then nested more deeply than one can be.
+  package mutating func wrappedValue(_ value: DocumentValue) {
+    self.value(value, depth: -DocumentValue.maximumWrapping)
+  }
+
   /// - Parameter depth: The number of objects and arrays that enclose the value.
   mutating func value(_ value: DocumentValue, depth: Int) {
     switch value {
@@ -122,6 +128,8 @@ extension DocumentValue {
   /// The maximum nesting depth of a document's text. Dates and URLs add one level and data adds two,
   /// because of their stored forms. SQLite's limit is 1000.
   @usableFromInline package static let maximumDepth = 512
+  /// The number of arrays in which a value may be wrapped to be read again by the library itself. Arbitrary.
+  static let maximumWrapping = 4
 }
 
 extension StoreError {

@@ -7,7 +7,7 @@ extension DocumentObject {
   /// the last element appends one.
   ///
   /// - Throws: ``StoreError/Code/typeMismatch`` if a value along the path is neither an object nor an
-  ///   array, or an index is out of range; ``StoreError/Code/invalidPath``. The object is unchanged.
+  ///   array, or a value is set at an index beyond the end; ``StoreError/Code/invalidPath``. The object is unchanged.
   public mutating func set(_ value: DocumentValue?, at path: FieldPath) throws(StoreError) {
     try change(path) { (_) throws(StoreError) in value }
   }
@@ -71,14 +71,18 @@ extension DocumentValue {
       object[step.name] = try Self.changed(old, steps.dropFirst(), path, change)
       self = .object(object)
     case .array(var array):
-      guard let index = step.index, index <= array.count else {
-        throw Self.blocked(path, step.name)
-      }
+      guard let index = step.index else { throw Self.blocked(path, step.name) }
       let old: DocumentValue? = index < array.count ? array[index] : .none
       let new: DocumentValue? = try Self.changed(old, steps.dropFirst(), path, change)
       switch (old, new) {
       case (nil, nil): return
-      case (nil, let new?): array.append(new)
+      case (nil, let new?):
+        guard index == array.count else {
+          throw StoreError(
+            .typeMismatch, "An index on the path to a field is beyond the end of its array",
+            [.field: path.description, .position: step.name, .actual: "\(array.count) elements"])
+        }
+        array.append(new)
       case (_?, let new?): array[index] = new
       case (_?, nil): array.remove(at: index)
       }

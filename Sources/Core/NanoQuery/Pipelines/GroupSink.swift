@@ -137,7 +137,8 @@ final class GroupSink: RowSink {
   ) throws(StoreError) {
     if spill == nil { spill = try makeSpill() }
     var writer = JSONWriter()
-    writer.value(.array([.array(values)] + inputs.map { $0.map(DocumentValue.array) ?? .null }))
+    writer.wrappedValue(
+      .array([.array(values)] + inputs.map { $0.map(DocumentValue.array) ?? .null }))
     if let failure = writer.failure { throw failure }
     try spill?.add(key, writer.bytes)
   }
@@ -170,7 +171,7 @@ final class GroupSink: RowSink {
     var rest = kept
     try spill.each { key, content in
       var reader = JSONReader(content)
-      let parts = try reader.value().array ?? []
+      let parts = try reader.wrappedValue().array ?? []
       if let (open, group) = current, !open.elementsEqual(key) {
         try emit(group)
         current = nil

@@ -99,7 +99,7 @@ final class SortBuffer<Entry: SortableEntry> {
     _ key: [UInt8], _ entry: Entry, to sorter: any ExternalSorter
   ) throws(StoreError) {
     var writer = JSONWriter()
-    writer.value(entry.stored)
+    writer.wrappedValue(entry.stored)
     if let failure = writer.failure { throw failure }
     try sorter.add(key, writer.bytes)
   }
@@ -110,7 +110,7 @@ final class SortBuffer<Entry: SortableEntry> {
       try sorter.each { _, content in
         try check()
         var reader = JSONReader(content)
-        return try visit(Entry(stored: try reader.value()))
+        return try visit(Entry(stored: try reader.wrappedValue()))
       }
       self.sorter = nil
       return

@@ -113,12 +113,11 @@ extension Condition {
     return fields
   }
 
-  /// Whether the condition uses document metadata, such as the key, row ID, type, version or date
-  /// added.
+  /// Whether the condition uses document metadata: the key, row ID, type, version or date added.
   package var usesAttributes: Bool {
     var found = false
     _ = replacingExpressions { expression in
-      if case .attribute = expression { found = true }
+      if case .attribute(let attribute) = expression, attribute != .leafPath { found = true }
       return nil
     }
     return found

@@ -121,14 +121,14 @@ extension GroupedAggregation {
   ) throws(StoreError) {
     if spill == nil { spill = try makeSpill() }
     var writer = JSONWriter()
-    writer.value(.array([.array(group)] + inputs.map { .array($0) }))
+    writer.wrappedValue(.array([.array(group)] + inputs.map { .array($0) }))
     if let failure = writer.failure { throw failure }
     try spill?.add(key, writer.bytes)
   }
 
   private func read(_ content: UnsafeRawBufferPointer) throws(StoreError) -> [[DocumentValue]] {
     var reader = JSONReader(content)
-    return try reader.value().array?.map { $0.array ?? [] } ?? []
+    return try reader.wrappedValue().array?.map { $0.array ?? [] } ?? []
   }
 
   /// Merges the groups in memory with the spilled ones, which have different keys.

@@ -39,6 +39,11 @@ package struct BlobOwner: Hashable, Sendable {
     let parts = text.split(separator: " ").map(String.init)
     let own = process.split(separator: " ").map(String.init)
     guard parts.count == own.count + 1, parts[0] == own[0] else { return .unknown }
+    // Without an identifier of the boot, as on Apple platforms, a process of a server's store may run on any machine.
+    if own[1] == "-", !isLocal {
+      if text == ofProcess { return .running }
+      return live.withLock { $0.contains(text) } ? .writing : .unknown
+    }
     guard parts[1] == own[1] else {
       // Otherwise it may be another machine.
       return isLocal && own[1] != "-" && parts[1] != "-" ? .ended : .unknown

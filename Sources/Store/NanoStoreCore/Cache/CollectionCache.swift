@@ -28,6 +28,17 @@ final class CollectionCache: Sendable {
     return result
   }
 
+  /// Evicts the oldest documents, at least this many bytes if there are as many, and returns the number of bytes.
+  func evict(_ bytes: Int) -> Int {
+    contents.withLock { contents in
+      let before = contents.bytes
+      while contents.kept.count > 0, before - contents.bytes < bytes { contents.dropOldest() }
+      return before - contents.bytes
+    }
+  }
+
+  var bytes: Int { contents.withLock(\.bytes) }
+
   @inline(__always)
   func document(
     _ stored: StoredDocument, in collection: String, isCommitted: Bool, _ state: CommittedState?

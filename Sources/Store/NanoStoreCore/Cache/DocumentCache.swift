@@ -103,14 +103,12 @@ final class DocumentCache: Sendable {
   /// necessary, so that not every new document evicts another.
   private func trim(_ excess: Int) {
     var excess = excess + limitBytes / 16
-    let largest = all.map { (cache: $0, bytes: $0.withContents { $0.bytes }) }
-      .sorted { $0.bytes > $1.bytes }
+    let largest = all.map { (cache: $0, bytes: $0.bytes) }.sorted { $0.bytes > $1.bytes }
     for (cache, _) in largest where excess > 0 {
-      excess -= cache.withContents { contents in
-        let before = contents.bytes
-        while contents.kept.count > 0, before - contents.bytes < excess { contents.dropOldest() }
-        return before - contents.bytes
-      }
+      let evicted = cache.evict(excess)
+      // Not noted, which would begin to evict from the next cache here.
+      bytes.wrappingSubtract(evicted, ordering: .relaxed)
+      excess -= evicted
     }
   }
 

@@ -24,6 +24,8 @@ final class ChangeHub: Sendable {
     /// The commits since the last processing, merged.
     var inbox: Commit?
     var isProcessing = false
+    /// The engine that was closed last, which cannot be observed any more.
+    weak var closed: (any Engine)?
   }
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "NanoStore.changes")
@@ -55,12 +57,24 @@ final class ChangeHub: Sendable {
   }
 
   private func listen(to engine: any Engine, _ add: (inout sending State) -> Void) throws {
+    let isObserved = state.withLock { state in
+      guard state.engine === engine else { return false }
+      add(&state)
+      return true
+    }
+    if isObserved { return }
+    // Not while the state is locked, which the actors of live results wait for: a server may take seconds to answer.
+    let observation = try engine.observeCommits { [weak self] in self?.receive($0) }
     let (begins, stale) = try state.withLock { state in
+      guard state.closed !== engine else {
+        observation.cancel()
+        throw StoreError(.closed, "The store is closed")
+      }
       guard state.engine !== engine else {
+        observation.cancel()
         add(&state)
         return (false, nil as State?)
       }
-      let observation = try engine.observeCommits { [weak self] in self?.receive($0) }
       let stale = Self.takeAll(&state)
       (state.engine, state.observation) = (engine, observation)
       add(&state)
@@ -100,7 +114,10 @@ final class ChangeHub: Sendable {
 
   /// Ends the observers of an engine that is being closed.
   func end(_ engine: any Engine) {
-    let ended = state.withLock { $0.engine === engine ? Self.takeAll(&$0) : nil }
+    let ended = state.withLock { state in
+      defer { state.closed = engine }
+      return state.engine === engine ? Self.takeAll(&state) : nil
+    }
     ended.map(Self.end)
   }
 

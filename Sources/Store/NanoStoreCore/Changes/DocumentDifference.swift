@@ -34,8 +34,8 @@ public struct DocumentDifference: Sendable, Hashable {
   ///
   /// The set is minimal: documents that only shift because of others are not included.
   public private(set) var moved: [Step] = []
-  /// The documents whose fields, type or version changed, by new position. They may also have
-  /// moved.
+  /// The documents whose fields, type or version changed, by new position; in `differences()` of
+  /// updates, also those that were saved again with equal content. They may also have moved.
   public private(set) var changed: [Step] = []
 
   /// Whether both lists are equal.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
 public import Observation
 
 /// When new live results are first evaluated.
@@ -153,6 +154,7 @@ public final class LiveResults<Element>: Observable {
       if !isIdle { run(next, isLoaded: true) }
     } catch {
       outcome = .failure(error)
+      if !isIdle, (error as? StoreError)?.isRetryable == true { run(next, isLoaded: false) }
     }
     if let failure = receive(outcome) { throw failure }
   }

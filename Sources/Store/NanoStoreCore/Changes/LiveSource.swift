@@ -87,10 +87,7 @@ final class LiveSubscription: Sendable {
       // A canceled task that starts late registers, too.
       defer { evaluator.store.hub.remove(signal) }
       do {
-        if !isLoaded {
-          try Task.checkCancellation()
-          try start()
-        }
+        if !isLoaded { try await startWhenReachable(deliver) }
         var earliest = ContinuousClock.now + (isLoaded ? interval : .zero)
         while await signal.changed() {
           try await Task.sleep(until: earliest, clock: .continuous)
@@ -104,6 +101,24 @@ final class LiveSubscription: Sendable {
       await deliver(self, .end)
     }
     task.withLock { $0 = next }
+  }
+
+  /// Registers for commits, again after errors of a server that cannot be reached.
+  private func startWhenReachable(
+    _ deliver: (LiveSubscription, LiveOutcome) async -> Void
+  ) async throws {
+    var pause = Duration.milliseconds(16)
+    while true {
+      try Task.checkCancellation()
+      do {
+        return try await evaluator.store.onReader { try self.start() }
+      } catch let error as StoreError where error.isRetryable {
+        await deliver(self, .failure(error))
+        try await Task.sleep(for: pause)
+        // Arbitrary: far less than a server takes to start.
+        pause = min(pause * 2, .seconds(1))
+      }
+    }
   }
 
   /// Evaluates the query on a thread of the store; returns nil if the store has been closed.

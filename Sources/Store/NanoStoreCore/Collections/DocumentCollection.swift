@@ -161,10 +161,11 @@ extension DocumentCollection {
   /// Returns the documents with these keys, in the order of the keys. Keys without a document are
   /// skipped.
   public func get(keys: [String]) throws -> [Document] {
-    // Buffered or cached documents are looked up one by one.
-    let isBuffered =
-      try TransactionContext.current(of: store) == nil && store.engineAndBuffer().1
-    guard store.cache[name] == nil, !isBuffered else {
+    // Buffered or cached documents are looked up one by one, but not in a write block, which locks all of them in one
+    // order on a server.
+    let context = TransactionContext.current(of: store)
+    let isBuffered = try context == nil && store.engineAndBuffer().1
+    guard !isBuffered, store.cache[name] == nil || context?.writer != nil else {
       return try store.read { try keys.compactMap { try get($0) } }
     }
     let documentKeys = try keys.map { try DocumentKey($0) }

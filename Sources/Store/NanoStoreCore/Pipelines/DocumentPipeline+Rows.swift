@@ -32,12 +32,8 @@ extension DocumentPipeline {
   /// - Throws: `DecodingError` for a row whose fields do not match the type.
   public func rows<Value: Decodable>(as type: Value.Type) throws -> [Value] {
     let decoder = DocumentDecoder()
-    var values: [Value] = []
-    try eachRow {
-      values.append(try decoder.decode(type, from: .object($0)))
-      return true
-    }
-    return values
+    // After the read: the type's own code may use the store.
+    return try rows().map { try decoder.decode(type, from: .object($0)) }
   }
   /// The asynchronous form of `rows(as:)`, which does not block the calling thread.
   public func rows<Value: Decodable & Sendable>(as type: Value.Type) async throws -> [Value] {

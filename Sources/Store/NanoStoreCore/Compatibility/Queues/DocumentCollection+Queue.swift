@@ -64,9 +64,12 @@ extension DocumentCollection {
   /// Waits until all calls currently queued on the collection are done, including inline
   /// completions.
   ///
-  /// Inside a queued call of the collection it returns immediately: all earlier calls are done.
+  /// Inside a queued call of the collection it returns immediately: all earlier calls are done. In a
+  /// read or write block without a limit, and in a queued call for which a call of this collection
+  /// waits, it returns immediately too, since it could wait forever.
   ///
-  /// - Returns: False if the time limit was reached first.
+  /// - Returns: False if not all of them are done: the time limit was reached first, or the call does
+  ///   not wait.
   @discardableResult
   public func finishQueued(within limit: Duration? = nil) -> Bool {
     store.finishQueued([name], within: limit)
@@ -80,15 +83,18 @@ extension DocumentCollection {
 }
 
 extension Store {
-  /// Waits until all calls currently queued on some collections, or on all, are done.
+  /// Waits until all calls currently queued on some collections, or on all, are done. Where waiting
+  /// could last forever, it does not wait; see ``DocumentCollection/finishQueued(within:)-(Duration?)->Bool``.
   ///
   /// - Parameters:
   ///   - names: The collections; nil for all.
   ///   - limit: The maximum time to wait; nil for no limit.
-  /// - Returns: False if the time limit was reached first.
+  /// - Returns: False if not all of them are done.
   @discardableResult
   public func finishQueued(_ names: [String]? = nil, within limit: Duration? = nil) -> Bool {
-    queues.finish(names, limit.map(Self.deadline))
+    // The queued calls can need the lock that the block holds.
+    let limit = TransactionContext.current(of: self) == nil ? limit : limit ?? .zero
+    return queues.finish(names, limit.map(Self.deadline))
   }
   /// The asynchronous form of `finishQueued(_:within:)`, which does not block the calling thread.
   /// Throws `CancellationError` if the task is canceled first.

@@ -9,6 +9,8 @@ import Synchronization
 final class QueueRegistry: Sendable {
   private let queues = Mutex<[ExactName: CollectionQueue]>([:])
   private let count = Atomic(0)
+  /// For each queue whose call waits for other queues, of any store, the one that it waits for now.
+  private static let waits = Mutex<[ObjectIdentifier: CollectionQueue]>([:])
 
   /// Whether anything is queued in the store. This check is the only overhead when nothing is.
   @inline(__always)
@@ -37,14 +39,17 @@ final class QueueRegistry: Sendable {
     return all.filter { $0 !== current }
   }
 
-  /// Waits until queued calls are done, at most until the deadline, and returns whether they are.
+  /// Waits until queued calls are done, at most until the deadline, and returns whether they are. Does not wait for a
+  /// queue whose call waits for the one on whose thread the current code runs.
   func finish(_ names: [String]?, _ deadline: DispatchTime?) -> Bool {
     guard isBusy else { return true }
     var isFinished = true
     for queue in queues(names) {
+      let canWait = beginWaiting(for: queue)
+      defer { endWaiting() }
       let done = DispatchSemaphore(value: 0)
       guard let waiter = queue.notify({ if $0 { done.signal() } }) else { continue }
-      guard let deadline else {
+      guard let deadline = canWait ? deadline : .now() else {
         done.wait()
         continue
       }
@@ -54,6 +59,22 @@ final class QueueRegistry: Sendable {
       }
     }
     return isFinished
+  }
+
+  private func beginWaiting(for queue: CollectionQueue) -> Bool {
+    guard let current = QueueContext.current else { return true }
+    return Self.waits.withLock { waits in
+      var next: CollectionQueue? = queue
+      while let waiting = next, waiting !== current { next = waits[ObjectIdentifier(waiting)] }
+      guard next == nil else { return false }
+      waits[ObjectIdentifier(current)] = queue
+      return true
+    }
+  }
+
+  private func endWaiting() {
+    guard let current = QueueContext.current else { return }
+    Self.waits.withLock { $0[ObjectIdentifier(current)] = nil }
   }
 
   func finish(_ names: [String]?, _ deadline: DispatchTime?) async throws -> Bool {
