@@ -262,6 +262,41 @@ struct NanoStoreImportTests {
     #expect(report["NSFNanoObject"]?.conversions == [.rebuiltFromIndex: 1])
   }
 
+  @Test("A document is rebuilt with all values of its arrays, or not at all")
+  func rebuildingArrays() throws {
+    let old = try LegacyDatabase.nanoStore(url)
+    let deep = Array(repeating: "a", count: DocumentValue.maximumDepth).joined(separator: ".")
+    let rows: [(key: String, path: String, value: Int64)] = [
+      ("mixed", "tags", 1), ("mixed", "tags.k", 2), ("mixed", "tags.l", 3), ("mixed", "tags", 4),
+      ("mixed", "tags.k", 5), ("nested", "list.k", 1), ("nested", "list", 2),
+      ("nested", "list.k", 3), ("deep", "n", 1), ("deep", deep, 2), ("deep", "n", 3),
+    ]
+    for key in ["mixed", "nested", "deep"] { try old.add(key, content: .blob([1, 2, 3])) }
+    for row in rows {
+      try old.run(
+        "INSERT INTO NSFValues VALUES (NULL, ?, ?, ?, 'REAL')",
+        [.text(row.key), .text(row.path), .int(row.value)])
+    }
+    old.close()
+
+    let store = try anyStore()
+    let report = try store.importLegacy(
+      from: url, options: LegacyImportOptions(rebuildsFromIndex: true))
+
+    let objects = store["objects"]
+    #expect(
+      try objects.get("mixed")?.object() == ["tags": [1, ["k": 2, "l": 3], 4, ["k": 5]]])
+    #expect(try objects.get("nested")?.object() == ["list": [["k": 1], 2, ["k": 3]]])
+    #expect(report.skipped == 1)
+    #expect(report["NSFNanoObject"]?.conversions == [.rebuiltFromIndex: 2])
+
+    let source = try SQLiteSource(url.path)
+    let rebuilder = NanoStoreRebuilder(source, maximumValues: 6)
+    rebuilder.collect([ExactName("mixed"), ExactName("nested")])
+    #expect(rebuilder.object("mixed")?["tags"]?.array?.count == 4)
+    #expect(rebuilder.object("nested") == nil)
+  }
+
   @Test("Dates of saves are local times of the device, in its calendar and digits")
   func dates() throws {
     let old = try LegacyDatabase.nanoStore(url)

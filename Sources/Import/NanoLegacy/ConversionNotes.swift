@@ -53,7 +53,7 @@ public enum LegacyConversion: String, Sendable, Hashable, CaseIterable, Codable,
   /// A record found on a page that no table references, because a page above it is damaged.
   case recoveredRecord
   /// A document that was reconstructed from the table of values because its own content is
-  /// unreadable: dates are strings, and the order of arrays is lost.
+  /// unreadable: dates are strings, the order of arrays is lost, and the dictionaries in an array are one.
   case rebuiltFromIndex
 }
 

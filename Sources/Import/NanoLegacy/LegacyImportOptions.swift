@@ -28,8 +28,8 @@ public struct LegacyImportOptions: Sendable, Hashable {
   /// Japanese calendar is of the latest era in which it is not in the future.
   public var calendar: Calendar.Identifier
   /// Whether documents and bags of a NanoStore file with unreadable content are rebuilt from its table of
-  /// values, in which dates are text and the order of arrays is lost. Default: false; they are
-  /// skipped.
+  /// values, in which dates are text, the order of arrays is lost, and the dictionaries in an array are one.
+  /// Default: false; they are skipped.
   public var rebuildsFromIndex: Bool
   /// The description of the classes of a BNRPersistence store. Classes without one are imported as
   /// data.

@@ -8,36 +8,44 @@ import NanoSQLite
 /// Rebuilds documents whose content is unreadable from `NSFValues`, the table of values by path
 /// that NanoStore searched.
 final class NanoStoreRebuilder {
-  /// The number of documents that are rebuilt, and the number of values. Arbitrary, to bound the
-  /// memory.
+  /// The number of documents that are rebuilt. Arbitrary, to bound the memory.
   static let maximumDocuments = 10_000
-  private static let maximumValues = 1_000_000
 
   private let file: SQLiteSource
+  private let maximumValues: Int
   private var objects: [ExactName: DocumentObject] = [:]
 
-  init(_ file: SQLiteSource) { self.file = file }
+  /// - Parameter maximumValues: The number of values in all documents. Arbitrary, to bound the memory.
+  init(_ file: SQLiteSource, maximumValues: Int = 1_000_000) {
+    self.file = file
+    self.maximumValues = maximumValues
+  }
 
   func object(_ key: String) -> DocumentObject? { objects[ExactName(key)] }
 
-  /// Reads the values of documents with these keys.
+  /// Reads the values of documents with these keys. A document of which a value is left out is not rebuilt.
   func collect(_ keys: Set<ExactName>) {
     guard !keys.isEmpty, let table = file.tables.table("NSFValues"),
       let key = table.column("NSFKey"),
       let attribute = table.column("NSFAttribute"), let value = table.column("NSFValue"),
       let datatype = table.column("NSFDatatype")
     else { return }
-    var left = Self.maximumValues
+    var left = maximumValues
+    var incomplete: Set<ExactName> = []
     file.each(in: table) { row in
-      guard left > 0, let key = row.values[key].name, keys.contains(ExactName(key)),
-        let path = row.values[attribute].text
+      guard let name = row.values[key].name.map({ ExactName($0) }), keys.contains(name),
+        !incomplete.contains(name), let path = row.values[attribute].text
       else { return }
       left -= 1
       let value = Self.value(row.values[value], row.values[datatype].text)
       let names = path.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         .map { String(Substring($0)) }
-      guard names.count < KeyedArchive.maximumDepth else { return }
-      objects[ExactName(key), default: [:]].add(value, at: names[...])
+      guard left >= 0, names.count < KeyedArchive.maximumDepth else {
+        incomplete.insert(name)
+        objects[name] = nil
+        return
+      }
+      objects[name, default: [:]].add(value, at: names[...])
     }
   }
 
@@ -61,14 +69,29 @@ final class NanoStoreRebuilder {
 
 extension DocumentObject {
   /// Adds a value at a path. Several values at one path form an array.
+  ///
+  /// The table does not tell the elements of an array apart: the values of the dictionaries in one have the path of the
+  /// array and their name, so they form one dictionary, beside the elements of other types.
   fileprivate mutating func add(_ value: DocumentValue, at names: ArraySlice<String>) {
     guard let name = names.first else { return }
     if names.count > 1 {
-      var inner = self[name]?.object ?? [:]
-      // The only reference, so that adding does not copy the object.
+      var others: [DocumentValue] = []
+      var inner: DocumentObject = [:]
+      switch self[name] {
+      case nil: break
+      case .object(let object): inner = object
+      case .array(let values): others = values
+      case let value?: others = [value]
+      }
+      // The only references, so that adding does not copy the values.
       self[name] = .null
+      if case .object(let last)? = others.last {
+        inner = last
+        others.removeLast()
+      }
       inner.add(value, at: names.dropFirst())
-      self[name] = .object(inner)
+      others.append(.object(inner))
+      self[name] = others.count == 1 ? others[0] : .array(others)
       return
     }
     switch self[name] {
