@@ -13,7 +13,7 @@ final class DamageWorker {
   private(set) var end = "ended"
 
   init(seed: UInt64, folder: URL) throws {
-    process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.executableURL = Bundle.main.executableURL
     process.arguments = ["damage", "--seed", "\(seed)", "--child", folder.path]
     var environment = ProcessInfo.processInfo.environment
     // A crash is identified by the number of the mutation, and a backtrace takes seconds.

@@ -180,8 +180,15 @@ extension Duration {
 enum Memory {
   /// The peak memory usage in megabytes.
   static var largest: Int {
-    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
-    return (Int(line.filter(\.isNumber)) ?? 0) / 1024
+    #if canImport(Darwin)
+      var usage = rusage()
+      getrusage(RUSAGE_SELF, &usage)
+      // In bytes.
+      return usage.ru_maxrss >> 20
+    #else
+      let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+      let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+      return (Int(line.filter(\.isNumber)) ?? 0) / 1024
+    #endif
   }
 }
