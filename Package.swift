@@ -18,7 +18,7 @@ let forFuzzing: [Product] =
 
 let package = Package(
   name: "NanoStore",
-  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
   products: [
     .library(name: "NanoStore", targets: ["NanoStore"]),
     .library(name: "NanoStoreModels", targets: ["NanoStoreModels"]),
