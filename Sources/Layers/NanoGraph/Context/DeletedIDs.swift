@@ -20,10 +20,11 @@ struct DeletedIDs {
     ids.contains { relationship.target == nil || relationship.target == $0.type }
   }
 
-  /// Whether an owner refers to one of them by a row ID that is not resolved to an object.
+  /// Whether an owner refers to one of them by a row ID that is not resolved to an object, or may do so in a relationship to
+  /// objects of any class.
   func isReferred(to relationship: StoredRelationship, of owner: any GraphObject) -> Bool {
-    guard let target = relationship.target, let found = ids.first(where: { $0.type == target })
-    else { return false }
+    guard let target = relationship.target else { return relationship.hasRowIDs(owner) }
+    guard let found = ids.first(where: { $0.type == target }) else { return false }
     return relationship.unresolvedIDs(owner).contains { found.ids.contains($0) }
   }
 

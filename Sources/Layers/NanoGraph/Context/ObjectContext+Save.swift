@@ -57,12 +57,17 @@ extension ObjectContext {
       throw error
     }
     save.finishUndo()
-    let deleted = DeletedIDs(allTables)
+    let removed = allTables.flatMap { table in
+      (table.deleted + table.inserted.filter { $0._$object.isDeleted })
+        .filter { !save.kept.contains(ObjectIdentifier($0)) }
+    }
+    let deleted = DeletedIDs(allTables) { !save.kept.contains(ObjectIdentifier($0)) }
     save.finish()
     // Those that the store no longer referred to, because others have changed it, are still in memory.
     if !deleted.isEmpty {
+      let identifiers = Set(removed.map { ObjectIdentifier($0) })
       discardContent(where: deleted.canBeTargets, containsID: deleted.isReferred) {
-        $0._$object.isDeleted
+        identifiers.contains(ObjectIdentifier($0))
       }
     }
     pendingDeletions = 0

@@ -14,7 +14,7 @@ extension ObjectContext {
   /// let songs = try context.search(Song.self, query).faults()
   /// ```
   ///
-  /// - Parameter index: The name of a text index; nil selects the index that serves the query.
+  /// - Parameter index: The name of a text index; nil for the index of the class, or the only one of the collection.
   public func search<Object: GraphObject>(
     _ type: Object.Type, _ query: FullTextQuery, in index: String? = nil
   ) -> ObjectQuery<Object> { ObjectQuery(self, models(Object.self).search(query, in: index)) }

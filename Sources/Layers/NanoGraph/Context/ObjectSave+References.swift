@@ -9,7 +9,9 @@ extension ObjectSave {
     for owners in tables where !owners.relationships.isEmpty {
       for object in owners.unsaved {
         for relationship in owners.relationships {
-          if deleted.isReferred(to: relationship, of: object) {
+          if deleted.canBeTargets(of: relationship),
+            deleted.isReferred(to: relationship, of: object)
+          {
             _ = relationship.targets(of: object, in: context)
           }
           removeDeleted(from: object, relationship, owners)

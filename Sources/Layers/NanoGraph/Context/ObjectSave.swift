@@ -24,6 +24,8 @@ final class ObjectSave {
   var references = RemovedReferences()
   /// What the save deletes.
   private var deletedIDs = DeletedIDs([])
+  /// The fields with which a conflict keeps objects that the context deleted.
+  private var merged: [ObjectIdentifier: DocumentObject] = [:]
 
   init(_ context: ObjectContext) { self.context = context }
 
@@ -37,10 +39,10 @@ final class ObjectSave {
       references.begin(in: context)
       try removeReferences(tables)
       deletedIDs = DeletedIDs(tables) { !kept.contains(ObjectIdentifier($0)) }
-      for table in tables where !deletedIDs.isEmpty {
-        for object in table.deleted where kept.contains(ObjectIdentifier(object)) {
-          try removeDeleted(fromKept: object, table)
-        }
+    }
+    for table in tables {
+      for object in table.deleted where kept.contains(ObjectIdentifier(object)) {
+        try writeKept(object, table)
       }
     }
     for table in tables where table.counts.inserted > 0 { try table.assignRowIDs() }
@@ -73,20 +75,21 @@ final class ObjectSave {
     switch try resolveConflict(object, table, mine: nil) {
     case .overwrite: return false
     case .keep: break
-    case .write(let fields):
-      _ = try table.documents.writeBatch(.save, atomic: false) { batch, writer in
-        _ = try postponed.replace(
-          batch, &writer, in: table.documents, rowID: object._$object.rowID,
-          version: object.storedVersion
-        ) { $0.object(fields) }
-      }
+    // Written when it is known what the save deletes.
+    case .write(let fields): merged[ObjectIdentifier(object)] = fields
     }
     return true
   }
 
-  /// Removes references to what the save deletes from the document of an object that a conflict keeps.
-  private func removeDeleted(fromKept object: any GraphObject, _ table: ObjectTable) throws {
-    guard let (fields, version) = try storedWithoutDeleted(object, table) else { return }
+  /// Writes an object that the context deleted and a conflict keeps, without references to what the save deletes.
+  private func writeKept(_ object: any GraphObject, _ table: ObjectTable) throws {
+    var content: (fields: DocumentObject, version: Int64?)?
+    if let fields = merged[ObjectIdentifier(object)] {
+      content = (deletedIDs.removed(from: fields, table) ?? fields, object.storedVersion)
+    } else {
+      content = try storedWithoutDeleted(object, table)
+    }
+    guard let (fields, version) = content else { return }
     _ = try table.documents.writeBatch(.save, atomic: false) { batch, writer in
       _ = try postponed.replace(
         batch, &writer, in: table.documents, rowID: object._$object.rowID, version: version
@@ -112,7 +115,7 @@ final class ObjectSave {
         guard !flags.contains(.deleted) else { continue }
         do {
           guard !flags.contains(.failed) else {
-            try resolveUnloaded(object, table)
+            try resolveUnloaded(object, table, batch)
             continue
           }
           if hasKey { try checkKey(object, table) }
@@ -142,12 +145,7 @@ final class ObjectSave {
     let mine = try fields(of: object)
     let fields: DocumentObject
     switch try resolveConflict(object, table, mine: mine) {
-    case .keep:
-      guard let (kept, version) = try storedWithoutDeleted(object, table) else { return }
-      _ = try postponed.replace(
-        batch, &writer, in: table.documents, rowID: id, version: version
-      ) { $0.object(kept) }
-      return
+    case .keep: return try removeDeleted(fromStored: object, table, batch)
     case .overwrite: fields = mine
     case .write(let merged): fields = deletedIDs.removed(from: merged, table) ?? merged
     }
@@ -162,6 +160,16 @@ final class ObjectSave {
       ) { $0.object(fields) }
     }
     revisions.append((object, 0))
+  }
+
+  /// Removes references to what the save deletes from the document of a changed object that a conflict keeps as it is stored.
+  private func removeDeleted(
+    fromStored object: any GraphObject, _ table: ObjectTable, _ batch: DocumentBatch
+  ) throws {
+    guard let (fields, version) = try storedWithoutDeleted(object, table) else { return }
+    _ = try postponed.replace(
+      batch, &writer, in: table.documents, rowID: object._$object.rowID, version: version
+    ) { $0.object(fields) }
   }
 
   private enum Resolution {
@@ -199,10 +207,13 @@ final class ObjectSave {
 
   /// Resolves the conflict of an object that was changed although its content could not be loaded.
   /// Its other properties are placeholders, which are never stored.
-  private func resolveUnloaded(_ object: any GraphObject, _ table: ObjectTable) throws {
+  private func resolveUnloaded(
+    _ object: any GraphObject, _ table: ObjectTable, _ batch: DocumentBatch
+  ) throws {
     let conflict = try conflict(object, table, try fields(of: object))
     if case .keepStored = context.conflictPolicy {
       keepStored(object, conflict)
+      try removeDeleted(fromStored: object, table, batch)
     } else {
       conflicts.append(conflict)
     }

@@ -117,6 +117,7 @@ final class StoredRelationship: RelationshipEnd {
       // The store has found an owner whose content in memory is older than what others have stored.
       guard owner._$object.isClean, let table = owner._$object.table else { return }
       table.makeFault(owner)
+      context.inverseEpoch += 1
       guard targets(of: owner, in: context).contains(where: isGone) else { return }
     }
     if owner._$object.isWatched { owner._$willChange() }

@@ -144,6 +144,7 @@ extension ObjectContext {
       // Others deleted the document.
       guard !object._$object.flags.contains(.removed) else { return }
       guard try table.documentExists(object) else {
+        table.forgetChange(of: object)
         return table.noteDeletedByOthers(object, isLoaded: false)
       }
       // The first revision of a new object is 1.
@@ -169,10 +170,10 @@ extension ObjectContext {
       {
         let isChanged = table.isChangedSinceDeletion(existing)
         if isChanged { try group.requireSnapshot(at: index) }
-        if isTakenBack, !isChanged {
-          table.noteRestored(existing)
-        } else {
+        do {
           try table.restore(existing)
+        } catch  where isTakenBack && !isChanged {
+          table.noteRestored(existing)
         }
         if isChanged, !existing._$object.flags.isDisjoint(with: [.inserted, .changed]) {
           try group.withSnapshot(at: index) { try table.fill(existing, snapshot: $0, $1) }
