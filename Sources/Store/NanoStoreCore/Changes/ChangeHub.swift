@@ -29,6 +29,9 @@ final class ChangeHub: Sendable {
   }
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "NanoStore.changes")
+  /// Held while an observation of an engine begins, which may take seconds on a server. ``state`` is not, since the actors
+  /// of live results wait for it.
+  private let beginning = Mutex(())
   /// Called after commits that other connections or processes may have made, while something is observed, and when an
   /// observation begins.
   private let otherCommitsHandler = Mutex<(@Sendable () -> Void)?>(nil)
@@ -57,33 +60,35 @@ final class ChangeHub: Sendable {
   }
 
   private func listen(to engine: any Engine, _ add: (inout sending State) -> Void) throws {
-    let isObserved = state.withLock { state in
-      guard state.engine === engine else { return false }
-      add(&state)
-      return true
-    }
-    if isObserved { return }
-    // Not while the state is locked, which the actors of live results wait for: a server may take seconds to answer.
-    let observation = try engine.observeCommits { [weak self] in self?.receive($0) }
-    let (begins, stale) = try state.withLock { state in
-      guard state.closed !== engine else {
-        observation.cancel()
-        throw StoreError(.closed, "The store is closed")
-      }
-      guard state.engine !== engine else {
-        observation.cancel()
+    if addIfObserved(engine, add) { return }
+    let (begins, stale) = try beginning.withLock { _ in
+      if addIfObserved(engine, add) { return (false, nil as State?) }
+      let observation = try engine.observeCommits { [weak self] in self?.receive($0) }
+      return try state.withLock { state in
+        guard state.closed !== engine else {
+          observation.cancel()
+          throw StoreError(.closed, "The store is closed")
+        }
+        let stale = Self.takeAll(&state)
+        (state.engine, state.observation) = (engine, observation)
         add(&state)
-        return (false, nil as State?)
+        return (true, stale as State?)
       }
-      let stale = Self.takeAll(&state)
-      (state.engine, state.observation) = (engine, observation)
-      add(&state)
-      return (true, stale as State?)
     }
     // These observed an engine that is being closed.
     stale.map(Self.end)
     // Nothing has reported earlier commits of others, which only a durable database has.
     if begins, engine.capabilities.contains(.durable) { otherCommitsHandler.withLock(\.self)?() }
+  }
+
+  private func addIfObserved(
+    _ engine: any Engine, _ add: (inout sending State) -> Void
+  ) -> Bool {
+    state.withLock { state in
+      guard state.engine === engine else { return false }
+      add(&state)
+      return true
+    }
   }
 
   func remove(_ signal: InvalidationSignal) {
@@ -125,6 +130,7 @@ final class ChangeHub: Sendable {
     state.observation?.cancel()
     let taken = state
     state = State(isProcessing: taken.isProcessing)
+    state.closed = taken.closed
     return taken
   }
 

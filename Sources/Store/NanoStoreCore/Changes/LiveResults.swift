@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
 public import Observation
 
 /// When new live results are first evaluated.
@@ -152,9 +151,10 @@ public final class LiveResults<Element>: Observable {
       if !isIdle { try next.start() }
       outcome = next.evaluateNow()
       if !isIdle { run(next, isLoaded: true) }
+      if outcome.isRetryable { next.signal.invalidate() }
     } catch {
       outcome = .failure(error)
-      if !isIdle, (error as? StoreError)?.isRetryable == true { run(next, isLoaded: false) }
+      if !isIdle, outcome.isRetryable { run(next, isLoaded: false) }
     }
     if let failure = receive(outcome) { throw failure }
   }

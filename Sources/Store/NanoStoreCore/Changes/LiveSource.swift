@@ -42,6 +42,12 @@ enum LiveOutcome: Sendable {
   case failure(any Error)
   /// No further outcome follows.
   case end
+
+  /// Whether it is an error that may be over by itself.
+  var isRetryable: Bool {
+    guard case .failure(let error as StoreError) = self else { return false }
+    return error.isRetryable
+  }
 }
 
 /// Evaluates a live query until it is ended, after errors as well.
@@ -89,11 +95,19 @@ final class LiveSubscription: Sendable {
       do {
         if !isLoaded { try await startWhenReachable(deliver) }
         var earliest = ContinuousClock.now + (isLoaded ? interval : .zero)
+        var pause = Self.firstPause
         while await signal.changed() {
           try await Task.sleep(until: earliest, clock: .continuous)
           earliest = .now + interval
           guard let outcome = await evaluate() else { break }
           await deliver(self, outcome)
+          guard outcome.isRetryable else {
+            pause = Self.firstPause
+            continue
+          }
+          // No commit reports that the server can be reached again.
+          try await Self.wait(&pause)
+          signal.invalidate()
         }
       } catch {
         await deliver(self, .failure(error))
@@ -107,18 +121,24 @@ final class LiveSubscription: Sendable {
   private func startWhenReachable(
     _ deliver: (LiveSubscription, LiveOutcome) async -> Void
   ) async throws {
-    var pause = Duration.milliseconds(16)
+    var pause = Self.firstPause
     while true {
       try Task.checkCancellation()
       do {
         return try await evaluator.store.onReader { try self.start() }
       } catch let error as StoreError where error.isRetryable {
         await deliver(self, .failure(error))
-        try await Task.sleep(for: pause)
-        // Arbitrary: far less than a server takes to start.
-        pause = min(pause * 2, .seconds(1))
+        try await Self.wait(&pause)
       }
     }
+  }
+
+  private static let firstPause = Duration.milliseconds(16)
+
+  private static func wait(_ pause: inout Duration) async throws {
+    try await Task.sleep(for: pause)
+    // Arbitrary: far less than a server takes to start.
+    pause = min(pause * 2, .seconds(1))
   }
 
   /// Evaluates the query on a thread of the store; returns nil if the store has been closed.
