@@ -117,6 +117,19 @@ struct DocumentUpdateTests {
     #expect(error?.code == .typeMismatch && error?[.field] == "tags.4")
   }
 
+  @Test("A condition of MongoDB or a misspelled option is not taken for an element")
+  func unknownOptions() throws {
+    for (name, operand) in [
+      ("$pull", ["$in": ["x"]]), ("$pull", ["$gt": 5]), ("$addToSet", ["$ech": [1]]),
+      ("$push", ["$slice": 2]),
+    ] as [(String, DocumentObject)] {
+      let error = #expect(throws: StoreError.self) {
+        try FieldChange.list([name: ["a": .object(operand)]] as DocumentObject)
+      }
+      #expect(error?.code == .invalidArgument && error?[.position]?.hasPrefix(name) == true)
+    }
+  }
+
   @Test("The condition of $pull can refer to the path of a leaf")
   func pullByLeafPath() throws {
     let changes = try FieldChange.list([

@@ -30,7 +30,19 @@ extension FieldChange {
 }
 
 extension FieldChange.Operation {
+  /// The operators whose operand may be an object of options.
+  private static let optional = ["$push", "$addToSet", "$pull"]
+
   fileprivate init(_ name: String, _ value: DocumentValue) throws(StoreError) {
+    // Otherwise a condition of MongoDB, or a misspelled option, would be taken for an element.
+    if Self.optional.contains(name), case .object(let options) = value,
+      let option = options.first(where: { $0.name.hasPrefix("$") })?.name,
+      !["$each", "$position", "$where"].contains(option)
+    {
+      throw StoreError(
+        .invalidArgument, "The text is not an update",
+        [.position: "\(name).\(option)", .expected: "an element, $each, $position or $where"])
+    }
     switch (name, value) {
     case ("$set", _): self = .set(value)
     case ("$setOnInsert", _): self = .setOnInsert(value)
