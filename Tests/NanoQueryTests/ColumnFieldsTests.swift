@@ -36,12 +36,29 @@ struct ColumnFieldsTests {
     #expect(holds == expected)
   }
 
-  @Test("Ordering treats booleans as numbers and arrays as nulls")
+  @Test(
+    "Objects are null, Booleans are doubles, and numbers match patterns as text",
+    arguments: [
+      (#"{"a":{"b":1}}"#, "[a] IS NULL", true), (#"{"a":{}}"#, "[a] IS NULL", true),
+      (#"{"a":{"b":1}}"#, "[a] != 5", false), (#"{"a":{"b":1}}"#, "NOT [a] = 5", false),
+      (#"{"a":{"b":1}}"#, "[a.b] IS NULL", false), (#"{"a":{"b":{}}}"#, "[a.b] IS NULL", true),
+      (#"{"a":1}"#, "[a] LIKE '1%'", true), (#"{"a":10}"#, "[a] GLOB '1*'", true),
+      (#"{"a":2}"#, "[a] NOT LIKE '1%'", true), (#"{"a":1.5}"#, "[a] LIKE '%.5'", true),
+      (#"{"a":[1]}"#, "[a] LIKE '1%'", false), (#"{"a":1}"#, "'1' LIKE [a]", true),
+      (#"{"a":true}"#, "[a] LIKE '1.0'", true), (#"{"a":true}"#, "[a] / 2 = 0.5", true),
+      (#"{"a":false}"#, "typeof([a]) = 'real'", true), (#"{"a":true}"#, "([a] & 1) = 1", true),
+    ])
+  func columnValue(document: String, text: String, expected: Bool) throws {
+    try condition(document: document, text: text, expected: expected)
+  }
+
+  @Test("Ordering treats booleans as numbers, and arrays and objects as nulls")
   func order() throws {
     let query = try QueryText("ORDER BY [a]").query().withFieldsAsColumns
-    let values = try [#"{"a":true}"#, #"{"a":[5]}"#, "{}", #"{"a":"x"}"#].map { document in
+    let documents = [#"{"a":true}"#, #"{"a":[5]}"#, #"{"a":{"b":5}}"#, "{}", #"{"a":"x"}"#]
+    let values = try documents.map { document in
       try query.orderings[0].value(for: DocumentSubject(try DocumentObject(json: document)))
     }
-    #expect(values == [1, .null, .null, "x"])
+    #expect(values == [1.0, .null, .null, .null, "x"])
   }
 }

@@ -4,8 +4,8 @@ import NanoDocument
 
 extension Query {
   /// The equivalent query under the semantics of SQL table columns, as in NTJsonStore: a field has one
-  /// value, Booleans are 1 and 0, arrays are not traversed and count as null, numbers sort before
-  /// strings, and NOT of unknown is unknown.
+  /// value, Booleans are 1.0 and 0.0, arrays are not traversed, arrays and objects count as null,
+  /// numbers sort before strings and match `LIKE` and `GLOB` as text, and NOT of unknown is unknown.
   ///
   /// ```swift
   /// // {"a":[{"b":7}]} satisfies [a.b] IS NULL, {"t":true} satisfies [t] = 1, {} does not satisfy NOT [t] = 1
@@ -30,13 +30,15 @@ private enum ColumnFields {
     case .comparison(let left, .notEqual, let right):
       .all([.not(compared(left, .equal, right)), isKnown(left), isKnown(right)])
     case .comparison(let left, let comparison, let right): compared(left, comparison, right)
-    case .text(let text, let match, let pattern): .text(value(text), match, value(pattern))
+    case .text(let text, let match, let pattern):
+      match == .like || match == .glob
+        ? .text(asText(text), match, asText(pattern)) : .text(value(text), match, value(pattern))
     case .membership(let operand, let list): .any(list.map { compared(operand, .equal, $0) })
     case .between(let operand, let low, let high):
       .all([
         compared(operand, .greaterOrEqual, low), compared(operand, .lessOrEqual, high),
       ])
-    case .isNull(.field(let path)): .any([.isNull(.field(path)), .not(containsNoArray(path))])
+    case .isNull(.field(let path)): .any([.isNull(.field(path)), .not(fitsColumn(path))])
     case .isNull(let operand): .isNull(value(operand))
     case .same(let left, let right): .same(value(left), value(right))
     case .truth(let operand): .truth(value(operand))
@@ -77,12 +79,12 @@ private enum ColumnFields {
     case .field(let path):
       .choice(
         [
-          .init(when: .not(containsNoArray(path)), then: .value(.null)),
-          .init(when: hasType(expression, ["boolean"]), then: .cast(expression, .integer)),
+          .init(when: .not(fitsColumn(path)), then: .value(.null)),
+          .init(when: hasType(expression, ["boolean"]), then: .cast(expression, .real)),
         ], otherwise: expression)
     case .negated(let operand): .negated(value(operand))
     case .arithmetic(let left, let operation, let right):
-      .arithmetic(value(left), operation, value(right))
+      .arithmetic(converted(left, for: operation), operation, converted(right, for: operation))
     case .function(let function, let operands): .function(function, operands.map(value))
     case .cast(let operand, let type): .cast(value(operand), type)
     case .choice(let branches, let otherwise):
@@ -98,6 +100,21 @@ private enum ColumnFields {
     // A column holds no array.
     case .elements: .value(.null)
     }
+  }
+
+  /// SQL's operators on bits convert their operands to integers.
+  private static func converted(
+    _ expression: QueryExpression, for operation: Arithmetic
+  ) -> QueryExpression {
+    switch operation {
+    case .bitAnd, .bitOr, .shiftLeft, .shiftRight: .cast(value(expression), .integer)
+    case .add, .subtract, .multiply, .divide, .remainder, .concatenate: value(expression)
+    }
+  }
+
+  /// SQL's `LIKE` and `GLOB` convert both operands to text.
+  private static func asText(_ operand: QueryExpression) -> QueryExpression {
+    if case .value(.string) = operand { operand } else { .cast(value(operand), .text) }
   }
 }
 
@@ -119,7 +136,7 @@ extension ColumnFields {
     }
     if !equal.isEmpty { choices.append(.membership(left, equal.map { .value($0) })) }
     choices += byType(left, comparison, .value(literal))
-    return .all([choices.count == 1 ? choices[0] : .any(choices), containsNoArray(path)])
+    return .all([choices.count == 1 ? choices[0] : .any(choices), fitsColumn(path)])
   }
 
   private static let numbers: [DocumentValue] = ["boolean", "integer", "real", "decimal"]
@@ -160,12 +177,14 @@ extension ColumnFields {
     .membership(.function(.typeof, [operand]), types.map { .value($0) })
   }
 
-  /// Returns the condition that no value along the path, including its end, is an array.
-  private static func containsNoArray(_ path: FieldPath) -> Condition {
-    .not(
+  /// Returns the condition that no value along the path, including its end, is an array, and the one at
+  /// its end no object: a column holds neither.
+  private static func fitsColumn(_ path: FieldPath) -> Condition {
+    let end = path.components.indices.last
+    return .not(
       .any(
         path.components.indices.map { last in
-          hasType(.field(path[0..<last + 1]), ["array"])
+          hasType(.field(path[0..<last + 1]), last == end ? ["array", "object"] : ["array"])
         }))
   }
 }

@@ -103,7 +103,13 @@ enum SearchValue {
     case .array(let list): return .any(list.map { condition($0, .equalTo) })
     case .string(let string):
       let asText = text(leaf, match, string)
-      guard let number = number(string), let comparison = match.comparison else { return asText }
+      guard let comparison = match.comparison else {
+        // A number is found by a part of its text.
+        guard !string.isEmpty, string.utf8.allSatisfy(isNumeric) else { return asText }
+        let isNumber = Condition.comparison(leaf, .greaterOrEqual, .value(.double(-.infinity)))
+        return .any([asText, .all([isNumber, text(.cast(leaf, .text), match, string)])])
+      }
+      guard let number = number(string) else { return asText }
       let asNumber = Condition.comparison(leaf, comparison, .value(number))
       // Every string that is not a number would compare greater than the digits.
       return match == .greaterThan || match == .lessThan ? asNumber : .any([asText, asNumber])
@@ -132,12 +138,16 @@ enum SearchValue {
     return .text(operand, textMatch, pattern)
   }
 
+  private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+  private static func isNumeric(_ byte: UInt8) -> Bool {
+    isDigit(byte) || "+-.eE".utf8.contains(byte)
+  }
+
   /// The number that the entire string represents, if any.
   static func number(_ text: String) -> DocumentValue? {
-    func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
     // `Int64` and `Double` also read a leading plus, hexadecimal digits and names such as "nan".
     guard let first = text.utf8.first, first == UInt8(ascii: "-") || isDigit(first),
-      text.utf8.allSatisfy({ isDigit($0) || "+-.eE".utf8.contains($0) })
+      text.utf8.allSatisfy(isNumeric)
     else { return nil }
     if let integer = Int64(text) { return .int(integer) }
     guard let double = Double(text), double.isFinite else { return nil }
