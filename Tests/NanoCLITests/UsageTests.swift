@@ -85,6 +85,15 @@ struct UsageTests {
     ] { try expectUsage(arguments, of: path) }
   }
 
+  @Test("Text that begins with a hyphen is not taken for a request for help")
+  func hyphens() throws {
+    try expectUsage(["put", "db", "c", "-homer", "{}"], of: ["put"])
+    try expectUsage(["search", "db", "c", "-the rear"], of: ["search"])
+    #expect(try command.run(["put", "db", "c", "--", "-homer", "{}"]).status == 0)
+    #expect(try command.run(["get", "db", "c", "--", "-homer"]).status == 0)
+    #expect(try command.run(["put", "-h"]).output.contains("USAGE: nanostore put"))
+  }
+
   @Test("index list and index advise cover all collections by default")
   func allCollections() throws {
     for collection in ["a", "b"] {

@@ -24,6 +24,17 @@ package enum CommandTree {
     return (found?.path ?? [Nanostore._commandName]).joined(separator: " ")
   }
 
+  /// Returns the command that the arguments begin with.
+  static func command(of arguments: [String]) -> any ParsableCommand.Type {
+    var command: any ParsableCommand.Type = Nanostore.self
+    for name in arguments {
+      guard let next = command.configuration.subcommands.first(where: { $0._commandName == name })
+      else { break }
+      command = next
+    }
+    return command
+  }
+
   /// Checks that the arguments name an existing command.
   ///
   /// Also covers the arguments of `help`, for which ArgumentParser prints the help of a different command.

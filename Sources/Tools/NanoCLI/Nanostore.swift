@@ -63,6 +63,17 @@ package struct Nanostore: ParsableCommand {
   /// Parses the arguments into a command without running it.
   package static func command(of arguments: [String]) throws -> any ParsableCommand {
     try CommandTree.requireKnownNames(arguments)
-    return try parseAsRoot(OrderedArguments.joined(arguments))
+    let command = try parseAsRoot(OrderedArguments.joined(arguments))
+    // ArgumentParser takes text such as `-the` for a group of short options, and prints the help for its `h`.
+    let options = arguments.prefix { $0 != "--" }
+    if !CommandTree.all().contains(where: { $0.command == type(of: command) }),
+      !options.contains(where: ["-h", "--help", "--version", "help"].contains),
+      let group = options.first(where: { $0.hasPrefix("-") && !$0.hasPrefix("--") })
+    {
+      throw UsageFailure(
+        message: "Unknown option '\(group)'; write -- before arguments that begin with -",
+        command: CommandTree.command(of: arguments))
+    }
+    return command
   }
 }

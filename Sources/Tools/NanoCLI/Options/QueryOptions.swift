@@ -111,8 +111,9 @@ struct SortField {
   let descending: Bool
 
   init(_ text: String) {
-    descending = text.hasExactSuffix(":desc")
-    let direction = descending ? 5 : text.hasExactSuffix(":asc") ? 4 : 0
+    let folded = text.lowercased()
+    descending = folded.hasExactSuffix(":desc")
+    let direction = descending ? 5 : folded.hasExactSuffix(":asc") ? 4 : 0
     field = String(decoding: text.utf8.dropLast(direction), as: UTF8.self)
   }
 
