@@ -12,8 +12,7 @@ package final class KeptBlobs: Sendable {
 
   package init() {}
 
-  /// - Returns: False if the engine is being closed: the blob is not closed with it.
-  @discardableResult
+  /// - Returns: False if the engine is being closed: the caller closes the blob.
   package func add(_ blob: any KeptBlob) -> Bool {
     entries.withLock { entries in
       entries?[ObjectIdentifier(blob)] = Entry(blob: blob)

@@ -14,6 +14,7 @@ extension SQLiteEngine {
     }
     try requireUsable()
     let reader = try blobReaders.take()
+    let kept: SnapshotBlob
     do {
       try reader.connection.execute(SQLiteConnection.reading)
       let found = try interruptible(interruption, reader.connection, reader.queue) {
@@ -25,14 +26,17 @@ extension SQLiteEngine {
         return nil
       }
       reader.connection.owner.releaseForAssertions()
-      let kept = SnapshotBlob(found, reader, self)
-      keptBlobs.add(kept)
-      return kept
+      kept = SnapshotBlob(found, reader, self)
     } catch {
       try? reader.connection.execute("ROLLBACK")
       blobReaders.putBack(reader)
       throw error
     }
+    guard keptBlobs.add(kept) else {
+      kept.close()
+      throw Self.closed
+    }
+    return kept
   }
 }
 

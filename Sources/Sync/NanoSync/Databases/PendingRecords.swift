@@ -67,6 +67,8 @@ struct PendingRecords {
       try database.assignDeletion(&record, &state, writer)
       records[former] = record
       changedKeys.insert(former)
+      // The loser of a conflict may be the document now.
+      documents[former] = try database.documents([former], writer)[former]
     }
   }
 
