@@ -28,16 +28,30 @@ extension NTJsonStoreCaseRunner {
     var first = try document(for: step["first"], step)
     var isKept = true
     if step["keepFirst"]?.bool == false {
-      first = nil
-      isKept = try store().cacheUse.documents > 0
-      // The document is still cached; read it again to compare it.
-      if isKept { first = try document(for: step["first"], step) }
+      // A document that the case has bound stays in use.
+      let bound = first.flatMap { first in
+        documents.values.first { $0.hasSameStorage(as: first) }
+      }
+      first = bound
+      if bound == nil {
+        isKept = try keepsDocuments(collection(step))
+        // The document is still cached; read it again to compare it.
+        if isKept { first = try document(for: step["first"], step) }
+      }
     }
     guard let second = try document(for: step["second"], step) else {
       throw failure("the second read found no document")
     }
     let isSame = isKept && first.map { $0.hasSameStorage(as: second) } == true
     return ["same": .bool(isSame), "reparsed": .bool(!isSame)]
+  }
+
+  /// Returns whether the cache holds documents of a collection, which are released.
+  private func keepsDocuments(_ collection: DocumentCollection) throws -> Bool {
+    // The store counts the documents of all its collections.
+    let before = try store().cacheUse.documents
+    collection.flushCache()
+    return try store().cacheUse.documents < before
   }
 
   private func document(for read: DocumentValue?, _ step: DocumentObject) throws -> Document? {

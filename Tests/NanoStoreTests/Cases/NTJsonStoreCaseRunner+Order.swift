@@ -11,7 +11,7 @@ extension NTJsonStoreCaseRunner {
     if let count = step["n"]?.int64 {
       return (0..<count).map { ["op": "insert", "json": ["n": .int($0)]] }
     }
-    let steps = ["steps", "operations", "ops", "calls"].lazy.compactMap { step[$0]?.array }.first
+    let steps = Self.listNames.lazy.compactMap { step[$0]?.array }.first
     guard let steps, !steps.isEmpty else { throw failure("the step has no operations") }
     return try steps.map { step in
       if let name = step.string { return ["op": .string(name), "json": [:]] }
@@ -20,32 +20,44 @@ extension NTJsonStoreCaseRunner {
     }
   }
 
+  /// Whether a step has the operations that ``sequence(_:)`` returns.
+  func isSequence(_ step: DocumentObject) -> Bool {
+    step["n"]?.int64 != nil || Self.listNames.contains { step[$0]?.array != nil }
+  }
+  private static let listNames = ["steps", "operations", "ops", "calls"]
+
   /// Starts the asynchronous operations without waiting for them, and runs those marked synchronous in
   /// place. Returns each operation's result and the order of completion.
   func queued(_ steps: [DocumentObject], _ outer: DocumentObject) throws -> DocumentObject {
-    let journal = Mutex<[(number: Int64, result: DocumentObject, failure: CaseFailure?)]>([])
-    let names = try steps.map { try collection(merged($0, outer)).name }
+    typealias Entry = (number: Int64, result: DocumentObject, failure: CaseFailure?)
+    let journal = Mutex<[Entry]>([])
+    let names = try steps.map { try unopened(merged($0, outer)).name }
     for (number, step) in steps.enumerated() {
       var step = merged(step, outer)
       let isPlain = step["async"] == false || step["sync"] == true
       if let op = step["op"]?.string, op.hasPrefix("async"), let first = op.dropFirst(5).first {
         step["op"] = .string(first.lowercased() + op.dropFirst(6))
       }
+      if !isPlain { step[Self.isQueued] = true }
+      let isWait = Self.waits.contains(step["op"]?.string ?? "")
       let runAndRecord: @Sendable () -> Void = { [step] in
-        // Operations run one at a time, even on different collections.
-        journal.withLock { journal in
+        func run() -> Entry {
           do {
-            journal.append((Int64(number), try self.result(of: step), nil))
+            return (Int64(number), try self.result(of: step), nil)
           } catch {
-            journal.append((Int64(number), [:], error as? CaseFailure))
+            return (Int64(number), [:], error as? CaseFailure)
           }
         }
+        // An operation that waits for others must not block them.
+        let waited = isWait ? run() : nil
+        // The others run one at a time, even on different collections.
+        journal.withLock { $0.append(waited ?? run()) }
       }
       if isPlain {
         try store().finishQueued()
         runAndRecord()
       } else {
-        try collection(step).enqueue { _ in runAndRecord() }
+        try unopened(step).enqueue { _ in runAndRecord() }
       }
     }
     try store().finishQueued(names)
@@ -62,9 +74,17 @@ extension NTJsonStoreCaseRunner {
       "values": .array(results.map { $0["value"] ?? .null }),
       "completed": isComplete, "called": isComplete, "handlerCalled": isComplete,
       "allFinished": isComplete,
-      "count": .int(Int64(try collection(outer).count())),
+      // The operations may have closed the store.
+      "count": .int(Int64((try? unopened(outer).count()) ?? 0)),
     ]
   }
+  /// The operations that wait for queued calls.
+  private static let waits = Set([
+    "syncAll", "syncCollections", "sync", "collectionSync", "syncWait", "collectionSyncWait",
+    "storeSyncWait",
+  ])
+  /// A field of steps that run in a queue. No case has it.
+  private static let isQueued = "$isQueued"
 
   private func merged(_ step: DocumentObject, _ outer: DocumentObject) -> DocumentObject {
     var step = step
@@ -77,10 +97,12 @@ extension NTJsonStoreCaseRunner {
     switch op {
     case "completionQueue": return try completionQueues(step)
     case "syncAll", "syncCollections", "sync", "collectionSync":
-      let calls = try queueWork(step)
-      let names = op == "syncAll" ? nil : names(step)
-      let isFinished = try store().finishQueued(names)
-      return ["allFinished": .bool(isFinished && calls.allSatisfy { $0.isFinished }), "ok": true]
+      let isList = step["collections"]?.array != nil || step["collection"] != nil
+      let names = isList || !["syncAll", "syncCollections"].contains(op) ? names(step) : nil
+      let calls = try queueWork(step, on: names)
+      let isFinished = try store().finishQueued(op == "syncAll" ? nil : names)
+      let isComplete = DocumentValue.bool(isFinished && calls.allSatisfy { $0.isFinished })
+      return ["allFinished": isComplete, "value": isComplete, "ok": true]
     case "syncWait", "collectionSyncWait", "storeSyncWait":
       return try waiting(step)
     default: return nil
@@ -88,16 +110,19 @@ extension NTJsonStoreCaseRunner {
   }
 
   private func names(_ step: DocumentObject) -> [String] {
-    step["collections"]?.array?.compactMap(\.string) ?? [step["collection"]?.string ?? "c"]
+    let names = step["collections"]?.array?.compactMap(\.string)
+    return (names ?? [step["collection"]?.string ?? "c"]).map { $0.lowercased() }
   }
 
-  /// Queues writes on each collection of the step.
-  private func queueWork(_ step: DocumentObject) throws -> [QueuedCall<Document>] {
-    try names(step).flatMap { name in
-      let collection = try collection(["collection": .string(name)])
-      return (0..<20 as Range<Int64>).map { number in
-        collection.enqueue { try $0.insert(["n": .int(number)]) }
-      }
+  /// Queues reads, which leave no trace, on some collections, or on all.
+  private func queueWork(
+    _ step: DocumentObject, on names: [String]?
+  ) throws -> [QueuedCall<Int>] {
+    let store = try store()
+    // A call cannot wait for later calls in its own queue.
+    if step[Self.isQueued] == true || store.isClosed { return [] }
+    return try (names ?? store.collections().map(\.name)).flatMap { name in
+      (0..<20).map { _ in store[name].enqueue { try $0.count() } }
     }
   }
 
@@ -105,9 +130,10 @@ extension NTJsonStoreCaseRunner {
   private func waiting(_ step: DocumentObject) throws -> DocumentObject {
     let gate = DispatchSemaphore(value: 0)
     let limit = Duration.milliseconds(step["timeoutMs"]?.int ?? 1)
-    let isPending = step["pending"] != nil && step["pending"] != .null
+    let pending = step["pending"] ?? .null
+    let isPending = pending != .null && pending != false
     for name in names(step) where isPending {
-      try collection(["collection": .string(name)]).enqueue { _ in
+      try store()[name].enqueue { _ in
         gate.wait()
         gate.signal()
       }

@@ -9,8 +9,7 @@ extension NTJsonStoreCaseRunner {
     switch op {
     case "exists": return ["value": .bool(Store.Location.file(setup.file).exists)]
     case "collections":
-      // The original stored names in lowercase; here they keep the spelling of their first use.
-      return ["set": .array(try store().collections().map { .string($0.name.lowercased()) })]
+      return Self.set(try store().collections().map { .string($0.name) })
     case "close":
       try opened?.close()
       return ["ok": true, "error": .null]
@@ -29,28 +28,24 @@ extension NTJsonStoreCaseRunner {
     case "setStorePath":
       return try changeFile(StoreSetup(path: text(step["path"]), name: setup.name))
     case "newStore":
-      setup = StoreSetup(path: try text(step["path"]), name: step["name"]?.string)
+      setup = StoreSetup(
+        path: try text(step["path"]), name: step["name"]?.string ?? "NTJsonStore.db")
       opened = nil
-      let file = URL(filePath: try store().file ?? "")
-      return [
-        "directory": .string(file.deletingLastPathComponent().path), "ok": true,
-        "name": .string(file.lastPathComponent), "filename": .string(file.path),
-      ]
+      return location
     case "storeName", "storePath", "storeFilename":
-      let file = URL(filePath: setup.file)
-      let names = [
-        "storeName": file.lastPathComponent, "storeFilename": file.path,
-        "storePath": file.deletingLastPathComponent().path,
-      ]
-      return ["value": .string(names[op] ?? "")]
+      return ["value": location[op] ?? .null]
     case "applyConfig": return try apply(object(step["config"]), step)
-    case "applyConfigPath"
-    where step["content"] == nil && step["path"] != nil || step["storePath"] != nil:
-      return try applyPath(text(step["storePath"] ?? step["path"]) ?? "")
+    case "applyConfigPath" where step["config"]?.object != nil:
+      var result = try apply(object(step["config"]), step)
+      result["value"] = result["directory"]
+      return result
+    case "applyConfigPath" where namedFolder(step) != nil:
+      return try applyPath(text(namedFolder(step)) ?? "")
     case "applyConfigFile", "applyConfigPath":
       let path = try text(step["path"]) ?? ""
-      if let content = step["content"]?.string {
-        try Data(content.utf8).write(to: URL(filePath: path))
+      let content = try step["content"].map { try value($0) }
+      if let text = content?.string ?? content?.object?.jsonString(dialect: .plain) {
+        try Data(text.utf8).write(to: URL(filePath: path))
       }
       do {
         var ignored: [StoreError] = []
@@ -63,14 +58,31 @@ extension NTJsonStoreCaseRunner {
     }
   }
 
+  /// Returns the folder that a step names; with content, its path is that of a file.
+  private func namedFolder(_ step: DocumentObject) -> DocumentValue? {
+    step["storePath"] ?? step["value"] ?? (step["content"] == nil ? step["path"] : nil)
+  }
+
+  /// The place of the store's file, under the names that steps expect. Opens nothing.
+  private var location: DocumentObject {
+    let file = URL(filePath: setup.file)
+    let folder = DocumentValue.string(Self.withoutEnd(file.deletingLastPathComponent().path))
+    let (name, path) = (
+      DocumentValue.string(file.lastPathComponent), DocumentValue.string(file.path)
+    )
+    return [
+      "ok": true, "error": .null, "directory": folder, "path": folder, "storePath": folder,
+      "name": name, "storeName": name, "filename": path, "storeFilename": path,
+    ]
+  }
+
   /// Applies a setup that names a folder: a path, or `CACHES`, `TEMP` or `DOCS`. Opens nothing.
   private func applyPath(_ path: String) throws -> DocumentObject {
     var ignored: [StoreError] = []
     let configured = StoreSetup(["storePath": .string(path)], ignored: &ignored)
-    _ = try changeFile(StoreSetup(path: configured.path, name: setup.name))
-    let folder = URL(filePath: setup.file).deletingLastPathComponent().path
-    let value = DocumentValue.string(Self.withoutEnd(folder))
-    return ["ok": true, "directory": value, "value": value, "path": value, "storePath": value]
+    var result = try changeFile(StoreSetup(path: configured.path, name: setup.name))
+    result["value"] = result["directory"]
+    return result
   }
 
   /// Replaces the names of the system's folders in a text of a case.
@@ -94,14 +106,12 @@ extension NTJsonStoreCaseRunner {
 
   private func text(_ raw: DocumentValue?) throws -> String? { try value(raw ?? .null).string }
 
-  /// Selects a different file, which is possible until the store is first used.
+  /// Selects a file, which is possible until the store is first used.
   private func changeFile(_ changed: StoreSetup) throws -> DocumentObject {
-    if let opened {
-      try opened.apply(changed)
-    } else {
-      setup = changed
-    }
-    return ["ok": true, "error": .null]
+    // `Store.apply` allows the same file; the original did not.
+    if opened != nil { throw StoreError(.invalidArgument, Self.storeOpen) }
+    setup = changed
+    return location
   }
 
   private func apply(_ config: DocumentObject, _ step: DocumentObject) throws -> DocumentObject {
@@ -109,11 +119,17 @@ extension NTJsonStoreCaseRunner {
     if let name = step["collection"]?.string {
       var wanted = CollectionSetup(config, ignored: &ignored)
       wanted.identity = .rowID
-      try store()[name].apply(wanted)
+      try store()[name.lowercased()].apply(wanted)
       return ["ok": true, "error": .null]
     }
     var wanted = StoreSetup(config, ignored: &ignored)
-    for name in wanted.collections.keys { wanted.collections[name]?.identity = .rowID }
+    var collections: [String: CollectionSetup] = [:]
+    for (name, given) in wanted.collections {
+      var one = given
+      one.identity = .rowID
+      collections[name.lowercased()] = one
+    }
+    wanted.collections = collections
     if wanted.path != nil || wanted.name != nil {
       _ = try changeFile(
         StoreSetup(path: wanted.path ?? setup.path, name: wanted.name ?? setup.name))
@@ -121,6 +137,6 @@ extension NTJsonStoreCaseRunner {
     (wanted.path, wanted.name) = (nil, nil)
     // A setup that only names a location opens nothing.
     if !wanted.collections.isEmpty { try store().apply(wanted) }
-    return ["ok": true, "error": .null]
+    return location
   }
 }

@@ -46,10 +46,14 @@ final class NTJsonStoreCaseRunner: @unchecked Sendable {
   }
 
   func collection(_ step: DocumentObject) throws -> DocumentCollection {
-    let name = step["collection"]?.string ?? "c"
-    let store = try store()
-    if store.isClosed { return store[name] }
-    return try store.createCollection(name, identity: .rowID)
+    let collection = try unopened(step)
+    if collection.store.isClosed { return collection }
+    return try collection.store.createCollection(collection.name, identity: .rowID)
+  }
+
+  /// Returns the step's collection without creating it. As in the original, names are in lowercase.
+  func unopened(_ step: DocumentObject) throws -> DocumentCollection {
+    try store()[(step["collection"]?.string ?? "c").lowercased()]
   }
 
   func failure(_ description: String) -> CaseFailure {
@@ -78,18 +82,25 @@ extension NTJsonStoreCaseRunner {
     guard op.hasPrefix("async"), let first = op.dropFirst(5).first else {
       throw CaseFailure(testCase, unknownOperation: op)
     }
-    if op == "asyncSequence" { return try queued(sequence(step), step) }
     // An asynchronous operation; the next step sees its effect.
     var plain = step
     plain["op"] = .string(first.lowercased() + op.dropFirst(6))
-    var result = try queued([plain], step)
-    let outcome = result["results"]?.array?.first?.object ?? [:]
-    for (name, value) in outcome { result[name] = value }
-    return result
+    // Several insertions have no document of their own.
+    let isSeveral = plain["op"] == "insert" && step["json"] == nil && isSequence(step)
+    if op == "asyncSequence" || isSeveral { return try queued(sequence(step), step) }
+    do {
+      var result = try queued([plain], step)
+      let outcome = result["results"]?.array?.first?.object ?? [:]
+      for (name, value) in outcome { result[name] = value }
+      return result
+    } catch let failure as CaseFailure where failure.isUnknownOperation && isSequence(step) {
+      // Not the asynchronous form of an operation, but a name for several operations.
+      return try queued(sequence(step), step)
+    }
   }
 
   /// Maps a store error to the error kind that the cases use.
-  private static func kind(_ error: StoreError) -> String {
+  static func kind(_ error: StoreError) -> String {
     switch error.code {
     case .uniqueViolation, .duplicateKey: "constraint"
     case .invalidQuery, .invalidPath, .database: "sql"
@@ -102,11 +113,14 @@ extension NTJsonStoreCaseRunner {
     }
   }
   private static let missingRowID = "A document with neither key nor row ID cannot replace another"
-  private static let storeOpen = "The setup names a different file than that of the open store"
+  static let storeOpen = "The store is open"
 
   private func check(_ step: DocumentObject, _ actual: DocumentObject) throws {
     try testCase.check(step, number, actual) { field, wanted, found in
-      try isSame(field, value(wanted), found)
+      let isIndexes = field == "set" && ["indexes", "asyncIndexes"].contains(step["op"]?.string)
+      return try isIndexes
+        ? DocumentValue.isSameSet(Self.canonical(value(wanted)), Self.canonical(found))
+        : isSame(field, value(wanted), found)
     }
   }
 

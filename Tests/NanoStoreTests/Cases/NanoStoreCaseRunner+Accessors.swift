@@ -19,6 +19,14 @@ extension NanoStoreCaseRunner {
     case "expression.predicates", "expression.init", "expression":
       let raw = step["expression"] ?? step["predicate"].map { [$0] } ?? .null
       return state(try expression(raw))
+    case "expression.operators":
+      // As in the original, the first predicate also has an operator, which means nothing.
+      let links = try expression(step["expression"] ?? .null).links
+      let operators = [SearchExpression.Operator.and] + links.map(\.operator)
+      return [
+        "value": .array(operators.map { .string($0.rawValue) }),
+        "count": .int(Int64(operators.count)),
+      ]
     case "store.engine":
       // The store itself runs SQL, and has the settings.
       return ["present": .bool(store != nil), "isNil": .bool(store == nil)]

@@ -39,7 +39,9 @@ extension NanoStoreCaseRunner {
     case "bagsWithKeys":
       found = try store.bags(keys: (step["keys"]?.array ?? []).compactMap { try value($0).string })
     case "bagsContaining":
-      found = try store.bags(containingKey: value(step["key"] ?? .null).string ?? "")
+      let key = try value(step["key"] ?? .null).string ?? ""
+      // No bag contains anything without a key.
+      found = key.isEmpty ? [] : try store.bags(containingKey: key)
     default: found = try store.bags(named: step["name"]?.string ?? "")
     }
     if let bind = step["bindLast"]?.string ?? step["bind"]?.string { bags[bind] = found.last }
@@ -70,11 +72,19 @@ extension NanoStoreCaseRunner {
       try bag.remove(keys: (step["keys"]?.array ?? []).compactMap { try value($0).string })
     case "bagRemoveAll": try bag.removeAll()
     case "bagSetName": bag.name = step["name"]?.string
-    case "bagSave": try bag.save()
-    case "bagReload": try bag.reload()
-    case "bagUndo": bag.undo()
-    case "bagDeflate": bag.deflate()
-    case "bagInflate": try bag.inflate()
+    case "bagSave": try save(bag) { try bag.save() }
+    case "bagReload":
+      try bag.reload()
+      forgetLoading(of: bag)
+    case "bagUndo":
+      bag.undo()
+      forgetLoading(of: bag)
+    case "bagDeflate":
+      bag.deflate()
+      loadedBags.append(bag)
+    case "bagInflate":
+      try bag.inflate()
+      loadedBags.append(bag)
     case "bagState": return try state(of: bag)
     case "bagGetSaved":
       let found = try bag.saved.document(value(step["key"] ?? .null).string ?? "")
@@ -97,6 +107,8 @@ extension NanoStoreCaseRunner {
     let (saved, unsaved) = (try bag.saved.keys(), try bag.unsaved.keys())
     let removed = try bag.removed.keys()
     let representation = try bag.representation()
+    // The original has the documents of a bag in memory until it is deflated; here they are read on demand.
+    let hasLoading = loadedBags.contains { $0 === bag }
     return [
       "saved": .int(Int64(saved.count)), "unsaved": .int(Int64(unsaved.count)),
       "removed": .int(Int64(removed.count)), "count": .int(Int64(try bag.count())),
@@ -106,8 +118,17 @@ extension NanoStoreCaseRunner {
       "objectKeyCount": .int(Int64(saved.count + unsaved.count)),
       "keyNonEmpty": .bool(!bag.key.isEmpty),
       "representationFieldCount": .int(Int64(representation.count)),
-      "allDeflated": .bool(bag.loadedCount == 0),
-      "anyDeflated": .bool(bag.loadedCount < saved.count),
+      "allDeflated": .bool(hasLoading && bag.loadedCount == 0),
+      "anyDeflated": .bool(hasLoading && bag.loadedCount < saved.count),
     ]
   }
+
+  /// Saves a bag. In the original, saving changes reads the bag again, with its documents.
+  func save(_ bag: Bag, by write: () throws -> Void) throws {
+    let isChanged = bag.hasUnsavedChanges
+    try write()
+    if isChanged { forgetLoading(of: bag) }
+  }
+
+  private func forgetLoading(of bag: Bag) { loadedBags.removeAll { $0 === bag } }
 }

@@ -39,14 +39,21 @@ extension NanoStoreCaseRunner {
     case "objectsEqual":
       guard let a = documents[step["a"]?.string ?? ""], let b = documents[step["b"]?.string ?? ""]
       else { throw failure("there is no such object") }
-      return ["value": .bool(try a.object() == b.object() && a.type == b.type)]
+      let haveSameFields = try DocumentValue.object(a.object()).matches(.object(b.object()))
+      return ["value": .bool(haveSameFields && originalClass(a) == originalClass(b))]
     case "copyObject":
+      guard let document = documents[name] else { return ["ok": false] }
       let bind = step["bind"]?.string ?? ""
+      let key = UUID().uuidString
+      // A copy does not remember a class that the program does not know.
       documents[bind] = try Document(
-        documents[name]?.object() ?? [:], key: UUID().uuidString, type: documents[name]?.type)
+        document.object(), key: key,
+        type: originalClass(document) == nil ? document.type : "plain")
+      names[key] = bind
     case "saveObject":
       guard let document = documents[name], document.rowID != nil else { return ["ok": false] }
       documents[name] = try objects.save(document)
+      unwritten.insert(name)
       try store.flush()
     case "setOriginalClass":
       guard let document = documents[name] else { return ["ok": false] }
@@ -62,78 +69,22 @@ extension NanoStoreCaseRunner {
     guard let document = documents[name] else { throw failure("there is no such object") }
     let object = try store?.object(document) ?? document
     let known = object is Document ? (document.type == nil ? nil : "plain") : document.type
-    let isPlain = document.type == "plain"
     return [
       "key": .string(document.key ?? ""), "keyNonEmpty": .bool(document.key?.isEmpty == false),
       "fieldCount": .int(Int64(try document.object().count)),
       "hasStore": .bool(document.rowID != nil),
       "hasUnsavedChanges": .bool(document.hasUnsavedChanges),
       "class": .string(known ?? "plain"),
-      "originalClass": object is Document && !isPlain
-        ? document.type.map { .string($0) } ?? .null : .null,
+      "originalClass": originalClass(document).map { .string($0) } ?? .null,
       "info": .object(try document.object()),
     ]
   }
 
-  func performSQL(_ op: String, _ step: DocumentObject) throws -> DocumentObject {
-    let statement = translated(step["statement"]?.string ?? "")
-    switch op {
-    case "sqlObjects":
-      guard let from = statement.range(of: " FROM ", options: .caseInsensitive) else {
-        throw StoreError(.invalidArgument, "The statement names no table")
-      }
-      var found = try objects.documents(sql: "SELECT id" + statement[from.lowerBound...])
-      if step["sort"] != nil {
-        let keys = Set(found.compactMap(\.key))
-        var search = Search()
-        search.orderings = try orderings(step)
-        found = try search.documents(in: objects).filter { keys.contains($0.key ?? "") }
-      }
-      return try result(found, step)
-    case "explain":
-      do {
-        let rows = try store.sql("EXPLAIN \(statement)", SQLArguments())
-        return ["rowCount": .int(Int64(rows.count)), "rowCountPositive": .bool(!rows.isEmpty)]
-      } catch let error as StoreError where error.code != .closed {
-        return ["error": .string(error.message), "rowCount": 0, "rowCountPositive": false]
-      }
-    default:
-      do {
-        let rows = try store.sql(statement, SQLArguments())
-        // The original returned texts.
-        func text(_ value: DocumentValue) -> DocumentValue {
-          .string(value.string ?? value.jsonString(dialect: .plain))
-        }
-        return [
-          "rowCount": .int(Int64(rows.count)),
-          "firstValue": rows.first?.values.first.map(text) ?? .null,
-          "columns": .array(rows.columns.map { .string($0) }),
-          "rows": .array(rows.map { .array($0.values.map(text)) }),
-        ]
-      } catch let error as StoreError where error.code == .readOnly {
-        try store.execute(statement, SQLArguments())
-        return ["rowCount": 0]
-      } catch let error as StoreError where error.code != .closed {
-        return ["error": .string(error.message), "rowCount": 0]
-      }
-    }
-  }
-
-  /// Translates the original's table and column names.
-  private func translated(_ statement: String) -> String {
-    // The table exists only once the collection does.
-    _ = try? store.createCollection(Self.collection)
-    let values =
-      "(SELECT d.key AS key, j.key AS attribute, j.value AS value FROM \(Self.collection) d, "
-      + "json_each(d.body) j)"
-    let pairs = [
-      ("NSFValues", values), ("NSFKeyedArchive", "body"), ("NSFKeys", Self.collection),
-      ("NSFCalendarDate", "added"), ("NSFObjectClass", "type"), ("NSFAttribute", "attribute"),
-      ("NSFValue", "value"), ("NSFKey", "key"),
-    ]
-    return pairs.reduce(statement) {
-      $0.replacingOccurrences(of: $1.0, with: $1.1, options: .caseInsensitive)
-    }
+  /// Returns the class that a document was stored with, if the program does not know it.
+  private func originalClass(_ document: Document) -> String? {
+    guard let type = document.type, type != "plain", (try? store.object(document)) is Document
+    else { return nil }
+    return type
   }
 
   func global(_ step: DocumentObject) throws -> DocumentObject {

@@ -85,21 +85,29 @@ extension NanoStoreCaseRunner {
   /// Returns the documents, and their keys by a second search if the step asks for keys.
   private func run(_ search: Search, _ step: DocumentObject) throws -> DocumentObject {
     let found: [Document]
-    let keys: [String]
     if let name = step["bag"]?.string {
       guard let bag = bags[name] else { throw failure("there is no such bag") }
       found = try search.documents(in: bag)
-      keys = try search.keys(in: bag)
+      guard try search.keys(in: bag) == found.compactMap(\.key) else {
+        throw failure("keys and documents differ")
+      }
     } else {
-      found = try search.documents(in: objects)
-      keys = try search.keys(in: objects)
+      found = try self.found(by: search)
     }
-    guard keys == found.compactMap(\.key) else { throw failure("keys and documents differ") }
-    if let bind = step["bindLast"]?.string { documents[bind] = found.last }
-    return try result(found, step)
+    if let bind = step["bindLast"]?.string {
+      if let last = found.last, last.type == "bag", let key = last.key {
+        bags[bind] = try store.bag(key: key)
+      } else {
+        documents[bind] = found.last
+      }
+    }
+    return try result(found, step, fields: search.fields)
   }
 
-  func result(_ found: [Document], _ step: DocumentObject) throws -> DocumentObject {
+  /// - Parameter fields: The only fields to return; empty for all.
+  func result(
+    _ found: [Document], _ step: DocumentObject, fields: [String] = []
+  ) throws -> DocumentObject {
     let field = step["project"]?.string
     let projected = DocumentValue.array(
       found.map { field.flatMap { $0.isEmpty ? nil : $0 }.flatMap($0.subscriptPath) ?? .null })
@@ -109,7 +117,11 @@ extension NanoStoreCaseRunner {
       // Results are always lists; the original returned a dictionary for unsorted results.
       "isList": .bool(step["returns"] == "keys" || step["sort"] != nil),
       "ordered": projected, "projected": projected,
-      "infos": .array(try found.map { .object(try $0.object()) }),
+      "infos": .array(
+        try found.map { document in
+          let object = try document.object()
+          return .object(fields.isEmpty ? object : Self.selecting(fields, of: object))
+        }),
     ]
   }
 

@@ -124,7 +124,7 @@ extension NanoStoreCaseRunner {
   private func add(_ op: String, _ step: DocumentObject) throws -> DocumentObject {
     let items = strings(step["items"])
     guard !items.isEmpty else { return ["ok": false, "error": "error"] }
-    for name in items { if let bag = bags[name] { try store.save(bag) } }
+    for name in items { if let bag = bags[name] { try save(bag) { try store.save(bag) } } }
     let names = items.filter { documents[$0] != nil }
     if let name = items.first(where: { documents[$0] == nil && bags[$0] == nil }) {
       throw failure("there is no \(name)")
@@ -134,7 +134,10 @@ extension NanoStoreCaseRunner {
       let ids = try objects.save(names.compactMap { documents[$0] })
       for (name, id) in zip(names, ids) { documents[name] = try objects.get(rowID: id) }
     } else {
-      for name in names { documents[name] = try objects.save(documents[name]!) }
+      for name in names {
+        documents[name] = try objects.save(documents[name]!)
+        unwritten.insert(name)
+      }
     }
     return ["ok": true]
   }
@@ -146,6 +149,12 @@ extension NanoStoreCaseRunner {
     case "store": return "\(store!)"
     case "search": return Search().json
     case "match": return Match.equalTo.words
+    case "engine": return String(describing: try store.statistics())
+    case "result": return String(describing: try store.sql("SELECT 1", SQLArguments()))
+    case "sortDescriptor": return String(describing: try SearchOrdering("name"))
+    case "predicate": return String(describing: SearchPredicate.value(.equalTo, "value"))
+    case "expression":
+      return try DocumentObject(encoding: SearchExpression(.value(.equalTo, "value"))).jsonString()
     default: throw failure("there is no \(target) to describe")
     }
   }
@@ -154,25 +163,16 @@ extension NanoStoreCaseRunner {
     let orderings = try self.orderings(step)
     let field = step["project"]?.string ?? ""
     let type = step["class"]?.string ?? ""
-    let found: [(key: String, object: DocumentObject)]
+    let documents: [Document]
     if type == "bag" {
-      let bags = try store.bags().map {
-        ($0.key, ["name": $0.name.map { .string($0) } ?? .null, "key": .string($0.key)])
-          as (String, DocumentObject)
-      }
-      found = bags.sorted { a, b in
-        for ordering in orderings {
-          let order = ValueOrder.compare(
-            a.1[ordering.attribute] ?? .null, b.1[ordering.attribute] ?? .null)
-          if order != 0 { return (order < 0) == ordering.ascending }
-        }
-        return false
-      }
+      let bags = try store.bags().map { try document(of: $0) }
+      documents = sorted(bags, by: orderings) { $0[$1] ?? .null }
     } else {
       var search = Search(type: type)
       search.orderings = orderings
-      found = try search.documents(in: objects).map { ($0.key ?? "", try $0.object()) }
+      documents = try search.documents(in: objects)
     }
+    let found = try documents.map { (key: $0.key ?? "", object: try $0.object()) }
     let values = DocumentValue.array(found.map { $0.object[field] ?? .null })
     return [
       "count": .int(Int64(found.count)), "isList": true, "ordered": values, "projected": values,

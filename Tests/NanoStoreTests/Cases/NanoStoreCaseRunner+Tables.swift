@@ -62,7 +62,8 @@ extension NanoStoreCaseRunner {
   }
 
   private func bagCount() throws -> Int {
-    try store.engine().read(.call, nil) { try $0.count(Query(), in: "nano_bags") }
+    if store.isInTransaction { return try store.bags().count }
+    return try store.engine().read(.call, nil) { try $0.count(Query(), in: "nano_bags") }
   }
 
   /// Returns the largest row ID of a table, 0 for an empty one. Bags were rows of the table of documents.
@@ -91,12 +92,7 @@ extension NanoStoreCaseRunner {
     let rows: [Leaf]
     if let bag = try store.bag(key: key) {
       // The original stored a bag as a document with these attributes.
-      let representation = try bag.representation()
-      rows = leaves(representation).map { leaf in
-        let names = ["name": "Name", "key": "NSFKey", "members": "NSFObjectKeys"]
-        let name = names[leaf.path.components[0]] ?? leaf.path.description
-        return Leaf(path: FieldPath("NSF_Private_NSFNanoBag_\(name)"), value: leaf.value)
-      }
+      rows = leaves(try storedContent(of: bag))
     } else {
       rows = leaves(try objects.get(key)?.object() ?? [:])
     }

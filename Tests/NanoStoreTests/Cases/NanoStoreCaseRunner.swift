@@ -28,6 +28,10 @@ final class NanoStoreCaseRunner {
   var bags: [String: Bag] = [:]
   /// The case's names of bags and documents, by key.
   var names: [String: String] = [:]
+  /// The names of documents that were saved or added to a bag, and may not be written yet.
+  var unwritten: Set<String> = []
+  /// The bags whose documents the case loaded or released since the bags were last read.
+  var loadedBags: [Bag] = []
   /// The indexes that the case dropped.
   var dropped: DroppedIndexes?
   private var next = 0
@@ -101,6 +105,7 @@ final class NanoStoreCaseRunner {
         try bag.add(inner)
       } else if let document = documents[item] {
         documents[item] = try bag.add(document, in: Self.collection)
+        unwritten.insert(item)
       } else {
         throw failure("there is no \(item)")
       }
@@ -124,6 +129,7 @@ extension NanoStoreCaseRunner {
     var result: DocumentObject
     do {
       result = try perform(step)
+      readWritten()
     } catch let error as StoreError {
       result = ["error": .string(kind(error, step)), "ok": false, "isNil": true]
     } catch let error as CaseFailure {
@@ -166,7 +172,9 @@ extension NanoStoreCaseRunner {
   private func kind(_ error: StoreError, _ step: DocumentObject) -> String {
     let expected = step["expect"]?["error"]?.string
     switch error.code {
-    case .closed: return expected == "error" ? "error" : "closed"
+    case .closed:
+      let names = ["error", "unableToManipulate"]
+      return expected.flatMap { names.contains($0) ? $0 : nil } ?? "closed"
     case .partialDocument: return "partialObject"
     case .invalidArgument, .invalidPath, .invalidName, .invalidKey, .valueNotStorable:
       return expected == "error" ? "error" : "unexpectedParameter"
