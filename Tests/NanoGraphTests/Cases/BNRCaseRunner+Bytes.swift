@@ -60,17 +60,16 @@ extension BNRCaseRunner {
     Swift.type(of: try object(name)).collectionName
   }
 
-  /// Returns the row ID as the original counts it, and 0 for no object. Objects get their row IDs when they are saved.
+  /// Returns the row ID as the original counts it, and 0 for no object.
   private func rowID(_ name: String?) throws -> UInt32 {
     guard let name else { return 0 }
-    if try context.hasUnsavedChanges { try save() }
-    return UInt32(clamping: try object(name).originalRowID ?? 0)
+    return UInt32(clamping: try originalRow(of: object(name)))
   }
 
   /// Returns the name of an object, or its row ID if the case has not named it.
   func name(ofRow rowID: Int64, _ className: String) throws -> DocumentValue {
     guard let type = classes[className] ?? Original.classes[className]?.first,
-      let object = try get(type, rowID - 1, isLoaded: true), let name = name(of: object)
+      let object = try get(type, rowID, isLoaded: true), let name = name(of: object)
     else { return .int(rowID) }
     return .string(name)
   }
@@ -94,7 +93,7 @@ extension BNRCaseRunner {
       fields.map { field in
         let value = try value(field.name, of: object)
         switch field.type {
-        case .reference: return ("reference", value.array?.first ?? .null)
+        case .reference: return ("reference", value)
         case .array: return ("array", value)
         case .float32: return ("float32", value)
         case .uint32: return ("uint32", value)

@@ -12,8 +12,7 @@ extension BNRCaseRunner {
       return try summary(of: objects, wanted: step["expect"]?.object ?? [:])
     case "object":
       let object = try get(
-        type(step), (step["rowID"]?.int64 ?? 0) - 1,
-        isLoaded: step["fetchContent"]?.bool ?? true)
+        type(step), step["rowID"]?.int64 ?? 0, isLoaded: step["fetchContent"]?.bool ?? true)
       bind(step["bind"]?.string, object)
       guard let object else { return ["isNil": true, "found": false, "sameAs": .null] }
       return [
@@ -32,10 +31,15 @@ extension BNRCaseRunner {
     case "textSearch": return try search(type(step), step)
     case "hasContent":
       let path = step["path"]?.string ?? step["object"]?.string ?? ""
-      return ["value": .bool(try !walk(path, from: nil).object.isFault)]
+      return ["value": .bool(try !target(of: path).isFault)]
     case "path":
       let (object, field) = try walk(
-        step["path"]?.string ?? "", from: step["object"]?.string.map { try self.object($0) })
+        step["path"]?.string ?? "", from: step["object"]?.string.map { try self.object($0) },
+        entersLast: true)
+      // The path ends at a reference to no object.
+      if let field, Swift.type(of: object).toOneFields.contains(field) {
+        return ["isNil": true, "value": .null, "sameAs": .null, "hasContent": false]
+      }
       var result: DocumentObject = [
         "isNil": false, "sameAs": sameAs([object], like: step["expect"]?["sameAs"]),
         "hasContent": .bool(!object.isFault),
@@ -44,12 +48,14 @@ extension BNRCaseRunner {
         result["value"] = .string(name(of: object) ?? "")
         return result
       }
-      result["value"] = try value(field, of: object)
+      let value = try value(field, of: object)
+      result["value"] = value
+      result["isNil"] = .bool(value.isNull)
       result["orderedTitles"] = try titles(along: step)
       return result
     case "same", "identical":
       let paths = (step["paths"] ?? step["objects"])?.array?.compactMap(\.string) ?? []
-      let objects = try paths.map { try walk($0, from: nil).object }
+      let objects = try paths.map { try target(of: $0) }
       return ["value": .bool(objects.allSatisfy { $0 === objects[0] })]
     default: return nil
     }
@@ -58,7 +64,7 @@ extension BNRCaseRunner {
   /// Returns the stored objects as the original does, including objects that the next save deletes.
   func stored(_ type: any CaseObject.Type) throws -> [any CaseObject] {
     func open<Object: CaseObject>(_ type: Object.Type) throws -> [any CaseObject] {
-      let deleted = try context.deletedObjects.compactMap { $0 as? Object }
+      let deleted = try deleted(type)
       let stored = try context.all(type).filter { $0.objectID != nil }
       return (stored + deleted).sorted {
         ($0.objectID?.rowID ?? 0) < ($1.objectID?.rowID ?? 0)
@@ -67,11 +73,27 @@ extension BNRCaseRunner {
     return try open(type)
   }
 
+  /// Returns the stored objects that the next save deletes.
+  private func deleted<Object: CaseObject>(_ type: Object.Type) throws -> [Object] {
+    try context.deletedObjects.compactMap { $0 as? Object }
+  }
+
+  /// Returns the object with a row ID of the original. New and deleted objects keep it until they are saved.
   func get(
     _ type: any CaseObject.Type, _ rowID: Int64, isLoaded: Bool
   ) throws -> (any CaseObject)? {
+    let name = type.collectionName
+    if let new = try newObject(rowID, name) { return new }
+    guard let row = storedRow(rowID, name) else { return nil }
+    return try get(type, storedRow: row, isLoaded: isLoaded)
+  }
+
+  func get(
+    _ type: any CaseObject.Type, storedRow rowID: Int64, isLoaded: Bool
+  ) throws -> (any CaseObject)? {
     func open<Object: CaseObject>(_ type: Object.Type) throws -> (any CaseObject)? {
       let id = ObjectID<Object>(rowID: rowID)
+      if let deleted = try deleted(type).first(where: { $0.objectID == id }) { return deleted }
       if isLoaded { return try context.get(id) }
       // A fault is returned whether or not the document exists.
       let isThere = try store[type.collectionName].contentVersion(rowID: rowID) != nil
@@ -98,7 +120,10 @@ extension BNRCaseRunner {
       case "sharedSongIdentical": result[name] = .bool(areSharedTargetsIdentical(objects))
       case "fields": result[name] = .object(try wanted.mapFields { .array(try all($0)) })
       case "fieldsSorted":
-        result[name] = .object(try wanted.mapFields { .array(try all($0).sortedAsText()) })
+        result[name] = .object(
+          try wanted.mapFields { field in
+            .array(try all(field).sorted(like: wanted.object?[field] ?? .null))
+          })
       case "countWithSuffix":
         result[name] = .object(
           try wanted.mapFields { field in
@@ -111,13 +136,15 @@ extension BNRCaseRunner {
       case "songTitles": result[name] = .array(try titles(of: objects.first?.targets("songs")))
       case "firstSongTitles":
         result[name] = .array(
-          try objects.map { try titles(of: $0.targets("songs")).first ?? .null }.sortedAsText(
-            like: wanted))
+          try objects.map { try titles(of: $0.targets("songs")).first ?? .null }
+            .sorted(like: wanted))
       case _ where name.hasSuffix("Set"):
-        let numbers = Set(try all(String(name.dropLast(3))).compactMap(\.int64))
-        let isRange = numbers == Set(0..<Int64(objects.count))
+        let values = Set(try all(String(name.dropLast(3))))
+        let range = Set((0..<Int64(objects.count)).map { DocumentValue.int($0) })
+        // A case gives a range as text, and other values as an array.
         result[name] =
-          isRange ? .string("0..<\(objects.count)") : .array(numbers.sorted().map { .int($0) })
+          wanted.string != nil && values == range
+          ? .string("0..<\(objects.count)") : .array(Array(values).sorted(like: wanted))
       case _ where name.hasSuffix("sAll"):
         let values = Set(try all(String(name.dropLast(4))))
         result[name] = values.count == 1 ? values.first : .array(Array(values))
@@ -142,14 +169,18 @@ extension BNRCaseRunner {
     var invocations: Int64 = 0
     var isAllOfClass = true
     func open<Object: CaseObject>(_ type: Object.Type) throws {
-      try context.find(type).each { object in
+      var visited: Set<ObjectID<Object>> = []
+      func visit(_ object: Object) throws -> Bool {
         // The original enumerates stored objects.
-        guard object.objectID != nil else { return true }
+        guard let id = object.objectID, visited.insert(id).inserted else { return true }
         invocations += 1
         isAllOfClass = isAllOfClass && Swift.type(of: object) == type && !object.isFault
         for action in actions { try perform(action, on: object) }
         return invocations < end
       }
+      try context.find(type).each(visit)
+      // They include those that the next save deletes, which a query omits.
+      for object in try deleted(type) where invocations < end { _ = try visit(object) }
     }
     try open(type)
     return ["ok": true, "invocations": .int(invocations), "allOfClass": .bool(isAllOfClass)]
@@ -183,10 +214,8 @@ extension DocumentValue {
 }
 
 extension [DocumentValue] {
-  func sortedAsText() -> [DocumentValue] { sorted { $0.jsonString() < $1.jsonString() } }
-
   /// Sorts the values in the order of a different list, for values without a defined order.
-  func sortedAsText(like wanted: DocumentValue) -> [DocumentValue] {
+  func sorted(like wanted: DocumentValue) -> [DocumentValue] {
     DocumentValue.isSameSet(wanted, .array(self)) ? wanted.array ?? [] : self
   }
 }

@@ -25,13 +25,11 @@ extension BNRCaseRunner {
     case "undo": return ["ok": .bool(try context.undo())]
     case "redo": return ["ok": .bool(try context.redo())]
     case "field": return ["value": try value(step["field"]?.string ?? "", of: object(name))]
-    case "hasStore": return ["value": .bool(try object(name).context != nil)]
+    case "hasStore":
+      return ["value": .bool(try !isFormer(name) && object(name).context != nil)]
     case "rowIDs":
-      if try context.hasUnsavedChanges { try save() }
       let names = (step["objects"]?.array ?? []).compactMap(\.string)
-      return [
-        "value": .array(try names.map { DocumentValue(try object($0).originalRowID ?? 0) })
-      ]
+      return ["value": .array(try names.map { .int(try originalRow(of: object($0))) })]
     default: return nil
     }
     return ["ok": true]
@@ -39,7 +37,8 @@ extension BNRCaseRunner {
 
   func save() throws {
     for type in classes.values { try prepareTextIndexes(type, isNeeded: false) }
-    try context.save()
+    try keepingRows { try context.save() }
+    try updateNamedNewObjects()
   }
 
   private func insert(
@@ -58,10 +57,11 @@ extension BNRCaseRunner {
     object.setTargets(field, try names.map { try self.object($0) })
   }
 
-  /// Returns the value of a property, or the names of the objects of a relationship.
+  /// Returns the value of a property, or the names of the objects of a relationship: one name or null if it is to one.
   func value(_ field: String, of object: any CaseObject) throws -> DocumentValue {
     if let value = object.value(field) { return value }
     guard let targets = object.targets(field) else { throw failure("there is no \(field)") }
-    return .array(targets.map { .string(name(of: $0) ?? "") })
+    let names = targets.map { DocumentValue.string(name(of: $0) ?? "") }
+    return Swift.type(of: object).toOneFields.contains(field) ? names.first ?? .null : .array(names)
   }
 }

@@ -131,32 +131,45 @@ extension BNRCaseRunner {
   /// Returns the record of a stored object as the original writes it. The importer has to read the object's fields
   /// from it.
   private func rawRecord(_ type: any CaseObject.Type, _ rowID: Int64) throws -> DocumentObject {
-    guard let object = try get(type, rowID - 1, isLoaded: true) else { return ["isNil": true] }
     let name = type.collectionName
+    // In a context of its own, because objects of the case can have unsaved changes.
+    let reader = ObjectContext(try store)
+    defer { withExtendedLifetime(reader) {} }
+    guard let row = storedRow(rowID, name), let object = try stored(type, row, in: reader) else {
+      return ["isNil": true]
+    }
     // Classes have version 0, unless a case defines them.
-    let stored = try store[name].get(rowID: rowID - 1)?.version ?? 1
-    let version = old.fields[name] == nil ? 0 : UInt8(clamping: stored)
-    let fields = try fields(name, version: old.isVersioned ? version : nil)
-    let plain = try (old.isVersioned ? [version] : []) + content(object, fields)
-    let record = try decoder(fields).decode(plain, hasVersion: old.isVersioned)
+    let storedVersion = try store[name].get(rowID: row)?.version ?? 1
+    let version = old.fields[name] == nil ? 0 : UInt8(clamping: storedVersion)
+    let isVersioned = rows.unversioned[name]?.contains(row) != true
+    let fields = try fields(name, version: isVersioned ? version : nil)
+    let plain = try (isVersioned ? [version] : []) + content(object, fields)
+    let record = try decoder(fields).decode(plain, hasVersion: isVersioned)
     for field in fields {
       let found = try caseValue(record.object[field.name] ?? .null, field.type)
-      let value = try value(field.name, of: object)
-      let wanted = field.type.isToOne ? value.array?.first ?? .null : value
+      let wanted = try value(field.name, of: object)
       guard try canonical(wanted, field.type).matches(found) else {
         throw failure("the importer reads \(found.jsonString()) as \(field.name)")
       }
     }
-    let rowID = UInt32(clamping: rowID)
-    let bytes =
-      try BNRCipher(passphrase: passphrase, salt: salt(of: name)).map {
-        try encrypt(plain, $0, rowID)
-      } ?? plain
+    // A store can have plain and encrypted records.
+    let cipher =
+      try isSealed(row, name) ? BNRCipher(passphrase: passphrase, salt: salt(of: name)) : nil
+    let bytes = try cipher.map { try encrypt(plain, $0, UInt32(clamping: rowID)) } ?? plain
     return [
       "isNil": false, "hex": .string(hex(bytes)), "length": .int(Int64(bytes.count)),
       "version": record.version.map { .int(Int64($0)) } ?? .null,
       "encrypted": .bool(bytes != plain), "fields": .object(record.object),
     ]
+  }
+
+  private func stored(
+    _ type: any CaseObject.Type, _ row: Int64, in context: ObjectContext
+  ) throws -> (any CaseObject)? {
+    func open<Object: CaseObject>(_ type: Object.Type) throws -> (any CaseObject)? {
+      try context.get(ObjectID<Object>(rowID: row))
+    }
+    return try open(type)
   }
 
   /// Returns the metadata of a class with stored objects: the last row ID of its collection, and what the original
@@ -168,8 +181,7 @@ extension BNRCaseRunner {
     }
     let salt = salt(of: name)
     var writer = BNRBufferWriter()
-    // One less than the next row ID, which the cases count from 2.
-    writer.uint32(UInt32(clamping: try store.write { try store[name].nextRowID() }))
+    writer.uint32(UInt32(clamping: originalRow(try nextRow(name), name) - 1))
     writer.uint8(old.upgraded[name] ?? 1)
     writer.uint8(try classID(name))
     writer.uint32(salt.word0)

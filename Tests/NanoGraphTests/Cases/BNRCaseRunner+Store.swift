@@ -8,8 +8,9 @@ extension BNRCaseRunner {
   func performStore(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
     switch op {
     case "reopen":
-      try close()
-      if let isVersioned = step["versioning"]?.bool { old.isVersioned = isVersioned }
+      try close(losesObjects: true)
+      // Whether records have versions is not stored, and a new store object of the original gives them one.
+      old.isVersioned = step["versioning"]?.bool ?? true
       // The original did not persist the passphrase either. A missing one is detected when something is read.
       passphrase = ""
       register((step["classes"]?.array ?? []).compactMap(\.string))

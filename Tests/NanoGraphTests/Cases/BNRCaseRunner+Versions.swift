@@ -21,14 +21,21 @@ extension BNRCaseRunner {
       classes[name] = versions[version - 1]
       old.fields[name] = try (step["fields"]?.array ?? []).map { try field($0.array ?? []) }
     case "recordVersions":
-      return ["sorted": .array(try versions(type(step), in: store).sorted().map { .int($0) })]
+      let type = try type(step)
+      // Classes have version 0, unless a case defines them.
+      let isDefined = old.fields[type.collectionName] != nil
+      let versions = try versions(type, in: store).map { isDefined ? $0 : 0 }
+      return ["sorted": .array(versions.sorted().map { .int($0) })]
     case "upgradeAll":
+      // The original saves other changes along.
+      if try context.hasUnsavedChanges { try save() }
       let count =
         if step["class"] == nil { try context.upgradeAll() } else {
           try context.upgrade(type(step))
         }
       for type in try step["class"] == nil ? Array(classes.values) : [type(step)] {
         old.upgraded[type.collectionName] = UInt8(clamping: type.modelVersion)
+        try noteUpgraded(type.collectionName)
       }
       return ["ok": true, "count": .int(Int64(count))]
     case "upgradeNeeded":

@@ -15,12 +15,20 @@ final class BNRCaseRunner {
   var passphrase = ""
   /// The bytes in the original's format.
   var old = OldBytes()
+  /// The row IDs that the original gives to objects.
+  var rows = OriginalRows()
+  /// The rows of each class that were stored before the store was encrypted.
+  var plainRows: [String: Set<Int64>] = [:]
+  /// The named items that refer to objects whose row IDs the next save decides.
+  var namedNewObjects: [String: [Item]] = [:]
   /// The engine of a plain store, which fails calls if a case requires it.
   let failing = FailingEngineBox()
   private var opened: (store: Store, context: ObjectContext)?
   /// The objects that the case has named, and their ids from before the store was reopened.
   private var objects: [String: any CaseObject] = [:]
   private var ids: [String: AnyObjectID] = [:]
+  /// The names of objects from before the store was reopened.
+  private var formerNames: Set<String> = []
 
   init(_ one: AcceptanceCase) throws {
     self.one = one
@@ -32,7 +40,9 @@ final class BNRCaseRunner {
 
   func run() throws {
     for (number, (step, reason)) in Differences.steps(one).enumerated() where reason == nil {
-      try check(step, try result(of: step), number + 1)
+      let actual = try result(of: step)
+      try noteNewObjects()
+      try check(step, actual, number + 1)
     }
   }
 
@@ -76,9 +86,14 @@ final class BNRCaseRunner {
   }
 
   /// Closes the store. It is reopened when it is used next.
-  func close() throws {
+  ///
+  /// - Parameter losesObjects: Whether the case reopens the store, so that its objects no longer belong to a store.
+  func close(losesObjects: Bool = false) throws {
     for (name, object) in objects { ids[name] = object.anyID }
+    if losesObjects { formerNames.formUnion(objects.keys) }
     objects = [:]
+    rows.new = [:]
+    namedNewObjects = [:]
     try opened?.store.close()
     opened = nil
   }
@@ -107,19 +122,27 @@ final class BNRCaseRunner {
     return object
   }
 
+  /// Returns whether a name is the one of an object from before the store was reopened.
+  func isFormer(_ name: String) -> Bool { objects[name] == nil && formerNames.contains(name) }
+
   /// Returns the name of this instance; nil for another instance of the same object.
   func nameOfInstance(_ object: any GraphObject) -> String? {
     objects.first { $0.value === object }?.key
   }
 
+  /// Returns the name of this object, which can be an instance of another context.
   func name(of object: any GraphObject) -> String? {
-    nameOfInstance(object)
-      ?? object.anyID.flatMap { id in ids.first { $0.value == id }?.key }
+    if let name = nameOfInstance(object) { return name }
+    guard let id = object.anyID else { return nil }
+    return objects.first { $0.value.anyID == id }?.key ?? ids.first { $0.value == id }?.key
   }
 
   /// Returns all objects that the case has named, and releases them.
   func takeObjects() -> [any CaseObject] {
-    defer { objects = [:] }
+    defer {
+      formerNames.formUnion(objects.keys)
+      objects = [:]
+    }
     return Array(objects.values)
   }
 

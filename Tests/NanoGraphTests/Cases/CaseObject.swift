@@ -15,6 +15,8 @@ protocol CaseObject: GraphObject {
   static var reals: [String: Real] { get }
   /// The property for fields that a case invents; nil if there is none.
   static var others: Others? { get }
+  /// The relationships to one object at most.
+  static var toOneFields: Set<String> { get }
   /// Returns the objects of a relationship; nil if the field is not a relationship.
   func targets(_ field: String) -> [any CaseObject]?
   func setTargets(_ field: String, _ targets: [any CaseObject])
@@ -25,6 +27,7 @@ extension CaseObject {
   static var numbers: [String: Number] { [:] }
   static var reals: [String: Real] { [:] }
   static var others: Others? { nil }
+  static var toOneFields: Set<String> { [] }
   func targets(_ field: String) -> [any CaseObject]? { nil }
   func setTargets(_ field: String, _ targets: [any CaseObject]) {}
 
@@ -59,7 +62,4 @@ extension CaseObject {
     if let path = Self.numbers.values.first { self[keyPath: path] += 0 }
     if let path = Self.reals.values.first { self[keyPath: path] += 0 }
   }
-
-  /// The row ID as the cases count it. The original's first object has 2, because 1 was its table's own record.
-  var originalRowID: Int64? { objectID.map { $0.rowID + 1 } }
 }

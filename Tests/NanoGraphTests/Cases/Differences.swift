@@ -6,13 +6,16 @@ import NanoTestSupport
 /// The steps and cases that are not run, by reason. The operation of a step decides, never the id of the case.
 ///
 /// Some steps are run differently, because NanoStore differs from the original:
-/// - An object gets its row ID when it is first saved, and ids start with 1. A step that asks for row IDs therefore
-///   saves, and 2 in a case is 1 here. Row IDs increase, each class has its own sequence, and none is reused.
+/// - An object gets its row ID when it is first saved, and ids start with 1, so that 2 in a case is 1 here. Row IDs
+///   increase, each class has its own sequence, and none is reused. The row ID of a new object is the one that its save
+///   would assign, and new objects that are deleted before the save count too, as they do in the original.
 /// - `willUpdate` marks an object in the original. Here the step assigns a property its own value.
 /// - Deleted, unsaved objects are not among all objects, but in `deletedObjects`. A step that asks for all objects
 ///   includes them.
 /// - A named value is stored immediately by the store, or with all other changes by the context. Steps that require
-///   it immediately use the store.
+///   it immediately use the store, which stores a reference as the context does.
+/// - Accents are ignored by indexes of words only, so these are used, and the original's expressions are evaluated on
+///   the texts. An index of substrings is faster, but accents are significant.
 /// - Removing a missing name is not an error. A step that expects one checks whether the name exists.
 /// - Undo reverts one group of changes. A step that inserts, marks or deletes starts a group.
 /// - The passphrase is specified when a store is opened, so a step that sets one reopens the store. It first drops

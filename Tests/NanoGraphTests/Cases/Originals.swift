@@ -61,6 +61,8 @@ enum Original {
     @Relationship(inverse: \GRLNode.departing) var source: GRLNode?
     @Relationship(inverse: \GRLNode.arriving) var destination: GRLNode?
 
+    static var toOneFields: Set<String> { ["source", "destination"] }
+
     func targets(_ field: String) -> [any CaseObject]? {
       switch field {
       case "source": source.map { [$0] } ?? []
