@@ -184,6 +184,24 @@ struct StaleOwnerTests {
     #expect(try ObjectContext(store).all(Picture.self).count == 1)
   }
 
+  @Test("Deleting an object leaves the content of owners of other objects of any class")
+  func otherOwners() throws {
+    let playlist = try there.insert(Playlist("kept"))
+    playlist.things = [try there.insert(Song("thing"))]
+    playlist.anything = playlist.things[0]
+    try there.insert(Song("other"))
+    try there.save()
+    let mine = try #require(try here.all(Playlist.self).first)
+    #expect(mine.title == "kept")
+    try there.delete(playlist)
+    try there.save()
+
+    try here.delete(#require(try here.all(Song.self).first { $0.title == "other" }))
+    try here.save()
+
+    #expect(mine.title == "kept")
+  }
+
   @Test(
     "Objects whose deletion an undo takes back, because the store is closed, are not deleted",
     .sqlite)

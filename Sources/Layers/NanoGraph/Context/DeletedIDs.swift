@@ -20,10 +20,11 @@ struct DeletedIDs {
     ids.contains { relationship.target == nil || relationship.target == $0.type }
   }
 
-  /// Whether an owner refers to one of them by a row ID that is not resolved to an object, or may do so in a relationship to
-  /// objects of any class.
+  /// Whether an owner refers to one of them by a row ID that is not resolved to an object.
   func isReferred(to relationship: StoredRelationship, of owner: any GraphObject) -> Bool {
-    guard let target = relationship.target else { return relationship.hasRowIDs(owner) }
+    guard let target = relationship.target else {
+      return relationship.unresolvedReferences(owner).contains { contain($0.id, $0.collection) }
+    }
     guard let found = ids.first(where: { $0.type == target }) else { return false }
     return relationship.unresolvedIDs(owner).contains { found.ids.contains($0) }
   }
@@ -34,9 +35,11 @@ struct DeletedIDs {
       relationship.target?.collectionName ?? value.object?["collection"]?.string
     let id = relationship.target == nil ? value.object?["id"]?.int64 : value.int64
     guard let collection, let id else { return false }
-    return ids.contains {
-      $0.type.collectionName.hasSameBytes(as: collection) && $0.ids.contains(id)
-    }
+    return contain(id, collection)
+  }
+
+  private func contain(_ id: Int64, _ collection: String) -> Bool {
+    ids.contains { $0.type.collectionName.hasSameBytes(as: collection) && $0.ids.contains(id) }
   }
 
   /// Returns the fields of a document without references to them; nil if there are none.

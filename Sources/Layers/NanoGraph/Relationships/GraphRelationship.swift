@@ -37,6 +37,8 @@ final class StoredRelationship: RelationshipEnd {
   private let findFormerNames: () -> [String]
   /// The row IDs that are not resolved to objects, if these are of one class.
   let unresolvedIDs: (any GraphObject) -> [Int64]
+  /// The references that are not resolved to objects, if these are of any class.
+  let unresolvedReferences: (any GraphObject) -> [MixedReference]
   private let resolve: (any GraphObject, ObjectContext) -> Void
   private let forEachTarget: (any GraphObject, (any GraphObject) -> Void) -> Void
   private let removeTargets: (any GraphObject, (any GraphObject) -> Bool) -> Void
@@ -74,6 +76,9 @@ final class StoredRelationship: RelationshipEnd {
     notifyObservers = { at($0)._$notify(path) }
     dissolve = { at($0)[keyPath: path].dissolve() }
     unresolvedIDs = { at($0)[keyPath: path].rowIDs }
+    unresolvedReferences = {
+      (at($0)[keyPath: path] as? any MixedRelationshipStorage)?.unresolved ?? []
+    }
     hasRowIDs = { at($0)[keyPath: path].hasRowIDs }
     readRowIDs = {
       let owner = at($0)

@@ -64,3 +64,9 @@ struct MixedReference: FieldCodable, Equatable {
     return nil
   }
 }
+
+/// The storage of a relationship to objects of any class.
+protocol MixedRelationshipStorage {
+  /// The references that are not resolved to objects.
+  var unresolved: [MixedReference] { get }
+}

@@ -211,3 +211,11 @@ public struct MixedToOne: RelationshipStorage {
   /// Whether there is no object.
   public var isMissing: Bool { stored == nil }
 }
+
+extension MixedToMany: MixedRelationshipStorage {
+  var unresolved: [MixedReference] { references }
+}
+
+extension MixedToOne: MixedRelationshipStorage {
+  var unresolved: [MixedReference] { reference.map { [$0] } ?? [] }
+}
