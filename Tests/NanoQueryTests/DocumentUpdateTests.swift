@@ -121,7 +121,8 @@ struct DocumentUpdateTests {
   func unknownOptions() throws {
     for (name, operand) in [
       ("$pull", ["$in": ["x"]]), ("$pull", ["$gt": 5]), ("$addToSet", ["$ech": [1]]),
-      ("$push", ["$slice": 2]),
+      ("$push", ["$slice": 2]), ("$push", ["$where": "[a] = 1"]), ("$pull", ["$each": [1]]),
+      ("$addToSet", ["$each": [1], "$position": 0]),
     ] as [(String, DocumentObject)] {
       let error = #expect(throws: StoreError.self) {
         try FieldChange.list([name: ["a": .object(operand)]] as DocumentObject)

@@ -7,6 +7,7 @@ extension FieldChange {
   ///
   /// `$pull` takes a value; an object with the only field `$where` is a condition in query text. `$push` takes a value,
   /// or an object with `$each` and optionally `$position`; `$addToSet` a value or an object with `$each`.
+  /// Other names that begin with `$` are errors in such an object; `$each` and `$pullAll` take values that have them.
   ///
   /// Source: https://www.mongodb.com/docs/manual/reference/operator/update/
   ///
@@ -30,18 +31,23 @@ extension FieldChange {
 }
 
 extension FieldChange.Operation {
-  /// The operators whose operand may be an object of options.
-  private static let optional = ["$push", "$addToSet", "$pull"]
+  /// The options that the operand of an operator may have instead of being an element.
+  private static let options = [
+    "$push": ["$each", "$position"], "$addToSet": ["$each"], "$pull": ["$where"],
+  ]
 
   fileprivate init(_ name: String, _ value: DocumentValue) throws(StoreError) {
     // Otherwise a condition of MongoDB, or a misspelled option, would be taken for an element.
-    if Self.optional.contains(name), case .object(let options) = value,
-      let option = options.first(where: { $0.name.hasPrefix("$") })?.name,
-      !["$each", "$position", "$where"].contains(option)
+    if let known = Self.options[name], case .object(let options) = value,
+      let option = options.first(where: { $0.name.hasPrefix("$") && !known.contains($0.name) })
     {
       throw StoreError(
         .invalidArgument, "The text is not an update",
-        [.position: "\(name).\(option)", .expected: "an element, $each, $position or $where"])
+        [
+          .position: "\(name).\(option.name)",
+          .expected:
+            "an element without names that begin with $, or \(known.joined(separator: " and "))",
+        ])
     }
     switch (name, value) {
     case ("$set", _): self = .set(value)
