@@ -47,6 +47,8 @@ struct ColumnFieldsTests {
       (#"{"a":[1]}"#, "[a] LIKE '1%'", false), (#"{"a":1}"#, "'1' LIKE [a]", true),
       (#"{"a":true}"#, "[a] LIKE '1.0'", true), (#"{"a":true}"#, "[a] / 2 = 0.5", true),
       (#"{"a":false}"#, "typeof([a]) = 'real'", true), (#"{"a":true}"#, "([a] & 1) = 1", true),
+      (#"{"a":true,"s":"abc"}"#, "substr([s], [a]) = 'abc'", true),
+      (#"{"a":true,"n":1.26}"#, "round([n], [a]) = 1.3", true),
     ])
   func columnValue(document: String, text: String, expected: Bool) throws {
     try condition(document: document, text: text, expected: expected)

@@ -85,6 +85,13 @@ private enum ColumnFields {
     case .negated(let operand): .negated(value(operand))
     case .arithmetic(let left, let operation, let right):
       .arithmetic(converted(left, for: operation), operation, converted(right, for: operation))
+    case .function(let function, let operands) where function == .substr || function == .round:
+      // SQL converts positions and numbers of digits to integers.
+      .function(
+        function,
+        operands.enumerated().map {
+          $0.offset == 0 ? value($0.element) : .cast(value($0.element), .integer)
+        })
     case .function(let function, let operands): .function(function, operands.map(value))
     case .cast(let operand, let type): .cast(value(operand), type)
     case .choice(let branches, let otherwise):
