@@ -91,7 +91,9 @@ struct UsageTests {
     try expectUsage(["search", "db", "c", "-the rear"], of: ["search"])
     #expect(try command.run(["put", "db", "c", "--", "-homer", "{}"]).status == 0)
     #expect(try command.run(["get", "db", "c", "--", "-homer"]).status == 0)
-    #expect(try command.run(["put", "-h"]).output.contains("USAGE: nanostore put"))
+    for flag in ["-h", "-help", "--help"] {
+      #expect(try command.run(["put", flag]).output.contains("USAGE: nanostore put"))
+    }
   }
 
   @Test("index list and index advise cover all collections by default")

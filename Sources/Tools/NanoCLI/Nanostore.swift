@@ -67,7 +67,8 @@ package struct Nanostore: ParsableCommand {
     // ArgumentParser takes text such as `-the` for a group of short options, and prints the help for its `h`.
     let options = arguments.prefix { $0 != "--" }
     if !CommandTree.all().contains(where: { $0.command == type(of: command) }),
-      !options.contains(where: ["-h", "--help", "--version", "help"].contains),
+      !options.contains(
+        where: ["-h", "-help", "--help", "--help-hidden", "--version", "help"].contains),
       let group = options.first(where: { $0.hasPrefix("-") && !$0.hasPrefix("--") })
     {
       throw UsageFailure(

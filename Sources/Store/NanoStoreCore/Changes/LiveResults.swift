@@ -30,8 +30,9 @@ public enum LiveLoading: Sendable, Hashable {
 /// It belongs to the actor that creates it and cannot leave it; code outside of an actor cannot
 /// create one. It is active until it is released. Unlike a loop over ``DocumentUpdates``, it
 /// survives errors: it keeps its elements and evaluates its query again after the next commit that
-/// may change them. If the store is closed, it keeps its elements and ends; ``load()`` resumes it
-/// after ``Store/reopen()``.
+/// may change them, and by itself after an error that is
+/// ``/NanoDocument/StoreError/isRetryable``. If the store is closed, it keeps its elements and ends;
+/// ``load()`` resumes it after ``Store/reopen()``.
 public final class LiveResults<Element>: Observable {
   /// What an update can change; separate from the registrar, so that everything is in place before
   /// the first notification.
