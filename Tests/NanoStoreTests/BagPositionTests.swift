@@ -14,13 +14,6 @@ struct BagPositionTests {
     people = store["people"]
   }
 
-  private func bag(_ name: String, _ keys: String...) throws -> Bag {
-    let bag = Bag(name: name, in: store)
-    for key in keys { try bag.add(Document(["n": 1], key: key), in: "people") }
-    try bag.save()
-    return bag
-  }
-
   /// Adds members at one position, as other programs may.
   private func insertMembers(_ keys: [String], at position: Int64, in bag: Bag) throws {
     let row = try #require(try store.findBags(.key(.equalTo, bag.key)).rowIDs().first)
@@ -42,7 +35,7 @@ struct BagPositionTests {
     "Members to which another program gave the same position are all read, once",
     arguments: [-3, 0, 9] as [Int64])
   func equalPositions(position: Int64) async throws {
-    let bag = try bag("team")
+    let bag = try store.savedBag("team")
     let keys = (0..<600).map { "k\($0)" }
     try await people.insert(keys.map { try Document(["n": 1], key: $0) })
     try insertMembers(keys, at: position, in: bag)
@@ -63,7 +56,7 @@ struct BagPositionTests {
 
   @Test("A save cannot add members after the largest position, and leaves them unsaved")
   func largestPosition() throws {
-    let bag = try bag("team", "a")
+    let bag = try store.savedBag("team", "a")
     try people.save(["n": 1], key: "z")
     try insertMembers(["z"], at: .max, in: bag)
     try bag.add(Document(["n": 1], key: "b"), in: "people")

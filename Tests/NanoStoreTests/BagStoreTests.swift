@@ -14,13 +14,6 @@ struct BagStoreTests {
     people = store["people"]
   }
 
-  private func bag(_ name: String, _ keys: String...) throws -> Bag {
-    let bag = Bag(name: name, in: store)
-    for key in keys { try bag.add(Document(["n": 1], key: key), in: "people") }
-    try bag.save()
-    return bag
-  }
-
   private var memberships: Int {
     get throws {
       try store.sql("SELECT count(*) AS n FROM nano_bag_members")[0]["n"]?.int ?? -1
@@ -42,8 +35,8 @@ struct BagStoreTests {
       ("block", { document in _ = try store.write { try people.delete(document) } }),
     ]
     for (name, remove) in steps {
-      let one = try bag(name, "a", "b")
-      let two = try bag(name, "b", "a")
+      let one = try store.savedBag(name, "a", "b")
+      let two = try store.savedBag(name, "b", "a")
       let a = try #require(try people.get("a"))
       #expect(try store.bags(containing: a).count == 2, "\(name)")
       try remove(a)
@@ -71,7 +64,7 @@ struct BagStoreTests {
 
   @Test("A rolled-back deletion leaves the document in its bags")
   func rolledBackDeletion() throws {
-    let bag = try bag("team", "a", "b")
+    let bag = try store.savedBag("team", "a", "b")
     struct Stop: Error {}
     #expect(throws: Stop.self) {
       try store.write {
@@ -96,7 +89,7 @@ struct BagStoreTests {
     "A member deleted by another program is skipped, and its membership is removed at the next save"
   )
   func foreignRemoval() throws {
-    let bag = try bag("team", "a", "b", "c")
+    let bag = try store.savedBag("team", "a", "b", "c")
     let other = try Store.file(scratch.file("a.db"))
     try other.execute("DELETE FROM people WHERE key = 'b'")
     #expect(try bag.documents().compactMap(\.key) == ["a", "c"])
@@ -154,7 +147,7 @@ struct BagStoreTests {
 
   @Test("A row of another program without a key does not hide the bag with its name")
   func foreignRow() throws {
-    _ = try bag("other")
+    _ = try store.savedBag("other")
     var configuration = SQLiteConfiguration()
     configuration.allowsInternalWrites = true
     try Store(.file(scratch.file("a.db")), engine: configuration)
@@ -181,7 +174,7 @@ struct BagStoreTests {
 
   @Test("A member that a read found missing stays in the bag if it exists again at the next save")
   func foundAgain() throws {
-    let bag = try bag("team", "a", "b")
+    let bag = try store.savedBag("team", "a", "b")
     try store.execute("DELETE FROM people WHERE key = 'b'")
     #expect(try bag.documents().compactMap(\.key) == ["a"])
     try people.save(["n": 2], key: "b")
@@ -257,7 +250,7 @@ struct BagStoreTests {
 
   @Test("A deleted bag leaves the store and other bags, and its documents stay")
   func removingBags() throws {
-    let inner = try bag("inner", "a")
+    let inner = try store.savedBag("inner", "a")
     let outer = try store.bag(named: "outer")
     try outer.add(inner)
     try outer.save()
@@ -287,7 +280,7 @@ struct BagStoreTests {
   @Test(
     "A bag whose deletion is rolled back still has its unsaved removals", arguments: [true, false])
   func rolledBackDeletion(isCleared: Bool) throws {
-    let bag = try bag("b", "x", "y")
+    let bag = try store.savedBag("b", "x", "y")
     if isCleared { try bag.removeAll() } else { try bag.remove(key: "x") }
 
     struct Stop: Error {}
@@ -307,8 +300,8 @@ struct BagStoreTests {
 
   @Test("Only the bags that contain a document are found by it (Q17)")
   func containing() throws {
-    let one = try bag("a", "x")
-    let two = try bag("b", "x", "y")
+    let one = try store.savedBag("a", "x")
+    let two = try store.savedBag("b", "x", "y")
     #expect(try store.bags(containingKey: "x").map(\.key) == [one.key, two.key])
     #expect(try store.bags(containingKey: "y", in: "People").map(\.key) == [two.key])
     #expect(try store.bags(containingKey: "x", in: "books").isEmpty)
@@ -414,7 +407,7 @@ struct BagStoreTests {
 
   @Test("Bags persist when the file is reopened")
   func reopening() throws {
-    let key = try bag("team", "a", "b").key
+    let key = try store.savedBag("team", "a", "b").key
     try store.close()
     #expect(code { _ = try store.bags() } == .closed)
     let again = try Store.file(scratch.file("a.db"))
@@ -435,7 +428,7 @@ struct BagStoreTests {
     try other["people"].save(["n": 1], key: "z")
     try other["people"].delete("z")
     // Both stores deleted documents before any bag existed.
-    let mine = try bag("team", "a", "b")
+    let mine = try store.savedBag("team", "a", "b")
     try other["people"].delete("a")
     #expect(try mine.keys == ["b"])
     let theirs = try other.bag(named: "team")
@@ -462,5 +455,15 @@ struct BagStoreTests {
     #expect(try !store.deleteBag(key: "x"))
     #expect(
       try store.sql("SELECT name FROM sqlite_schema WHERE name LIKE 'nano_bag%'").isEmpty)
+  }
+}
+
+extension Store {
+  /// Saves a bag with a new document in `people` for each key.
+  func savedBag(_ name: String, _ keys: String...) throws -> Bag {
+    let bag = Bag(name: name, in: self)
+    for key in keys { try bag.add(Document(["n": 1], key: key), in: "people") }
+    try bag.save()
+    return bag
   }
 }

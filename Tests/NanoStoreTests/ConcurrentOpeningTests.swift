@@ -9,7 +9,7 @@ import Testing
 @Suite("Opening a new file in several places at once", .sqlite)
 struct ConcurrentOpeningTests {
   @Test(
-    "All of them open the store, whoever creates it",
+    "All of them open the store, and one creates it",
     arguments: [.wal, .delete, .persist] as [SQLiteConfiguration.JournalMode])
   func newFile(mode: SQLiteConfiguration.JournalMode) throws {
     let scratch = try Scratch()

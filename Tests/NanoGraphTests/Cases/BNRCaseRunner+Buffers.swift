@@ -176,13 +176,21 @@ extension BNRCaseRunner {
       guard let rowID = value.int64 ?? value["id"]?.int64, let className else { return value }
       return try name(ofRow: rowID, className)
     }
+    return try value.mapReferences(type, named)
+  }
+}
+
+extension DocumentValue {
+  /// Replaces the references of a value of a type, which are given with their class if the type names it.
+  func mapReferences(
+    _ type: BNRSchema.FieldType, _ replace: (DocumentValue, String?) throws -> DocumentValue
+  ) rethrows -> DocumentValue {
     switch type {
-    case .reference(let className): return try named(value, className)
-    case .anyReference: return try named(value, nil)
-    case .array(let className):
-      return .array(try (value.array ?? []).map { try named($0, className) })
-    case .mixedArray: return .array(try (value.array ?? []).map { try named($0, nil) })
-    default: return value
+    case .reference(let className): try replace(self, className)
+    case .anyReference: try replace(self, nil)
+    case .array(let className): .array(try (array ?? []).map { try replace($0, className) })
+    case .mixedArray: .array(try (array ?? []).map { try replace($0, nil) })
+    default: self
     }
   }
 }

@@ -131,14 +131,7 @@ extension BNRCaseRunner {
       let object = try referredObject(value, className)
       return object.flatMap { self.name(of: $0) }.map { .string($0) } ?? .null
     }
-    switch type {
-    case .reference(let className): return try name(value, className)
-    case .anyReference: return try name(value, nil)
-    case .array(let className):
-      return .array(try (value.array ?? []).map { try name($0, className) })
-    case .mixedArray: return .array(try (value.array ?? []).map { try name($0, nil) })
-    default: return value
-    }
+    return try value.mapReferences(type, name)
   }
 
   private func referredObject(

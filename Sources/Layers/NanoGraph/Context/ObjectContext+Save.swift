@@ -57,17 +57,13 @@ extension ObjectContext {
       throw error
     }
     save.finishUndo()
-    let removed = allTables.flatMap { table in
-      (table.deleted + table.inserted.filter { $0._$object.isDeleted })
-        .filter { !save.kept.contains(ObjectIdentifier($0)) }
-    }
-    let deleted = DeletedIDs(allTables) { !save.kept.contains(ObjectIdentifier($0)) }
+    let deleted = save.deletedIDs
+    let removed = deleted.isEmpty ? [] : save.removedObjects
     save.finish()
     // Those that the store no longer referred to, because others have changed it, are still in memory.
     if !deleted.isEmpty {
-      let identifiers = Set(removed.map { ObjectIdentifier($0) })
       discardContent(where: deleted.canBeTargets, containsID: deleted.isReferred) {
-        identifiers.contains(ObjectIdentifier($0))
+        removed.contains(ObjectIdentifier($0))
       }
     }
     pendingDeletions = 0

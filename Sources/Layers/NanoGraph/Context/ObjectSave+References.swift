@@ -5,12 +5,11 @@ extension ObjectSave {
   func removeReferences(_ tables: [ObjectTable]) throws {
     // A context that does not follow the store does not notice the first document with a former name.
     context.expireFormerNames()
-    let deleted = DeletedIDs(tables) { !kept.contains(ObjectIdentifier($0)) }
     for owners in tables where !owners.relationships.isEmpty {
       for object in owners.unsaved {
         for relationship in owners.relationships {
-          if deleted.canBeTargets(of: relationship),
-            deleted.isReferred(to: relationship, of: object)
+          if deletedIDs.canBeTargets(of: relationship),
+            deletedIDs.isReferred(to: relationship, of: object)
           {
             _ = relationship.targets(of: object, in: context)
           }

@@ -23,11 +23,19 @@ final class ObjectSave {
   private(set) var kept: Set<ObjectIdentifier> = []
   var references = RemovedReferences()
   /// What the save deletes.
-  private var deletedIDs = DeletedIDs([])
+  private(set) var deletedIDs = DeletedIDs([])
   /// The fields with which a conflict keeps objects that the context deleted.
   private var merged: [ObjectIdentifier: DocumentObject] = [:]
 
   init(_ context: ObjectContext) { self.context = context }
+
+  /// The objects that the save deletes, and new ones that were deleted before it.
+  var removedObjects: Set<ObjectIdentifier> {
+    Set(
+      context.allTables.lazy.flatMap { $0.deleted + $0.inserted.filter { $0._$object.isDeleted } }
+        .map { ObjectIdentifier($0) }
+    ).subtracting(kept)
+  }
 
   /// Writes all changes, in an order in which unique index values are released before they are
   /// reused; objects that exchange values are postponed.
@@ -35,10 +43,10 @@ final class ObjectSave {
     let tables = context.allTables
     for table in tables where !table.counts.isEmpty { try table.prepare() }
     for table in tables { try writeDeletions(table) }
+    deletedIDs = DeletedIDs(tables) { !kept.contains(ObjectIdentifier($0)) }
     if context.mayContainDeleted {
       references.begin(in: context)
       try removeReferences(tables)
-      deletedIDs = DeletedIDs(tables) { !kept.contains(ObjectIdentifier($0)) }
     }
     for table in tables {
       for object in table.deleted where kept.contains(ObjectIdentifier(object)) {

@@ -27,13 +27,12 @@ final class FollowedContext: @unchecked Sendable {
   }
 
   private func followLater(_ store: Store) async throws {
-    var pause = ObjectContext.interval
+    var pause = RetryPause()
     while true {
-      try await Task.sleep(for: pause)
-      pause = min(pause * 2, Self.longestPause)
+      try await pause.wait()
       do {
         let subscription = try await store.onReader { try CommitSubscription(store) }
-        // No one knows what was committed in the meantime.
+        // What was committed in the meantime is unknown.
         try await merge(.everything)
         return try await follow(store, subscription)
       } catch let error as StoreError where error.isRetryable {}
@@ -42,15 +41,9 @@ final class FollowedContext: @unchecked Sendable {
 
   /// Merges a commit. While the server cannot be reached, the objects stay as they are.
   private func merge(_ commit: Commit) async throws {
-    var pause = ObjectContext.interval
-    while try await !attempt(commit) {
-      try await Task.sleep(for: pause)
-      pause = min(pause * 2, Self.longestPause)
-    }
+    var pause = RetryPause()
+    while try await !attempt(commit) { try await pause.wait() }
   }
-
-  /// Arbitrary: far less than a server takes to start.
-  private static let longestPause = Duration.seconds(1)
 
   private func attempt(_ commit: Commit) async throws -> Bool {
     guard let actor else { throw CancellationError() }

@@ -172,7 +172,8 @@ extension ObjectContext {
         if isChanged { try group.requireSnapshot(at: index) }
         do {
           try table.restore(existing)
-        } catch  where isTakenBack && !isChanged {
+        } catch {
+          guard isTakenBack, !isChanged else { throw error }
           table.noteRestored(existing)
         }
         if isChanged, !existing._$object.flags.isDisjoint(with: [.inserted, .changed]) {

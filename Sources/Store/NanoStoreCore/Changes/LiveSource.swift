@@ -95,18 +95,18 @@ final class LiveSubscription: Sendable {
       do {
         if !isLoaded { try await startWhenReachable(deliver) }
         var earliest = ContinuousClock.now + (isLoaded ? interval : .zero)
-        var pause = Self.firstPause
+        var pause = RetryPause()
         while await signal.changed() {
           try await Task.sleep(until: earliest, clock: .continuous)
           earliest = .now + interval
           guard let outcome = await evaluate() else { break }
           await deliver(self, outcome)
           guard outcome.isRetryable else {
-            pause = Self.firstPause
+            pause = RetryPause()
             continue
           }
           // No commit reports that the server can be reached again.
-          try await Self.wait(&pause)
+          try await pause.wait()
           signal.invalidate()
         }
       } catch {
@@ -121,24 +121,16 @@ final class LiveSubscription: Sendable {
   private func startWhenReachable(
     _ deliver: (LiveSubscription, LiveOutcome) async -> Void
   ) async throws {
-    var pause = Self.firstPause
+    var pause = RetryPause()
     while true {
       try Task.checkCancellation()
       do {
         return try await evaluator.store.onReader { try self.start() }
       } catch let error as StoreError where error.isRetryable {
         await deliver(self, .failure(error))
-        try await Self.wait(&pause)
+        try await pause.wait()
       }
     }
-  }
-
-  private static let firstPause = Duration.milliseconds(16)
-
-  private static func wait(_ pause: inout Duration) async throws {
-    try await Task.sleep(for: pause)
-    // Arbitrary: far less than a server takes to start.
-    pause = min(pause * 2, .seconds(1))
   }
 
   /// Evaluates the query on a thread of the store; returns nil if the store has been closed.
