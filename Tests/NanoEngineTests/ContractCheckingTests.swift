@@ -181,6 +181,22 @@ struct ContractCheckingTests {
     }
   }
 
+  @Test("The error of a canceled call may replace that of a statement which failed because of it")
+  func canceledStatement() throws {
+    let engine = try SQLiteEngine(.memory, SQLiteConfiguration())
+    let violations = Self.check(engine) { checked in
+      let interruption = Interruption()
+      let error = #expect(throws: StoreError.self) {
+        try checked.write(interruption) { _ in
+          interruption.trigger()
+          throw StoreError(.database, "The database rejected a statement")
+        }
+      }
+      #expect(error?.code == .interrupted)
+    }
+    #expect(violations == [])
+  }
+
   @Test("A violation's description names the engine and the call, and contains no user data")
   func description() {
     let violations = Self.check(BrokenEngine(.undeclaredError)) { engine in

@@ -16,6 +16,7 @@ struct ContractReporter: Sendable {
 final class ContractCheck {
   let call: StaticString
   private let reporter: ContractReporter
+  private let interruption: Interruption?
   /// The error that a closure of the caller threw.
   private var thrown: (any Error)?
   /// Whether the engine must not call the caller's closure again.
@@ -23,8 +24,11 @@ final class ContractCheck {
   /// The number of times that the caller's closure was called.
   private(set) var count = 0
 
-  init(_ reporter: ContractReporter, _ call: StaticString) {
+  init(
+    _ reporter: ContractReporter, _ call: StaticString, _ interruption: Interruption? = nil
+  ) {
     self.reporter = reporter
+    self.interruption = interruption
     self.call = call
   }
 
@@ -72,6 +76,8 @@ final class ContractCheck {
   private func check(_ error: any Error) {
     if let thrown {
       if let error = error as? StoreError, Self.preventsRollback.contains(error.code) { return }
+      // A canceled statement inside the closure can fail with another error, for example of its text.
+      if (error as? StoreError)?.code == .interrupted, interruption?.isTriggered == true { return }
       return require(Self.isSame(error, as: thrown), .changedError)
     }
     if error is CancellationError { return }
