@@ -46,6 +46,31 @@ struct DatabaseCommandTests {
     #expect(try command.read("text").hasPrefix("this is no database"))
   }
 
+  @Test(
+    "A missing collection in a condition is noted, and refused by commands that change documents")
+  func missingRelatedCollection() throws {
+    let condition = "[__key__] NOT IN (SELECT [filmID] FROM reviws)"
+    let note = "There is no collection 'reviws'; existing collections: films\n"
+
+    let count = try command.run("count", "library.db", "films", condition)
+    #expect(count.status == 0)
+    #expect(count.diagnostics == "note: \(note)")
+    let union = try command.run(
+      "aggregate", "library.db", "films", "--pipe",
+      "UNION ALL reviws |> AGGREGATE count(*) AS n")
+    #expect(union.diagnostics == "note: \(note)")
+
+    for arguments in [
+      ["delete", "library.db", "films", "--where", condition],
+      ["update", "library.db", "films", "--where", condition, #"{"$set":{"seen":true}}"#],
+    ] {
+      let change = try command.run(arguments)
+      #expect(change.status == 1)
+      #expect(change.diagnostics == "error: \(note)")
+    }
+    #expect(try command.run("count", "library.db", "films").output == count.output)
+  }
+
   @Test("A missing collection is empty, and a note says so")
   func missingCollection() throws {
     let found = try command.run("count", "library.db", "film")

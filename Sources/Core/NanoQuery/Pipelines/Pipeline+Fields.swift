@@ -16,6 +16,14 @@ extension Pipeline {
     }
   }
 
+  /// The collections that the pipeline reads in addition to those of its query.
+  package var otherCollections: Set<ExactName> {
+    sources.reduce(into: []) { names, source in
+      names.insert(ExactName(source.collection))
+      names.formUnion(source.query.relatedCollections)
+    }
+  }
+
   /// The names of a document's top-level fields that a list of stages uses, or `nil` for all.
   static func usedNames(_ stages: ArraySlice<Stage>) -> Set<ExactName>? {
     var names: Set<ExactName> = []

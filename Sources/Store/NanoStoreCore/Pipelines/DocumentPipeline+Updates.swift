@@ -33,10 +33,7 @@ extension DocumentPipeline {
     ValueUpdates(
       evaluator: LiveQueryEvaluator(
         store: source.collection.store, collection: source.collection.name, query: source.query,
-        related: pipeline.sources.reduce(into: []) { names, source in
-          names.insert(ExactName(source.collection))
-          names.formUnion(source.query.relatedCollections)
-        }
+        related: pipeline.otherCollections
       ) { [self] reader in
         try source.collection.checkFailure()
         try source.logUnknown(source.query.usedFields + pipeline.documentFields, reader)

@@ -45,7 +45,11 @@ extension AggregateCommand {
     let query = try collection.find(
       condition.condition ?? "", arguments: condition.arguments.positional,
       named: used(inCondition))
-    return try query.pipe(pipe, arguments: [], named: used(inPipe))
+    let pipeline = try query.pipe(pipe, arguments: [], named: used(inPipe))
+    try CollectionOptions.noteMissing(
+      query.query.relatedCollections.union(pipeline.pipeline.otherCollections),
+      in: collection.store)
+    return pipeline
   }
 
   /// Prints rows in columns: the fields of the first rows in a table, all fields in CSV.

@@ -44,7 +44,7 @@ struct DeleteCommand: ParsableCommand {
   func run() throws {
     let count = try target.withExistingCollection { collection in
       if let condition {
-        return try arguments.query(condition, in: collection).delete()
+        return try arguments.queryForChanges(condition, in: collection).delete()
       }
       if all { return try collection.deleteAll() }
       guard rowID else { return try collection.delete(keys: keys) }

@@ -45,7 +45,7 @@ struct UpdateCommand: ParsableCommand {
       DocumentObject(json: keyAndUpdate.last ?? "", dialect: .extended))
     let count = try target.withExistingCollection { collection in
       if let condition {
-        return try arguments.query(condition, in: collection).update(changes)
+        return try arguments.queryForChanges(condition, in: collection).update(changes)
       }
       try collection.update(keyAndUpdate[0], changes, upsert: upsert)
       return 1

@@ -62,7 +62,7 @@ struct CollectionOptions: ParsableArguments {
     -> Result
   {
     try database.withStore(.changing) { store in
-      if let note = try Self.missing(collection, in: store) { throw CommandFailure(message: note) }
+      try Self.requireExisting([ExactName(collection)], in: store)
       return try work(store[collection])
     }
   }
@@ -70,6 +70,19 @@ struct CollectionOptions: ParsableArguments {
   /// Prints a note to standard error if a collection does not exist.
   static func noteMissing(_ name: String, in store: Store) throws {
     if let note = try missing(name, in: store) { Diagnostics.print("note: \(note)") }
+  }
+
+  /// Prints a note for each collection that does not exist.
+  static func noteMissing(_ names: Set<ExactName>, in store: Store) throws {
+    for name in names.sorted() { try noteMissing(name.text, in: store) }
+  }
+
+  /// - Throws: `CommandFailure` if a collection does not exist. To a command that changes documents, a misspelled one
+  ///   would be empty, and `NOT IN` it true.
+  static func requireExisting(_ names: Set<ExactName>, in store: Store) throws {
+    for name in names.sorted() {
+      if let note = try missing(name.text, in: store) { throw CommandFailure(message: note) }
+    }
   }
 
   private static func missing(_ name: String, in store: Store) throws -> String? {

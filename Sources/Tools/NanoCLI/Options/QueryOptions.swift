@@ -65,7 +65,21 @@ struct ArgumentOptions: ParsableArguments {
     return named
   }
 
+  /// Returns the query, and prints a note for each other collection that it names and that does not exist.
   func query(_ text: String, in collection: DocumentCollection) throws -> DocumentQuery {
+    let query = try parsed(text, in: collection)
+    try CollectionOptions.noteMissing(query.query.relatedCollections, in: collection.store)
+    return query
+  }
+
+  /// Returns a query for documents to be changed; other collections that it names must exist.
+  func queryForChanges(_ text: String, in collection: DocumentCollection) throws -> DocumentQuery {
+    let query = try parsed(text, in: collection)
+    try CollectionOptions.requireExisting(query.query.relatedCollections, in: collection.store)
+    return query
+  }
+
+  private func parsed(_ text: String, in collection: DocumentCollection) throws -> DocumentQuery {
     if let failure = Self.failure(of: text) {
       // Parse again with the collection's aliases replaced, as `find` does.
       let replaced = try collection.replacingAliases(in: text)
