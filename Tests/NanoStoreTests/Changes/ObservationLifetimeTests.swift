@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Dispatch
+import Foundation
 import NanoStore
 import NanoTestSupport
 import Synchronization
@@ -52,6 +53,32 @@ struct ObservationLifetimeTests {
       _ = iterator
     }
     #expect(counts.observerCount == 0)
+  }
+
+  @Test("Observers that begin while a server cannot be reached share one attempt to connect")
+  func unreachable() async throws {
+    // The threads may begin late on a busy machine, so the attempt lasts longer each time.
+    for milliseconds in [50, 500, 5000] {
+      let store = try store()
+      let attempts = Mutex(0)
+      counts.beforeObserving.withLock {
+        $0 = {
+          attempts.withLock { $0 += 1 }
+          Thread.sleep(forTimeInterval: Double(milliseconds) / 1000)
+          throw StoreError(.connectionLost, "The server cannot be reached")
+        }
+      }
+      await onThreads(5) { _ in _ = store.changes.makeAsyncIterator() }
+      if attempts.withLock(\.self) > 1, milliseconds < 5000 { continue }
+
+      #expect(attempts.withLock(\.self) == 1)
+      // A later observer makes an attempt of its own.
+      counts.beforeObserving.withLock { $0 = nil }
+      let iterator = store.changes.makeAsyncIterator()
+      #expect(counts.observerCount == 1)
+      _ = iterator
+      return
+    }
   }
 
   @Test("A sequence that is not iterated observes nothing")

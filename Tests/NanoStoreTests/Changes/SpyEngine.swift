@@ -4,7 +4,8 @@ import NanoStore
 import NanoTesting
 import Synchronization
 
-/// A reference engine that counts its observers and reads, and runs a closure before a read, in place of another thread.
+/// A reference engine that counts its observers and reads, and runs a closure before a read, in place of another thread, or
+/// before an observation.
 final class SpyEngine: ForwardingEngine {
   let engine: any Engine = ReferenceEngine()
   private let counts: Counts
@@ -14,6 +15,7 @@ final class SpyEngine: ForwardingEngine {
   final class Counts: Sendable {
     let observers = Atomic(0)
     let reads = Atomic(0)
+    let beforeObserving = Mutex<(@Sendable () throws -> Void)?>(nil)
   }
 
   init(_ counts: Counts = Counts()) { self.counts = counts }
@@ -40,6 +42,7 @@ final class SpyEngine: ForwardingEngine {
   func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {
+    try counts.beforeObserving.withLock(\.self)?()
     let observation = try engine.observeCommits(handler)
     counts.observers.add(1, ordering: .sequentiallyConsistent)
     return CommitObservation { [counts] in

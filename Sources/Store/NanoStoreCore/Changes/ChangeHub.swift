@@ -31,7 +31,9 @@ final class ChangeHub: Sendable {
   private let queue = DispatchQueue(label: "NanoStore.changes")
   /// Held while an observation of an engine begins, which may take seconds on a server. ``state`` is not, since the actors
   /// of live results wait for it.
-  private let beginning = Mutex(())
+  private let beginning = Mutex<(engine: ObjectIdentifier, error: any Error)?>(nil)
+  /// The number of observations that could not begin. The error of the last one is in ``beginning``.
+  private let failures = Atomic(0)
   /// Called after commits that other connections or processes may have made, while something is observed, and when an
   /// observation begins.
   private let otherCommitsHandler = Mutex<(@Sendable () -> Void)?>(nil)
@@ -61,9 +63,24 @@ final class ChangeHub: Sendable {
 
   private func listen(to engine: any Engine, _ add: (inout sending State) -> Void) throws {
     if addIfObserved(engine, add) { return }
-    let (begins, stale) = try beginning.withLock { _ in
+    let failures = failures.load(ordering: .acquiring)
+    let (begins, stale) = try beginning.withLock { last in
       if addIfObserved(engine, add) { return (false, nil as State?) }
-      let observation = try engine.observeCommits { [weak self] in self?.receive($0) }
+      // An attempt that failed while this call waited. Otherwise, observers that are added at the same time while a server
+      // cannot be reached would wait for the timeouts of all before them.
+      if let last, last.engine == ObjectIdentifier(engine),
+        failures != self.failures.load(ordering: .acquiring)
+      {
+        throw last.error
+      }
+      let observation: CommitObservation
+      do {
+        observation = try engine.observeCommits { [weak self] in self?.receive($0) }
+      } catch {
+        last = (ObjectIdentifier(engine), error)
+        self.failures.add(1, ordering: .releasing)
+        throw error
+      }
       return try state.withLock { state in
         guard state.closed !== engine else {
           observation.cancel()
