@@ -80,6 +80,25 @@ struct FeedFileTests {
     #expect(follower.resets == [.restored])
   }
 
+  @Test("A row to which SQLite gives the ID of a deleted one is reported after the deletion")
+  func reusedRowID() throws {
+    let follower = Follower()
+    try store.execute(#"INSERT INTO films(key, body) VALUES ('x', '{"n":100}')"#)
+    try expectCurrent(follower)
+    try store.execute("DELETE FROM films WHERE key = 'x'")
+    try store.execute(#"INSERT INTO films(key, body) VALUES ('z', '{"n":200}')"#)
+    try expectCurrent(follower)
+    #expect(follower.deletedKeys.contains("x"))
+    #expect(follower.values.values.contains(200))
+    // A store adopts the row, which then has a later number.
+    try films.save(["n": 1], key: "0")
+    try expectCurrent(follower)
+    #expect(follower.resets == [])
+    let late = Follower()
+    try expectCurrent(late)
+    #expect(!late.deletedKeys.contains("x"))
+  }
+
   private func entries(since position: FeedPosition?, limit: Int = 100) throws -> (
     [FeedEntry], FeedPosition
   ) {

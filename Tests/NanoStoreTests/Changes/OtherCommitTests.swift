@@ -57,11 +57,29 @@ struct OtherCommitTests {
     try scratch.shell(
       "a.db", "DELETE FROM films WHERE id = 1; INSERT INTO films(id, body) VALUES (90, '{}')")
     #expect(try await rows(&changes, until: 90) == [1: .deleted, 90: .updated])
-    // It is reported again when a store adopts it, and not for other commits.
+    // It is reported with each commit of others until it has a number.
     try scratch.shell("a.db", "UPDATE films SET body = '{\"n\":8}' WHERE id = 90")
     #expect(try await rows(&changes, until: 90) == [90: .updated])
     try scratch.shell("a.db", "DELETE FROM films WHERE id IN (2, 90)")
     #expect(try await rows(&changes, until: 90) == [2: .deleted, 90: .deleted])
+  }
+
+  @Test(
+    "A document that another program replaces by one with the same row ID is reported each time")
+  func replacedWithoutNumber() async throws {
+    var changes = films.changes().makeAsyncIterator()
+    try scratch.shell("a.db", "INSERT INTO films(id, body) VALUES (90, '{}')")
+    #expect(try await rows(&changes, until: 90) == [90: .updated])
+    for number in 1...3 {
+      try scratch.shell(
+        "a.db",
+        "BEGIN; DELETE FROM films WHERE id = 90; INSERT INTO films(id, body) VALUES (90, '{\"n\":\(number)}'); COMMIT"
+      )
+      #expect(try await rows(&changes, until: 90)?[90] != nil)
+      try scratch.shell(
+        "a.db", "INSERT OR REPLACE INTO films(id, body) VALUES (90, '{\"m\":\(number)}')")
+      #expect(try await rows(&changes, until: 90)?[90] != nil)
+    }
   }
 
   @Test(

@@ -14,7 +14,8 @@ package struct FeedCursor: Sendable, Hashable, Comparable {
   /// The entries without a number that have been read.
   package struct Unnumbered: Sendable, Hashable {
     /// The number of all these entries. While it and the cursor's number are the same, none was added: an entry leaves
-    /// them only by getting a number, or with a later entry for its deletion.
+    /// them only by getting a number, or with a later entry for its deletion. Only a statement that replaces such a row
+    /// under the same ID is not noticed, until it gets a number.
     package var count: Int64
     /// The row ID of the last one that was read.
     package var rowID: Int64

@@ -13,7 +13,8 @@ import NanoSQL
 /// row IDs are not numbers, nor are the largest ones.
 ///
 /// A deleted row leaves its ID, its key and its class in a table of tombstones. A tombstone does not count while there
-/// is a row with its ID, which was inserted again.
+/// is a row with its ID and a number, which was inserted again. While that row has no number, it is a later entry, and may
+/// be another document: SQLite gives the ID of the last row again.
 struct FeedSchema {
   private let collection: String
   private let table: String
@@ -128,7 +129,7 @@ struct FeedSchema {
     """
     SELECT id, position, key, type, NULL, deleted FROM \(tombstones) AS t \
     WHERE position >= ?1 AND (position, id) > (?1, ?2) \
-    AND NOT EXISTS (SELECT 1 FROM \(table) AS d WHERE d.id = t.id) \
+    AND NOT EXISTS (SELECT 1 FROM \(table) AS d WHERE d.id = t.id AND NOT (\(Self.isUnnumbered))) \
     ORDER BY position, id LIMIT ?3
     """
   }

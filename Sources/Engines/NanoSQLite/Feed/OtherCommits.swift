@@ -81,6 +81,9 @@ struct OtherCommits {
       let rows = try connection.feedRows(after: position.cursor, limit: limit, name)
       if rows.count < limit, try !position.mayHideDeletions(rows, of: name, connection) {
         for row in rows { position.cursor.advance(row) }
+        // Documents without a number are read again by each poll: another program can replace one by another with the same
+        // row ID, which neither their count nor a tombstone shows.
+        position.cursor.unnumbered = nil
         position.largestRowID = largestRowID
         let kinds = Dictionary(rows.map { ($0.rowID, $0.change) }) { _, new in new }
         return (position, Change(name, kinds))
