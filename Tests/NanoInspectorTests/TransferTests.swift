@@ -206,6 +206,21 @@ struct TransferTests {
     #expect(try await Self.bytes(of: download) == [1, 2, 3])
   }
 
+  @Test("A download has the length of the content, whatever the document says")
+  func attachmentLength() async throws {
+    let attachment = try await films.attach(.data(Data([1, 2, 3])), named: "a", to: "m")
+    try await films.update("m", set: ["_attachments.a.length": 5])
+    let stored = try #require(try await films.get("m"))
+    let rowID = "\(try #require(stored.rowID))"
+
+    let download = try #require(
+      await inspector().download(
+        for: Self.request("attachment", ["in": "films", "rowID": rowID, "name": "a"])))
+
+    #expect(attachment.length == 3 && download.length == 3)
+    #expect(try await Self.bytes(of: download) == [1, 2, 3])
+  }
+
   @Test("The expiration of a document is shown")
   func expiration() async throws {
     let date = Date(timeIntervalSince1970: 4_000_000_000)

@@ -86,6 +86,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
       throw explained
     }
     let opened: FileIdentity?
+    var hasLog = false
     do {
       connection = try writer.writeWithoutTransaction { db in
         guard let handle = db.sqliteConnection else { throw Self.closed }
@@ -103,6 +104,8 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
         if format >= Schema.newestFormatVersion {
           connection.hasExpirations.set()
         }
+        let journal = try connection.first(SQLFragment("PRAGMA journal_mode")) { $0.text(0) }
+        hasLog = journal == "wal"
         return connection
       }
       connection.owner.release()
@@ -138,7 +141,8 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     let keepsLog = shared != nil && !configuration.isReadOnly && !configuration.allowsInternalWrites
     logHeader = keepsLog ? LogHeader(of: connection.handle) : nil
     readers = pool(configuration)
-    blobReaders = pool(configuration.forBlobs)
+    // With a rollback journal, the snapshot of an attachment that is being read would keep every program from writing.
+    blobReaders = hasLog ? pool(configuration.forBlobs) : nil
     if readers == nil { connection.blobPins = blobPins }
     capabilities = Self.ofAllDatabases
       .union(path == nil ? [] : .durable).union(readers == nil ? [] : .concurrentReads)

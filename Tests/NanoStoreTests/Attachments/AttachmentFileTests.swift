@@ -57,6 +57,26 @@ struct AttachmentFileTests {
     #expect(read == data)
   }
 
+  @Test(
+    "A read-only store that streams from a file with a rollback journal keeps no program from writing"
+  )
+  func readOnlyStream() async throws {
+    let films = try opened { $0.journalMode = .delete }
+    let data = AttachmentTests.bytes(1_000_000)
+    try await films.attach(.data(data), named: "a", to: "alien")
+    let reader = try opened {
+      $0.isReadOnly = true
+      $0.journalMode = .delete
+    }
+    let iterator = reader.attachments(of: "alien").stream("a").makeAsyncIterator()
+    var read = try #require(try await iterator.next())
+
+    try await films.save(["title": "Aliens"], key: "aliens")
+
+    while let piece = try await iterator.next() { read.append(piece) }
+    #expect(read == data)
+  }
+
   @Test("A stream reads to its end although the attachment was removed and the store compacted")
   func streaming() async throws {
     for films in [try opened(), try opened("b.db", { $0.journalMode = .delete })] {

@@ -132,8 +132,9 @@ extension Inspector {
     guard let found = try await attachments.get(name) else {
       throw RouteError.missing("The attachment")
     }
+    let length = try await store.storedLength(of: found)
     // The stored type is data, and could be one that a browser executes.
-    return ServerDownload(contentType: Self.binary, fileName: name, length: Int(found.length)) {
+    return ServerDownload(contentType: Self.binary, fileName: name, length: Int(length)) {
       [store] write in
       // Not by name, which may have other content by now.
       for try await part in store.stream(of: found) { try await write(Array(part)) }

@@ -230,6 +230,11 @@ extension Store {
     }
   }
 
+  /// Returns the length of the content that the store has. A document can contain any other length.
+  package func storedLength(of attachment: Attachment) async throws -> Int64 {
+    try await onReader { try self.reading({ attachment }) { record, _ in record.length } }
+  }
+
   /// Runs a block with the record of an attachment and what reads its chunks.
   private func reading<Result>(
     _ find: () throws -> Attachment,
