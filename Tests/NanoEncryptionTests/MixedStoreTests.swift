@@ -72,6 +72,44 @@ struct MixedStoreTests {
     #expect(try store["people"].find(Field("n") == -1).count() == 1)
   }
 
+  @Test("A document whose key is not valid UTF-8 stays readable when it is updated")
+  func foreignKey() throws {
+    try file.sql(#"INSERT INTO people(key, body) VALUES (CAST(x'FF41' AS TEXT), '{"n":-1}')"#)
+    let store = try file.open()
+    let people = store["people"]
+    try store.encryptAll()
+
+    #expect(try people.find(Field("n") == -1).update(set: ["n": -2]) == 1)
+
+    #expect(try people.find(Field("n") == -2).count() == 1)
+    try store.rotateKeys()
+    #expect(try people.find(Field("n") == -2).count() == 1)
+  }
+
+  @Test(
+    "Settings and metadata that a program without the key wrote after encryptAll are encrypted by the next one"
+  )
+  func plainEntries() throws {
+    let other = try Store.file(file.path)
+    let store = try file.open()
+    try store.encryptAll()
+    try other["people"].setDefaults(["city": "Rome"])
+    try other.setMetadata("plain", "n")
+    try other.close()
+    let people = store["people"]
+    #expect(error { _ = try people.count() }?.code == .corruptFile)
+    #expect(try store.metadata("n") == nil)
+
+    try store.encryptAll()
+
+    #expect(try people.defaults()["city"] == "Rome")
+    #expect(try people.find(Field("city") == "Rome").count() == people.count())
+    #expect(try store.metadata("n") == "plain")
+    #expect(try file.sql("SELECT value FROM nano_metadata WHERE value LIKE '%plain%'").isEmpty)
+    try store.rotateKeys()
+    #expect(try store.metadata("n") == "plain")
+  }
+
   @Test("A document of another program is encrypted in stored form")
   func foreignSpelling() throws {
     // Opening it for the first time adopts such documents.

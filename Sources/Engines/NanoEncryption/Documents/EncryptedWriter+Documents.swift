@@ -44,7 +44,7 @@ extension EncryptedWriter {
     for (index, document) in documents.enumerated() {
       let rowID = next + Int64(index)
       encrypted[index].rowID = rowID
-      bodies += try encrypt(document, at: rowID, key: document.key, in: collection)
+      bodies += try encrypt(document, at: rowID, keyBytes: nil, in: collection)
       ends.append(bodies.count)
     }
     let count = rowIDs.count
@@ -128,11 +128,28 @@ extension EncryptedWriter {
     return try replace(row, with: document, in: collection)
   }
 
-  private typealias Row = (id: Int64, revision: Int64?, key: DocumentKey?, type: String?)
+  private struct Row {
+    let id: Int64
+    let revision: Int64?
+    let key: DocumentKey?
+    /// The bytes of a text key. Another program may have stored bytes that are not UTF-8.
+    let keyBytes: [UInt8]?
+    let type: String?
+
+    init(_ stored: StoredDocument) {
+      (id, revision, type) = (stored.rowID, stored.revision, stored.type)
+      key = stored.key
+      if case .text(let bytes) = stored.borrowedKey {
+        keyBytes = Array(bytes)
+      } else {
+        keyBytes = nil
+      }
+    }
+  }
 
   private func row(_ identity: Identity, in collection: String) throws -> Row? {
     var row: Row?
-    try inner.get(identity, in: collection) { row = ($0.rowID, $0.revision, $0.key, $0.type) }
+    try inner.get(identity, in: collection) { row = Row($0) }
     return row
   }
 
@@ -145,7 +162,9 @@ extension EncryptedWriter {
     if document.keepsType { (document.type, document.keepsType) = (row.type, false) }
     // The encrypted body has other fields.
     document.changedFields = nil
-    let isReplaced = try withEncrypted(document, at: row.id, in: collection) { encrypted in
+    let isReplaced = try withEncrypted(
+      document, at: row.id, keyBytes: row.keyBytes, in: collection
+    ) { encrypted in
       try withDeclaredNames(in: collection) {
         try writer.replace(.rowID(row.id), with: encrypted, in: collection)
       }
@@ -180,11 +199,13 @@ extension EncryptedWriter {
 
 extension EncryptedWriter {
   /// Encrypts a document and passes it to a closure that writes it.
+  ///
+  /// - Parameter keyBytes: The bytes of the stored text key, if they are kept.
   func withEncrypted<Result>(
-    _ document: NewDocument, at rowID: Int64, in collection: String,
+    _ document: NewDocument, at rowID: Int64, keyBytes: [UInt8]? = nil, in collection: String,
     _ write: (NewDocument) throws -> Result
   ) throws -> Result {
-    let body = try encrypt(document, at: rowID, key: document.key, in: collection)
+    let body = try encrypt(document, at: rowID, keyBytes: keyBytes, in: collection)
     do {
       return try body.withUnsafeBytes { bytes in
         var encrypted = document
@@ -203,14 +224,19 @@ extension EncryptedWriter {
   }
 
   private func encrypt(
-    _ document: NewDocument, at rowID: Int64, key: DocumentKey?, in collection: String
+    _ document: NewDocument, at rowID: Int64, keyBytes: [UInt8]?, in collection: String
   ) throws -> [UInt8] {
     // A catalog that cannot be read must not be noticed after the document is written.
     _ = try paths(written: collection)
     let blind = try blindIndexes(written: collection)
     let name = Array(collection.foldingASCII.utf8)
-    return try SealedBody.RowContext.with(document, key: key, rowID: rowID, name) {
-      try encrypt(document.body, at: $0, blind)
+    return try SealedBody.RowContext.with(document, key: document.key, rowID: rowID, name) { row in
+      guard let keyBytes else { return try encrypt(document.body, at: row, blind) }
+      return try keyBytes.withUnsafeBytes {
+        var row = row
+        row.key = .text($0)
+        return try encrypt(document.body, at: row, blind)
+      }
     }
   }
 

@@ -27,7 +27,7 @@ enum SealedBody {
     /// The folded name.
     let collection: [UInt8]
     let rowID: Int64
-    let key: BorrowedKey
+    var key: BorrowedKey
     let type: UnsafeRawBufferPointer?
     let version: Int64?
 

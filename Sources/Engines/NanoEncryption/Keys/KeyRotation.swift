@@ -133,16 +133,24 @@ private final class ReencryptionRun {
   /// Returns the keys, the encrypted collections, and the number of their documents.
   private func start() throws -> (ring: Keyring, names: [String], total: Int) {
     try engine.read(.snapshot, nil) { reader in
+      (reader as? EncryptedReader)?.acceptsPlainEntries = acceptsPlain
       let ring = (reader as? EncryptedReader)?.ring ?? engine.keyring
       let names = try reader.collections().map(\.name).filter(ring.encrypts)
       return (ring, names, try names.reduce(0) { try $0 + reader.count(Query(), in: $1) })
     }
   }
 
+  private func write<Result>(_ work: (EncryptedWriter) throws -> Result) throws -> Result {
+    try engine.writeEncrypted { writer in
+      writer.acceptsPlainEntries = acceptsPlain
+      return try work(writer)
+    }
+  }
+
   private func reencrypt(_ collection: String, _ didEncrypt: (Int) throws -> Void) throws {
     var last: Int64?
     while true {
-      let step = try engine.writeEncrypted { writer -> (last: Int64, count: Int, isEnd: Bool)? in
+      let step = try write { writer -> (last: Int64, count: Int, isEnd: Bool)? in
         if let blind = try writer.blindIndexes(of: collection), !blind.fields.isEmpty,
           blind.keyNumber != writer.ring.current.number
         {
@@ -164,7 +172,7 @@ private final class ReencryptionRun {
   ) throws {
     var last: Int64?
     repeat {
-      last = try engine.writeEncrypted {
+      last = try write {
         try $0.reencryptPreviousBodies(of: collection, after: last, acceptsPlain: acceptsPlain)
       }
       try didEncrypt()
@@ -192,7 +200,7 @@ private final class ReencryptionRun {
   ///
   /// - Returns: `false` if another connection has added collections or a key since the start.
   private func finish(_ start: Keyring) throws -> Bool {
-    let rings = try engine.writeEncrypted { writer -> (before: Keyring, after: Keyring)? in
+    let rings = try write { writer -> (before: Keyring, after: Keyring)? in
       var header = writer.ring.header
       guard header.collections == start.header.collections, header.current == start.header.current
       else { return nil }

@@ -22,14 +22,21 @@ extension EncryptedReader {
     }
   }
 
+  private var rejectsPlainEntries: Bool { ring.isStrict && !acceptsPlainEntries }
+
   func settings(of collection: String) throws -> CollectionSettings {
     let stored = try inner.settings(of: collection)
     guard ring.encrypts(collection), !stored.isEmpty else { return stored }
     guard let encrypted = stored.defaults[Self.settingsField] else {
       // Settings from before the store was encrypted.
-      guard !ring.isStrict else {
+      guard !rejectsPlainEntries else {
         throw StoreError(
-          .corruptFile, "The settings of a collection are not encrypted", [.collection: collection])
+          .corruptFile, "The settings of a collection are not encrypted",
+          [
+            .collection: collection,
+            .hint: "encrypt them with encryptAll if you trust their writer",
+          ]
+        )
       }
       return stored
     }
@@ -72,7 +79,7 @@ extension EncryptedReader {
     guard ring.encryptsMetadata else { return try inner.metadata(name) }
     let entry = EncryptedEntry.name(.metadata, name, ring.values)
     guard let encrypted = try inner.metadata(entry) else {
-      return ring.isStrict ? nil : try inner.metadata(name)
+      return rejectsPlainEntries ? nil : try inner.metadata(name)
     }
     return try EncryptedEntry.decrypt(encrypted, .metadata, entry, ring.values)["value"] ?? .null
   }
@@ -81,7 +88,7 @@ extension EncryptedReader {
     let all = try inner.metadataNames()
     var names = all.filter { !EncryptedEntry.isHidden($0) }
     guard ring.encryptsMetadata else { return names }
-    if ring.isStrict { names = [] }
+    if rejectsPlainEntries { names = [] }
     for entry in all where entry.utf8.starts(with: EncryptedEntry.Kind.metadata.prefix.utf8) {
       guard let encrypted = try inner.metadata(entry) else { continue }
       let decrypted = try EncryptedEntry.decrypt(encrypted, .metadata, entry, ring.values)

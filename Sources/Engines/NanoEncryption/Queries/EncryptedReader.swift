@@ -10,6 +10,9 @@ class EncryptedReader: EngineReader {
   let encryption: Encryption
   let metadataCache: EncryptedMetadataCache
   let ring: Keyring
+  /// Whether settings and metadata that are not encrypted are read although the keys say that everything is: only while
+  /// they are being encrypted. A program that still had the store open without a key has written them.
+  var acceptsPlainEntries = false
   /// Why `ring` may not be the keys of the snapshot; `nil` if it is.
   let failure: StoreError?
   /// The interruption of the call.
