@@ -71,6 +71,17 @@ struct DatabaseCommandTests {
     #expect(try command.run("count", "library.db", "films").output == count.output)
   }
 
+  @Test("A mistake in --pipe is shown with its position")
+  func pipePosition() throws {
+    let outcome = try command.run(
+      "aggregate", "library.db", "films", "--pipe", "SELECT [a] |> UNWIND [a] AT i AS q")
+
+    #expect(outcome.status == 1)
+    let lines = outcome.diagnostics.split(separator: "\n")
+    #expect(lines.count == 3 && lines[1] == "  SELECT [a] |> UNWIND [a] AT i AS q")
+    #expect(lines.last == "                                ^", "\(outcome.diagnostics)")
+  }
+
   @Test("A missing collection is empty, and a note says so")
   func missingCollection() throws {
     let found = try command.run("count", "library.db", "film")

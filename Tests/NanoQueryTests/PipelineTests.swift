@@ -243,6 +243,27 @@ struct PipelineTests {
     #expect(error?.code == code)
   }
 
+  @Test("A pipeline has a limited number of stages, which fit into the stack of any thread")
+  func length() async throws {
+    @Sendable func text(_ count: Int) -> String {
+      [String](repeating: "UNWIND [n]", count: count).joined(separator: " |> ")
+    }
+    let documents: [DocumentObject] = [["n": 1]]
+    // Threads that are not the main one have 512 KiB on Apple platforms.
+    let longest = await withCheckedContinuation { continuation in
+      let thread = Thread {
+        continuation.resume(returning: Result { try Self.rows(text(100), documents) })
+      }
+      thread.stackSize = 512 << 10
+      thread.start()
+    }
+    #expect(try longest.get() == documents)
+    for tooLong in [text(101), "FACET f (\(text(100)))", "UNION ALL o (\(text(100)))"] {
+      let error = #expect(throws: StoreError.self) { try Self.rows(tooLong, documents) }
+      #expect(error?.code == .tooComplex)
+    }
+  }
+
   @Test(
     "A pipeline as text parses to an equal pipeline",
     arguments: [

@@ -70,12 +70,28 @@ struct FullTextSearchTests {
     #expect(result.snippet(of: "year") == nil)
   }
 
+  @Test("Words that SQLite's index shortens are compared whole")
+  func longWords() throws {
+    let long = String(repeating: "q", count: 40_000)
+    try films.save(["title": .string(long + "a")], key: "a")
+    try films.save(["title": .string(long + "b")], key: "b")
+    try films.save(["title": .string(String(long.prefix(32_768)))], key: "c")
+
+    #expect(try films.search(FullTextQuery(long + "b")).keys() == ["b"])
+    #expect(try Set(films.search(.prefix(String(long.prefix(33_000)))).keys()) == ["a", "b"])
+    #expect(try films.search(.phrase(String(long.prefix(32_768)))).keys() == ["c"])
+  }
+
   @Test("Weights change the ranking")
   func weights() throws {
     try films.save(["title": "x", "plot": "tonic tonic tonic"], key: "plot")
 
     #expect(try films.search("tonic").first()?.key == "plot")
     #expect(try films.search("tonic").ranked(weights: ["title": 50]).first()?.key == "gt")
+    let error = #expect(throws: StoreError.self) {
+      try films.search("tonic").ranked(weights: ["titel": 50]).fetch()
+    }
+    #expect(error?.code == .invalidArgument && error?[.field] == "titel")
   }
 
   @Test(

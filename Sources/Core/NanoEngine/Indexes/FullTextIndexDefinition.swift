@@ -43,8 +43,8 @@ public struct FullTextIndexDefinition: Sendable, Hashable {
 extension Query {
   /// Returns the query with its searches resolved to the fields of the full-text indexes that they name.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` if an index does not exist, or if a search names no index and
-  ///   the collection has several.
+  /// - Throws: ``StoreError/Code/invalidArgument`` if an index does not exist, if a search names no index and
+  ///   the collection has several, or if a field with a weight is not in the index.
   package func resolvingSearches(
     in indexes: [FullTextIndexDefinition]
   ) throws(StoreError) -> Query {
@@ -52,6 +52,9 @@ extension Query {
     var copy = self
     copy.condition = try condition.resolvingSearches { (search) throws(StoreError) in
       try search.scope(in: indexes)
+    }
+    if let ranking, !ranking.weights.isEmpty, let scope = copy.condition.rankingSearch?.scope {
+      for path in ranking.weights.keys { try scope.requireField(path) }
     }
     return copy
   }

@@ -118,11 +118,12 @@ private struct FullTextPlanner {
   }
 
   /// An index of substrings stores a different character in place of NUL, and line feeds next to texts
-  /// (``FullTextScope/separator``).
+  /// (``FullTextScope/separator``). SQLite's index of words stores the first 32,768 bytes of each word.
   private func isExact(_ text: String) -> Bool {
+    // Folding a letter takes at most three times its bytes.
+    if tokens == .words { return text.utf8.count < 32_768 / 3 }
     let scalars = text.unicodeScalars
-    return tokens == .words
-      || !text.utf8.contains(0) && scalars.first != "\n" && scalars.last != "\n"
+    return !text.utf8.contains(0) && scalars.first != "\n" && scalars.last != "\n"
   }
 }
 

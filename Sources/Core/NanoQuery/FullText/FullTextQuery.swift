@@ -162,14 +162,7 @@ extension FullTextQuery {
       try other.validate(scope, depth: depth + 1, &phrases)
     case .field(let path, let part):
       try path.validate()
-      if let scope, !scope.fields.contains(path) {
-        throw StoreError(
-          .invalidArgument, "The full-text index does not contain this field",
-          [
-            .field: path.description,
-            .expected: scope.fields.map(\.description).joined(separator: ", "),
-          ])
-      }
+      try scope?.requireField(path)
       try part.validate(scope, depth: depth + 1, &phrases)
     }
   }

@@ -15,6 +15,17 @@ package struct FullTextScope: Sendable, Hashable {
     self.tokens = tokens
   }
 
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the index does not contain a field.
+  package func requireField(_ path: FieldPath) throws(StoreError) {
+    guard !fields.contains(path) else { return }
+    throw StoreError(
+      .invalidArgument, "The full-text index does not contain this field",
+      [
+        .field: path.description,
+        .expected: fields.map(\.description).joined(separator: ", "),
+      ])
+  }
+
   /// Returns the numbers of the fields that a phrase is restricted to; those of all fields for `nil`.
   func numbers(of field: FieldPath?) -> [Int] {
     fields.indices.filter { field == nil || fields[$0] == field }

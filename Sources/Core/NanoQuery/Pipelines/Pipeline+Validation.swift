@@ -7,11 +7,32 @@ extension Pipeline {
   static let maximumBuckets = 100_000
   /// The maximum depth of facets and unions in each other. Arbitrary.
   static let maximumDepth = 16
+  /// The maximum number of stages that a row goes through, with those of facets and unions. Each passes it to the next by a
+  /// call: twice as many fit into 512 KiB of stack in a debug build.
+  static let maximumLength = 100
 
   /// Checks the expressions, conditions, paths, names and numbers of all stages.
   ///
-  /// - Throws: ``StoreError/Code/invalidPath``, ``StoreError/Code/invalidArgument``, ``StoreError/Code/unsupported``.
-  package func validate() throws(StoreError) { try Self.validate(stages, depth: 0) }
+  /// - Throws: ``StoreError/Code/invalidPath``, ``StoreError/Code/invalidArgument``, ``StoreError/Code/tooComplex``,
+  ///   ``StoreError/Code/unsupported``.
+  package func validate() throws(StoreError) {
+    try Self.validate(stages, depth: 0)
+    guard Self.length(stages) <= Self.maximumLength else {
+      throw StoreError(
+        .tooComplex, "A pipeline has too many stages", [.limit: "\(Self.maximumLength) stages"])
+    }
+  }
+
+  /// The largest number of stages that a row goes through.
+  private static func length(_ stages: [Stage]) -> Int {
+    stages.reduce(0) { length, stage in
+      switch stage {
+      case .union(let source): max(length, Self.length(source.stages)) + 1
+      case .facets(let facets): length + 1 + (facets.map { Self.length($0.stages) }.max() ?? 0)
+      default: length + 1
+      }
+    }
+  }
 
   private static func validate(_ stages: [Stage], depth: Int) throws(StoreError) {
     guard depth <= maximumDepth else {

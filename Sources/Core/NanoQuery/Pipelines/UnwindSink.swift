@@ -63,11 +63,13 @@ final class UnwindSink: RowSink {
     return row
   }
 
-  /// Returns the row for a row without elements: without the empty array and its default, but with a null.
+  /// Returns the row for a row without elements: without the empty array and its default, or another field of the element's
+  /// name, but with a null.
   private func empty(_ row: PipelineRow) -> PipelineRow {
     var row = row
     if let name = unwind.name {
       row.removeDefaults(of: [name])
+      row.object[name] = nil
     } else {
       Self.removeEmpty(&row.object, steps[...])
       row.removeDefault(at: unwind.path)

@@ -29,6 +29,12 @@ extension AggregateCommand {
   private func pipeline(
     _ pipe: String, _ named: [String: DocumentValue], in collection: DocumentCollection
   ) throws -> DocumentPipeline {
+    try ArgumentOptions.check(condition.condition ?? "", in: collection) {
+      (text) throws(StoreError) in _ = try QueryText(text)
+    }
+    try ArgumentOptions.check(pipe, in: collection) { (text) throws(StoreError) in
+      _ = try PipelineText(text)
+    }
     // A name that only one of the texts has is an error in the other.
     let (inCondition, inPipe) = (
       QueryText.parameterNames(condition.condition ?? ""), QueryText.parameterNames(pipe)

@@ -80,22 +80,28 @@ struct ArgumentOptions: ParsableArguments {
   }
 
   private func parsed(_ text: String, in collection: DocumentCollection) throws -> DocumentQuery {
-    if let failure = Self.failure(of: text) {
-      // Parse again with the collection's aliases replaced, as `find` does.
-      let replaced = try collection.replacingAliases(in: text)
-      if replaced.hasSameBytes(as: text) { throw failure }
-      if let failure = Self.failure(of: replaced) { throw failure }
-    }
+    try Self.check(text, in: collection) { (text) throws(StoreError) in _ = try QueryText(text) }
     return try collection.find(text, arguments: positional, named: named())
   }
 
-  private static func failure(of text: String) -> QueryTextFailure? {
-    do throws(StoreError) {
-      _ = try QueryText(text)
-      return nil
-    } catch {
-      return QueryTextFailure(text: text, error: error)
+  /// - Throws: `QueryTextFailure`, with the position, if a text does not parse.
+  static func check(
+    _ text: String, in collection: DocumentCollection,
+    _ parse: (String) throws(StoreError) -> Void
+  ) throws {
+    func failure(_ text: String) -> QueryTextFailure? {
+      do throws(StoreError) {
+        try parse(text)
+        return nil
+      } catch {
+        return QueryTextFailure(text: text, error: error)
+      }
     }
+    guard let found = failure(text) else { return }
+    // Parse again with the collection's aliases replaced, as `find` does.
+    let replaced = try collection.replacingAliases(in: text)
+    if replaced.hasSameBytes(as: text) { throw found }
+    if let found = failure(replaced) { throw found }
   }
 }
 

@@ -104,7 +104,7 @@ extension ReferencePipeline {
       var row = row
       if unwind.name == nil {
         row.defaults = row.defaults?.removing(unwind.path)
-      } else if let name = unwind.name, row.value.object?[name] == nil {
+      } else if let name = unwind.name {
         row.defaults = row.defaults?.removing(name: name)
       }
       return elements.map { self.row(row, $0, unwind, hasElement: false) }
@@ -116,7 +116,7 @@ extension ReferencePipeline {
     _ row: Row, _ found: Element, _ unwind: Pipeline.Unwind, hasElement: Bool
   ) -> Row {
     var object = (unwind.name == nil ? found.whole : row.value).object ?? [:]
-    if let name = unwind.name, hasElement { object[name] = found.element }
+    if let name = unwind.name { object[name] = hasElement ? found.element : DocumentValue?.none }
     if let index = unwind.index { object[index] = found.index }
     var row = row
     row.value = .object(object)
