@@ -67,7 +67,9 @@ enum MongoDBText {
     case .decimal: writer.text(value)
     case .date(let date):
       writer.literal(#"{"$date":{"$numberLong":""#)
-      writer.integer(Int64((date.timeIntervalSince1970 * 1000).rounded()))
+      // The last millisecond of the year 9999, after which there are no dates, is not rounded up.
+      writer.integer(
+        min(Int64((date.timeIntervalSince1970 * 1000).rounded()), 253_402_300_799_999))
       writer.literal(#""}}"#)
     case .array(let elements):
       writer.literal("[")

@@ -36,7 +36,7 @@ extension RelatedSource {
   /// Documents are related if a value of one equals a value of the other. One query reads the related documents of many
   /// results, from the same snapshot as the results. The condition and order of the source apply to the related
   /// documents, and its limit and offset apply to each result separately. Without an order, documents that an array
-  /// refers to are in the order of the array, and others in that of their row IDs. A reference to a document that does
+  /// refers to by key or row ID are in the order of the array, and others in that of their row IDs. A reference to a document that does
   /// not exist, or that does not satisfy the condition, includes nothing.
   ///
   /// - Parameters:

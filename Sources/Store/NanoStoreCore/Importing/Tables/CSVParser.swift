@@ -112,7 +112,11 @@ extension CSVParser {
   private func refuseOtherEncodings(_ row: CSVSplitter.Row) throws(StoreError) {
     let start = splitter.bytes[row.range].prefix(4)
     let isWide = start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF])
-    guard isWide || start.contains(0) else { return }
+    // Every second byte of ASCII characters in UTF-16, which a name with a NUL does not have.
+    let isZero = start.map { $0 == 0 } + [true, true, true, true]
+    guard isWide || start.contains(0) && (isZero[0] && isZero[2] || isZero[1] && isZero[3]) else {
+      return
+    }
     throw StoreError(
       .invalidCSV, "The file is in UTF-16 or UTF-32, not UTF-8",
       [.hint: "convert the file to UTF-8"])
