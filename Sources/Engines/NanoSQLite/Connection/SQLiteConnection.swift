@@ -19,7 +19,7 @@ final class SQLiteConnection {
   let owner = ThreadOwner()
   private var statements: [ExactName: SQLiteStatement] = [:]
   /// The statements that begin and end transactions, found without hashing their text.
-  private var boundaries: [(text: String, statement: SQLiteStatement)] = []
+  var boundaries: [(text: String, statement: SQLiteStatement)] = []
   /// The statement that ends a failed transaction.
   ///
   /// Prepared before a transaction begins: if memory runs out, it may be impossible to prepare it when it is
@@ -28,7 +28,7 @@ final class SQLiteConnection {
   /// Whether memory ran out, or SQLite rolled back a transaction because a statement failed. Its full-text indexes
   /// may then cache pages that are not in the file, and an outdated snapshot (seen with 3.40), because the rollback
   /// reaches them in the middle of a write.
-  private var hasStaleCaches = false
+  var hasStaleCaches = false
   var tables: [ExactName: CollectionTable] = [:] {
     didSet { last = nil }
   }
@@ -40,12 +40,12 @@ final class SQLiteConnection {
   /// Receives reports about scans; `nil` if they are not observed.
   let observer: QueryObserver?
   /// Whether no other connection has committed since this one did.
-  private(set) var isUnchanged = false
+  var isUnchanged = false
   /// Whether another connection has committed since this one did.
-  private(set) var sawOtherWriter = false
-  private var versionAfterCommit: UInt32?
+  var sawOtherWriter = false
+  var versionAfterCommit: UInt32?
   /// The number of writing transactions that have begun.
-  private(set) var transactions = 0
+  var transactions = 0
   /// Whether the database stores text as UTF-8, so that it can be read in place.
   let isUTF8: Bool
   private var cachedEncoding: String?
@@ -90,11 +90,11 @@ final class SQLiteConnection {
   /// Instructions of SQLite's virtual machine between two checks; about a millisecond. Arbitrary, but more than a
   /// ROLLBACK has.
   private static let progressInterval: Int32 = 20_000
-  fileprivate var isTransactionOpen = false
+  var isTransactionOpen = false
   var triggers = TriggerSwitch()
   /// The error after which the transaction can only be rolled back. SQLite may have done so already; a further
   /// statement would then be committed on its own.
-  fileprivate var loss: StoreError?
+  var loss: StoreError?
 
   /// Whether the tables of attachments are known to exist.
   var knowsBlobTables = false
@@ -112,7 +112,7 @@ final class SQLiteConnection {
   /// What was reported of other connections' commits to tracked collections.
   var otherCommits = OtherCommits()
   /// Unique among the connections of the process.
-  private let number = SQLiteConnection.lastNumber.add(1, ordering: .relaxed).newValue
+  let number = SQLiteConnection.lastNumber.add(1, ordering: .relaxed).newValue
   private static let lastNumber = Atomic<UInt32>(0)
 
   private let logger: Logger?
@@ -275,48 +275,6 @@ final class SQLiteConnection {
     }
   }
 
-  /// Runs `COMMIT` or one of the statements that begin a transaction.
-  fileprivate func runBoundary(_ text: String) throws {
-    if let cached = boundaries.first(where: { $0.text == text }) {
-      return try use(cached.statement) { try $0.run() }
-    }
-    let statement = try SQLiteStatement(text, on: self)
-    boundaries.append((text, statement))
-    try use(statement) { try $0.run() }
-  }
-
-  /// Discards everything that SQLite caches about the file; has an effect only between transactions.
-  private func resetSchemaCache() {
-    guard !isInTransaction else { return }
-    removeAll()
-    // `writable_schema` was never on; the reset is used because it discards the schema, and with it the state of
-    // full-text indexes. Beginning and ending a read releases a snapshot.
-    let code = sqlite3_exec(
-      handle, "PRAGMA writable_schema = RESET; BEGIN; SELECT 1 FROM sqlite_schema; COMMIT", nil,
-      nil, nil)
-    hasStaleCaches = code != SQLITE_OK
-    rollback()
-  }
-
-  fileprivate func prepareRollback() throws {
-    // A transaction whose rollback failed.
-    if isInTransaction { rollback() }
-    if hasStaleCaches { resetSchemaCache() }
-    if rollbackStatement == nil { rollbackStatement = try SQLiteStatement("ROLLBACK", on: self) }
-  }
-
-  /// Rolls back the open transaction, unless SQLite has already done so, as after a full disk. Does not call
-  /// ``use(_:_:)``, which rejects an interrupted call.
-  fileprivate func rollback() {
-    guard isInTransaction else { return }
-    if let rollbackStatement {
-      sqlite3_step(rollbackStatement.handle)
-      rollbackStatement.reset()
-    }
-    // After a schema change, SQLite prepares the statement again, which can run out of memory.
-    if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
-  }
-
   func run(_ fragment: SQLFragment) throws { try with(fragment) { try $0.run() } }
 
   /// The text encoding of the file: `UTF-8`, `UTF-16le`, or `UTF-16be`.
@@ -345,36 +303,6 @@ final class SQLiteConnection {
     }
   }
 
-  /// Counts the commits of all connections that the transaction, or the last statement outside of one, has seen.
-  var dataVersion: UInt32 {
-    var version: UInt32 = 0
-    sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
-    return version
-  }
-
-  /// The committed state that this connection sees; `nil` if it has not begun to read.
-  var committedState: CommittedState? {
-    assertHeld()
-    guard sqlite3_txn_state(handle, "main") != SQLITE_TXN_NONE else { return nil }
-    return CommittedState(observer: number, count: dataVersion)
-  }
-
-  /// Called when a writing transaction has begun.
-  func noteBegin() {
-    transactions += 1
-    isUnchanged = dataVersion == versionAfterCommit
-    sawOtherWriter = !isUnchanged && versionAfterCommit != nil
-    // Includes tables that this transaction does not use, because the next transaction will detect no commit in
-    // between.
-    if !isUnchanged { for table in tables.values { table.isPrepared = false } }
-  }
-  func noteCommit() { versionAfterCommit = dataVersion }
-  func noteRollback() {
-    versionAfterCommit = nil
-    isUnchanged = false
-    knowsBlobTables = false
-  }
-
   @inline(__always)
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
   var changes: Int { Int(sqlite3_changes64(handle)) }
@@ -387,114 +315,5 @@ final class SQLiteConnection {
       statement = sqlite3_next_stmt(handle, current)
     }
     return false
-  }
-}
-
-extension SQLiteConnection {
-  /// Runs a block between BEGIN and COMMIT; rolls back if it throws.
-  func transaction<Result>(_ begin: String, _ work: () throws -> Result) throws -> Result {
-    assertHeld()
-    try prepareRollback()
-    try runBoundary(begin)
-    isTransactionOpen = true
-    defer {
-      isTransactionOpen = false
-      loss = nil
-      endTriggerSwitch()
-    }
-    do {
-      let result = try work()
-      try requireTransaction()
-      let reads = begin == Self.reading && sqlite3_txn_state(handle, "main") != SQLITE_TXN_WRITE
-      do {
-        try runBoundary("COMMIT")
-      } catch let error as StoreError where reads && error.code == .corruptFile {
-        // SQLite refuses it once damage was found. What verification has found is kept.
-        rollback()
-      }
-      return result
-    } catch {
-      rollback()
-      throw error
-    }
-  }
-
-  /// Begins a transaction that reads.
-  static let reading = "BEGIN DEFERRED"
-
-  /// Runs a block whose statements all see the same state.
-  func consistently<Result>(_ work: () throws -> Result) throws -> Result {
-    isInTransaction ? try work() : try transaction(Self.reading, work)
-  }
-
-  /// - Throws: The error by which the transaction was lost.
-  @inline(__always)
-  func requireTransaction() throws(StoreError) {
-    if let loss { throw loss }
-    guard !isInTransaction else { return }
-    throw StoreError(.database, "The transaction was ended by a statement inside it")
-  }
-
-  /// Rolls back to a savepoint, unless the whole transaction is lost. If that fails, for example after a read
-  /// error, the transaction is lost: a caller that catches the error must not commit what remains of the
-  /// savepoint's changes.
-  func undo(to savepoint: String) {
-    knowsBlobTables = false
-    guard loss == nil, isInTransaction else { return }
-    do {
-      try executeSavepoint("ROLLBACK TO \(savepoint); RELEASE \(savepoint)")
-    } catch {
-      lose(error)
-    }
-  }
-
-  /// Runs a block and records the reason if its transaction is lost, for statements that are not run by
-  /// ``with(_:_:)``.
-  func recordingLoss<Result>(_ work: () throws -> Result) throws -> Result {
-    assertHeld()
-    try interruption?.check()
-    if let loss { throw loss }
-    do {
-      return try work()
-    } catch {
-      noteFailure(error)
-      throw error
-    }
-  }
-
-  /// Runs a block that takes pending changes and writes them. If it throws, the transaction is lost, because they
-  /// are no longer pending, and only some may have been written.
-  func completely(_ work: () throws -> Void) throws {
-    do {
-      try work()
-    } catch {
-      lose(error)
-      throw error
-    }
-  }
-
-  /// Makes every following statement and the commit throw an error, because what the transaction has written is
-  /// incomplete. Does not roll back, because statements may be running; that happens where the block ends.
-  func lose(_ error: any Error) {
-    guard isTransactionOpen, loss == nil else { return }
-    loss = error as? StoreError ?? StoreError(.database, "A statement of the transaction failed")
-  }
-
-  /// Notes what the error of a statement means for the transaction and for SQLite's caches.
-  ///
-  /// After most errors, SQLite undoes the statement. If memory or space runs out or the file cannot be written, it may be
-  /// a statement between two that belong together, so the transaction is lost, even if SQLite keeps it.
-  func noteFailure(_ error: any Error) {
-    let code = (error as? StoreError)?.code
-    if code == .outOfMemory { hasStaleCaches = true }
-    guard isTransactionOpen else { return }
-    if !isInTransaction {
-      hasStaleCaches = true
-    } else {
-      guard code == .outOfMemory || code == .inputOutput || code == .full,
-        sqlite3_txn_state(handle, "main") == SQLITE_TXN_WRITE
-      else { return }
-    }
-    lose(error)
   }
 }

@@ -11,21 +11,21 @@ final class ObjectSave {
   // Unchecked here and below: private and used by one call after the other, and the exclusivity checks took a tenth of
   // the time of writing an object.
   @exclusivity(unchecked) private var writer = JSONWriter(capacity: 512)
-  private var conflicts: [ObjectConflict] = []
+  var conflicts: [ObjectConflict] = []
   /// The new revisions of stored objects; 0 if they must be read from the store.
   @exclusivity(unchecked) private var revisions: [(object: any GraphObject, revision: Int64)] = []
   @exclusivity(unchecked) private var postponed = PostponedWrites()
   /// Objects whose stored content differs from the content in memory.
-  private var stale: [any GraphObject] = []
+  var stale: [any GraphObject] = []
   /// Objects whose documents were deleted by others and are not inserted again.
-  private var deletedByOthers: [(object: any GraphObject, isLoaded: Bool)] = []
+  var deletedByOthers: [(object: any GraphObject, isLoaded: Bool)] = []
   /// Objects that are kept although the context deleted them.
   private(set) var kept: Set<ObjectIdentifier> = []
   var references = RemovedReferences()
   /// What the save deletes.
   private(set) var deletedIDs = DeletedIDs([])
   /// The fields with which a conflict keeps objects that the context deleted.
-  private var merged: [ObjectIdentifier: DocumentObject] = [:]
+  var merged: [ObjectIdentifier: DocumentObject] = [:]
 
   init(_ context: ObjectContext) { self.context = context }
 
@@ -77,44 +77,6 @@ final class ObjectSave {
     }
   }
 
-  /// Returns whether a conflict keeps an object that the context deleted.
-  private func keeps(_ object: any GraphObject, _ table: ObjectTable) throws -> Bool {
-    guard try table.documents.exists(rowID: object._$object.rowID) else { return false }
-    switch try resolveConflict(object, table, mine: nil) {
-    case .overwrite: return false
-    case .keep: break
-    // Written when it is known what the save deletes.
-    case .write(let fields): merged[ObjectIdentifier(object)] = fields
-    }
-    return true
-  }
-
-  /// Writes an object that the context deleted and a conflict keeps, without references to what the save deletes.
-  private func writeKept(_ object: any GraphObject, _ table: ObjectTable) throws {
-    var content: (fields: DocumentObject, version: Int64?)?
-    if let fields = merged[ObjectIdentifier(object)] {
-      content = (deletedIDs.removed(from: fields, table) ?? fields, object.storedVersion)
-    } else {
-      content = try storedWithoutDeleted(object, table)
-    }
-    guard let (fields, version) = content else { return }
-    _ = try table.documents.writeBatch(.save, atomic: false) { batch, writer in
-      _ = try postponed.replace(
-        batch, &writer, in: table.documents, rowID: object._$object.rowID, version: version
-      ) { $0.object(fields) }
-    }
-  }
-
-  /// Returns the stored fields of an object without references to what the save deletes; nil if there are none.
-  private func storedWithoutDeleted(
-    _ object: any GraphObject, _ table: ObjectTable
-  ) throws -> (fields: DocumentObject, version: Int64?)? {
-    guard !deletedIDs.isEmpty,
-      let stored = try table.documents.get(rowID: object._$object.rowID)
-    else { return nil }
-    return deletedIDs.removed(from: try stored.object(), table).map { ($0, stored.header.version) }
-  }
-
   private func writeUpdates(_ table: ObjectTable) throws {
     let hasKey = table.hasKey
     _ = try table.documents.writeBatch(.save, atomic: false) { batch, _ in
@@ -157,10 +119,7 @@ final class ObjectSave {
     case .overwrite: fields = mine
     case .write(let merged): fields = deletedIDs.removed(from: merged, table) ?? merged
     }
-    let exists = try postponed.replace(
-      batch, &writer, in: table.documents, rowID: id, version: version
-    ) { $0.object(fields) }
-    if exists == false {
+    if try replace(object, with: fields, version, table, batch) == false {
       // Inserted as a new document, so that it cannot overwrite a different document that has its
       // key now.
       try postponed.insert(
@@ -170,75 +129,15 @@ final class ObjectSave {
     revisions.append((object, 0))
   }
 
-  /// Removes references to what the save deletes from the document of a changed object that a conflict keeps as it is stored.
-  private func removeDeleted(
-    fromStored object: any GraphObject, _ table: ObjectTable, _ batch: DocumentBatch
-  ) throws {
-    guard let (fields, version) = try storedWithoutDeleted(object, table) else { return }
-    _ = try postponed.replace(
+  /// Replaces the stored fields of an object, whatever its revision. Returns whether it exists; `nil` if the write was
+  /// postponed.
+  func replace(
+    _ object: any GraphObject, with fields: DocumentObject, _ version: Int64?,
+    _ table: ObjectTable, _ batch: DocumentBatch
+  ) throws -> Bool? {
+    try postponed.replace(
       batch, &writer, in: table.documents, rowID: object._$object.rowID, version: version
     ) { $0.object(fields) }
-  }
-
-  private enum Resolution {
-    case overwrite
-    /// The stored version is kept, also if the conflict makes the save fail.
-    case keep
-    case write(DocumentObject)
-  }
-
-  /// Resolves a conflict by the context's policy.
-  ///
-  /// - Parameter mine: The fields to store; nil if the object is to be deleted.
-  private func resolveConflict(
-    _ object: any GraphObject, _ table: ObjectTable, mine: DocumentObject?
-  ) throws -> Resolution {
-    switch context.conflictPolicy {
-    case .fail:
-      conflicts.append(try conflict(object, table, mine))
-      return .keep
-    // The stored version is not needed, and may be unreadable.
-    case .overwrite: return .overwrite
-    case .keepStored:
-      keepStored(object, try conflict(object, table, mine))
-      return .keep
-    case .merge(let merge):
-      let conflict = try conflict(object, table, mine)
-      guard let merged = try merge(conflict) else {
-        keepStored(object, conflict)
-        return .keep
-      }
-      stale.append(object)
-      return .write(merged)
-    }
-  }
-
-  /// Resolves the conflict of an object that was changed although its content could not be loaded.
-  /// Its other properties are placeholders, which are never stored.
-  private func resolveUnloaded(
-    _ object: any GraphObject, _ table: ObjectTable, _ batch: DocumentBatch
-  ) throws {
-    let conflict = try conflict(object, table, try fields(of: object))
-    if case .keepStored = context.conflictPolicy {
-      keepStored(object, conflict)
-      try removeDeleted(fromStored: object, table, batch)
-    } else {
-      conflicts.append(conflict)
-    }
-  }
-
-  private func conflict(
-    _ object: any GraphObject, _ table: ObjectTable, _ mine: DocumentObject?
-  ) throws -> ObjectConflict {
-    let id = object._$object.rowID
-    let stored = try table.documents.get(rowID: id).map { try $0.object() }
-    return ObjectConflict(
-      id: AnyObjectID(collection: table.documents.name, rowID: id), mine: mine, stored: stored)
-  }
-
-  private func keepStored(_ object: any GraphObject, _ conflict: ObjectConflict) {
-    guard conflict.isDeletedInStore else { return stale.append(object) }
-    deletedByOthers.append((object, isLoaded: !object._$object.flags.contains(.failed)))
   }
 
   private func checkKey(_ object: any GraphObject, _ table: ObjectTable) throws {
@@ -259,7 +158,7 @@ final class ObjectSave {
   }
 
   /// Returns the fields that an object would be stored with.
-  private func fields(of object: any GraphObject) throws -> DocumentObject {
+  func fields(of object: any GraphObject) throws -> DocumentObject {
     try Self.encode(object, to: &writer)
     defer { writer.removeAll() }
     var reader = JSONReader(writer.bytes)
