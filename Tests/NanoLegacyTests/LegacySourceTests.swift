@@ -71,6 +71,25 @@ struct LegacySourceTests {
     #expect(try contents() == before)
   }
 
+  @Test("A log that is a link is copied, and what it leads to keeps its permissions")
+  func linkedLog() throws {
+    let old = try LegacyDatabase.nanoStore(url)
+    try fill(old, 0..<3)
+    old.close()
+    let target = folder.file("script.sh")
+    try Data("#!/bin/sh\n".utf8).write(to: URL(filePath: target))
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: target)
+    try FileManager.default.createSymbolicLink(
+      atPath: url.path + "-wal", withDestinationPath: target)
+
+    let store = try Store(.memory)
+    try store.importLegacy(from: url)
+
+    #expect(try store["objects"].count() == 3)
+    let attributes = try FileManager.default.attributesOfItem(atPath: target)
+    #expect(attributes[.posixPermissions] as? Int == 0o755)
+  }
+
   @Test("Existing documents make the import fail, are replaced, or are kept")
   func existing() throws {
     let old = try LegacyDatabase.nanoStore(url)

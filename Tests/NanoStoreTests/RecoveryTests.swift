@@ -95,6 +95,43 @@ struct RecoveryTests {
     #expect(try content(saved) == content(clean))
   }
 
+  @Test(
+    "The file that a journal names as its super-journal is not deleted", arguments: [true, false])
+  func superJournal(exists: Bool) throws {
+    try make { $0.journalMode = .delete }
+    let clean = scratch.file("clean.db")
+    _ = try Store.recover(from: damaged, to: clean)
+    let other = scratch.file("other")
+    if exists { try Data("precious".utf8).write(to: URL(filePath: other)) }
+    let bytes = try Data(contentsOf: URL(filePath: damaged))
+    let (page, nonce) = (bytes.prefix(4_096), UInt32(12_345))
+    let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+    var journal = Data(magic)
+    func append(_ numbers: UInt32...) {
+      for number in numbers {
+        withUnsafeBytes(of: number.bigEndian) { journal.append(contentsOf: $0) }
+      }
+    }
+    append(1, nonce, UInt32(bytes.count / 4_096), 512, 4_096)
+    journal.append(Data(count: 512 - journal.count))
+    append(1)
+    journal.append(page)
+    let checksum = stride(from: 4_096 - 200, to: 0, by: -200).reduce(nonce) {
+      $0 &+ UInt32(page[page.startIndex + $1])
+    }
+    append(checksum, 0x4000_0000 / 4_096 + 1)
+    journal.append(Data(other.utf8))
+    append(UInt32(other.utf8.count), other.utf8.reduce(0) { $0 + UInt32($1) })
+    journal.append(contentsOf: magic)
+    try journal.write(to: URL(filePath: damaged + "-journal"))
+
+    _ = try Store.recover(from: damaged, to: saved)
+
+    #expect(try content(saved) == content(clean))
+    #expect(FileManager.default.contents(atPath: other) == (exists ? Data("precious".utf8) : nil))
+    #expect(try Data(contentsOf: URL(filePath: damaged + "-journal")) == journal)
+  }
+
   @Test("Recovering an intact store copies everything", arguments: settings.indices)
   func intact(index: Int) throws {
     try make(Self.settings[index])

@@ -8,9 +8,9 @@ import NanoDocument
 public enum LegacyConversion: String, Sendable, Hashable, CaseIterable, Codable,
   CodingKeyRepresentable
 {
-  /// A decimal number, stored as an integer or a double if that is exact, otherwise as a string.
+  /// A decimal number, stored as an integer, as a double if it has the same digits, or otherwise as a string.
   case decimalNumber
-  /// An integer that does not fit in 64 bits, stored as a double if that is exact, otherwise as a
+  /// An integer that does not fit in 64 bits, stored as a double if it has the same digits, otherwise as a
   /// string.
   case largeInteger
   /// A date outside of the years 0 to 9999, stored as a double: seconds since 2001-01-01 00:00 UTC.

@@ -33,19 +33,19 @@ final class PrivateCopy {
 
   private static func copy(_ source: String, to target: String) throws(StoreError) {
     do {
-      try FileManager.default.copyItem(atPath: source, toPath: target)
+      try PlainCopy.make(of: source, at: target)
     } catch {
-      throw StoreError(
-        .inputOutput, "The file cannot be copied to the temporary folder",
-        [.path: source, .engineMessage: "\(error)"])
+      let sentence =
+        error.isOfSource
+        ? "The file cannot be read" : "The file cannot be copied to the temporary folder"
+      throw SystemError.error(sentence, path: source, error.number)
     }
-    // The copy of a read-only file is read-only, and SQLite could not apply the log.
-    chmod(target, 0o600)
   }
 
   /// Lets SQLite checkpoint the log into the file, or roll back an uncommitted transaction from a journal. SQLite does
   /// neither if it does not recognize the file as a database.
   static func applyLogs(_ path: String) {
+    SuperJournal.forget(in: path + "-journal")
     let longest = ["", "-wal", "-journal"].reduce(0) { $0 + size(path + $1) }
     defer { cut(path, to: longest) }
     var settings = GRDB.Configuration()

@@ -65,39 +65,20 @@ struct DamagedCopy {
     PrivateCopy.applyLogs(path)
   }
 
-  /// The number of bytes copied at a time. Arbitrary.
-  private static let pieceLength = 1 << 20
-
   private func copy(_ suffix: String) throws(StoreError) {
-    let input = open(source + suffix, O_RDONLY | O_CLOEXEC)
-    guard input >= 0 else { throw unreadable(suffix) }
-    defer { close(input) }
-    let output = open(path + suffix, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
-    guard output >= 0 else { throw unwritable }
-    defer { close(output) }
-    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceLength, alignment: 1)
-    defer { piece.deallocate() }
-    while true {
-      let count = read(input, piece.baseAddress, piece.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw unreadable(suffix) }
-      if count == 0 { return }
-      var start = 0
-      while start < count {
-        let written = write(output, piece.baseAddress! + start, count - start)
-        if written < 0, errno == EINTR { continue }
-        guard written > 0 else { throw unwritable }
-        start += written
-      }
+    do {
+      try PlainCopy.make(of: source + suffix, at: path + suffix)
+    } catch {
+      throw error.isOfSource ? unreadable(suffix, error.number) : unwritable(error.number)
     }
   }
 
-  private func unreadable(_ suffix: String) -> StoreError {
-    SystemError.error("The damaged file cannot be read", path: source + suffix, errno)
+  private func unreadable(_ suffix: String, _ number: Int32) -> StoreError {
+    SystemError.error("The damaged file cannot be read", path: source + suffix, number)
   }
-  private var unwritable: StoreError {
+  private func unwritable(_ number: Int32) -> StoreError {
     SystemError.error(
-      "The damaged file cannot be copied to the folder of the new file", path: target.path, errno)
+      "The damaged file cannot be copied to the folder of the new file", path: target.path, number)
   }
 
   /// The path of the log, if it still exists.

@@ -21,6 +21,8 @@ struct StoredRecord {
       guard let (type, next) = bytes.variableNumber(at), next <= Int(length), type >= 0 else {
         return nil
       }
+      // SQLite's limit for columns. Values without content take no bytes, but memory.
+      guard types.count < 32_767 else { return nil }
       types.append(type)
       at = next
     }

@@ -55,6 +55,7 @@ struct BinaryPropertyList: PropertyList {
     case 0x4: return .data(Array(bytes[try content(low, offset, 1)]))
     case 0x5:
       let range = try content(low, offset, 1)
+      guard bytes[range].allSatisfy({ $0 < 0x80 }) else { throw Self.damaged }
       return .string(String(decoding: bytes[range], as: UTF8.self))
     case 0x6: return try utf16(try content(low, offset, 2))
     case 0x7:
