@@ -22,6 +22,23 @@ struct RolledBackReadTests {
     context = ObjectContext(store)
   }
 
+  @Test("A context ends the buffering of saves, which a read rolls back")
+  func bufferedSaves() throws {
+    store.saveInterval = 100
+    try store["notes"].save(["n": 1], key: "a")
+    #expect(store.saveInterval == 1 && !store.hasUnsavedChanges)
+
+    let other = try anyStore()
+    other.saveInterval = 100
+    try other["notes"].save(["n": 1], key: "a")
+    #expect(other.hasUnsavedChanges)
+    let context = ObjectContext(other)
+    #expect(!other.hasUnsavedChanges)
+    try other["notes"].save(["n": 2], key: "b")
+    #expect(!other.hasUnsavedChanges)
+    _ = context
+  }
+
   private func rename(_ title: DocumentValue) throws {
     try store["Song"].update(rowID: id.rowID, set: ["title": title])
   }

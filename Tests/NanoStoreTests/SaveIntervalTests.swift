@@ -236,6 +236,35 @@ struct SaveIntervalTests {
     #expect(try store.verify().isEmpty)
   }
 
+  @Test("A save with a generated key that throws is not written later")
+  func failureWithGeneratedKey() throws {
+    try notes.createIndex("n", unique: true)
+    try notes.save(["n": 1], key: "a")
+    store.saveInterval = 2
+    try notes.save(["n": 1], key: "b")
+    #expect(code { try notes.save(["n": 2]) } == .uniqueViolation)
+    #expect(code { try notes.save(["n": 2]) } == .uniqueViolation)
+
+    try notes.save(["n": 3], key: "b")
+    try store.flush()
+
+    #expect(try written == ["a", "b"])
+    #expect(try notes.save(["n": 2]).key != nil)
+    try store.flush()
+    #expect(try notes.find(Field("n") == 2).count() == 1)
+  }
+
+  @Test("A read-only store refuses a save at once", .sqlite)
+  func readOnlyStore() throws {
+    let scratch = try Scratch()
+    try Store.file(scratch.file("a.db"))["notes"].save(["n": 1], key: "a")
+    let store = try Store.file(scratch.file("a.db")) { $0.isReadOnly = true }
+    store.saveInterval = 10
+    #expect(code { try store["notes"].save(["n": 2], key: "b") } == .readOnly)
+    #expect(!store.hasUnsavedChanges)
+    #expect(try store["notes"].count() == 1)
+  }
+
   @Test("Saves that pass a unique value on are written in their order")
   func uniqueValues() throws {
     try notes.createIndex("n", unique: true)

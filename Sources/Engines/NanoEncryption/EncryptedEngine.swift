@@ -141,6 +141,7 @@ package final class EncryptedEngine: Engine {
 
   package var concurrentWrites: Int { inner.concurrentWrites }
   package var maximumReads: Int { inner.maximumReads }
+  package var isReadOnly: Bool { inner.isReadOnly }
   package var clock: any StoreClock { inner.clock }
   package var hasExpirations: Bool { inner.hasExpirations }
   package var lastCommit: CommitStamp? { inner.lastCommit }

@@ -287,6 +287,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
 
   package var clock: any StoreClock { configuration.clock }
   package var hasExpirations: Bool { connection.hasExpirations.isSet }
+  package var isReadOnly: Bool { configuration.isReadOnly }
   package var maximumReads: Int { readers == nil ? 1 : configuration.maximumReaders }
 
   package var lastCommit: CommitStamp? {

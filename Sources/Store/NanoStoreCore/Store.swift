@@ -212,9 +212,23 @@ public final class Store: Sendable {
   /// Buffers a saved document and returns whether the buffer is full.
   func collect(_ entry: PendingDocuments.Entry) throws(StoreError) -> Bool {
     try state.withLock { state throws(StoreError) in
-      guard state.engine != nil else { throw Self.closed }
+      guard let engine = state.engine else { throw Self.closed }
+      guard !engine.isReadOnly else {
+        throw StoreError(.readOnly, "The store was opened read-only")
+      }
       state.pending.add(entry)
       return state.pending.count >= state.pending.interval
+    }
+  }
+
+  /// Removes the last save of a document from the buffer. Returns false if another thread has written it.
+  func withdraw(_ collection: String, _ key: DocumentKey) -> Bool {
+    flushing.withLock { _ in
+      withPending { pending in
+        guard let entry = pending.entry(collection, key) else { return false }
+        pending.remove([entry])
+        return true
+      }
     }
   }
 

@@ -104,6 +104,7 @@ package final class ContractCheckingEngine: Engine {
 
   package var concurrentWrites: Int { base.concurrentWrites }
   package var maximumReads: Int { base.maximumReads }
+  package var isReadOnly: Bool { base.isReadOnly }
   package var clock: any StoreClock { base.clock }
   package var hasExpirations: Bool { base.hasExpirations }
   package var lastCommit: CommitStamp? { base.lastCommit }

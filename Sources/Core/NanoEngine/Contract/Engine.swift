@@ -49,6 +49,9 @@ package protocol Engine: EngineMaintenance {
   /// transactions count as well.
   var maximumReads: Int { get }
 
+  /// Whether every transaction fails with ``StoreError/Code/readOnly``.
+  var isReadOnly: Bool { get }
+
   /// Runs a block in a transaction, commits it when the block returns, and rolls it back when the block throws.
   ///
   /// At most ``concurrentWrites`` transactions run at a time. Others wait; for a transaction of another process at
@@ -160,6 +163,7 @@ package protocol Engine: EngineMaintenance {
 
 extension Engine {
   package var concurrentWrites: Int { 1 }
+  package var isReadOnly: Bool { false }
   package var maximumReads: Int { capabilities.contains(.concurrentReads) ? .max : 1 }
   package var clock: any StoreClock { SystemClock() }
   package var hasExpirations: Bool { false }

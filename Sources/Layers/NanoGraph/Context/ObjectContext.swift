@@ -99,6 +99,7 @@ public final class ObjectContext {
     isSuccessor = false
     self.isLive = isLive
     undoLog = UndoLog(levels: max(0, undoLevels))
+    store.writeSavesImmediately()
     if isLive, isolation != nil { follow(isolation) }
   }
 

@@ -16,7 +16,7 @@ extension DocumentCollection {
   /// - Parameters:
   ///   - paths: The fields, most significant first. A leading `-` means descending.
   ///   - unique: Whether two documents may not have the same values. Documents without a value
-  ///     never collide, nor do values in arrays, unless `elements` is true.
+  ///     never collide. Of arrays, elements collide if the index is on elements, and otherwise equal whole arrays.
   ///   - elements: Whether each element of an array is indexed (a multi-valued index). If nil,
   ///     elements are indexed if there is a single field, it has held an array so far, and its path
   ///     addresses no element by number.

@@ -309,7 +309,16 @@ extension DocumentCollection {
     let isFull = try store.collect(
       PendingDocuments.Entry(
         collection: name, key: key, header: header, added: added, body: Array(body)))
-    if isFull { try store.flush() }
+    if isFull {
+      do {
+        try store.flush()
+      } catch {
+        // A document whose generated key the caller does not learn must not be written later, beside its repetition.
+        let isUnknown = (error as? StoreError)?.code == .outcomeUnknown
+        guard header.key == nil, !isUnknown else { throw error }
+        if store.withdraw(name, key) { throw error }
+      }
+    }
     var header = header
     header.key = key
     header.added = added

@@ -105,8 +105,8 @@ package enum CSVCell {
     }
   }
 
-  /// Writes a value so that an import reads it as the same value if it is a null, Boolean, number,
-  /// date or string.
+  /// Writes a value so that an import reads it as the same value if it is a null, Boolean, integer,
+  /// double, date or string.
   static func write(_ value: DocumentValue, _ separator: UInt8, _ writer: inout JSONWriter) {
     switch value {
     // An empty cell would be a missing field, and the text of a value would become that value.

@@ -31,7 +31,13 @@ struct PendingDocuments {
   }
 
   /// See ``Store/saveInterval``.
-  var interval = 1
+  var interval: Int {
+    get { isAllowed ? requestedInterval : 1 }
+    set { requestedInterval = newValue }
+  }
+  private var requestedInterval = 1
+  /// See ``Store/writeSavesImmediately()``.
+  var isAllowed = true
   /// See ``Store/showsUnsavedChanges``.
   var isShown = true
   /// Whether a transaction that writes the documents is running, or has committed.

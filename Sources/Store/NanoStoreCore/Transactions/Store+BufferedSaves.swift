@@ -13,11 +13,21 @@ extension Store {
   ///
   /// A document that is saved again counts once, unless others of its collection were saved in between.
   ///
-  /// Values below 1 count as 1. A query while documents are buffered costs as much as writing them,
-  /// so for bulk loads prefer ``DocumentCollection/save(_:)-([Document])``.
+  /// Values below 1 count as 1, and all do once the store has had an `ObjectContext`. A query while documents are
+  /// buffered costs as much as writing them, so for bulk loads prefer ``DocumentCollection/save(_:)-([Document])``.
+  ///
+  /// A save with a key that throws because the buffer could not be written stays in the buffer.
   public var saveInterval: Int {
     get { withPending(\.interval) }
     set { withPending { $0.interval = max(1, newValue) } }
+  }
+
+  /// Ends the buffering of saves. Reads that see buffered saves roll them back, so that their row IDs and revisions are
+  /// given to others; an object would be taken for a document that it is not.
+  package func writeSavesImmediately() {
+    withPending { $0.isAllowed = false }
+    // If it fails, as it will again, the next write throws the error.
+    try? flush()
   }
 
   /// Whether queries of this store see buffered documents that are not written yet.

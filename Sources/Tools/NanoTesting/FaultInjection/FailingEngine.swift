@@ -42,6 +42,7 @@ package final class FailingEngine: Engine {
 
   package var concurrentWrites: Int { engine.concurrentWrites }
   package var maximumReads: Int { engine.maximumReads }
+  package var isReadOnly: Bool { engine.isReadOnly }
   package var clock: any StoreClock { engine.clock }
   package var hasExpirations: Bool { engine.hasExpirations }
   package var lastCommit: CommitStamp? { engine.lastCommit }
