@@ -310,6 +310,33 @@ struct ExportTests {
     try store.close()
   }
 
+  @Test(
+    "A document of another program whose key or class no document can have is skipped by an export, and ends a copy",
+    arguments: [
+      "key, body) VALUES (CAST(x'61ff' AS TEXT)", "key, body) VALUES (''",
+      "key, body) VALUES (CAST(x'610062' AS TEXT)", "type, body) VALUES (CAST(x'61ff' AS TEXT)",
+    ])
+  func unrepresentableKey(columns: String) throws {
+    let store = try Store(.file(scratch.file("s.db")))
+    let rows = store["rows"]
+    try rows.save(["n": 1], key: "a")
+    try store.execute("INSERT INTO rows(\(columns), '{\"n\":2}')")
+
+    for format: ExportFormat in [.ndjson(), .json(.plain), .ndjson(.mongoDB), .csv()] {
+      var skipped: [Int64] = []
+      let report = try rows.find().export(
+        as: format, onFailure: { skipped.append($0.rowID) }, to: { _ in })
+      #expect(skipped == [2], "\(format)")
+      #expect(report.documents == 1 && report.skipped == 1)
+    }
+    let copy = error { try store.copy(to: Store(.file(scratch.file("copy.db")))) }
+    #expect(copy?.code == .corruptDocument && copy?[.rowID] == "2")
+    #expect(try store.verify().count == 1)
+    #expect(try rows.find(Field("n") == 2).update(set: ["n": 3]) == 1)
+    #expect(try rows.find(Field("n") == 3).count() == 1)
+    try store.close()
+  }
+
   @Test("A document that is not JSON is skipped by an export of some fields as well")
   func selectedOfCorrupt() throws {
     let store = try Store(.file(scratch.file("s.db")))

@@ -182,8 +182,19 @@ class SQLiteReader: EngineReader {
     if types[4] != SQLITE_INTEGER { document.added = nil }
     let expected = [SQLITE_TEXT, SQLITE_INTEGER, SQLITE_INTEGER]
     document.isAltered = zip(types[2...], expected).contains { $0 != $1 && $0 != SQLITE_NULL }
-    if types[1] == SQLITE_BLOB, case .text = document.borrowedKey { document.isAltered = true }
+    if case .text(let key) = document.borrowedKey, types[1] == SQLITE_BLOB || !isKey(key) {
+      document.isAltered = true
+    }
+    if let type = document.borrowedType, String(validating: type, as: UTF8.self) == nil {
+      document.isAltered = true
+    }
     return document
+  }
+
+  /// Whether the bytes are valid UTF-8, and a key that documents can have.
+  private static func isKey(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let text = String(validating: bytes, as: UTF8.self) else { return false }
+    return (try? DocumentKey(text)) != nil
   }
 
   func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import NanoStore
+import Synchronization
 
 struct ExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -78,45 +79,52 @@ struct ExportCommand: ParsableCommand {
   }
 
   func run() throws {
+    guard let output else { return try target.withCollection(.reading, writeToOutput) }
+    // A signal ends the export, which removes its unfinished file.
+    let run = InterruptibleRun()
     try target.withCollection(.reading) { collection in
       let query = try condition.query(in: collection)
-      var unrepresentable = UnrepresentableDocuments()
-      func note(_ document: SkippedDocument) throws {
-        try unrepresentable.note(document, in: collection.name)
-      }
-      if let output {
-        try export(query, to: output, note)
-      } else {
-        try Output.run { output in
-          try query.export(as: exportFormat, onFailure: note) { chunk in
-            guard Terminal.isOutput else {
-              return try chunk.withUnsafeBytes { try output.write($0) }
-            }
-            // Documents are never divided, so that a chunk does not end within a character.
-            let text = String(decoding: chunk, as: UTF8.self)
-            try output.write(isTable ? TerminalText.table(text) : TerminalText.json(text))
-          }
-        }
-      }
-      try unrepresentable.finish()
+      try run.run { [self] in try await export(query, to: output) }
     }
   }
 
-  private func export(
-    _ query: DocumentQuery, to path: String, _ note: @escaping (SkippedDocument) throws -> Void
-  ) throws {
+  private func writeToOutput(_ collection: DocumentCollection) throws {
+    let query = try condition.query(in: collection)
+    var unrepresentable = UnrepresentableDocuments()
+    func note(_ document: SkippedDocument) throws {
+      try unrepresentable.note(document, in: collection.name)
+    }
+    try Output.run { output in
+      try query.export(as: exportFormat, onFailure: note) { chunk in
+        guard Terminal.isOutput else {
+          return try chunk.withUnsafeBytes { try output.write($0) }
+        }
+        // Documents are never divided, so that a chunk does not end within a character.
+        let text = String(decoding: chunk, as: UTF8.self)
+        try output.write(isTable ? TerminalText.table(text) : TerminalText.json(text))
+      }
+    }
+    try unrepresentable.finish()
+  }
+
+  private func export(_ query: DocumentQuery, to path: String) async throws {
     let line = ProgressLine()
     defer { line.clear() }
+    let unrepresentable = Mutex(UnrepresentableDocuments())
+    let name = query.collection.name
     let file = URL(filePath: NSString(string: path).expandingTildeInPath)
     let report: ExportReport
     do {
-      report = try query.export(
+      report = try await query.export(
         to: file, as: exportFormat, replacing: force,
         progress: {
           line.show(
             nil,
             "\(Quantity.documents($0.documents)), \(Quantity.rate($0.documents, line.elapsed))")
-        }, onFailure: note)
+        },
+        onFailure: { document in
+          try unrepresentable.withLock { try $0.note(document, in: name) }
+        })
     } catch let error as StoreError where error.code == .alreadyExists {
       throw CommandFailure(
         message: TerminalText.text("\(path) already exists (--force replaces it)"))
@@ -129,6 +137,7 @@ struct ExportCommand: ParsableCommand {
             + "in \(Quantity.duration(line.elapsed)) "
             + "(\(Quantity.rate(report.documents, line.elapsed)))"))
     }
+    try unrepresentable.withLock { try $0.finish() }
   }
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 
+import Synchronization
+
 /// A progress line at the bottom of the terminal; prints nothing if standard error is not a terminal.
-final class ProgressLine {
+final class ProgressLine: Sendable {
   private let isShown: Bool
   private let start = ContinuousClock.now
-  private var lastShown: ContinuousClock.Instant?
+  private let lastShown = Mutex<ContinuousClock.Instant?>(nil)
 
   /// The minimum interval between updates, short enough to appear continuous.
   private static let interval = Duration.milliseconds(100)
@@ -19,14 +21,18 @@ final class ProgressLine {
   func show(_ fraction: Double?, _ text: @autoclosure () -> String) {
     guard isShown else { return }
     let now = ContinuousClock.now
-    if let lastShown, now - lastShown < Self.interval { return }
-    lastShown = now
+    let isEarly = lastShown.withLock { last in
+      if let last, now - last < Self.interval { return true }
+      last = now
+      return false
+    }
+    guard !isEarly else { return }
     // Return to the start of the line, then clear what remains of the previous text.
     Diagnostics.write("\r\(Self.line(fraction, text(), after: elapsed))\u{1B}[K")
   }
 
   func clear() {
-    if lastShown != nil { Diagnostics.write("\r\u{1B}[K") }
+    if lastShown.withLock(\.self) != nil { Diagnostics.write("\r\u{1B}[K") }
   }
 
   /// `[#####---------------]  25 %  12,000 documents, 40,000/s, 3 s left`
