@@ -8,7 +8,7 @@ extension Pipeline {
   /// The maximum depth of facets and unions in each other. Arbitrary.
   static let maximumDepth = 16
   /// The maximum number of stages that a row goes through, with those of facets and unions. Each passes it to the next by a
-  /// call: twice as many fit into 512 KiB of stack in a debug build.
+  /// call, and so many fit into 512 KiB of stack in a debug build.
   static let maximumLength = 100
 
   /// Checks the expressions, conditions, paths, names and numbers of all stages.

@@ -68,8 +68,8 @@ final class UnwindSink: RowSink {
   private func empty(_ row: PipelineRow) -> PipelineRow {
     var row = row
     if let name = unwind.name {
-      row.removeDefaults(of: [name])
       row.object[name] = nil
+      row.removeDefaults(of: [name])
     } else {
       Self.removeEmpty(&row.object, steps[...])
       row.removeDefault(at: unwind.path)

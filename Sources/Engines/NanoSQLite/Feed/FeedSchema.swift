@@ -57,13 +57,16 @@ struct FeedSchema {
     SQLName.quoted("nano_feed_\(collection)_\(event)")
   }
 
-  /// Tombstones are deleted before they are inserted: an OR IGNORE clause of a statement also applies to its triggers,
-  /// but `OR REPLACE` in a trigger does not override it.
-  private func bury(_ position: String) -> String {
+  /// A tombstone that the ID has from an earlier row is changed, so that the new number exceeds its number, which readers may
+  /// have passed. Not with `OR REPLACE`, which does not override the OR IGNORE clause of a statement that fires the trigger.
+  private func bury(_ position: String, if condition: String = "1") -> String {
     """
-    DELETE FROM \(tombstones) WHERE id = OLD.id;
+    UPDATE \(tombstones)
+          SET position = \(position), key = OLD.key, type = OLD.type, deleted = unixepoch()
+          WHERE id = OLD.id AND \(condition);
         INSERT INTO \(tombstones)(id, position, key, type, deleted)
           SELECT OLD.id, \(position), OLD.key, OLD.type, unixepoch()
+          WHERE \(condition) AND NOT EXISTS (SELECT 1 FROM \(tombstones) WHERE id = OLD.id)
     """
   }
 
@@ -84,7 +87,8 @@ struct FeedSchema {
       WHEN NEW.position IS OLD.position
     BEGIN
       UPDATE \(table) SET position = \(next) WHERE id = NEW.id;
-      \(bury(next)) WHERE OLD.id <> NEW.id;
+      DELETE FROM \(tombstones) WHERE id = OLD.id AND OLD.id = NEW.id;
+      \(bury(next, if: "OLD.id <> NEW.id"));
     END;
     CREATE TRIGGER \(trigger("delete")) AFTER DELETE ON \(table)
     BEGIN

@@ -136,7 +136,9 @@ struct FeedRequest: Sendable {
             ?? true,
           row.isDeleted || condition == nil || documents[row.rowID] != nil
         else { continue }
-        entries.append(FeedEntry(row, next, withDocuments ? documents[row.rowID] : nil))
+        // A page can have a deletion and the document that got its row ID.
+        let document = withDocuments && !row.isDeleted ? documents[row.rowID] : nil
+        entries.append(FeedEntry(row, next, document))
       }
       let hasMore = found.rows.count > wanted
       guard hasMore, entries.count < limit else {
