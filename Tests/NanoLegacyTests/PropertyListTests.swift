@@ -57,6 +57,15 @@ struct PropertyListTests {
     }
   }
 
+  @Test("An ASCII text with other bytes is rejected, not repaired")
+  func damagedText() {
+    var bytes = KeyedArchiveWriter.archive(.dictionary([("text", .text("HELLO"))]))
+    #expect(reason(bytes) == nil)
+    let position = bytes.firstRange(of: Array("HELLO".utf8))!.lowerBound
+    bytes[position + 2] = 0xE9
+    #expect(reason(bytes) != nil)
+  }
+
   @Test("A list that contains itself is rejected")
   func cycle() {
     #expect(

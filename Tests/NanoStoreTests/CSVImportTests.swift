@@ -258,6 +258,14 @@ struct CSVImportTests {
     #expect(error?.message.contains("UTF-16") == true)
   }
 
+  @Test(
+    "A NUL in the first name is a part of it",
+    arguments: ["a\0b,c\n1,2\n", "\0x,c\n1,2\n", "abcd\0b,c\n1,2\n"])
+  func zeroInHeader(text: String) throws {
+    try load(text)
+    #expect(try objects().first?.map(\.value) == [1, 2])
+  }
+
   @Test("Invalid rows are skipped on request; rows may be short on request, but never long")
   func skipping() throws {
     let text = "a,b,c\n1,2,3\n4\n5,6,7,8\n,\n\"x\"y,1,2\n9,9,9\n"

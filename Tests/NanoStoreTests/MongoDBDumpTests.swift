@@ -129,6 +129,18 @@ struct MongoDBDumpTests {
     #expect(try people.store.collections().isEmpty)
   }
 
+  @Test("A date in the last half millisecond of the year 9999 is exported in that year")
+  func lastDate() throws {
+    try people.insert(["a": .date(Date(timeIntervalSince1970: 253_402_300_799.9996))], key: "a")
+    var data = Data()
+    try people.find().export(as: .ndjson(.mongoDB)) { data.append($0) }
+    let text = String(decoding: data, as: UTF8.self)
+    #expect(text.contains("253402300799999"))
+    try people.deleteAll()
+    _ = try load(text)
+    #expect(try people.count() == 1)
+  }
+
   @Test("A canonical export imports as equal documents, and exports as the same bytes")
   func roundTrip() throws {
     _ = try load(Self.canonical)

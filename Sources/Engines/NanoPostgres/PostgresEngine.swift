@@ -208,6 +208,7 @@ package final class PostgresEngine: Engine {
   /// One connection is left for readers.
   package var concurrentWrites: Int { max(1, core.configuration.maximumConnections - 1) }
   package var maximumReads: Int { core.configuration.maximumConnections }
+  package var isReadOnly: Bool { core.configuration.isReadOnly }
 
   package func write<Result>(
     _ isolation: Isolation, _ interruption: Interruption?,

@@ -25,12 +25,14 @@ final class InterruptibleRun: Sendable {
       var set = signals
       var signal: Int32 = 0
       guard sigwait(&set, &signal) == 0 else { return }
-      state.withLock { state in
+      let isRunning = state.withLock { state in
         state.signal = signal
         state.task?.cancel()
+        return state.task != nil
       }
-      // A second signal terminates the process as usual.
+      // A second signal terminates the process as usual, and so does the first one before there is anything to cancel.
       Self.changeMask(SIG_UNBLOCK, signals)
+      if !isRunning { raise(signal) }
       while true { sleep(UInt32.max) }
     }
   }

@@ -9,6 +9,7 @@ package protocol ForwardingEngine: Engine {
 
 extension ForwardingEngine {
   package var capabilities: Capabilities { engine.capabilities }
+  package var isReadOnly: Bool { engine.isReadOnly }
 
   package func compact() throws { try engine.compact() }
   package func backup(
