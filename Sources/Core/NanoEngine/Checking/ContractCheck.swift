@@ -16,7 +16,6 @@ struct ContractReporter: Sendable {
 final class ContractCheck {
   let call: StaticString
   private let reporter: ContractReporter
-  private let interruption: Interruption?
   /// The error that a closure of the caller threw.
   private var thrown: (any Error)?
   /// Whether the engine must not call the caller's closure again.
@@ -24,11 +23,8 @@ final class ContractCheck {
   /// The number of times that the caller's closure was called.
   private(set) var count = 0
 
-  init(
-    _ reporter: ContractReporter, _ call: StaticString, _ interruption: Interruption? = nil
-  ) {
+  init(_ reporter: ContractReporter, _ call: StaticString) {
     self.reporter = reporter
-    self.interruption = interruption
     self.call = call
   }
 
@@ -75,10 +71,9 @@ final class ContractCheck {
 
   private func check(_ error: any Error) {
     if let thrown {
-      if let error = error as? StoreError, Self.preventsRollback.contains(error.code) { return }
-      // A canceled statement inside the closure can fail with another error, for example of its text.
-      if (error as? StoreError)?.code == .interrupted, interruption?.isTriggered == true { return }
-      return require(Self.isSame(error, as: thrown), .changedError)
+      if let error = error as? StoreError, Self.takesPrecedence.contains(error.code) { return }
+      guard !Self.isSame(error, as: thrown) else { return }
+      return report(.changedError, "\(Self.kind(of: thrown)) by \(Self.kind(of: error))")
     }
     if error is CancellationError { return }
     guard let error = error as? StoreError else {
@@ -89,11 +84,16 @@ final class ContractCheck {
     }
   }
 
-  /// The failures that also prevent the rollback after the closure's error, and take precedence over it: the
-  /// transaction cannot go on.
-  private static let preventsRollback: Set<StoreError.Code> = [
-    .closed, .connectionLost, .full, .inputOutput, .outOfMemory,
+  /// The failures that take precedence over the closure's error, because the transaction cannot go on: they also prevent
+  /// the rollback to a savepoint, or the reading of metadata after it. A canceled statement inside the closure can have failed
+  /// with another error, for example of its text.
+  private static let takesPrecedence: Set<StoreError.Code> = [
+    .closed, .connectionLost, .full, .inputOutput, .interrupted, .locked, .outOfMemory,
   ]
+
+  private static func kind(of error: any Error) -> String {
+    (error as? StoreError)?.code.rawValue ?? "\(type(of: error))"
+  }
 
   /// Returns whether an error is the one that a closure threw. An engine may add details to a `StoreError`, such
   /// as the collection. Errors of other types cannot be compared by value.

@@ -36,7 +36,7 @@ package final class ContractCheckingEngine: Engine {
     orNothing isNothing: (Result) -> Bool = { _ in false },
     _ work: (ContractCheck) throws -> Result
   ) throws -> Result {
-    let check = ContractCheck(reporter, call, interruption)
+    let check = ContractCheck(reporter, call)
     let mustFail = isClosed.load(ordering: .acquiring)
     do {
       let result = try check.run { try work(check) }

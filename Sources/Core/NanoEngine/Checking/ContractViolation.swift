@@ -10,7 +10,7 @@ package struct ContractViolation: Sendable, Hashable, CustomStringConvertible {
   /// The call, as it is declared in the contract.
   package var call: String
   package var rule: Rule
-  /// The error code or the type that broke the rule; `nil` for other rules.
+  /// The error codes or types that broke the rule; `nil` for other rules.
   package var detail: String?
 
   /// The engine, the call, and the rule that was broken.
