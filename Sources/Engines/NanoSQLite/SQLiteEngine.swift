@@ -86,7 +86,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
       throw explained
     }
     let opened: FileIdentity?
-    var hasLog = false
+    var hasLog = configuration.journalMode == .wal
     do {
       connection = try writer.writeWithoutTransaction { db in
         guard let handle = db.sqliteConnection else { throw Self.closed }
@@ -104,8 +104,11 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
         if format >= Schema.newestFormatVersion {
           connection.hasExpirations.set()
         }
-        let journal = try connection.first(SQLFragment("PRAGMA journal_mode")) { $0.text(0) }
-        hasLog = journal == "wal"
+        // Opening a file to write sets its journal.
+        if configuration.isReadOnly {
+          let journal = try connection.first(SQLFragment("PRAGMA journal_mode")) { $0.text(0) }
+          hasLog = journal == "wal"
+        }
         return connection
       }
       connection.owner.release()
@@ -197,7 +200,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   ) throws -> Result {
     try requireUsable()
     guard !configuration.isReadOnly else {
-      throw StoreError(.readOnly, "The store was opened read-only")
+      throw StoreError.openedReadOnly
     }
     let result = try onWriter(interruption) { connection in
       let transaction = SQLiteWriter(connection)

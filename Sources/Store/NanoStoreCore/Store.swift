@@ -213,9 +213,7 @@ public final class Store: Sendable {
   func collect(_ entry: PendingDocuments.Entry) throws(StoreError) -> Bool {
     try state.withLock { state throws(StoreError) in
       guard let engine = state.engine else { throw Self.closed }
-      guard !engine.isReadOnly else {
-        throw StoreError(.readOnly, "The store was opened read-only")
-      }
+      guard !engine.isReadOnly else { throw StoreError.openedReadOnly }
       state.pending.add(entry)
       return state.pending.count >= state.pending.interval
     }

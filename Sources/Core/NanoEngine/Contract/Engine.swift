@@ -161,6 +161,13 @@ package protocol Engine: EngineMaintenance {
   func close() throws
 }
 
+extension StoreError {
+  /// The error of every transaction of an engine that is read-only.
+  package static var openedReadOnly: StoreError {
+    StoreError(.readOnly, "The store was opened read-only")
+  }
+}
+
 extension Engine {
   package var concurrentWrites: Int { 1 }
   package var isReadOnly: Bool { false }

@@ -132,14 +132,16 @@ extension EncryptedWriter {
     let id: Int64
     let revision: Int64?
     let key: DocumentKey?
-    /// The bytes of a text key. Another program may have stored bytes that are not UTF-8.
+    /// The bytes of a text key that are not UTF-8, as another program can have stored them.
     let keyBytes: [UInt8]?
     let type: String?
 
     init(_ stored: StoredDocument) {
       (id, revision, type) = (stored.rowID, stored.revision, stored.type)
       key = stored.key
-      if case .text(let bytes) = stored.borrowedKey {
+      if case .text(let bytes) = stored.borrowedKey, case .text(let text)? = key,
+        !text.utf8.elementsEqual(bytes)
+      {
         keyBytes = Array(bytes)
       } else {
         keyBytes = nil
@@ -200,7 +202,7 @@ extension EncryptedWriter {
 extension EncryptedWriter {
   /// Encrypts a document and passes it to a closure that writes it.
   ///
-  /// - Parameter keyBytes: The bytes of the stored text key, if they are kept.
+  /// - Parameter keyBytes: The bytes of the stored key, if they are kept and not UTF-8.
   func withEncrypted<Result>(
     _ document: NewDocument, at rowID: Int64, keyBytes: [UInt8]? = nil, in collection: String,
     _ write: (NewDocument) throws -> Result

@@ -133,8 +133,9 @@ private final class ReencryptionRun {
   /// Returns the keys, the encrypted collections, and the number of their documents.
   private func start() throws -> (ring: Keyring, names: [String], total: Int) {
     try engine.read(.snapshot, nil) { reader in
-      (reader as? EncryptedReader)?.acceptsPlainEntries = acceptsPlain
-      let ring = (reader as? EncryptedReader)?.ring ?? engine.keyring
+      let encrypted = reader as? EncryptedReader
+      encrypted?.acceptsPlainEntries = acceptsPlain
+      let ring = encrypted?.ring ?? engine.keyring
       let names = try reader.collections().map(\.name).filter(ring.encrypts)
       return (ring, names, try names.reduce(0) { try $0 + reader.count(Query(), in: $1) })
     }

@@ -31,7 +31,7 @@ final class PostgresPool: @unchecked Sendable {
   /// - Throws: ``StoreError/Code/readOnly`` if the store was opened read-only.
   func requireWritable() throws(StoreError) {
     guard configuration.isReadOnly else { return }
-    throw StoreError(.readOnly, "The store was opened read-only")
+    throw StoreError.openedReadOnly
   }
 
   /// Runs a closure with an exclusive connection, and runs it again if the connection was lost since its last

@@ -10,7 +10,7 @@ extension SQLiteEngine {
   package func compact() throws {
     try requireUsable()
     guard !configuration.isReadOnly else {
-      throw StoreError(.readOnly, "The store was opened read-only")
+      throw StoreError.openedReadOnly
     }
     try onWriter(nil) { connection in
       do throws(StoreError) {

@@ -176,25 +176,16 @@ class SQLiteReader: EngineReader {
   @inline(never)
   private static func foreign(_ row: SQLiteStatement, _ incarnation: Int64?) -> StoredDocument {
     // Checked first: reading a value as text may change its type.
-    let types = (0..<5).map { sqlite3_column_type(row.handle, $0) }
+    let hasVersion = row.isInt(3)
+    let hasAdded = row.isInt(4)
+    let isAltered =
+      !row.isKey(1, isForeign: true) || !row.isNull(2) && row.validText(2) == nil
+      || !row.isNull(3) && !hasVersion || !row.isNull(4) && !hasAdded
     var document = whole(row, incarnation)
-    if types[3] != SQLITE_INTEGER { document.version = nil }
-    if types[4] != SQLITE_INTEGER { document.added = nil }
-    let expected = [SQLITE_TEXT, SQLITE_INTEGER, SQLITE_INTEGER]
-    document.isAltered = zip(types[2...], expected).contains { $0 != $1 && $0 != SQLITE_NULL }
-    if case .text(let key) = document.borrowedKey, types[1] == SQLITE_BLOB || !isKey(key) {
-      document.isAltered = true
-    }
-    if let type = document.borrowedType, String(validating: type, as: UTF8.self) == nil {
-      document.isAltered = true
-    }
+    if !hasVersion { document.version = nil }
+    if !hasAdded { document.added = nil }
+    document.isAltered = isAltered
     return document
-  }
-
-  /// Whether the bytes are valid UTF-8, and a key that documents can have.
-  private static func isKey(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard let text = String(validating: bytes, as: UTF8.self) else { return false }
-    return (try? DocumentKey(text)) != nil
   }
 
   func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {

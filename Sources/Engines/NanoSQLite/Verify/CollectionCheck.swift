@@ -169,19 +169,19 @@ struct CollectionCheck {
 }
 
 extension SQLiteStatement {
-  fileprivate func isNull(_ column: Int32) -> Bool {
+  func isNull(_ column: Int32) -> Bool {
     sqlite3_column_type(handle, column) == SQLITE_NULL
   }
 
   /// Returns `nil` for anything but valid text.
-  fileprivate func validText(_ column: Int32) -> String? {
+  func validText(_ column: Int32) -> String? {
     guard sqlite3_column_type(handle, column) == SQLITE_TEXT else { return nil }
     return String(validating: bytes(column), as: UTF8.self)
   }
 
   /// Whether the column is NULL, the 16 bytes of a UUID, or text that is not a UUID; in a foreign row, also a
   /// value that becomes one of these when the row is adopted.
-  fileprivate func isKey(_ column: Int32, isForeign: Bool) -> Bool {
+  func isKey(_ column: Int32, isForeign: Bool) -> Bool {
     switch sqlite3_column_type(handle, column) {
     case SQLITE_NULL: return true
     case SQLITE_BLOB: return sqlite3_column_bytes(handle, column) == 16
