@@ -203,6 +203,24 @@ struct AsyncSaveTests {
     #expect(try stored() == ["a1", "b2"] && songs[0].title == "a" && !context.hasUnsavedChanges)
   }
 
+  @Test(
+    "What is changed after a rollback is not stored by the save that it withdrew, nor by one that waited for it"
+  )
+  func changesAfterRollback() async throws {
+    songs[0].title = "lost"
+    let (task, lock) = try await suspendedSave()
+    let next = Task { @MainActor [context] in try await context.save() }
+    for _ in 0..<5 { await Task.yield() }
+    context.rollback()
+    songs[0].title = "after"
+    lock.end()
+    try await task.value
+    try await next.value
+    #expect(try stored() == ["a1", "b2"] && songs[0].title == "after" && context.hasUnsavedChanges)
+    try await context.save()
+    #expect(try stored() == ["after1", "b2"])
+  }
+
   @Test("A context that is closed while a save waits stores nothing")
   func close() async throws {
     songs[0].title = "lost"
@@ -310,7 +328,7 @@ struct AsyncSaveTests {
     let list = try context.insert(Playlist("List", [songs[0]]))
     try context.save()
     let mine = try context.insert(Song("mine"))
-    let suspended = try SuspendedSave(context, next: [.init("Song"): 3])
+    let suspended = try SuspendedSave(context, next: [.init("song"): 3])
     suspended.begin()
     context.suspendedSave = suspended
     let other = ObjectContext(store)

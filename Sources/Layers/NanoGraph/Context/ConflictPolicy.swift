@@ -35,6 +35,9 @@ public enum ConflictPolicy {
   ///
   /// If the closure returns nil, the conflict is resolved as by ``keepStored``. An object that the
   /// context would delete, whose conflict has no `mine`, is kept in both cases.
+  ///
+  /// The closure runs while objects are written. If it changes objects of the context, the save throws
+  /// ``StoreError/Code/invalidArgument``, and stores nothing.
   case merge((ObjectConflict) throws -> DocumentObject?)
 }
 

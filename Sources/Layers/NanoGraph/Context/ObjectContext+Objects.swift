@@ -157,14 +157,20 @@ extension ObjectContext {
       guard let other = denial.others.first(where: { !seen.contains(ObjectIdentifier($0)) }) else {
         continue
       }
-      throw StoreError(
-        .deleteDenied, "A delete rule denies deleting an object with related objects",
-        [
-          .collection: type(of: denial.owner).collectionName, .field: denial.name,
-          .rowID: "\(denial.owner._$object.rowID)", .actual: "\(type(of: other).collectionName)",
-        ])
+      throw Self.deletionDenied(by: denial.name, of: denial.owner, other)
     }
     return all
+  }
+
+  static func deletionDenied(
+    by name: String, of object: any GraphObject, _ related: any GraphObject
+  ) -> StoreError {
+    StoreError(
+      .deleteDenied, "A delete rule denies deleting an object with related objects",
+      [
+        .collection: type(of: object).collectionName, .field: name,
+        .rowID: "\(object._$object.rowID)", .actual: "\(type(of: related).collectionName)",
+      ])
   }
 
   /// Returns the related objects of each relationship whose rule is not `nullify`.

@@ -15,9 +15,11 @@ extension ObjectContext {
   ///   were read, under ``ConflictPolicy/fail``. ``StoreError`` with the collection and the row ID
   ///   of the object, or its position among the new objects of its class:
   ///   ``StoreError/Code/uniqueViolation``, ``StoreError/Code/duplicateKey``,
-  ///   ``StoreError/Code/valueNotStorable`` and others. ``StoreError/Code/invalidArgument`` within
+  ///   ``StoreError/Code/valueNotStorable`` and others. ``StoreError/Code/deleteDenied`` if others have related an object
+  ///   to one that the save deletes and whose rule denies that. ``StoreError/Code/invalidArgument`` within
   ///   a `write` block of the store, whose rollback would undo a save that the context considers
-  ///   complete.
+  ///   complete; and if the closure of a conflict policy changes objects, or an observer deletes them
+  ///   during the save.
   public func save() throws { try save { _ in } }
 
   /// Stores all changes together with the writes of a block, in one transaction.
@@ -116,6 +118,8 @@ extension ObjectContext {
         } else if !target._$object.isDeleted {
           new.append(target)
         }
+        // It may have been added after its deletion was saved.
+        if target._$object.isDeleted { restoredReferenceToDeleted = true }
       }
       if let foreignTable {
         throw Self.otherContext(foreignTable.documents.name).adding(.field, relationship.name)
@@ -158,6 +162,7 @@ extension ObjectContext {
   /// objects are restored, and new objects leave the context.
   public func rollback() {
     settleSave()
+    rollbackCount += 1
     updating {
       for table in allTables { table.rollback() }
       pendingDeletions = 0
@@ -239,6 +244,6 @@ extension ObjectTable {
     rowIDsOfInserted = []
     removed = []
     formerNew = [:]
-    savedRevisions = [:]
+    ownRevisions = [:]
   }
 }

@@ -29,18 +29,19 @@ extension ObjectContext {
   /// - Throws: The errors of ``save()``; `CancellationError` or ``StoreError/Code/interrupted`` if
   ///   the task was canceled before the commit.
   public func save(isolation: isolated (any Actor)? = #isolation) async throws {
+    let rollbacks = rollbackCount
     await enterSave()
     defer { leaveSave() }
     for attempt in 0... {
       try Task.checkCancellation()
-      // A synchronous save or a rollback took the place of the earlier attempt.
-      if attempt > 0, !hasUnsavedChanges { return }
+      // A rollback or a synchronous save took the place of this one. What was changed since is not to be saved.
+      if rollbackCount != rollbacks || attempt > 0 && !hasUnsavedChanges { return }
       try insertReachable()
       // Also if the save fails, the changes that follow belong to a group of their own.
       try closeUndoGroup()
       guard attempt < Self.attempts, !requiresBlockingSave else { return try saveBlocking() }
       let next = try await prepareCollections()
-      guard !requiresBlockingSave else { continue }
+      guard rollbackCount == rollbacks, !requiresBlockingSave else { continue }
       try insertReachable()
       try closeUndoGroup()
       let suspended: SuspendedSave
@@ -160,7 +161,8 @@ extension ObjectContext {
       if let preparation = work[index].preparation {
         tables[index].preparedEpoch = preparation.epoch
       }
-      next[ExactName(tables[index].documents.name)] = results[index].next
+      // Several classes can have the same collection.
+      if let first = results[index].next { next[tables[index].documents.name.folded] = first }
     }
     return next
   }

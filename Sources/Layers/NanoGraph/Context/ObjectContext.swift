@@ -47,7 +47,7 @@ public final class ObjectContext {
   @exclusivity(unchecked) var inverseEpoch = 1
   /// The number of deleted objects that relationships can still contain until the next save.
   @exclusivity(unchecked) @usableFromInline var pendingDeletions = 0
-  /// Whether undo restored a relationship to an object whose deletion was already saved.
+  /// Whether a relationship can contain an object whose deletion was already saved: undo restored it, or it was added.
   @exclusivity(unchecked) @usableFromInline var restoredReferenceToDeleted = false
   /// Whether a save removed objects whose documents other connections had deleted, and which
   /// relationships can still contain.
@@ -62,6 +62,10 @@ public final class ObjectContext {
   var saveTurns = SaveTurns()
   /// The number of completed saves, for queries that are suspended while a save completes.
   var saveCount = 0
+  /// The number of rollbacks, for asynchronous saves that have not begun to write.
+  var rollbackCount = 0
+  /// Incremented when an object is changed, inserted, deleted or restored.
+  @exclusivity(unchecked) var changeCount = 0
   /// The number of asynchronous reads that have not ended. Following the store waits for them.
   var pendingReads = 0
   /// Whether a write block is running in which the context has read documents.
@@ -229,6 +233,7 @@ extension ObjectContext {
   /// breaks reference cycles. Deallocating a context breaks these cycles too.
   public func close() {
     settleSave()
+    rollbackCount += 1
     follower?.cancel()
     updating { detachAll() }
     observers = nil

@@ -4,7 +4,8 @@
 public protocol ObjectContextObserver: AnyObject {
   /// Called after a new object was inserted into the context.
   func context(_ context: ObjectContext, willInsert object: any GraphObject)
-  /// Called before the first change of an object since the last save or group of changes.
+  /// Called before the first change of an object since the last save or group of changes, which can be the removal of a
+  /// reference by a save. Objects that the method then changes or inserts are saved too; it cannot delete any.
   func context(_ context: ObjectContext, willUpdate object: any GraphObject)
   /// Called after an object was deleted from the context and its delete rules were applied.
   func context(_ context: ObjectContext, willDelete object: any GraphObject)

@@ -29,13 +29,22 @@ extension ObjectSave {
       return .keep
     case .merge(let merge):
       let conflict = try conflict(object, table, mine)
-      guard let merged = try merge(conflict) else {
+      guard let merged = try withoutChanges({ try merge(conflict) }) else {
         keepStored(object, conflict)
         return .keep
       }
       stale.append(object)
       return .write(merged)
     }
+  }
+
+  /// Calls the closure of a policy, which cannot change objects: some of them are written already.
+  private func withoutChanges<Result>(_ work: () throws -> Result) throws -> Result {
+    for table in context.allTables { table.watchUnsaved() }
+    let before = context.changeCount
+    let result = try work()
+    guard context.changeCount == before else { throw Self.changedDuringSave }
+    return result
   }
 
   /// Resolves the conflict of an object that was changed although its content could not be loaded.

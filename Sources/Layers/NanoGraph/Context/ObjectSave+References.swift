@@ -60,10 +60,30 @@ extension ObjectSave {
         $0._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted])
       }
       try owners.load(clean.map { $0._$object.rowID })
+      try checkRule(relationship, of: clean, owners, targets)
       for owner in alive where !owner._$object.isDeleted {
         _ = relationship.targets(of: owner, in: context)
         removeDeleted(from: owner, relationship, owners)
       }
+    }
+  }
+
+  /// Checks that others have not related an object to a deleted one whose rule denies that.
+  ///
+  /// - Throws: ``StoreError/Code/deleteDenied``.
+  private func checkRule(
+    _ relationship: StoredRelationship, of owners: [any GraphObject], _ ownerTable: ObjectTable,
+    _ targets: ObjectTable
+  ) throws {
+    guard let name = relationship.inverse,
+      let inverse = targets.inverses.first(where: { $0.name == name }), inverse.rule == .deny
+    else { return }
+    for owner in owners where !owner._$object.isDeleted {
+      let denied = relationship.targets(of: owner, in: context).first {
+        deletedDocuments.contains(ObjectIdentifier($0))
+      }
+      guard let denied else { continue }
+      throw ObjectContext.deletionDenied(by: name, of: denied, owner)
     }
   }
 

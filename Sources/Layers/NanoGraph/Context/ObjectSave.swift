@@ -24,6 +24,8 @@ final class ObjectSave {
   var references = RemovedReferences()
   /// What the save deletes.
   private(set) var deletedIDs = DeletedIDs([])
+  /// The objects whose documents the save has deleted and others had not.
+  private(set) var deletedDocuments: Set<ObjectIdentifier> = []
   /// The fields with which a conflict keeps objects that the context deleted.
   var merged: [ObjectIdentifier: DocumentObject] = [:]
 
@@ -40,26 +42,50 @@ final class ObjectSave {
   /// Writes all changes, in an order in which unique index values are released before they are
   /// reused; objects that exchange values are postponed.
   func run() throws {
-    let tables = context.allTables
+    var tables = context.allTables
     for table in tables where !table.counts.isEmpty { try table.prepare() }
     for table in tables { try writeDeletions(table) }
     deletedIDs = DeletedIDs(tables) { !kept.contains(ObjectIdentifier($0)) }
     if context.mayContainDeleted {
       references.begin(in: context)
+      let deletions = context.pendingDeletions
       try removeReferences(tables)
+      // Observers were notified of these changes, and may have made others.
+      guard context.pendingDeletions == deletions else { throw Self.changedDuringSave }
+      try context.insertReachable()
+      tables = context.allTables
+      for table in tables where !table.counts.isEmpty { try table.prepare() }
     }
     for table in tables {
       for object in table.deleted where kept.contains(ObjectIdentifier(object)) {
         try writeKept(object, table)
       }
     }
-    for table in tables where table.counts.inserted > 0 { try table.assignRowIDs() }
+    try assignRowIDs(tables)
     for table in tables where table.counts.changed > 0 { try writeUpdates(table) }
     guard conflicts.isEmpty else { throw ObjectConflictError(conflicts: conflicts) }
     try postponed.write()
     for table in tables where table.counts.inserted > 0 { try writeInsertions(table) }
     try context.writeNamed()
     try readRevisions()
+  }
+
+  /// Several classes can have the same collection.
+  private func assignRowIDs(_ tables: [ObjectTable]) throws {
+    var next: [ExactName: Int64] = [:]
+    for table in tables where table.counts.inserted > 0 {
+      let name = table.documents.name.folded
+      next[name] = try table.assignRowIDs(from: next[name] ?? table.documents.nextRowID())
+    }
+  }
+
+  static var changedDuringSave: StoreError {
+    StoreError(
+      .invalidArgument, "Objects were changed by code that a save has called",
+      [
+        .hint:
+          "return the fields to store from the closure of a conflict policy; delete objects after the save"
+      ])
   }
 
   // MARK: Documents
@@ -73,7 +99,10 @@ final class ObjectSave {
         kept.insert(ObjectIdentifier(object))
         continue
       }
-      try table.documents.delete(rowID: id)
+      if try table.documents.delete(rowID: id), table.inverses.contains(where: { $0.rule == .deny })
+      {
+        deletedDocuments.insert(ObjectIdentifier(object))
+      }
     }
   }
 
@@ -214,8 +243,12 @@ final class ObjectSave {
   /// Updates the objects after the commit.
   func finish() {
     let isUndoEnabled = context.undoLog.isEnabled
-    for (object, revision) in revisions where object._$object.noteSaved(revision) {
-      if isUndoEnabled { object._$object.table?.savedRevisions[object._$object.rowID] = revision }
+    for (object, revision) in revisions {
+      if isUndoEnabled, let table = object._$object.table {
+        let (_, id, former) = object._$object.stored
+        table.noteOwnSave(id, from: former, to: revision)
+      }
+      object._$object.noteSaved(revision)
     }
     for table in context.allTables { finish(table) }
   }
@@ -226,13 +259,14 @@ final class ObjectSave {
       for relationship in table.relationships { relationship.dissolve(object) }
       object._$object.flags =
         object._$object.hasContent ? [.deleted, .removed] : .removedFault
-      if isUndoEnabled { table.removed.insert(object._$object.rowID) }
+      if isUndoEnabled { table.noteOwnDeletion(of: object) }
     }
     table.didSave()
     table.readGeneratedKeys()
     for object in stale where object._$object.table === table {
       table.discardContent(of: object)
-      if isUndoEnabled { table.savedRevisions[object._$object.rowID] = LoadedContent.missing }
+      // What is stored is not, or not only, what the context has saved.
+      if isUndoEnabled { table.ownRevisions[object._$object.rowID] = nil }
       context.inverseEpoch += 1
     }
     for (object, isLoaded) in deletedByOthers where object._$object.table === table {

@@ -36,14 +36,16 @@ final class SuspendedSave {
   ///   stored. The context is unchanged.
   init(_ context: ObjectContext, next: [ExactName: Int64]) throws {
     self.context = context
+    var next = next
     named = context.namedChanges
     history = context.undoLog.history
     inverseEpoch = context.inverseEpoch
     let tables = context.allTables.filter { $0.counts.hasContent }
     defer { for table in tables { table.revertRowIDs() } }
     for table in tables where table.counts.inserted > 0 {
-      guard let first = next[ExactName(table.documents.name)] else { throw SavePlan.Outdated() }
-      try table.assignRowIDs(from: first)
+      let name = table.documents.name.folded
+      guard let first = next[name] else { throw SavePlan.Outdated() }
+      next[name] = try table.assignRowIDs(from: first)
     }
     for table in tables { try add(table) }
     for (name, change) in named.sorted(by: { $0.key < $1.key }) {
@@ -172,8 +174,10 @@ final class SuspendedSave {
   private func completeUpdate(
     _ object: any GraphObject, _ revision: Int64, _ table: ObjectTable
   ) {
+    if context.undoLog.isEnabled {
+      table.noteOwnSave(object._$object.rowID, from: object._$object.revision, to: revision)
+    }
     object._$object.revision = revision
-    if context.undoLog.isEnabled { table.savedRevisions[object._$object.rowID] = revision }
     let isUnchanged = !changed.contains(ObjectIdentifier(object))
     if object._$object.isDeleted {
       // Restoring the object must not count it as changed.

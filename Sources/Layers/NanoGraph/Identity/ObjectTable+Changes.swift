@@ -9,6 +9,7 @@ extension ObjectTable {
   func insert(_ object: any GraphObject) {
     object._$object.begin(in: self, number: number(at: inserted.count))
     inserted.append(object)
+    context.changeCount &+= 1
     keepWatching(object)
     counts.inserted += 1
     for inverse in inverses { inverse.begin(object, in: context) }
@@ -54,22 +55,12 @@ extension ObjectTable {
 
   func noteChanged(_ object: any GraphObject) {
     object._$object.flags.remove(.watched)
+    context.changeCount &+= 1
     context.suspendedSave?.noteChanged(object)
     guard object._$object.flags.isDisjoint(with: [.inserted, .changed]) else { return }
     object._$object.flags.insert(.changed)
     changed.append(object)
     counts.changed += 1
-  }
-
-  /// Sets the revision that a restored snapshot is based on, so that the save detects changes that
-  /// others made since then.
-  ///
-  /// - Parameter first: The revision of an object that was saved only once, if known.
-  func noteRevisionForUndo(_ object: any GraphObject, first: Int64? = nil) {
-    guard object._$object.flags.isDisjoint(with: [.inserted, .changed]),
-      let saved = savedRevisions[object._$object.rowID] ?? first
-    else { return }
-    object._$object.revision = saved
   }
 
   /// Reverts ``noteChanged(_:)`` for a change that was undone.
@@ -93,6 +84,7 @@ extension ObjectTable {
     }
     object._$object.flags.insert(.deleted)
     object._$object.flags.rearm()
+    context.changeCount &+= 1
     context.pendingDeletions += 1
     context.updates.noteDeletion(of: object, wasDeleted: false)
   }
@@ -112,7 +104,7 @@ extension ObjectTable {
     noteUncommittedLoss(of: id)
     if context.undoLog.isEnabled {
       removed.insert(id)
-      savedRevisions[id] = nil
+      ownRevisions[id] = nil
     }
     context.hasLostObjects = true
     context.updates.noteDeletion(of: object, wasDeleted: wasDeleted)
@@ -124,6 +116,7 @@ extension ObjectTable {
     if isChangedSinceDeletion(object) { context.suspendedSave?.noteChanged(object) }
     object._$object.flags.remove(.deleted)
     object._$object.flags.rearm()
+    context.changeCount &+= 1
     context.pendingDeletions -= 1
     context.updates.noteDeletion(of: object, wasDeleted: true)
     if object._$object.flags.contains(.inserted) {

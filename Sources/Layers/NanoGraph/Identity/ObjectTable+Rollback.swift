@@ -51,9 +51,9 @@ extension ObjectTable {
   /// Called when a document is missing or cannot be read, which may be the effect of the running write block.
   func noteUncommittedLoss(of rowID: Int64) {
     guard let actions = context.store.rollbackActions else { return }
-    let saved = savedRevisions[rowID]
+    let own = ownRevisions[rowID]
     actions.append { [self, unowned actions] in
-      savedRevisions[rowID] = saved
+      ownRevisions[rowID] = own
       discardUncommitted(rowID, nil, actions)
     }
   }

@@ -34,18 +34,6 @@ extension ObjectTable {
     return open(self.type)
   }
 
-  func raiseRevisions(by difference: Int64) {
-    guard difference != 0 else { return }
-    for object in allLive() where object._$object.revision > 0 {
-      object._$object.revision += difference
-    }
-    // Undo compares objects with these revisions. A new object that was saved only once has none.
-    for id in rowIDsOfInserted where id > 0 && savedRevisions[id] == nil { savedRevisions[id] = 1 }
-    for (id, revision) in savedRevisions where revision > 0 {
-      savedRevisions[id] = revision + difference
-    }
-  }
-
   /// Reverts the effect of ``prepare()`` on objects after a failed save.
   func revertRevisions() {
     raiseRevisions(by: -raisedRevisions)
@@ -53,9 +41,9 @@ extension ObjectTable {
   }
 
   /// Assigns row IDs to new objects, so that documents can refer to them.
-  func assignRowIDs() throws { try assignRowIDs(from: documents.nextRowID()) }
-
-  func assignRowIDs(from first: Int64) throws {
+  ///
+  /// - Returns: The next row ID.
+  func assignRowIDs(from first: Int64) throws -> Int64 {
     // Other programs may have inserted only documents with negative row IDs.
     var next = max(first, 1)
     hasReinserted = false
@@ -70,6 +58,7 @@ extension ObjectTable {
       // Negative after the last one.
       if id == next { next &+= 1 } else if id > 0 { hasReinserted = true }
     }
+    return next
   }
 
   /// Reverts the assignment of row IDs after a failed save.

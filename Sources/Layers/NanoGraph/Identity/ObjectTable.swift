@@ -50,9 +50,8 @@ final class ObjectTable {
   var formerNew: [Int64: WeakObject] = [:]
   /// Row IDs whose deletion was saved, while undo may restore them.
   @usableFromInline var removed: Set<Int64> = []
-  /// The revisions at which this context last saved stored objects, for undo to detect later
-  /// changes by others; -1 if the stored version of another writer was kept.
-  var savedRevisions: [Int64: Int64] = [:]
+  /// The revisions of the objects that this context has saved more than once, for undo to detect changes by others.
+  var ownRevisions: [Int64: OwnRevisions] = [:]
   /// The most recently resolved list: accessing two of its objects suggests that the others follow.
   var neighbors = Neighbors()
   /// The relationship whose related objects were accessed last, by the property's key path.

@@ -107,13 +107,9 @@ extension ObjectState {
   /// What a save of changes needs to know.
   var stored: (flags: Flags, rowID: Int64, revision: Int64) { (storedFlags, rowID, revision) }
 
-  /// Sets the revision of a saved object.
-  ///
-  /// - Returns: False if the object has left its context.
-  mutating func noteSaved(_ revision: Int64) -> Bool {
-    guard table != nil else { return false }
-    self.revision = revision
-    return true
+  /// Sets the revision of a saved object, unless it has left its context.
+  mutating func noteSaved(_ revision: Int64) {
+    if table != nil { self.revision = revision }
   }
 
   /// Requests that the next change is noted.

@@ -180,7 +180,8 @@ extension GraphObject {
   public func _$didChange<Target: GraphObject>(
     _ property: String, since before: [Target], to after: [Target]
   ) {
-    guard let table = _$object.table,
+    // A successor has no saves, and nothing keeps new objects in it.
+    guard let table = _$object.table, !table.context.isSuccessor,
       let relationship = table.relationships.first(where: { $0.property == property })
     else { return }
     let change = RelationshipDifference(from: before, to: after)
@@ -195,7 +196,7 @@ extension GraphObject {
   public func _$didChangeInverse<Owner: GraphObject>(
     _ name: String, since before: [Owner], to after: [Owner]
   ) {
-    guard let table = _$object.table else { return }
+    guard let table = _$object.table, !table.context.isSuccessor else { return }
     let context = table.context
     guard let inverse = table.inverses.first(where: { $0.name == name }),
       let relationship = context.relationship(inverse, context.table(Owner.self))

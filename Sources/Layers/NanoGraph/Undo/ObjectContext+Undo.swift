@@ -40,7 +40,12 @@ extension ObjectContext {
   /// Closes the current group, so that later changes are undone separately. Without changes, this
   /// has no effect.
   public func closeUndoGroup() throws {
-    guard undoLog.isEnabled, !isInUndoGroup else { return }
+    if !isInUndoGroup { try closeOpenGroup() }
+  }
+
+  /// Closes the current group, also within ``undoGroup(named:_:)``.
+  private func closeOpenGroup() throws {
+    guard undoLog.isEnabled else { return }
     try insertReachable()
     guard !undoLog.open.records.isEmpty else { return }
     undoLog.close()
@@ -62,7 +67,7 @@ extension ObjectContext {
   @discardableResult
   public func undo() throws -> Bool {
     try updating {
-      try closeUndoGroup()
+      try closeOpenGroup()
       guard let group = undoLog.lastDone() else { return false }
       do {
         undoLog.push(undone: try revert(group))
@@ -80,7 +85,7 @@ extension ObjectContext {
   @discardableResult
   public func redo() throws -> Bool {
     try updating {
-      try closeUndoGroup()
+      try closeOpenGroup()
       guard let group = undoLog.lastUndone() else { return false }
       do {
         undoLog.push(done: try revert(group))
@@ -147,9 +152,8 @@ extension ObjectContext {
         table.forgetChange(of: object)
         return table.noteDeletedByOthers(object, isLoaded: false)
       }
-      // The first revision of a new object is 1.
-      table.noteRevisionForUndo(object, first: record.id < 0 ? 1 : nil)
       opposite.add(.deleted, object, table)
+      table.setRevisionForUndo(of: object, base: record.base)
       table.noteDeleted(object)
     case .updated:
       let object = table.anyObject(record.id)
@@ -158,8 +162,8 @@ extension ObjectContext {
       // Checked before the object changes: a missing value may be one that its property requires.
       try group.requireFilling(at: index)
       try object.load()
-      table.noteRevisionForUndo(object)
       opposite.add(.updated, object, table)
+      table.setRevisionForUndo(of: object, base: record.base)
       table.noteChanged(object)
       try group.withSnapshot(at: index) { try table.fill(object, snapshot: $0, $1) }
     case .deleted:
@@ -175,6 +179,9 @@ extension ObjectContext {
         } catch {
           guard isTakenBack, !isChanged else { throw error }
           table.noteRestored(existing)
+        }
+        if existing._$object.flags.contains(.changed) {
+          table.setRevisionForUndo(of: existing, base: record.base)
         }
         if isChanged, !existing._$object.flags.isDisjoint(with: [.inserted, .changed]) {
           try group.withSnapshot(at: index) { try table.fill(existing, snapshot: $0, $1) }

@@ -91,7 +91,8 @@ final class UndoGroup {
     }
     records.append(
       UndoRecord(
-        id: object._$object.rowID, end: bytes.count, table: tableIndex(of: table), kind: kind))
+        id: object._$object.rowID, base: table.base(of: object), end: bytes.count,
+        table: tableIndex(of: table), kind: kind))
   }
 
   private func tableIndex(of table: ObjectTable) -> Int32 {
@@ -110,7 +111,8 @@ final class UndoGroup {
       failures[records.count] = other.failures[index]
       records.append(
         UndoRecord(
-          id: record.id, end: bytes.count, table: tableIndex(of: other.tables[Int(record.table)]),
+          id: record.id, base: record.base, end: bytes.count,
+          table: tableIndex(of: other.tables[Int(record.table)]),
           kind: record.kind))
     }
   }
@@ -204,6 +206,8 @@ struct UndoRecord {
   }
   /// The row ID, or the object's number when it was new.
   let id: Int64
+  /// The revision on which the object's state was based (``ObjectTable/base(of:)``).
+  let base: Int64
   /// The end offset of the snapshot, which begins at the end of the previous record's snapshot.
   let end: Int
   let table: Int32

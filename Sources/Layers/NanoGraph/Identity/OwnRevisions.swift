@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+
+/// The revisions that a document has had since this context began to save it without changes by others in between.
+///
+/// Undo sets the revision on which a restored state is based: a state before one of these revisions is based on the last
+/// of them, because the changes since then are the context's own. A state before a change by others keeps its own
+/// revision, so that a save detects the conflict.
+struct OwnRevisions {
+  /// The content that the first save replaced.
+  private var origin: Int64
+  private var first: Int64
+  private(set) var last: Int64
+
+  init(from origin: Int64, to last: Int64) {
+    (self.origin, first, self.last) = (origin, last, last)
+  }
+
+  /// Notes a save by the context.
+  mutating func note(from former: Int64, to revision: Int64) {
+    // A document that is inserted again after its deletion, which ``origin`` and the others precede.
+    if former == last || former == LoadedContent.unknown {
+      last = revision
+    } else {
+      self = OwnRevisions(from: former, to: revision)
+    }
+  }
+
+  /// Shifts the last revision, after the documents of a collection were all given later ones.
+  mutating func raise(by difference: Int64) { last += difference }
+
+  func contains(_ revision: Int64) -> Bool {
+    if revision == origin || revision >= first && revision <= last { return true }
+    // A new object, whose document got the first revision.
+    return revision == LoadedContent.unknown && (origin == 1 || first == 1)
+  }
+}
+
+extension ObjectTable {
+  /// The revision of a document that was inserted once.
+  private static let firstRevision: Int64 = 1
+
+  /// Notes that the context has saved or deleted a document.
+  func noteOwnSave(_ id: Int64, from former: Int64, to revision: Int64) {
+    guard ownRevisions[id]?.note(from: former, to: revision) == nil else { return }
+    ownRevisions[id] = OwnRevisions(
+      from: former == LoadedContent.unknown ? revision : former, to: revision)
+  }
+
+  func noteOwnDeletion(of object: any GraphObject) {
+    let (_, id, revision) = object._$object.stored
+    removed.insert(id)
+    if revision > 0 {
+      noteOwnSave(id, from: revision, to: revision)
+    } else {
+      ownRevisions[id] = nil
+    }
+  }
+
+  /// The revision on which the state of an object is based, for undo.
+  func base(of object: any GraphObject) -> Int64 {
+    let (_, id, revision) = object._$object.stored
+    guard revision == LoadedContent.unknown else { return revision }
+    return ownRevisions[id]?.last ?? revision
+  }
+
+  /// Sets the revision that a restored state is based on, so that the save detects changes that others made since then.
+  ///
+  /// - Parameter base: What ``base(of:)`` returned when the state was recorded.
+  func setRevisionForUndo(of object: any GraphObject, base: Int64) {
+    let (flags, id, _) = object._$object.stored
+    guard !flags.contains(.inserted) else { return }
+    if let own = ownRevisions[id] {
+      // Not unknown content, which never conflicts.
+      let foreign = base == LoadedContent.unknown ? LoadedContent.missing : base
+      object._$object.revision = own.contains(base) ? own.last : foreign
+    } else {
+      object._$object.revision = base == LoadedContent.unknown ? Self.firstRevision : base
+    }
+  }
+
+  /// Adjusts revisions after the documents of the collection were all given later ones, or, with a negative difference,
+  /// after that was rolled back.
+  func raiseRevisions(by difference: Int64) {
+    guard difference != 0 else { return }
+    var raised: Set<Int64> = []
+    for object in allLive() where object._$object.revision > 0 {
+      let (_, id, revision) = object._$object.stored
+      object._$object.revision += difference
+      guard context.undoLog.isEnabled, ownRevisions[id]?.last != revision else { continue }
+      ownRevisions[id] = OwnRevisions(from: revision, to: revision + difference)
+      raised.insert(id)
+    }
+    for id in ownRevisions.keys where !raised.contains(id) {
+      ownRevisions[id]?.raise(by: difference)
+    }
+    for id in rowIDsOfInserted where id > 0 && ownRevisions[id] == nil {
+      ownRevisions[id] = OwnRevisions(
+        from: Self.firstRevision, to: Self.firstRevision + difference)
+    }
+  }
+}
