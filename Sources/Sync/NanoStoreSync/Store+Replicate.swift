@@ -39,7 +39,7 @@ extension Store {
       SyncConnection(
         database: database,
         makePeer: try target.peerMaker(
-          for: options.databaseNames[database.name] ?? database.name,
+          for: SyncOptions.value(for: database.name, in: options.databaseNames) ?? database.name,
           creates: options.createsDatabases && direction != .pull),
         options: try options.replication(database, direction, mode))
     }

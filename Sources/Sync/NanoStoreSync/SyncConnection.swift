@@ -37,6 +37,11 @@ extension SyncTarget {
 }
 
 extension SyncOptions {
+  /// Returns the value of a collection, whose name may be spelled in another case.
+  static func value<Value>(for collection: String, in values: [String: Value]) -> Value? {
+    values[collection] ?? values.first { $0.key.folded == collection.folded }?.value
+  }
+
   /// More changes than a collection has: databases read one more to see whether there is a next batch.
   private static let maximumBatch = Int(Int32.max)
 
@@ -58,7 +63,7 @@ extension SyncOptions {
         PushFilter(pushFilter, defaults: try database.collection.defaults())
       }
     }
-    options.rules = rules[database.name] ?? defaultRules
+    options.rules = Self.value(for: database.name, in: rules) ?? defaultRules
     options.createsDatabase = createsDatabases
     options.batchDocuments = min(batchDocuments, Self.maximumBatch)
     options.batchBytes = batchBytes

@@ -118,14 +118,14 @@ extension SyncHandler {
       do {
         position = try await reader.start()
       } catch  where notifier.isEnded && !(error is CancellationError) {
-        if let end = form.end("0") { try await write(end) }
+        if let end = form.end("0", FeedForm.nonePending) { try await write(end) }
         return
       }
       var rest = reader.request.limit
       var clock = FeedClock(reader.request)
       var silence = SilenceClock(reader.request, maximumSilence)
       var version = notifier.version
-      var isFirst = true
+      var (isFirst, pending) = (true, FeedForm.nonePending)
       feed: while true {
         let page: ChangeReader.Page
         do {
@@ -143,7 +143,10 @@ extension SyncHandler {
           rest -= page.rows.count
           clock.restart()
           silence.restart()
-          guard rest > 0 else { break }
+          guard rest > 0 else {
+            if page.hasMore { pending = try await reader.pending(after: page.last) }
+            break
+          }
         } else if page.hasMore, silence.isOver() {
           try await write(form.heartbeat)
         }
@@ -163,7 +166,7 @@ extension SyncHandler {
       }
       try Task.checkCancellation()
       if disconnection.isClosed { throw CancellationError() }
-      if let end = form.end(position?.description ?? "0") { try await write(end) }
+      if let end = form.end(position?.description ?? "0", pending) { try await write(end) }
     }
   }
 }
@@ -227,9 +230,12 @@ private enum FeedForm {
     }
   }
 
-  func end(_ sequence: String) -> [UInt8]? {
+  /// The member of a feed that has reached its end.
+  static let nonePending = ",\"pending\":0"
+
+  func end(_ sequence: String, _ pending: String) -> [UInt8]? {
     switch self {
-    case .lines: Array("{\"last_seq\":\"\(sequence)\",\"pending\":0}\n".utf8)
+    case .lines: Array("{\"last_seq\":\"\(sequence)\"\(pending)}\n".utf8)
     case .events: nil
     }
   }

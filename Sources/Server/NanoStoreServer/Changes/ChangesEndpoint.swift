@@ -109,7 +109,9 @@ extension SyncHandler {
           silence.restart()
         }
       }
-      try await write(Array("\n],\n\"last_seq\":\"\(last)\",\"pending\":0}\n".utf8))
+      // Those that the limit cuts off are older than the position, and are not counted.
+      let pending = count < limit ? ",\"pending\":0" : ""
+      try await write(Array("\n],\n\"last_seq\":\"\(last)\"\(pending)}\n".utf8))
     }
   }
 }

@@ -17,12 +17,13 @@ extension SyncHandler {
     guard let value = body["selector"] else {
       throw ProtocolError(400, "missing_required_key", "Missing required key: selector")
     }
-    let search = Search(
+    var search = Search(
       selector: try Selector(value), fields: try Self.fields(body["fields"]),
       skip: try SyncRequest.count(body["skip"]) ?? 0,
       limit: try SyncRequest.count(body["limit"]) ?? Self.defaultLimit,
       after: body["bookmark"]?.string.flatMap { $0.isEmpty || $0 == "nil" ? nil : $0 })
     let sort = try Self.sort(body["sort"])
+    if sort.isEmpty { search.after = search.after.map(Self.id(ofBookmark:)) }
     guard sort.isEmpty else {
       let found = try await sorted(search, by: sort, access)
       var json = Array("{\"docs\":[".utf8)
@@ -36,7 +37,7 @@ extension SyncHandler {
     var matches = Matches(search, access)
     // The first page is read before the response begins, so that its errors are reported.
     let first = try await matches.next()
-    return .stream { [matches] write in
+    return .stream { [matches, search] write in
       var (matches, page, last, isFirst) = (matches, first, DocumentObject?.none, true)
       var pieces = PieceBuffer()
       try await write(Array("{\"docs\":[".utf8))
@@ -51,8 +52,18 @@ extension SyncHandler {
         page = try await matches.next()
       }
       try await pieces.flush(write)
-      try await write(Self.end(last?["_id"]?.string ?? search.after) + Array("\n".utf8))
+      let id = last?["_id"]?.string ?? search.after
+      try await write(Self.end(id.map(Self.bookmark(ofID:))) + Array("\n".utf8))
     }
+  }
+
+  /// The bookmark of a page without a sort. It is the ID of the last document, unless that is `nil`, which stands for none.
+  private static func bookmark(ofID id: String) -> String {
+    id == "nil" || id.hasExactPrefix("~") ? "~" + id : id
+  }
+
+  private static func id(ofBookmark bookmark: String) -> String {
+    bookmark.hasExactPrefix("~") ? String(bookmark.unicodeScalars.dropFirst()) : bookmark
   }
 
   private static let warning: DocumentValue =

@@ -121,21 +121,26 @@ extension SyncDatabase {
     _ conflict: SyncConflict, _ revisions: DocumentRevisions, _ rules: ConflictRules
   ) throws -> ConflictResolution {
     guard let decide = rules.resolve else { return .merge }
-    // Two stores decided differently: the decision that wins stays, otherwise they would go on forever.
-    let histories = [conflict.revisions.winner, conflict.revisions.other].map {
-      Set(revisions.tree.history(of: $0).prefix(2))
-    }
-    let resolutions = MergeBase(revisions).resolutions
-    if resolutions.contains(where: { histories[0].contains($0.into) })
-      && resolutions.contains(where: { histories[1].contains($0.into) })
-    {
-      return .object(conflict.winner)
-    }
+    if isDecidedTwice(conflict, revisions) { return .object(conflict.winner) }
     do {
       return try decide(conflict)
     } catch {
       throw RuleFailure(error: error)
     }
+  }
+
+  /// Whether two stores decided the same conflict differently. The decision that wins stays, otherwise they would go on
+  /// forever. What was edited after a decision is no decision.
+  private func isDecidedTwice(_ conflict: SyncConflict, _ revisions: DocumentRevisions) -> Bool {
+    let resolutions = MergeBase(revisions).resolutions
+    let decisions = [conflict.revisions.winner, conflict.revisions.other].map { leaf in
+      (
+        winner: revisions.tree.history(of: leaf).dropFirst().first,
+        losers: Set(resolutions.filter { $0.into == leaf }.map(\.resolved))
+      )
+    }
+    return decisions[0].winner != nil && decisions[0].winner == decisions[1].winner
+      && !decisions[0].losers.isDisjoint(with: decisions[1].losers)
   }
 
   /// Resolves a conflict by a decision.
@@ -178,12 +183,16 @@ extension SyncDatabase {
     if let content {
       let attachments = Self.attachments(conflict, winning, losing).merged
       if content != winning.body || attachments != winning.attachments {
+        // Merging the winner with another version that added the same to a number is another revision.
+        let distinction =
+          ThreeWayMerge.mayCount(winning.body, content) ? other.distinction : nil
         container = RevisionID(
           parent: winner, isDeleted: false, body: try SyncJSON.plain(content),
-          attachments: attachments.map(\.identity))
+          attachments: attachments.map(\.identity), distinction: distinction)
         edits.append(
           DocumentEdit(
-            id: conflict.key, parent: winner, body: content, attachments: attachments))
+            id: conflict.key, parent: winner, body: content, attachments: attachments,
+            distinction: distinction))
       }
     } else {
       edits.append(deletion(winner, winner))

@@ -13,6 +13,8 @@ package struct DocumentEdit: Sendable {
   package var body: DocumentObject
   /// Attachments without content are kept from the parent.
   package var attachments: [SyncAttachment]
+  /// Makes the edit another one than an equal edit elsewhere.
+  var distinction: Int64?
 
   package init(
     id: String, parent: RevisionID?, isDeleted: Bool = false, body: DocumentObject = [:],
@@ -23,6 +25,14 @@ package struct DocumentEdit: Sendable {
     self.isDeleted = isDeleted
     self.body = body
     self.attachments = attachments
+  }
+
+  init(
+    id: String, parent: RevisionID?, body: DocumentObject, attachments: [SyncAttachment],
+    distinction: Int64?
+  ) {
+    self.init(id: id, parent: parent, body: body, attachments: attachments)
+    self.distinction = distinction
   }
 }
 
@@ -115,7 +125,7 @@ extension SyncDatabase {
     document.history = add(childOf: parent, to: &new.tree, isDeleted: edit.isDeleted) {
       RevisionID(
         parent: parent, isDeleted: edit.isDeleted, body: body, attachments: identities,
-        distinction: $0)
+        distinction: $0 ?? edit.distinction)
     }
     document.revision = document.history[0]
     try validation?(try current(old, pending), document)

@@ -51,9 +51,17 @@ extension RevisionID {
       }
       if let distinction { term.integer(distinction) }
     }
-    let digest = Array(Insecure.MD5.hash(data: term.bytes))
-    let word = { (range: Range<Int>) in digest[range].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+    let words = Self.digest(term.bytes)
     self.init(
-      generation: RevisionID.generation(after: parent), hash: .digest(word(0..<8), word(8..<16)))
+      generation: RevisionID.generation(after: parent), hash: .digest(words.high, words.low))
+  }
+
+  /// A number that stands for the revision, to distinguish edits that contain it from those that do not.
+  var distinction: Int64 { Int64(bitPattern: Self.digest(Array(description.utf8)).high) }
+
+  private static func digest(_ bytes: [UInt8]) -> (high: UInt64, low: UInt64) {
+    let digest = Array(Insecure.MD5.hash(data: bytes))
+    let word = { (range: Range<Int>) in digest[range].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+    return (word(0..<8), word(8..<16))
   }
 }

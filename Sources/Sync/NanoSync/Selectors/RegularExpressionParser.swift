@@ -226,7 +226,12 @@ extension RegularExpressionParser {
     case "f": return ScalarSet(0x0C)
     case "a": return ScalarSet(0x07)
     case "e": return ScalarSet(0x1B)
-    case "0": return ScalarSet(0)
+    case "0":
+      // An octal number.
+      if let next, ("0"..."7").contains(next) {
+        throw Malformed(reason: "octal escapes are not supported")
+      }
+      return ScalarSet(0)
     case "x": return ScalarSet(try hexadecimal())
     case "A"..."Z", "a"..."z", "0"..."9":
       throw Malformed(reason: "the escape \\\(scalar) is not supported")
