@@ -46,6 +46,14 @@ public struct ModelIndex<Root: Model>: Sendable {
   var definition: IndexDefinition {
     get throws(StoreError) {
       let locations = try locations.get()
+      guard !locations.contains(where: \.location.isKey) else {
+        throw StoreError(
+          .unsupported, "An index names the key, which is not stored as a field",
+          [
+            .collection: Root.collectionName,
+            .hint: "remove it from the index: keys have their own",
+          ])
+      }
       return IndexDefinition(
         columns: locations.map {
           IndexDefinition.Column($0.location.path, descending: $0.descending)

@@ -83,6 +83,20 @@ enum StoredValues {
     guard let text = try key.documentKey?.description else { return .null }
     return .string(text)
   }
+
+  /// Returns the stored form of a value for a comparison with a property; nil if no property equals it: NaN, and what
+  /// cannot be a key.
+  static func comparable(
+    _ value: some Any, isKey: Bool = false
+  ) throws(StoreError) -> DocumentValue? {
+    do {
+      let stored = try stored(value, isKey: isKey)
+      return stored.hasNaN ? nil : stored
+    } catch {
+      guard isKey, error.code == .invalidKey else { throw error }
+      return nil
+    }
+  }
 }
 
 /// A type that contains values of other types.

@@ -104,8 +104,9 @@ extension StoredType.Kind {
     guard operation == .divide || operation == .remainder else { return result(value) }
     let isZero = Condition.comparison(y, .equal, .value(.int(0))).folded
     guard isFloating else {
-      var term = result(value).limited(to: isZero.opposite)
-      term.fails = term.fails.or(isZero)
+      let traps = operation == .remainder ? isZero.or(overflowsRemainder(x, y)) : isZero
+      var term = result(value).limited(to: traps.opposite)
+      term.fails = term.fails.or(traps)
       return term
     }
     // The store returns null for a division by zero; Swift returns an infinity or NaN.
@@ -113,6 +114,14 @@ extension StoredType.Kind {
       x, .multiply, .function(.pow, [y, .value(.double(-1))]))
     return result(value).limited(to: isZero.opposite)
       .joined(with: result(infinite).limited(to: isZero))
+  }
+
+  /// The quotient of the least value and -1 overflows, for which Swift also traps on the remainder.
+  private func overflowsRemainder(_ x: QueryExpression, _ y: QueryExpression) -> Condition {
+    func least<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Int64 { Int64(Integer.min) }
+    guard case .integer(let type, _) = self else { return .constant(false) }
+    return Condition.comparison(y, .equal, .value(.int(-1))).folded
+      .and(Condition.comparison(x, .equal, .value(.int(least(type)))).folded)
   }
 
   /// Returns a computed result. It fails where the result overflows the type, which would trap in

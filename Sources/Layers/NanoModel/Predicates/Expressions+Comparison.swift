@@ -74,9 +74,7 @@ extension Term.Case {
   }
 
   private func equals(_ stored: DocumentValue, isFloating: Bool) -> Condition? {
-    guard !stored.isNaN, !(stored.array ?? []).contains(where: \.isNaN) else {
-      return .constant(false)
-    }
+    guard !stored.hasNaN else { return .constant(false) }
     switch content {
     case .constant(let own):
       guard let own = try? storedForm(own) else { return nil }
@@ -128,6 +126,10 @@ extension Condition {
   /// In Swift, NaN is unordered; in the store, it is less than every number.
   static func isNumber(_ expression: QueryExpression) -> Condition {
     .comparison(expression, .greaterOrEqual, .value(.double(-.infinity)))
+  }
+
+  static func isArray(_ expression: QueryExpression) -> Condition {
+    .comparison(.function(.typeof, [expression]), .equal, .value("array"))
   }
 }
 

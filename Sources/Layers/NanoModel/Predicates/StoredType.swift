@@ -194,4 +194,7 @@ private func storedList(_ values: some Sequence) throws(StoreError) -> DocumentV
 extension DocumentValue {
   /// Whether it is NaN, which equals nothing, not even itself.
   var isNaN: Bool { if case .double(let number) = self { number.isNaN } else { false } }
+
+  /// Whether it is NaN, or a list with NaN.
+  var hasNaN: Bool { isNaN || (array ?? []).contains(where: \.isNaN) }
 }

@@ -110,9 +110,7 @@ struct DocumentLocation {
   }
 
   /// The condition that a list is stored as an array, and not as its only element.
-  var isArray: Condition {
-    .comparison(.function(.typeof, [expression]), .equal, .value("array"))
-  }
+  var isArray: Condition { .isArray(expression) }
 }
 
 /// The elements of a list that satisfy a filter.

@@ -12,7 +12,7 @@ extension ModelPath {
   where Value: ListQueryValue {
     condition { (expression, location) throws(StoreError) in
       try location.checkElements(of: Value.self)
-      let stored = try StoredValues.stored(element)
+      guard let stored = try StoredValues.comparable(element) else { return .constant(false) }
       guard stored.isNull else { return .comparison(expression, .equal, .value(stored)) }
       guard case .field(let path) = expression else { return .constant(false) }
       try location.checkIsSingle()
@@ -78,7 +78,7 @@ extension PropertyLocation {
   }
 
   /// Whether the property is one of the elements of a list.
-  private var isInList: Bool { steps.dropLast().contains(where: \.isList) }
+  var isInList: Bool { steps.dropLast().contains(where: \.isList) }
 
   /// Checks that a document has a single list at this location. Two conditions could be satisfied by the lists of
   /// different elements.

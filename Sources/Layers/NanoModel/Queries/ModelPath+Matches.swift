@@ -14,12 +14,22 @@ extension ModelPath {
     let values = Array(values)
     return condition { (expression, location) throws(StoreError) in
       var list: [QueryExpression] = []
+      var only: [QueryExpression] = []
       var hasNull = false
       for value in values {
-        let stored = try StoredValues.stored(value, isKey: location.isKey)
+        let stored = try StoredValues.comparable(value, isKey: location.isKey)
+        guard let stored else { continue }
         if stored.isNull { hasNull = true } else { list.append(.value(stored)) }
+        if let array = stored.array, array.count == 1, !array[0].isNull {
+          only.append(.value(array[0]))
+        }
       }
-      let membership = Condition.membership(expression, list)
+      var membership = Condition.membership(expression, list)
+      if !only.isEmpty, location.isList {
+        // Stored as its only element if the property was not a list before.
+        membership =
+          membership || .all([.not(.isArray(expression)), .membership(expression, only)])
+      }
       return hasNull ? membership || .isNull(expression) : membership
     }
   }

@@ -8,21 +8,44 @@ extension ModelPath where Value: QueryValue {
   /// less nor greater than any value.
   func compared(_ comparison: Comparison, _ value: Value) -> ModelCondition<Root> {
     condition { (expression, location) throws(StoreError) in
-      let stored = try StoredValues.stored(value, isKey: location.isKey)
-      guard !stored.isNull else {
-        return comparison == .equal ? .isNull(expression) : .constant(false)
-      }
       guard location.isKey, comparison != .equal else {
-        return .comparison(expression, comparison, .value(stored))
+        guard let stored = try StoredValues.comparable(value, isKey: location.isKey) else {
+          return .constant(false)
+        }
+        guard !stored.isNull else {
+          return comparison == .equal ? .isNull(expression) : .constant(false)
+        }
+        return Condition.ofNumber(
+          expression, comparison, stored, location,
+          isFloating: StoredType(Value.self).kind.isFloating)
       }
+      let stored = try value.storedValue
+      guard !stored.isNull else { return .constant(false) }
       // Keys are stored as text, in which "9" sorts after "10".
       if location.isIntegerKey {
-        return .comparison(
-          .cast(expression, .integer), comparison, .value(try value.storedValue))
+        return .comparison(.cast(expression, .integer), comparison, .value(stored))
       }
       guard location.isTextKey else { throw .keyWithoutOrder }
       return .comparison(expression, comparison, .value(stored))
     }
+  }
+}
+
+extension Condition {
+  /// Returns the condition of a comparison with a value that is not NaN, which NaN does not satisfy: in the store, it is
+  /// less than every number.
+  fileprivate static func ofNumber(
+    _ expression: QueryExpression, _ comparison: Comparison, _ value: DocumentValue,
+    _ location: PropertyLocation, isFloating: @autoclosure () -> Bool
+  ) -> Condition {
+    let plain = Condition.comparison(expression, comparison, .value(value))
+    guard comparison.interval == .upTo, isFloating() else { return plain }
+    guard location.isInList, case .field(let path) = expression else {
+      return .all([plain, .isNumber(expression)])
+    }
+    let element = QueryExpression.field(.element)
+    return .element(
+      path, .all([.comparison(element, comparison, .value(value)), .isNumber(element)]))
   }
 }
 
@@ -179,6 +202,20 @@ public typealias PropertyKeyPath<Root: Model, Value> = KeyPath<
   ModelProperties<Root>, ModelPath<Root, Value>
 >
 
+/// Returns the condition that the dictionary's entry equals a value.
+@_disfavoredOverload
+public func == <Root: Model, Value: RawRepresentable>(
+  keyPath: PropertyKeyPath<Root, Value?>, value: Value
+) -> ModelCondition<Root> where Value.RawValue: QueryValue {
+  ModelProperties<Root>()[keyPath: keyPath] == value
+}
+/// Returns the exact negation of `==`: a missing entry differs from every value.
+@_disfavoredOverload
+public func != <Root: Model, Value: RawRepresentable>(
+  keyPath: PropertyKeyPath<Root, Value?>, value: Value
+) -> ModelCondition<Root> where Value.RawValue: QueryValue {
+  ModelProperties<Root>()[keyPath: keyPath] != value
+}
 /// Returns the condition that the dictionary's entry equals a value.
 public func == <Root: Model, Value: QueryValue>(
   keyPath: PropertyKeyPath<Root, Value?>, value: Value

@@ -158,7 +158,8 @@ extension Model {
       .invalidArgument, "A query names a property that is not stored as a field of a model",
       [
         .collection: collectionName, .field: "\(keyPath)",
-        .hint: "for properties of types that are not models, use Field(\"a.b\")",
+        .hint:
+          "for entries of dictionaries, write a closure as { $0.name[\"entry\"] == nil }; for properties of types that are not models, use Field(\"a.b\")",
       ])
   }
 }

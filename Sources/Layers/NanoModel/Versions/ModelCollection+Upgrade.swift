@@ -58,7 +58,8 @@ extension ModelCollection {
   /// The documents that this version of the model would write differently.
   private func outdated() throws -> DocumentQuery {
     var conditions = M.conditionsOfFormerVersions
-    for field in M.modelFields {
+    // The key is no field, whatever its property was called before.
+    for field in M.modelFields where !field.traits.contains(.key) {
       conditions += field.formerNames.map { .exists(FieldPath(components: [$0])) }
     }
     if M.fieldTable.mayHoldDecimals {

@@ -17,13 +17,14 @@ struct IdentityCheck {
   /// - Returns: The properties, with `id` as the key if the type conforms to `Identifiable`.
   func run(_ problems: inout Problems) -> [StoredProperty] {
     guard !properties.contains(where: \.isKey),
-      let index = properties.firstIndex(where: { $0.name == "id" && $0.relationship == nil }),
-      !properties[index].isMarked("Field")
+      let index = properties.firstIndex(where: { $0.name == "id" && $0.relationship == nil })
     else { return properties }
     var properties = properties
     if isIdentifiable {
       properties[index].isIdentity = true
-    } else if looksLikeKey(properties[index]), let variable = variable(named: "id") {
+    } else if !properties[index].isMarked("Field"), looksLikeKey(properties[index]),
+      let variable = variable(named: "id")
+    {
       problems.add(
         .warning, variable.bindingSpecifier,
         "'id' is a regular field, so saving a value twice creates two documents; mark it with '@Key' to make it the key, or with '@Field' to silence this warning",

@@ -88,7 +88,13 @@ struct MemberNameChecks {
   private static let ofValue: Set<String> = ["documentKey", "unknownFields"]
 
   /// Names that do not denote properties in a key path, even in backticks.
-  private static let withoutKeyPath: Set<String> = ["self", "Type"]
+  private static let withoutKeyPath: Set<String> = ["self", "Type", "Protocol"]
+
+  /// Static members that a model may declare, with the types they must have to be used.
+  private static let declared = [
+    "upgrades": "[ModelUpgrade]", "indexes": "[ModelIndex<Self>]",
+    "expirationRule": "ExpirationRule?",
+  ]
 
   func run(_ problems: inout Problems) {
     if let variable = declaration.as(VariableDeclSyntax.self) {
@@ -100,12 +106,34 @@ struct MemberNameChecks {
           continue
         }
         check(name, isStatic: isStatic, &problems)
+        if isStatic { checkType(of: binding, name, &problems) }
       }
     } else if let type = declaration.asProtocol((any NamedDeclSyntax).self),
       !declaration.is(FunctionDeclSyntax.self), !declaration.is(MacroDeclSyntax.self)
     {
       check(type.name, isStatic: true, &problems)
     }
+  }
+
+  /// Reports a member with another type than the protocol requires: the compiler would use the default instead.
+  private func checkType(
+    of binding: PatternBindingSyntax, _ token: TokenSyntax, _ problems: inout Problems
+  ) {
+    guard let type = Self.declared[token.text.trimmingBackticks] else { return }
+    let written = binding.typeAnnotation?.type.trimmedDescription
+    let isWrong: Bool
+    if type.hasSuffix("?") {
+      isWrong = written.map { !$0.hasSuffix("?") && !$0.contains("Optional<") } ?? true
+    } else {
+      let call = binding.initializer?.value.as(FunctionCallExprSyntax.self)
+      let found = written ?? call?.calledExpression.trimmedDescription ?? ""
+      isWrong =
+        found.hasSuffix("?")
+        || ["ModelUpgrade", "ModelIndex", "NanoStoreModels.Model"].contains { found.hasPrefix($0) }
+    }
+    guard isWrong else { return }
+    problems.add(
+      .error, token, "'\(token.text)' must have the type '\(type)', or it is not used")
   }
 
   private func check(_ token: TokenSyntax, isStatic: Bool, _ problems: inout Problems) {
