@@ -35,6 +35,42 @@ import Testing
     #expect(counts.observerCount == 1)
   }
 
+  @Test(
+    "In a read block, results are loaded from the block, also if the store has no other connection",
+    arguments: 0..<3)
+  func loadingInBlocks(_ kind: Int) throws {
+    let scratch = try Scratch()
+    var configuration = SQLiteConfiguration()
+    configuration.maximumReaders = 1
+    if kind == 1 { configuration.journalMode = .delete }
+    let store =
+      try kind == 2
+      ? Store(.memory) : Store(.file(scratch.file("a.db")), engine: configuration)
+    let people = store["people"]
+    func insert(_ number: Int64) throws { try people.insert(["n": .int(number)]) }
+    try insert(1)
+    let paused = LiveResults(people.find(), loading: .immediately)
+    paused.isPaused = true
+    try store.read {
+      let results = LiveResults(people.find(), loading: .immediately)
+      #expect(results.count == 1 && results.error == nil)
+      try paused.load()
+      #expect(paused.count == 1)
+    }
+    try store.write {
+      try insert(2)
+      // Committed documents beside the block, or an error that says what to do.
+      let results = LiveResults(people.find(), loading: .immediately)
+      if kind == 0 {
+        #expect(results.count == 1)
+      } else {
+        #expect((results.error as? StoreError)?[.hint] != nil)
+      }
+    }
+    try paused.load()
+    #expect(paused.count == 2)
+  }
+
   @Test("Resuming without a change notifies no observer, and loading works while paused")
   func resuming() async throws {
     let people = try store()["people"]

@@ -37,6 +37,24 @@ struct ObservationLifetimeTests {
     try await eventually("the store is deallocated") { store == nil }
   }
 
+  @Test("A canceled loop delivers nothing that is buffered")
+  func cancelingBuffered() async throws {
+    let store = try store()
+    let people = store["people"]
+    let delivered = Task {
+      let changes = store.changes.makeAsyncIterator()
+      let documents = people.find().stream().makeAsyncIterator()
+      for number in 0..<10 as Range<Int64> { try await people.insert(["n": .int(number)]) }
+      #expect(try await documents.next() != nil)
+      withUnsafeCurrentTask { $0?.cancel() }
+      var iterator = changes
+      await #expect(throws: CancellationError.self) { _ = try await iterator.next() }
+      #expect(try await iterator.next() == nil || Task.isCancelled)
+      await #expect(throws: CancellationError.self) { _ = try await documents.next() }
+    }
+    try await delivered.value
+  }
+
   @Test("Leaving the loop ends the observation")
   func leaving() async throws {
     let store = try store()

@@ -109,6 +109,12 @@ private final class FeedReader {
       self.failure = nil
       throw failure
     }
+    if Task.isCancelled {
+      // Without delivering what is buffered.
+      store.hub.remove(buffer)
+      buffer.end()
+      throw CancellationError()
+    }
     let commit = await buffer.next()
     guard commit == nil else { return commit }
     store.hub.remove(buffer)

@@ -59,6 +59,11 @@ package struct LiveQueryEvaluator<Value: Sendable>: Sendable {
     return try store.engine().read(scope, Interruption.current, read).finished()
   }
 
+  /// Evaluates the query on the state that a reader sees.
+  func evaluate(in reader: any EngineReader) throws -> LiveResult<Value> {
+    try read(reader).finished()
+  }
+
   /// The same evaluator without the type of its value.
   var erased: LiveQueryEvaluator<any Sendable> {
     LiveQueryEvaluator<any Sendable>(

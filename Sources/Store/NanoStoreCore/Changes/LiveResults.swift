@@ -138,10 +138,11 @@ public final class LiveResults<Element>: Observable {
   /// table.reloadData()                     // results.elements is current
   /// ```
   ///
-  /// It also works while paused, and resumes results that ended with their store.
+  /// It also works while paused, and resumes results that ended with their store. Inside a read block of the store, it
+  /// shows the state of the block.
   ///
-  /// - Throws: The errors of the query, such as ``StoreError/Code/closed``. The elements remain, and
-  ///   the error is in ``error``.
+  /// - Throws: The errors of the query, such as ``StoreError/Code/closed``; ``StoreError/Code/invalidArgument`` inside a write
+  ///   block of a store that has a single connection. The elements remain, and the error is in ``error``.
   public func load() throws {
     unsubscribe()
     let next = LiveSubscription(source.evaluator)

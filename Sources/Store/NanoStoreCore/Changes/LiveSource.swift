@@ -75,9 +75,28 @@ final class LiveSubscription: Sendable {
   }
 
   /// Evaluates the query on this thread.
+  ///
+  /// Within a read block of the store, it takes part in the block, as other calls do: with a connection of its own it could
+  /// wait for one that the block has. Within a write block it sees the committed state.
   func evaluateNow() -> LiveOutcome {
     signal.beginReading()
-    return finishReading(Result { try evaluator.evaluateNow() })
+    guard let context = TransactionContext.current(of: evaluator.store) else {
+      return finishReading(Result { try evaluator.evaluateNow() })
+    }
+    // There may have been commits since the block began.
+    defer { signal.invalidate() }
+    return finishReading(
+      Result {
+        if context.writer == nil, !context.seesBufferedSaves {
+          return try evaluator.evaluate(in: context.reader)
+        }
+        guard try evaluator.store.engine().capabilities.contains(.concurrentReads) else {
+          throw StoreError(
+            .invalidArgument, "A live query cannot be evaluated in a write block of this store",
+            [.hint: "load it outside of the block; it is evaluated again when the block has ended"])
+        }
+        return try evaluator.evaluateNow()
+      })
   }
 
   /// Delivers outcomes, one at a time, the first one immediately.

@@ -53,6 +53,10 @@ public struct DocumentStream: AsyncSequence, Sendable {
     ///
     /// - Throws: ``StoreError``; `CancellationError` if the task is canceled.
     public func next() async throws -> Document? {
+      if Task.isCancelled {
+        Self.stop(handover, interruption)
+        throw CancellationError()
+      }
       if batch.isEmpty {
         if !isStarted {
           isStarted = true
