@@ -315,7 +315,11 @@ extension PostgresConnection {
       case .maintenance, .end: break
       }
     }
-    if let failure { throw failure }
+    if let failure {
+      // A statement of the program, such as `DEALLOCATE ALL`, has removed the prepared ones.
+      if failure.state == PostgresFailure.missingStatement { prepared.removeAll() }
+      throw failure
+    }
     return results
   }
 

@@ -42,6 +42,7 @@ struct PostgresFailure: Error {
   var isMissingObject: Bool { ["42P01", "42703", "42883", "3F000"].contains(state) }
 
   static let uniqueViolation = "23505"
+  static let missingStatement = "26000"
   static let deadlock = "40P01"
   static let syntaxError = "42601"
   static let internalError = "XX000"
@@ -107,6 +108,8 @@ struct PostgresFailure: Error {
   private var hint: String? {
     switch state {
     case "40001", Self.deadlock: "nothing was written; try again"
+    case "57014":
+      "unless the program canceled it, the server did, for example by its statement_timeout"
     case "53300": "the server has too many connections; use a smaller pool or a pooler"
     default: nil
     }
