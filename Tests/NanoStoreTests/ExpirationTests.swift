@@ -24,6 +24,26 @@ struct ExpirationTests {
     store.sweeper.drain()
   }
 
+  @Test(
+    "Expired documents that are not deleted yet hide no others, whatever the collection is called",
+    arguments: ["e", "E", "d", "t", "id", "nanoe"])
+  func collectionName(_ name: String) throws {
+    let store = try store()
+    let documents = store[name]
+    try documents.createFullTextIndex("n")
+    for number in 0..<3 as Range<Int64> {
+      try documents.save(["i": .int(number), "n": "word"], key: "k\(number)")
+    }
+    try documents.setExpiration(date(10), of: "k2")
+    clock.advance(by: .milliseconds(10_000))
+    #expect(try (0..<3).map { try documents.get("k\($0)") != nil } == [true, true, false])
+    #expect(try documents.get(keys: ["k0", "k1", "k2"]).count == 2)
+    #expect(try documents.search("word").fetch().count == 2)
+    try documents.update("k0", set: ["i": 7])
+    try documents.setExpirationRule(.field("until"))
+    #expect(try documents.count() == 2)
+  }
+
   @Test("A document disappears at its expiration, and an update keeps it")
   func single() throws {
     let store = try store()

@@ -384,6 +384,25 @@ struct FeedFileTests {
     #expect(try other.verify() == [])
   }
 
+  @Test("Rebuilding the indexes renews triggers of an earlier version, and the feed continues")
+  func formerTriggers() throws {
+    let follower = Follower()
+    try follower.catchUp(films)
+    try shell(
+      """
+      DROP TRIGGER nano_feed_films_delete;
+      CREATE TRIGGER nano_feed_films_delete AFTER DELETE ON films BEGIN SELECT 1; END;
+      """)
+    #expect(
+      try store.verify().map(\.message)
+        == ["the trigger nano_feed_films_delete differs from the store's definition"])
+    try films.rebuildIndexes()
+    #expect(try store.verify() == [])
+    try shell("DELETE FROM films WHERE key = '2'")
+    try expectCurrent(follower)
+    #expect(follower.deletedKeys == ["2"] && follower.resets == [])
+  }
+
   @Test("A setup turns tracking on")
   func setup() throws {
     let setup = try CollectionSetup(["changeTracking": "on"])

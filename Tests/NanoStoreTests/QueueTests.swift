@@ -38,6 +38,20 @@ struct QueueTests {
     #expect(try people.fetch().map { $0["n"]?.int } == (0..<50).map { $0 })
   }
 
+  @Test("Calls of the whole store wait for queued calls")
+  func wholeStore() async throws {
+    let gate = Gate()
+    people.enqueue {
+      gate.pass()
+      try $0.insert(["n": 1])
+    }
+    async let statistics = store.statistics()
+    gate.open()
+    #expect(try await statistics.collections.map(\.documents) == [1])
+    people.enqueue { try $0.insert(["n": 2]) }
+    #expect(try store.blocking { try store.statistics() }.collections.map(\.documents) == [2])
+  }
+
   @Test("An async call waits for queued calls without blocking a thread of the cooperative pool")
   func asynchronous() async throws {
     let gate = Gate()

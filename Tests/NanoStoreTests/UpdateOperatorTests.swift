@@ -46,6 +46,26 @@ struct UpdateOperatorTests {
     #expect(missing?.code == .notFound)
   }
 
+  @Test(
+    "A field with the name of the row ID is neither lost nor duplicated: only setting it is allowed"
+  )
+  func rowID() throws {
+    let refused: [[FieldChange]] = [
+      [.rename("views", to: "__rowid__")], [.rename("__rowid__", to: "b")],
+      [.increment("__rowid__")],
+      [.remove("__rowid__")], [.append("__rowid__", 1)],
+    ]
+    for changes in refused {
+      let error = #expect(throws: StoreError.self) { try films.find().update(changes) }
+      #expect(error?.code == .invalidArgument && error?[.field] != nil)
+      #expect(throws: StoreError.self) { try films.update("alien", changes) }
+      #expect(throws: StoreError.self) { try films.update("new", changes, upsert: true) }
+    }
+    #expect(try films.count() == 1 && films.get("alien")?["views"] == 1)
+    try films.update("alien", .set("__rowid__", 77), .set("views", 2))
+    #expect(try films.get("alien")?.rowID == 1 && films.get("alien")?["views"] == 2)
+  }
+
   @Test("Upsert inserts a document once, and setOnInsert applies only then")
   func upsert() async throws {
     for number in 1...3 {

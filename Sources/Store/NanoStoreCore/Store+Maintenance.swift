@@ -99,6 +99,7 @@ extension Store {
     _ work: (any Engine) throws -> Result
   ) throws -> Result {
     try requireNoTransaction()
+    waitForQueued()
     try flush()
     return try work(engine())
   }

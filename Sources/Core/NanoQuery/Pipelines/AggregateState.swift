@@ -101,17 +101,20 @@ struct Moments {
   private var count = 0.0
   private var mean = 0.0
   private var squares = 0.0
+  /// Whether the squares of finite numbers exceed the largest double.
+  private var isTooLarge = false
 
   mutating func add(_ number: Double) {
     count += 1
     let difference = number - mean
+    if number.isFinite, mean.isFinite, !difference.isFinite { isTooLarge = true }
     mean += difference / count
     squares += difference * (number - mean)
   }
 
   func variance(isSample: Bool) -> DocumentValue {
     let divisor = isSample ? count - 1 : count
-    return divisor < 1 ? .null : .double(squares / divisor)
+    return divisor < 1 ? .null : .double(isTooLarge ? .infinity : squares / divisor)
   }
 
   func deviation(isSample: Bool) -> DocumentValue {

@@ -69,7 +69,7 @@ package struct Aggregation {
     case .count, .countOf: .int(Int64(count))
     case .min, .max: extreme
     case .average where decimals != nil: decimalAverage
-    case .average: numbers == 0 ? .null : .double(sum.value / Double(numbers))
+    case .average: numbers == 0 ? .null : .double(sum.divided(by: Double(numbers)))
     case .sum where decimals != nil: decimalSum
     case .sum: isExact ? .int(integers) : .double(sum.value)
     }
@@ -77,7 +77,9 @@ package struct Aggregation {
 
   /// The exact sum of integers and decimals, rounded once if it has more than 34 digits; with doubles, a double.
   private var decimalSum: DocumentValue {
-    guard !hasDoubles, let sum = exactDigits.rounded()?.value else { return .double(roundedSum) }
+    guard !hasDoubles, let sum = exactDigits.rounded()?.value else {
+      return .double(roundedSum.value)
+    }
     return .decimal(sum)
   }
 
@@ -85,7 +87,7 @@ package struct Aggregation {
   private var decimalAverage: DocumentValue {
     let mean = exactDigits.divided(by: UInt128(numbers), exponent: 0, isNegative: false)
     guard !hasDoubles, let mean = mean.rounded()?.value else {
-      return .double(roundedSum / Double(numbers))
+      return .double(roundedSum.divided(by: Double(numbers)))
     }
     return .decimal(mean)
   }
@@ -99,10 +101,10 @@ package struct Aggregation {
   }
 
   /// The compensated sum of the doubles and integers, and the double nearest to the sum of the decimals.
-  private var roundedSum: Double {
+  private var roundedSum: CompensatedSum {
     var sum = sum
     if let decimals { sum.add(decimals.digits.nearestDouble) }
-    return sum.value
+    return sum
   }
 
   /// Returns whether a value is aggregated. Arrays contribute their elements, not themselves.
@@ -116,9 +118,16 @@ package struct Aggregation {
 struct CompensatedSum {
   private var sum = 0.0
   private var compensation = 0.0
+  /// The factor of the terms, which is 1 until a partial sum of finite terms overflows: later ones may cancel it.
+  private var scale = 1.0
 
-  mutating func add(_ term: Double) {
+  mutating func add(_ given: Double) {
+    let term = given * scale
     let next = sum + term
+    if _slowPath(!next.isFinite), sum.isFinite, term.isFinite {
+      rescale()
+      return add(given)
+    }
     if next.isFinite {
       compensation +=
         sum.magnitude >= term.magnitude ? (sum - next) + term : (term - next) + sum
@@ -126,5 +135,13 @@ struct CompensatedSum {
     sum = next
   }
 
-  var value: Double { sum + compensation }
+  private mutating func rescale() {
+    // Enough for any number of terms.
+    let factor = 0x1p-64
+    (sum, compensation, scale) = (sum * factor, compensation * factor, scale * factor)
+  }
+
+  var value: Double { divided(by: 1) }
+
+  func divided(by count: Double) -> Double { (sum + compensation) / count / scale }
 }

@@ -67,6 +67,11 @@ extension Computation {
     switch value {
     case .date: return value
     case .string(let text): return QueryDate.date(text).map(DocumentValue.date) ?? .null
+    case .decimal:
+      // Subtracted before it is rounded to a double, which is less precise for larger numbers.
+      let seconds = Computation.arithmetic(
+        value, .subtract, .int(Int64(DateText.referenceToUnix)))
+      return seconds.double.map(DateArithmetic.date) ?? .null
     default:
       guard let seconds = value.double else { return .null }
       return DateArithmetic.date(seconds - Double(DateText.referenceToUnix))
@@ -84,6 +89,16 @@ struct DateArithmetic {
   static func date(_ interval: Double) -> DocumentValue {
     guard DateText.storable.contains(interval) else { return .null }
     return .date(Date(timeIntervalSinceReferenceDate: interval))
+  }
+
+  /// Adds to the shortest decimal form of a date: a sum of doubles has another fraction where it has fewer digits.
+  private static func date(_ interval: Double, plus seconds: Int) -> DocumentValue {
+    let digits = DateText.shortest(interval)
+    guard digits.isExact else { return date(interval + Double(seconds)) }
+    return date(
+      DateText.join(
+        Double(digits.seconds + seconds - DateText.referenceToUnix),
+        Double(digits.nanoseconds) / 1e9))
   }
 
   /// The date in seconds since 1970, and the day and second in local time.
@@ -111,10 +126,10 @@ struct DateArithmetic {
     // Beyond this, every result is outside the years that can be stored.
     guard count.magnitude < 1 << 40, let (seconds, day, second) = local(date) else { return .null }
     let interval = date.timeIntervalSinceReferenceDate
-    if let length = unit.seconds { return Self.date(interval + Double(Int(count) * length)) }
+    if let length = unit.seconds { return Self.date(interval, plus: Int(count) * length) }
     let added = unit.adding(Int(count), toDay: day)
     guard added.magnitude < 1 << 40 else { return .null }
-    return Self.date(interval + Double(zone.seconds(ofLocal: added * 86_400 + second) - seconds))
+    return Self.date(interval, plus: zone.seconds(ofLocal: added * 86_400 + second) - seconds)
   }
 
   /// Returns the number of unit boundaries after the first date and not after the second one, negative if the second

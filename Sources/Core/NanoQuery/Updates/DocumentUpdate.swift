@@ -13,7 +13,10 @@ package struct DocumentUpdate {
   /// - Throws: ``StoreError/Code/invalidArgument`` and others if the condition of a change is invalid.
   package init(_ changes: [FieldChange]) throws(StoreError) {
     for change in changes {
-      do throws(StoreError) { try change.operation.validateCondition() } catch {
+      do throws(StoreError) {
+        try change.operation.validateCondition()
+        try change.refuseRowID()
+      } catch {
         throw error.adding(.field, change.path.description)
       }
     }
@@ -47,6 +50,22 @@ package struct DocumentUpdate {
       guard try span.get() else { return false }
     }
     return true
+  }
+}
+
+extension FieldChange {
+  /// Setting the row ID has no effect, so that an object that was read can be passed to an update. Anything else would
+  /// lose the value.
+  fileprivate func refuseRowID() throws(StoreError) {
+    let rowID = FieldPath(components: [DocumentObject.rowIDName])
+    switch operation {
+    case .set, .setOnInsert: return
+    case .rename(let target) where target == rowID: break
+    default: guard path == rowID else { return }
+    }
+    throw StoreError(
+      .invalidArgument, "An update cannot change the row ID of a document",
+      [.hint: "use another name for the field"])
   }
 }
 

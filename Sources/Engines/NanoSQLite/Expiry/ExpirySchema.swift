@@ -103,7 +103,7 @@ struct ExpirySchema {
 
   /// The condition for a row of the collection's table that has not expired at a time.
   func isVisible(_ time: String) -> String {
-    "NOT EXISTS (SELECT 1 FROM \(expirations) AS e WHERE e.id = \(table).id AND e.expires <= \(time))"
+    "NOT EXISTS (SELECT 1 FROM \(expirations) AS nano_e WHERE nano_e.id = \(table).id AND nano_e.expires <= \(time))"
   }
 
   /// Whether any document has expired at the time `?`.

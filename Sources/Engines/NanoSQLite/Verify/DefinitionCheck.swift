@@ -59,6 +59,18 @@ struct DefinitionCheck {
     return problems + stray(found)
   }
 
+  /// Replaces triggers that differ, for example because an earlier version of the library wrote them. Does not add
+  /// missing ones, without which something may have been left undone.
+  func renewTriggers() throws {
+    let found = Dictionary(grouping: try Self.definitions(connection), by: \.folded)
+    for (_, definition) in try expectedDefinitions().0 where definition.type == "trigger" {
+      let former = found[definition.folded]?.first { $0.type == definition.type }
+      guard let former, former != definition else { continue }
+      try connection.execute(
+        "DROP TRIGGER main.\(SQLName.quoted(former.name)); \(definition.sql)")
+    }
+  }
+
   /// Whether the collection check reports the missing definition too, or it was dropped with its table.
   private func isReportedElsewhere(
     _ definition: Definition, _ owner: String, _ found: [ExactName: [Definition]]

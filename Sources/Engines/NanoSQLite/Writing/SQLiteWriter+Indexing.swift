@@ -57,6 +57,7 @@ extension SQLiteWriter {
           try report(1)
         }
       }
+      try DefinitionCheck(connection, collections: [name]).renewTriggers()
       try nextGeneration(name)
     }
   }

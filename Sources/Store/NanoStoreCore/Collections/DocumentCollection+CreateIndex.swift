@@ -140,17 +140,18 @@ extension DocumentCollection {
 
   /// Builds an index in steps if the engine has no other way.
   private func build(_ index: IndexDefinition) throws {
-    try store.outsideTransaction { engine in
-      guard try !engine.createIndexConcurrently(index, in: name, Interruption.current) else {
-        return
-      }
-      var isComplete = try engine.write(Interruption.current) { writer in
-        try store.removingSweptReferences(writer) { try $0.beginIndex(index, in: name) }
-      }
-      while !isComplete {
-        isComplete = try engine.write(Interruption.current) {
-          try $0.continueIndex(index.name, in: name, documents: Self.documentsPerStep)
-        }
+    // Without waiting for queued calls, as documented.
+    try store.flush()
+    let engine = try store.engine()
+    guard try !engine.createIndexConcurrently(index, in: name, Interruption.current) else {
+      return
+    }
+    var isComplete = try engine.write(Interruption.current) { writer in
+      try store.removingSweptReferences(writer) { try $0.beginIndex(index, in: name) }
+    }
+    while !isComplete {
+      isComplete = try engine.write(Interruption.current) {
+        try $0.continueIndex(index.name, in: name, documents: Self.documentsPerStep)
       }
     }
   }

@@ -54,7 +54,8 @@ extension DocumentCollection {
     try await onReader { try self.indexing() }
   }
 
-  /// Rebuilds every index, for example after damage or after many writes by other programs.
+  /// Rebuilds every index, for example after damage or after many writes by other programs. In a file, also replaces
+  /// triggers of the collection that differ from those that the store would create, as ``Store/verify()-()`` reports.
   ///
   /// - Parameter progress: As in ``setIndexing(_:progress:)-(_,((Double)->Void)?)``.
   /// - Throws: ``StoreError/Code/uniqueViolation`` if another program dropped a unique index and

@@ -10,8 +10,8 @@ extension Store {
   /// let (people, count) = try store.read { (try people.fetch(), try people.count()) }
   /// ```
   ///
-  /// Writing inside the block throws ``StoreError/Code/readOnly``. A task started by the block is
-  /// not part of it.
+  /// Writing inside the block throws ``StoreError/Code/readOnly``. A block inside a `write` block is a part of that, and may
+  /// write. A task started by the block is not part of it.
   public func read<Result>(_ work: () throws -> Result) throws -> Result {
     try read(.snapshot, work)
   }
