@@ -42,6 +42,9 @@ struct PostgresFailure: Error {
   var isMissingObject: Bool { ["42P01", "42703", "42883", "3F000"].contains(state) }
 
   static let uniqueViolation = "23505"
+  /// A transaction that cannot be serialized with another one.
+  static let conflict = PostgresFailure(
+    state: "40001", message: "what a rolled-back block has read was changed")
   static let missingStatement = "26000"
   static let deadlock = "40P01"
   static let syntaxError = "42601"

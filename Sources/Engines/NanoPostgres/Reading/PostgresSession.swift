@@ -39,6 +39,8 @@ final class PostgresSession {
   private var cursors = 0
   /// Statements whose results are known, to send with the next ones.
   private var queue: [PostgresStatement] = []
+  /// Whether the connection may hold locks beyond the transaction. It is not used again then.
+  var holdsLocks = false
   /// The failure after which the transaction can only be rolled back.
   private(set) var failure: PostgresFailure?
 
@@ -80,6 +82,12 @@ final class PostgresSession {
 
   /// Queues a statement whose result is known. A failure is that of the next statement, or of the commit.
   func enqueue(_ statement: PostgresStatement) { queue.append(statement) }
+
+  /// Makes the transaction one that can only be rolled back.
+  func fail(_ failure: PostgresFailure) -> PostgresFailure {
+    self.failure = failure
+    return failure
+  }
 
   private func keepingFailure<Result>(_ work: () throws -> Result) throws -> Result {
     do {
@@ -192,6 +200,9 @@ final class PostgresSession {
     self.connection = nil
     hasBegun = false
     failure = nil
+    // The pool closes a connection with a transaction.
+    if holdsLocks { connection.hasTransaction = true }
+    holdsLocks = false
     pool.putBack(connection)
   }
 

@@ -42,6 +42,25 @@ struct PostgresLocks: Sendable {
     PostgresStatement("SELECT pg_advisory_xact_lock_shared($1)", [.int(number)])
   }
 
+  /// Acquires locks for the session as well, which ``release(_:isShared:)`` ends.
+  static func acquireForSession(_ numbers: [Int64]) -> PostgresStatement {
+    PostgresStatement(
+      "SELECT pg_advisory_lock(n), pg_advisory_xact_lock(n) FROM unnest($1::bigint[]) AS n",
+      [.ints(numbers)])
+  }
+
+  static func shareForSession(_ number: Int64) -> PostgresStatement {
+    PostgresStatement(
+      "SELECT pg_advisory_lock_shared($1), pg_advisory_xact_lock_shared($1)", [.int(number)])
+  }
+
+  /// Releases locks of the session, each as often as it was acquired.
+  static func release(_ numbers: [Int64], isShared: Bool) -> PostgresStatement {
+    PostgresStatement(
+      "SELECT pg_advisory_unlock\(isShared ? "_shared" : "")(n) FROM unnest($1::bigint[]) AS n",
+      [.ints(numbers)])
+  }
+
   /// The number of keys that one transaction locks, beyond which it locks the collection: the server has space for a
   /// few thousand locks of all transactions (`max_locks_per_transaction`).
   static let maximumKeys = 1_000

@@ -41,7 +41,7 @@ extension PostgresWriter {
 
   /// Keeps other transactions from creating a collection that does not exist. Returns it if another one has created it.
   private func missing(_ name: String) throws -> WriterTable? {
-    _ = try session.run(PostgresLocks.acquire([core.locks.collection(name.folded)]))
+    _ = try session.run(acquire([core.locks.collection(name.folded)]))
     return try table(name, isWhole: true)
   }
 

@@ -143,7 +143,9 @@ extension PostgresWriter {
     for row in 0..<found.count {
       let document = found.withDocument(row, use.collection.incarnation) { KnownDocument($0) }
       if let key = document.key { missing.remove(key) }
-      if !expired.contains(document.rowID) { table.known.note(document) }
+      guard !expired.contains(document.rowID) else { continue }
+      table.known.note(document)
+      noteRead(document, table)
     }
     for key in missing { table.known.noteMissing(key) }
     guard use.reservesRowIDs else { return }

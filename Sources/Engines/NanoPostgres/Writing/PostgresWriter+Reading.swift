@@ -87,7 +87,10 @@ extension PostgresWriter {
 
   private func note(_ found: PostgresResult, _ table: WriterTable) -> KnownDocument {
     let document = found.withDocument(0, table.collection.incarnation) { KnownDocument($0) }
-    if isSerializable { table.known.note(document) }
+    if isSerializable {
+      table.known.note(document)
+      noteRead(document, table)
+    }
     return document
   }
 }

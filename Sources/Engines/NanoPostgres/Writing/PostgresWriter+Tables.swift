@@ -26,7 +26,7 @@ extension PostgresWriter {
     }
     let lock = core.locks.collection(folded)
     let row = try session.run([
-      isWhole ? PostgresLocks.acquire([lock]) : PostgresLocks.share(lock), core.loader.row(folded),
+      isWhole ? acquire([lock]) : share(lock), core.loader.row(folded),
     ])[1]
     guard row.count > 0 else {
       absent.insert(folded)
@@ -57,7 +57,7 @@ extension PostgresWriter {
     guard !table.isWhole else { return }
     let folded = table.collection.folded
     let results = try session.run([
-      PostgresLocks.acquire([core.locks.collection(folded)]), core.loader.row(folded),
+      acquire([core.locks.collection(folded)]), core.loader.row(folded),
     ])
     table.noteWhole()
     if !table.collection.isCurrent(results[1]) { try reloadPaths(table) }
@@ -85,7 +85,7 @@ extension PostgresWriter {
     table.lockedKeys.formUnion(new)
     // All transactions acquire them in the same order.
     let numbers = Set(new.map { core.locks.key($0, of: table.collection.folded) })
-    return [PostgresLocks.acquire(numbers.sorted())]
+    return [acquire(numbers.sorted())]
   }
 
   /// Locks a collection as ``table(_:isWhole:)`` does, and creates it if it does not exist.

@@ -18,9 +18,9 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   /// The names of collections dropped in this transaction.
   var dropped: [ExactName: String] = [:]
   var expiry = ExpiryLog()
-  private var savepoints = 0
+  var savepoints = SavepointLog()
   private(set) var hasWritten = false
-  private var holdsMetadata = false
+  var holdsMetadata = false
   /// Whether the tables of attachments exist, as far as the transaction knows.
   var knowsBlobTables = false
   /// Whether a user-supplied statement may have changed anything.
@@ -117,7 +117,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   private func lockMetadata() throws {
     guard !holdsMetadata else { return }
     lockFirst([core.locks.metadata])
-    _ = try session.run(PostgresLocks.acquire([core.locks.metadata]))
+    _ = try session.run(acquire([core.locks.metadata]))
     holdsMetadata = true
   }
 
@@ -181,38 +181,4 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     redefined.insert(folded)
   }
   func noteRedefined(_ folded: ExactName) { redefined.insert(folded) }
-
-  func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
-    savepoints += 1
-    defer { savepoints -= 1 }
-    let name = "nano_\(savepoints)"
-    // Paths recorded before the savepoint survive its rollback.
-    var statements = tables.values.flatMap(pendingPaths)
-    statements.append(PostgresStatement("SAVEPOINT \(name)"))
-    _ = try session.run(statements)
-    let states = tables.mapValues { ($0, $0.savepointState) }
-    let (wasDropped, wasAbsent, held) = (dropped, absent, holdsMetadata)
-    let swept = expiry.swept
-    do {
-      let result = try work()
-      if let failure = session.failure { throw failure.error() }
-      _ = try session.run(PostgresStatement("RELEASE SAVEPOINT \(name)"))
-      return result
-    } catch {
-      try session.rollBack(to: name)
-      (dropped, absent, holdsMetadata) = (wasDropped, wasAbsent, held)
-      expiry.swept = swept
-      knowsBlobTables = false
-      for folded in tables.keys where states[folded] == nil { core.cache.invalidate(folded) }
-      tables = states.mapValues { $0.0 }
-      for (table, state) in states.values {
-        table.restore(state)
-        // The rollback may include paths and definitions.
-        core.cache.invalidate(table.collection.folded)
-        try reload(table)
-        table.paths = table.collection.paths.copy()
-      }
-      throw error
-    }
-  }
 }

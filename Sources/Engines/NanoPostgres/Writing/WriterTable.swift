@@ -61,6 +61,9 @@ final class WriterTable {
     if (rows?.count ?? 0) > Commit.maximumRows { rows = nil }
   }
 
+  /// Whether the transaction is known not to have written a document.
+  func hasNotWritten(_ rowID: Int64) -> Bool { rows.map { $0[rowID] == nil } ?? false }
+
   /// Records that any document may have changed.
   func noteAll() {
     hasNewDocuments = true
