@@ -2,6 +2,7 @@
 
 import NanoStoreModels
 import NanoTestSupport
+import NanoTesting
 import Testing
 
 @MainActor
@@ -94,6 +95,94 @@ struct UndoOfOthersTests {
     #expect(song.title == "b")
     #expect(try context.redo())
     #expect(song.title == "1")
+  }
+}
+
+@MainActor
+@Suite("Undo of objects that nobody else changes")
+struct UndoAloneTests {
+  @Test(
+    "Deletions and insertions that are undone, redone and saved any number of times are no conflicts"
+  )
+  func cycles() throws {
+    for seed in 0..<60 as Range<UInt64> {
+      var random = SplitMix(seed: seed)
+      let store = try anyStore()
+      let context = ObjectContext(store, isLive: false)
+      if seed % 2 == 0 { try context.insert(Song("first")) }
+      for step in 0..<40 {
+        let songs = try context.all(Song.self)
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0: try context.insert(Song("\(step)"))
+        case 1, 2: songs.randomElement(using: &random)?.seconds = step
+        case 3: if let song = songs.randomElement(using: &random) { try context.delete(song) }
+        case 4, 5: try context.undo()
+        case 6: try context.redo()
+        default: try context.save()
+        }
+      }
+      #expect(throws: Never.self, "seed \(seed)") { try context.save() }
+    }
+  }
+
+  @Test("A document of another program can be deleted, restored and deleted again")
+  func foreign() throws {
+    var configuration = SQLiteConfiguration()
+    configuration.allowsInternalWrites = true
+    let store = try Store(.memory, engine: configuration)
+    let context = ObjectContext(store, isLive: false)
+    try context.insert(Song("a"))
+    try context.save()
+    try store.execute("UPDATE Song SET revision = NULL")
+    context.refreshAll()
+    try context.delete(try #require(context.all(Song.self).first))
+    try context.save()
+    try context.undo()
+    try context.save()
+    try context.redo()
+    try context.save()
+    #expect(try store["Song"].count() == 0)
+  }
+
+  @Test("A deletion that is redone is based on what undo has restored")
+  func redoneDeletion() throws {
+    let store = try anyStore()
+    let context = ObjectContext(store, isLive: false)
+    let song = try context.insert(Song("a"))
+    try context.save()
+    try context.delete(song)
+    try store["Song"].find().update(.set("seconds", 5))
+    try context.undo()
+    #expect(song.seconds == 5)
+    try context.redo()
+    try context.save()
+    #expect(try store["Song"].count() == 0)
+  }
+
+  @Test(
+    "What was read in a rolled-back block does not overwrite a commit with the same revision",
+    arguments: [false, true])
+  func rolledBack(_ undoes: Bool) throws {
+    struct Failed: Error {}
+    let store = try anyStore()
+    let context = ObjectContext(store, isLive: false)
+    try context.insert(Song("a"))
+    try context.save()
+    context.refreshAll()
+    var song: Song?
+    #expect(throws: Failed.self) {
+      try store.write {
+        try store["Song"].find().update(.set("title", "uncommitted"))
+        song = try context.all(Song.self).first
+        song?.seconds = 1
+        throw Failed()
+      }
+    }
+    try store["Song"].find().update(.set("title", "committed"))
+    if undoes { try context.undo() }
+    #expect(throws: ObjectConflictError.self) { try context.save() }
+    #expect(try store["Song"].find().first()?["title"] == "committed")
+    #expect(song != nil)
   }
 }
 

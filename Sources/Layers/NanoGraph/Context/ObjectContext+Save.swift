@@ -113,13 +113,17 @@ extension ObjectContext {
       var new: [any GraphObject] = []
       var foreignTable: ObjectTable?
       relationship.forEachResolved(of: object) { target in
+        // It may have been added after its deletion was saved.
+        if target._$object.isDeleted,
+          target._$object.table == nil || target._$object.flags.contains(.removed)
+        {
+          restoredReferenceToDeleted = true
+        }
         if let targetTable = target._$object.table {
           if targetTable.context !== self { foreignTable = targetTable }
         } else if !target._$object.isDeleted {
           new.append(target)
         }
-        // It may have been added after its deletion was saved.
-        if target._$object.isDeleted { restoredReferenceToDeleted = true }
       }
       if let foreignTable {
         throw Self.otherContext(foreignTable.documents.name).adding(.field, relationship.name)
@@ -245,5 +249,6 @@ extension ObjectTable {
     removed = []
     formerNew = [:]
     ownRevisions = [:]
+    rolledBackContent = [:]
   }
 }

@@ -51,7 +51,7 @@ extension ObjectContext {
         // A class received its first new object in the meantime.
         continue
       }
-      if try await run(suspended) { return }
+      if try await run(suspended, rollbacks) { return }
     }
   }
 
@@ -60,9 +60,10 @@ extension ObjectContext {
 
   /// Runs the transaction of a save.
   ///
+  /// - Parameter rollbacks: The number of rollbacks when the save was called.
   /// - Returns: False if the save must be prepared again.
   private func run(
-    _ suspended: SuspendedSave, isolation: isolated (any Actor)? = #isolation
+    _ suspended: SuspendedSave, _ rollbacks: Int, isolation: isolated (any Actor)? = #isolation
   ) async throws -> Bool {
     let (store, plan, progress) = (store, suspended.plan, suspended.progress)
     let collections = collectionsToSave
@@ -91,6 +92,7 @@ extension ObjectContext {
     guard let failure else { return true }
     guard failure is SavePlan.Outdated else { throw failure }
     if progress.isWithdrawn { return false }
+    if rollbackCount != rollbacks { return true }
     // Resolves the conflict by the policy, whose closure belongs to the actor.
     try saveBlocking()
     return true

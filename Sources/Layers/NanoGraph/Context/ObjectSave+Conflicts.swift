@@ -40,7 +40,10 @@ extension ObjectSave {
 
   /// Calls the closure of a policy, which cannot change objects: some of them are written already.
   private func withoutChanges<Result>(_ work: () throws -> Result) throws -> Result {
-    for table in context.allTables { table.watchUnsaved() }
+    if !isWatching {
+      for table in context.allTables { table.watchUnsaved() }
+      isWatching = true
+    }
     let before = context.changeCount
     let result = try work()
     guard context.changeCount == before else { throw Self.changedDuringSave }

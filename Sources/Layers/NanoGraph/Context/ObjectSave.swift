@@ -22,6 +22,8 @@ final class ObjectSave {
   /// Objects that are kept although the context deleted them.
   private(set) var kept: Set<ObjectIdentifier> = []
   var references = RemovedReferences()
+  /// Whether the context is notified of the next change of each unsaved object.
+  var isWatching = false
   /// What the save deletes.
   private(set) var deletedIDs = DeletedIDs([])
   /// The objects whose documents the save has deleted and others had not.
@@ -55,6 +57,7 @@ final class ObjectSave {
       try context.insertReachable()
       tables = context.allTables
       for table in tables where !table.counts.isEmpty { try table.prepare() }
+      isWatching = false
     }
     for table in tables {
       for object in table.deleted where kept.contains(ObjectIdentifier(object)) {

@@ -143,6 +143,12 @@ extension ObjectTable {
       reinsert(object)
     } else if isChanged || stored?.revision != object._$object.revision {
       makeFault(object)
+      // On which redoing the deletion is based.
+      if let revision = stored?.revision {
+        object._$object.revision = revision
+      } else {
+        try loadContent(of: object)
+      }
     }
   }
 

@@ -89,6 +89,7 @@ extension ObjectTable {
     {
       // The save compares the content: it is a conflict unless the block had read what is still stored.
       object._$object.revision = content.hash
+      if context.undoLog.isEnabled { rolledBackContent[rowID] = (content.known, content.hash) }
     }
   }
 

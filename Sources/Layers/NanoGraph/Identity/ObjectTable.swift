@@ -52,6 +52,8 @@ final class ObjectTable {
   @usableFromInline var removed: Set<Int64> = []
   /// The revisions of the objects that this context has saved more than once, for undo to detect changes by others.
   var ownRevisions: [Int64: OwnRevisions] = [:]
+  /// What changed objects had read in write blocks that were rolled back, by row ID: another commit can have the revision.
+  var rolledBackContent: [Int64: (revision: Int64, hash: Int64)] = [:]
   /// The most recently resolved list: accessing two of its objects suggests that the others follow.
   var neighbors = Neighbors()
   /// The relationship whose related objects were accessed last, by the property's key path.

@@ -10,15 +10,19 @@ struct OwnRevisions {
   private var origin: Int64
   private var first: Int64
   private(set) var last: Int64
+  /// Those before the document was deleted and inserted again, which gives it an arbitrary revision.
+  private var earlier: [(first: Int64, last: Int64)] = []
 
   init(from origin: Int64, to last: Int64) {
     (self.origin, first, self.last) = (origin, last, last)
   }
 
-  /// Notes a save by the context.
+  /// Notes a save by the context, or with ``LoadedContent/unknown`` that it has inserted the document again.
   mutating func note(from former: Int64, to revision: Int64) {
-    // A document that is inserted again after its deletion, which ``origin`` and the others precede.
-    if former == last || former == LoadedContent.unknown {
+    if former == LoadedContent.unknown {
+      earlier.append((first, last))
+      (first, last) = (revision, revision)
+    } else if former == last {
       last = revision
     } else {
       self = OwnRevisions(from: former, to: revision)
@@ -26,12 +30,14 @@ struct OwnRevisions {
   }
 
   /// Shifts the last revision, after the documents of a collection were all given later ones.
-  mutating func raise(by difference: Int64) { last += difference }
+  mutating func raise(by difference: Int64) { if last > 0 { last += difference } }
 
   func contains(_ revision: Int64) -> Bool {
     if revision == origin || revision >= first && revision <= last { return true }
+    if earlier.contains(where: { revision >= $0.first && revision <= $0.last }) { return true }
     // A new object, whose document got the first revision.
-    return revision == LoadedContent.unknown && (origin == 1 || first == 1)
+    let start = earlier.first?.first ?? first
+    return revision == LoadedContent.unknown && (origin == 1 || start == 1)
   }
 }
 
@@ -49,7 +55,7 @@ extension ObjectTable {
   func noteOwnDeletion(of object: any GraphObject) {
     let (_, id, revision) = object._$object.stored
     removed.insert(id)
-    if revision > 0 {
+    if revision > 0 || LoadedContent.isHash(revision) {
       noteOwnSave(id, from: revision, to: revision)
     } else {
       ownRevisions[id] = nil
@@ -69,7 +75,9 @@ extension ObjectTable {
   func setRevisionForUndo(of object: any GraphObject, base: Int64) {
     let (flags, id, _) = object._$object.stored
     guard !flags.contains(.inserted) else { return }
-    if let own = ownRevisions[id] {
+    if let rolledBack = rolledBackContent[id], rolledBack.revision == base {
+      object._$object.revision = rolledBack.hash
+    } else if let own = ownRevisions[id] {
       // Not unknown content, which never conflicts.
       let foreign = base == LoadedContent.unknown ? LoadedContent.missing : base
       object._$object.revision = own.contains(base) ? own.last : foreign
@@ -84,9 +92,11 @@ extension ObjectTable {
     guard difference != 0 else { return }
     var raised: Set<Int64> = []
     for object in allLive() where object._$object.revision > 0 {
-      let (_, id, revision) = object._$object.stored
+      let (flags, id, revision) = object._$object.stored
       object._$object.revision += difference
-      guard context.undoLog.isEnabled, ownRevisions[id]?.last != revision else { continue }
+      guard context.undoLog.isEnabled, !flags.contains(.fault),
+        ownRevisions[id]?.contains(revision) != true
+      else { continue }
       ownRevisions[id] = OwnRevisions(from: revision, to: revision + difference)
       raised.insert(id)
     }
