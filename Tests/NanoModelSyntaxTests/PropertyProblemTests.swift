@@ -321,11 +321,25 @@ struct PropertyProblemTests {
     "An id that is the key, is marked as a field, or has a different type is not a problem",
     arguments: [
       "@Model struct Person: Identifiable { var id = UUID() }",
+      "@Model struct Person: Identifiable { @Field var id: UUID }",
       "@Model struct Person { @Field var id: UUID }", "@Model struct Person { @Key var id: UUID }",
       "@Model struct Person { @Key var name: String; var id: UUID }",
       "@Model struct Person { var id: Double }",
     ])
   func otherID(declaration: String) { expectNoProblem(declaration) }
+
+  @Test(
+    "The id of an Identifiable type that has a field name is not its key, of which a warning informs"
+  )
+  func namedID() {
+    expectProblem(
+      "@Model struct Person: Identifiable { @Field(\"personID\") →var id: String }",
+      "'id' is a regular field because of its field name, so saving a value twice creates two documents; mark it with '@Key' to make it the key",
+      fixes: [
+        "add '@Key'":
+          "@Model struct Person: Identifiable { @Key @Field(\"personID\") var id: String }"
+      ])
+  }
 
   @Test(
     "A static member of another type than the protocol requires would be ignored",
@@ -356,7 +370,9 @@ struct PropertyProblemTests {
       "static let upgrades = [ModelUpgrade(from: 1) { _ in }]",
       "static var upgrades: [ModelUpgrade] { [] }",
       "static let indexes: [ModelIndex<Person>] = [.unique(\\.name)]",
-      "static let indexes = makeIndexes()",
+      "static let indexes = makeIndexes()", "static let indexes: ModelIndexList = []",
+      "static let upgrades = ModelUpgradeFactory.all()",
+      "static let expirationRule = Optional(rule)",
       "static let expirationRule: ExpirationRule? = .after(.seconds(1))",
     ])
   func usedMember(member: String) {

@@ -34,11 +34,6 @@ private enum Grade: String, Codable { case good, bad }
   var value = 1
 }
 
-@Model private struct Tool: Identifiable {
-  @Field("toolID") var id: String
-  var price = 0
-}
-
 @Suite("Conditions mean what they mean in Swift")
 struct SwiftMeaningTests {
   private let samples: ModelCollection<Sample>
@@ -138,13 +133,5 @@ struct SwiftMeaningTests {
       try samples.documents.store[IndexedKey.self].insert(IndexedKey(id: "a"))
     }
     #expect(error?.code == .unsupported)
-  }
-
-  @Test("The id of an Identifiable model is its key, also with a field name")
-  func namedID() throws {
-    let tools = samples.documents.store[Tool.self]
-    try tools.save(Tool(id: "saw", price: 1))
-    try tools.save(Tool(id: "saw", price: 2))
-    #expect(try tools.count() == 1 && tools.get("saw")?.price == 2)
   }
 }

@@ -20,17 +20,29 @@ struct IdentityCheck {
       let index = properties.firstIndex(where: { $0.name == "id" && $0.relationship == nil })
     else { return properties }
     var properties = properties
+    guard !properties[index].isMarked("Field") else {
+      if isIdentifiable, hasFieldName(properties[index]), let variable = variable(named: "id") {
+        problems.add(
+          .warning, variable.bindingSpecifier,
+          "'id' is a regular field because of its field name, so saving a value twice creates two documents; mark it with '@Key' to make it the key",
+          fixes: [.attribute("Key", variable)])
+      }
+      return properties
+    }
     if isIdentifiable {
       properties[index].isIdentity = true
-    } else if !properties[index].isMarked("Field"), looksLikeKey(properties[index]),
-      let variable = variable(named: "id")
-    {
+    } else if looksLikeKey(properties[index]), let variable = variable(named: "id") {
       problems.add(
         .warning, variable.bindingSpecifier,
         "'id' is a regular field, so saving a value twice creates two documents; mark it with '@Key' to make it the key, or with '@Field' to silence this warning",
         fixes: [.attribute("Key", variable)])
     }
     return properties
+  }
+
+  /// Whether `@Field` has arguments, and not only states that the property is a field.
+  private func hasFieldName(_ property: StoredProperty) -> Bool {
+    property.marks.contains { $0.shortName == "Field" && $0.arguments != nil }
   }
 
   private var isIdentifiable: Bool {

@@ -120,17 +120,19 @@ struct MemberNameChecks {
     of binding: PatternBindingSyntax, _ token: TokenSyntax, _ problems: inout Problems
   ) {
     guard let type = Self.declared[token.text.trimmingBackticks] else { return }
-    let written = binding.typeAnnotation?.type.trimmedDescription
-    let isWrong: Bool
-    if type.hasSuffix("?") {
-      isWrong = written.map { !$0.hasSuffix("?") && !$0.contains("Optional<") } ?? true
-    } else {
-      let call = binding.initializer?.value.as(FunctionCallExprSyntax.self)
-      let found = written ?? call?.calledExpression.trimmedDescription ?? ""
-      isWrong =
-        found.hasSuffix("?")
-        || ["ModelUpgrade", "ModelIndex", "NanoStoreModels.Model"].contains { found.hasPrefix($0) }
-    }
+    let isOptional = type.hasSuffix("?")
+    let written =
+      binding.typeAnnotation?.type.trimmedDescription
+      ?? binding.initializer?.value.trimmedDescription ?? ""
+    let module = "NanoStoreModels."
+    let found = written.hasPrefix(module) ? written.dropFirst(module.count) : written[...]
+    let name = found.prefix { $0.isLetter }
+    let next = found.dropFirst(name.count).first
+    let isElement =
+      ["ModelUpgrade", "ModelIndex", "ExpirationRule"].contains(name)
+      && (next.map { "(<.".contains($0) || !isOptional && $0 == "?" } ?? true)
+    let isWrong =
+      isElement || !isOptional && binding.typeAnnotation != nil && written.hasSuffix("?")
     guard isWrong else { return }
     problems.add(
       .error, token, "'\(token.text)' must have the type '\(type)', or it is not used")
