@@ -2,8 +2,8 @@
 """The graph of a document and its references."""
 
 from harness import Trial, check
+from keys import Keys
 from screens import at
-from selenium.webdriver.common.keys import Keys
 
 
 def family(trial: Trial) -> str:

@@ -2,8 +2,8 @@
 """Everything works from the keyboard."""
 
 from harness import Trial, check
+from keys import Keys
 from screens import at, rows
-from selenium.webdriver.common.keys import Keys
 
 
 @check()

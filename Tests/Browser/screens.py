@@ -4,7 +4,7 @@
 from urllib.parse import quote
 
 from harness import Trial, check
-from selenium.webdriver.common.keys import Keys
+from keys import Keys
 
 
 def at(screen: str, **parameters: str) -> str:

@@ -5,8 +5,8 @@ import json
 import sqlite3
 
 from harness import Trial, check
+from keys import Keys
 from screens import at, rows
-from selenium.webdriver.common.keys import Keys
 
 
 def edit(trial: Trial, change: "tuple[str, str]") -> None:
