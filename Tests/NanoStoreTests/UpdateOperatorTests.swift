@@ -53,7 +53,8 @@ struct UpdateOperatorTests {
     let refused: [[FieldChange]] = [
       [.rename("views", to: "__rowid__")], [.rename("__rowid__", to: "b")],
       [.increment("__rowid__")],
-      [.remove("__rowid__")], [.append("__rowid__", 1)],
+      [.rename("views", to: "__rowid__.x")], [.set("__rowid__.x", 1)], [.remove("__rowid__")],
+      [.append("__rowid__", 1)],
     ]
     for changes in refused {
       let error = #expect(throws: StoreError.self) { try films.find().update(changes) }

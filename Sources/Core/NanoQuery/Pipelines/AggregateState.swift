@@ -103,10 +103,12 @@ struct Moments {
   private var squares = 0.0
   /// Whether the squares of finite numbers exceed the largest double.
   private var isTooLarge = false
+  private var isFinite = true
 
   mutating func add(_ number: Double) {
     count += 1
     let difference = number - mean
+    if !number.isFinite { isFinite = false }
     if number.isFinite, mean.isFinite, !difference.isFinite { isTooLarge = true }
     mean += difference / count
     squares += difference * (number - mean)
@@ -114,7 +116,9 @@ struct Moments {
 
   func variance(isSample: Bool) -> DocumentValue {
     let divisor = isSample ? count - 1 : count
-    return divisor < 1 ? .null : .double(isTooLarge ? .infinity : squares / divisor)
+    guard divisor >= 1 else { return .null }
+    if isTooLarge { return .double(isFinite ? .infinity : .nan) }
+    return .double(squares / divisor)
   }
 
   func deviation(isSample: Bool) -> DocumentValue {

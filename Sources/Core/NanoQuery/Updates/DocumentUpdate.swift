@@ -57,11 +57,12 @@ extension FieldChange {
   /// Setting the row ID has no effect, so that an object that was read can be passed to an update. Anything else would
   /// lose the value.
   fileprivate func refuseRowID() throws(StoreError) {
-    let rowID = FieldPath(components: [DocumentObject.rowIDName])
+    func isRowID(_ path: FieldPath) -> Bool { path.components.first == DocumentObject.rowIDName }
     switch operation {
-    case .set, .setOnInsert: return
-    case .rename(let target) where target == rowID: break
-    default: guard path == rowID else { return }
+    case .set where path.components.count == 1, .setOnInsert where path.components.count == 1:
+      return
+    case .rename(let target) where isRowID(target): break
+    default: guard isRowID(path) else { return }
     }
     throw StoreError(
       .invalidArgument, "An update cannot change the row ID of a document",

@@ -139,10 +139,10 @@ public final class LiveResults<Element>: Observable {
   /// ```
   ///
   /// It also works while paused, and resumes results that ended with their store. Inside a read block of the store, it
-  /// shows the state of the block.
+  /// shows the state of the block, and inside a write block, or one that sees buffered saves, what is committed.
   ///
-  /// - Throws: The errors of the query, such as ``StoreError/Code/closed``; ``StoreError/Code/invalidArgument`` inside a write
-  ///   block of a store that has a single connection. The elements remain, and the error is in ``error``.
+  /// - Throws: The errors of the query, such as ``StoreError/Code/closed``; ``StoreError/Code/invalidArgument`` inside a block
+  ///   with writes of a store in memory, or without a write-ahead log. The elements remain, and the error is in ``error``.
   public func load() throws {
     unsubscribe()
     let next = LiveSubscription(source.evaluator)

@@ -92,7 +92,8 @@ final class LiveSubscription: Sendable {
         }
         guard try evaluator.store.engine().capabilities.contains(.concurrentReads) else {
           throw StoreError(
-            .invalidArgument, "A live query cannot be evaluated in a write block of this store",
+            .invalidArgument,
+            "A live query cannot be evaluated in a block with writes of this store",
             [.hint: "load it outside of the block; it is evaluated again when the block has ended"])
         }
         return try evaluator.evaluateNow()
