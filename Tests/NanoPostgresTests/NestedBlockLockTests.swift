@@ -99,6 +99,43 @@ struct NestedBlockLockTests {
     }
   }
 
+  @Test("A block continues after a nested one that could not get a lock")
+  func notLocked() throws {
+    let (store, other) = try stores(.milliseconds(300))
+    try store.write { () throws -> Void in
+      try store["accounts"].update("a", .increment("v", by: 1))
+      let code = Faults.code {
+        try other.write { () throws -> Void in
+          try other["log"].save(["begun": true], key: "1")
+          let inner = Faults.code {
+            try other.write { () throws -> Void in _ = try other["accounts"].find("[v] > 0").count()
+            }
+          }
+          #expect(inner == .locked)
+          try other["log"].save(["failed": true], key: "2")
+        }
+      }
+      #expect(code == nil)
+    }
+    #expect(try other["log"].count() == 2)
+    #expect(try other["accounts"].get("a")?["v"] == 101)
+  }
+
+  @Test("Statements of the program in a nested block cause no false conflict")
+  func statements() throws {
+    let (store, _) = try stores(.seconds(5))
+    try store["accounts"].setChangeTracking(.on)
+    try store.write { () throws -> Void in
+      try? store.write { () throws -> Void in
+        try store.execute("UPDATE accounts SET type = 'x'")
+        _ = try store["accounts"].get("a")
+        throw Failed()
+      }
+      try store["accounts"].update("a", .increment("v", by: 1))
+    }
+    #expect(try store["accounts"].get("a")?["v"] == 101)
+  }
+
   /// Adds to what a nested block has read that then fails in the server.
   private func add(_ store: Store, whenRead: () -> Void) -> StoreError.Code? {
     let accounts = store["accounts"]

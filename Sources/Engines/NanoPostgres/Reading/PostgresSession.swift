@@ -177,7 +177,8 @@ final class PostgresSession {
   func end() {
     queue = []
     guard let connection else { return }
-    if hasBegun, !connection.isLost {
+    // Otherwise the connection is closed within the transaction, after which a pooler closes that to the server too.
+    if hasBegun, !connection.isLost, !holdsLocks {
       let isWriting = mode == .writing
       // In a failed transaction, the connection could not make room for a new prepared statement.
       connection.send([

@@ -54,6 +54,13 @@ struct PostgresLocks: Sendable {
       "SELECT pg_advisory_lock_shared($1), pg_advisory_xact_lock_shared($1)", [.int(number)])
   }
 
+  /// Acquires locks for the transaction unless that would take waiting, which it does not for locks of the session.
+  static func tryAgain(_ numbers: [Int64], isShared: Bool) -> PostgresStatement {
+    PostgresStatement(
+      "SELECT pg_try_advisory_xact_lock\(isShared ? "_shared" : "")(n) FROM unnest($1::bigint[]) AS n",
+      [.ints(numbers)])
+  }
+
   /// Releases locks of the session, each as often as it was acquired.
   static func release(_ numbers: [Int64], isShared: Bool) -> PostgresStatement {
     PostgresStatement(

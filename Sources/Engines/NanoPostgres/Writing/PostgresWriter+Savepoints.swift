@@ -12,6 +12,12 @@ import NanoEngine
 struct SavepointLog {
   /// The number of nested savepoints.
   fileprivate(set) var depth = 0
+  /// Whether a statement of the program may have changed documents, whose revisions are unknown then.
+  var mayHaveChanged = false
+  /// The number of locks of savepoints that were rolled back.
+  fileprivate var kept = 0
+  /// The number of locks that the savepoints of the transaction hold.
+  var count: Int { kept + locks.count }
   fileprivate var locks: [(number: Int64, isShared: Bool)] = []
   /// What was read and locked since the last savepoint.
   fileprivate var reads: [ExactName: Reads] = [:]
@@ -22,24 +28,24 @@ struct SavepointLog {
     var revisions: [Int64: Int64] = [:]
   }
 
-  fileprivate func numbers(isShared: Bool) -> [Int64] {
-    Set(locks.lazy.filter { $0.isShared == isShared }.map(\.number)).sorted()
-  }
-
-  /// Statements that acquire all locks for the transaction, which the session holds.
-  fileprivate var acquiringAgain: [PostgresStatement] {
-    let exclusive = numbers(isShared: false)
-    return (exclusive.isEmpty ? [] : [PostgresLocks.acquire(exclusive)])
-      + numbers(isShared: true).map { PostgresLocks.share($0) }
-  }
-
-  /// Statements that release them for the session.
-  fileprivate var releasing: [PostgresStatement] {
+  /// Statements for the locks from a position on, of each kind.
+  private func statements(
+    from start: Int = 0, _ make: ([Int64], _ isShared: Bool) -> PostgresStatement
+  ) -> [PostgresStatement] {
     [false, true].compactMap { isShared in
-      let numbers = locks.filter { $0.isShared == isShared }.map(\.number)
-      return numbers.isEmpty ? nil : PostgresLocks.release(numbers, isShared: isShared)
+      let numbers = locks[start...].filter { $0.isShared == isShared }.map(\.number)
+      return numbers.isEmpty ? nil : make(numbers, isShared)
     }
   }
+
+  /// Statements that acquire locks for the transaction, which the session holds. One that it does not hold, because
+  /// acquiring it failed, is left out.
+  fileprivate func acquiringAgain(from start: Int) -> [PostgresStatement] {
+    statements(from: start) { PostgresLocks.tryAgain(Array(Set($0)), isShared: $1) }
+  }
+
+  /// Statements that release all of them for the session.
+  fileprivate var releasing: [PostgresStatement] { statements(PostgresLocks.release) }
 }
 
 extension PostgresWriter {
@@ -62,7 +68,10 @@ extension PostgresWriter {
 
   /// Notes a document that was read and locked, unless the transaction has written it.
   func noteRead(_ document: KnownDocument, _ table: WriterTable) {
-    guard keepsLocks, !table.isWhole, table.hasNotWritten(document.rowID) else { return }
+    // A server with shards does not lock rows of all of them.
+    guard keepsLocks, !table.isWhole, !savepoints.mayHaveChanged,
+      table.hasNotWritten(document.rowID), table.collection.layout != .distributed
+    else { return }
     savepoints.reads[
       table.collection.folded, default: SavepointLog.Reads(collection: table.collection)
     ].revisions[document.rowID] = document.revision
@@ -70,7 +79,7 @@ extension PostgresWriter {
 
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
     savepoints.depth += 1
-    let outerReads = savepoints.reads
+    let (outerReads, firstLock) = (savepoints.reads, savepoints.locks.count)
     savepoints.reads = [:]
     defer {
       savepoints.depth -= 1
@@ -99,13 +108,14 @@ extension PostgresWriter {
       return result
     } catch {
       try session.rollBack(to: name)
+      let release = PostgresStatement("RELEASE SAVEPOINT \(name)")
       (dropped, absent, holdsMetadata) = (wasDropped, wasAbsent, held)
       expiry.swept = swept
       knowsBlobTables = false
       for folded in tables.keys where states[folded] == nil { core.cache.invalidate(folded) }
       tables = states.mapValues { $0.0 }
       for (table, state) in states.values { table.restore(state) }
-      try keepLocks()
+      try keepLocks(from: firstLock, after: release)
       for (table, _) in states.values {
         // The rollback may include paths and definitions.
         core.cache.invalidate(table.collection.folded)
@@ -119,10 +129,14 @@ extension PostgresWriter {
   /// Acquires the locks again that a rollback has released.
   ///
   /// - Throws: ``StoreError/Code/locked`` if another transaction has changed what the savepoint has read.
-  private func keepLocks() throws {
+  private func keepLocks(from firstLock: Int, after release: PostgresStatement) throws {
     guard isSerializable, !session.isLost else { return }
-    let locks = savepoints.acquiringAgain + (savepoints.depth == 1 ? savepoints.releasing : [])
-    if !locks.isEmpty { _ = try session.run(locks) }
+    // Ended, so that no later failure rolls back to it.
+    let locks =
+      [release] + savepoints.acquiringAgain(from: firstLock)
+      + (savepoints.depth == 1 ? savepoints.releasing : [])
+    _ = try session.run(locks)
+    if savepoints.depth == 1 { savepoints.kept += savepoints.locks.count }
     forgetLocks()
     for (_, reads) in savepoints.reads.sorted(by: { $0.key.text.isBefore($1.key.text) }) {
       let rows = reads.revisions
@@ -131,7 +145,10 @@ extension PostgresWriter {
           + PostgresSQL.hasRowID(in: rows.keys.sorted()) + " ORDER BY id FOR UPDATE").statement)
       let isSame =
         found.count == rows.count
-        && (0..<found.count).allSatisfy { rows[found.int($0, 0)] == found.optionalInt($0, 1) ?? 1 }
+        && (0..<found.count).allSatisfy { row in
+          // A trigger may have raised the revision that was read, which the rollback has restored.
+          rows[found.int(row, 0)].map { found.optionalInt(row, 1) ?? 1 <= $0 } ?? false
+        }
       guard isSame else { throw session.fail(.conflict).error() }
     }
   }

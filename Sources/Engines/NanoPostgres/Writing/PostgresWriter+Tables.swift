@@ -78,7 +78,7 @@ extension PostgresWriter {
     guard !table.isWhole else { return [] }
     let new = keys.filter { !table.lockedKeys.contains($0) }
     guard !new.isEmpty else { return [] }
-    guard table.lockedKeys.count + new.count <= PostgresLocks.maximumKeys else {
+    guard table.lockedKeys.count + savepoints.count + new.count <= PostgresLocks.maximumKeys else {
       try lockWhole(table)
       return []
     }

@@ -154,6 +154,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
 
   override func noteUserWrite(changesCollections: Bool) {
     hasWritten = true
+    savepoints.mayHaveChanged = true
     if changesCollections { ranUserWrite = true }
   }
 
