@@ -186,6 +186,40 @@ struct UndoAloneTests {
   }
 }
 
+extension UndoAloneTests {
+  private struct Failed: Error {}
+
+  @Test(
+    "After a block that was rolled back, changes that are saved and undone are no conflicts",
+    arguments: [false, true])
+  func afterRolledBackBlock(_ rollsBack: Bool) throws {
+    let store = try anyStore()
+    let context = ObjectContext(store, isLive: false)
+    try context.insert(Song("a"))
+    try context.save()
+    context.refreshAll()
+    var song: Song?
+    #expect(throws: Failed.self) {
+      try store.write { () throws -> Void in
+        song = try context.all(Song.self).first
+        song?.seconds = 1
+        throw Failed()
+      }
+    }
+    if rollsBack { context.rollback() } else { try context.save() }
+    song?.seconds = 2
+    try context.save()
+    try context.undo()
+    try context.save()
+    #expect(try store["Song"].find().first()?["seconds"] == (rollsBack ? 0 : 1))
+    if !rollsBack {
+      try context.undo()
+      try context.save()
+      #expect(try store["Song"].find().first()?["seconds"] == 0)
+    }
+  }
+}
+
 /// Changes objects when it is notified of a change.
 private final class Reaction: ObjectContextObserver {
   private let react: (any GraphObject) throws -> Void

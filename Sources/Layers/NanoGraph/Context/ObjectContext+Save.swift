@@ -236,6 +236,7 @@ extension ObjectTable {
       rowIDsOfInserted[index] = 0
     }
     let former = changed + deleted
+    rolledBackContent = [:]
     inserted = []
     changed = []
     deleted = []

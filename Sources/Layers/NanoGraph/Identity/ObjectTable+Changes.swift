@@ -147,7 +147,7 @@ extension ObjectTable {
       if let revision = stored?.revision {
         object._$object.revision = revision
       } else {
-        try loadContent(of: object)
+        try? loadContent(of: object)
       }
     }
   }

@@ -22,7 +22,7 @@ struct OwnRevisions {
     if former == LoadedContent.unknown {
       earlier.append((first, last))
       (first, last) = (revision, revision)
-    } else if former == last {
+    } else if former == last, last > 0 {
       last = revision
     } else {
       self = OwnRevisions(from: former, to: revision)
@@ -75,12 +75,14 @@ extension ObjectTable {
   func setRevisionForUndo(of object: any GraphObject, base: Int64) {
     let (flags, id, _) = object._$object.stored
     guard !flags.contains(.inserted) else { return }
-    if let rolledBack = rolledBackContent[id], rolledBack.revision == base {
-      object._$object.revision = rolledBack.hash
-    } else if let own = ownRevisions[id] {
+    let rolledBack = rolledBackContent[id].flatMap { $0.revision == base ? $0.hash : nil }
+    if let own = ownRevisions[id], own.contains(base) || rolledBack.map(own.contains) == true {
+      object._$object.revision = own.last
+    } else if let rolledBack {
+      object._$object.revision = rolledBack
+    } else if ownRevisions[id] != nil {
       // Not unknown content, which never conflicts.
-      let foreign = base == LoadedContent.unknown ? LoadedContent.missing : base
-      object._$object.revision = own.contains(base) ? own.last : foreign
+      object._$object.revision = base == LoadedContent.unknown ? LoadedContent.missing : base
     } else {
       object._$object.revision = base == LoadedContent.unknown ? Self.firstRevision : base
     }
