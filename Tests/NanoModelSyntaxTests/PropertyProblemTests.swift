@@ -371,7 +371,8 @@ struct PropertyProblemTests {
       "static var upgrades: [ModelUpgrade] { [] }",
       "static let indexes: [ModelIndex<Person>] = [.unique(\\.name)]",
       "static let indexes = makeIndexes()", "static let indexes: ModelIndexList = []",
-      "static let upgrades = ModelUpgradeFactory.all()",
+      "static let upgrades = ModelUpgradeFactory.all()", "static let upgrades = ModelUpgrade.all",
+      "static let indexes = ModelIndex<Person>.makeAll()",
       "static let expirationRule = Optional(rule)",
       "static let expirationRule: ExpirationRule? = .after(.seconds(1))",
     ])

@@ -21,7 +21,8 @@ struct IdentityCheck {
     else { return properties }
     var properties = properties
     guard !properties[index].isMarked("Field") else {
-      if isIdentifiable, hasFieldName(properties[index]), let variable = variable(named: "id") {
+      if isIdentifiable, properties[index].storedName != "id", let variable = variable(named: "id")
+      {
         problems.add(
           .warning, variable.bindingSpecifier,
           "'id' is a regular field because of its field name, so saving a value twice creates two documents; mark it with '@Key' to make it the key",
@@ -38,11 +39,6 @@ struct IdentityCheck {
         fixes: [.attribute("Key", variable)])
     }
     return properties
-  }
-
-  /// Whether `@Field` has arguments, and not only states that the property is a field.
-  private func hasFieldName(_ property: StoredProperty) -> Bool {
-    property.marks.contains { $0.shortName == "Field" && $0.arguments != nil }
   }
 
   private var isIdentifiable: Bool {

@@ -121,18 +121,21 @@ struct MemberNameChecks {
   ) {
     guard let type = Self.declared[token.text.trimmingBackticks] else { return }
     let isOptional = type.hasSuffix("?")
-    let written =
-      binding.typeAnnotation?.type.trimmedDescription
-      ?? binding.initializer?.value.trimmedDescription ?? ""
+    let annotation = binding.typeAnnotation?.type.trimmedDescription
+    let call = binding.initializer?.value.as(FunctionCallExprSyntax.self)
+    let written = annotation ?? call?.calledExpression.trimmedDescription ?? ""
     let module = "NanoStoreModels."
     let found = written.hasPrefix(module) ? written.dropFirst(module.count) : written[...]
     let name = found.prefix { $0.isLetter }
-    let next = found.dropFirst(name.count).first
-    let isElement =
-      ["ModelUpgrade", "ModelIndex", "ExpirationRule"].contains(name)
-      && (next.map { "(<.".contains($0) || !isOptional && $0 == "?" } ?? true)
-    let isWrong =
-      isElement || !isOptional && binding.typeAnnotation != nil && written.hasSuffix("?")
+    let rest = found.dropFirst(name.count)
+    // What the call of an initializer or a factory of the library returns, and the type without an array or optional.
+    let factories = [".init", ".unique", ".after", ".field"]
+    let isSingle =
+      rest.isEmpty || rest.hasPrefix("<") && rest.hasSuffix(">")
+      || annotation == nil && factories.contains { rest.hasSuffix($0) }
+      || !isOptional && rest.hasSuffix("?")
+    let isElement = ["ModelUpgrade", "ModelIndex", "ExpirationRule"].contains(name) && isSingle
+    let isWrong = isElement || !isOptional && annotation?.hasSuffix("?") == true
     guard isWrong else { return }
     problems.add(
       .error, token, "'\(token.text)' must have the type '\(type)', or it is not used")
