@@ -199,6 +199,8 @@ export function show(root, parameters, app) {
       close: () => change({ doc: undefined }),
       filter: (condition) => change({ where: state.condition ? `(${state.condition}) AND ${condition}` : condition, after: undefined }),
       changed: () => load({ keeps: true }),
+      // The report of the commit may arrive before the answer to the save, when the text is still being edited.
+      reopen: () => { if (state.loaded === rowID) open(rowID); },
       fieldOf,
     });
     mark(rowID);
