@@ -99,7 +99,7 @@ struct UndoOfOthersTests {
 }
 
 @MainActor
-@Suite("Undo of objects that nobody else changes")
+@Suite("Undo without other writers")
 struct UndoAloneTests {
   @Test(
     "Deletions and insertions that are undone, redone and saved any number of times are no conflicts"

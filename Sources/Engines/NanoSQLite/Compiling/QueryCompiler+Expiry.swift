@@ -12,9 +12,6 @@ extension QueryCompiler {
 
   /// Returns the same condition for a statement that reads a single row.
   func isVisible(at time: Int64) -> SQLFragment {
-    let expirations = ExpirySchema(metadata.table).expirations
-    return SQLFragment("NOT EXISTS (SELECT 1 FROM \(expirations) AS nano_e WHERE nano_e.id = ")
-      + SQLFragment("\(SQLName.quoted(metadata.table)).id AND nano_e.expires <= ")
-      + .parameter(.int(time)) + ")"
+    SQLFragment(ExpirySchema(metadata.table).isVisible("?"), [.int(time)])
   }
 }

@@ -60,7 +60,7 @@ extension ObjectSave {
         $0._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted])
       }
       try owners.load(clean.map { $0._$object.rowID })
-      try checkRule(relationship, of: clean, owners, targets)
+      try checkRule(relationship, of: clean, targets)
       for owner in alive where !owner._$object.isDeleted {
         _ = relationship.targets(of: owner, in: context)
         removeDeleted(from: owner, relationship, owners)
@@ -72,8 +72,7 @@ extension ObjectSave {
   ///
   /// - Throws: ``StoreError/Code/deleteDenied``.
   private func checkRule(
-    _ relationship: StoredRelationship, of owners: [any GraphObject], _ ownerTable: ObjectTable,
-    _ targets: ObjectTable
+    _ relationship: StoredRelationship, of owners: [any GraphObject], _ targets: ObjectTable
   ) throws {
     guard let name = relationship.inverse,
       let inverse = targets.inverses.first(where: { $0.name == name }), inverse.rule == .deny

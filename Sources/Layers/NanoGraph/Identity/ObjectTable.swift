@@ -50,7 +50,7 @@ final class ObjectTable {
   var formerNew: [Int64: WeakObject] = [:]
   /// Row IDs whose deletion was saved, while undo may restore them.
   @usableFromInline var removed: Set<Int64> = []
-  /// The revisions of the objects that this context has saved more than once, for undo to detect changes by others.
+  /// The revisions of objects that this context has changed or deleted in the store, for undo to detect changes by others.
   var ownRevisions: [Int64: OwnRevisions] = [:]
   /// What changed objects had read in write blocks that were rolled back, by row ID: another commit can have the revision.
   var rolledBackContent: [Int64: (revision: Int64, hash: Int64)] = [:]
