@@ -26,7 +26,7 @@ extension SyncHandler {
       return .json(
         Array("{\"results\":[\n".utf8) + rows
           + Array(
-            "\n],\n\"last_seq\":\"\(first.last)\"\(first.hasMore ? "" : ",\"pending\":0")}"
+            "\n],\n\"last_seq\":\"\(first.last)\"\(first.hasMore ? "" : ChangeReader.nonePending)}"
               .utf8))
     }
     notifier.leave()
@@ -73,7 +73,8 @@ extension SyncHandler {
       try await write(
         rows
           + Array(
-            "\n],\n\"last_seq\":\"\(page.last)\"\(page.hasMore ? "" : ",\"pending\":0")}\n".utf8))
+            "\n],\n\"last_seq\":\"\(page.last)\"\(page.hasMore ? "" : ChangeReader.nonePending)}\n"
+              .utf8))
     }
   }
 
@@ -118,14 +119,14 @@ extension SyncHandler {
       do {
         position = try await reader.start()
       } catch  where notifier.isEnded && !(error is CancellationError) {
-        if let end = form.end("0", FeedForm.nonePending) { try await write(end) }
+        if let end = form.end("0", ChangeReader.nonePending) { try await write(end) }
         return
       }
       var rest = reader.request.limit
       var clock = FeedClock(reader.request)
       var silence = SilenceClock(reader.request, maximumSilence)
       var version = notifier.version
-      var (isFirst, pending) = (true, FeedForm.nonePending)
+      var (isFirst, pending) = (true, ChangeReader.nonePending)
       feed: while true {
         let page: ChangeReader.Page
         do {
@@ -144,7 +145,7 @@ extension SyncHandler {
           clock.restart()
           silence.restart()
           guard rest > 0 else {
-            if page.hasMore { pending = try await reader.pending(after: page.last) }
+            pending = try await reader.pending(after: page)
             break
           }
         } else if page.hasMore, silence.isOver() {
@@ -229,9 +230,6 @@ private enum FeedForm {
     case .events: Array("event: heartbeat\ndata: \n\n".utf8)
     }
   }
-
-  /// The member of a feed that has reached its end.
-  static let nonePending = ",\"pending\":0"
 
   func end(_ sequence: String, _ pending: String) -> [UInt8]? {
     switch self {

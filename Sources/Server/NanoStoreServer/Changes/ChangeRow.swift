@@ -133,6 +133,14 @@ struct ChangeReader: Sendable {
   /// The maximum number of changes that are counted for progress: counting more would take longer than the answer.
   private static let maximumPending = 10_000
 
+  /// The member of a response after which there are no changes.
+  static let nonePending = ",\"pending\":0"
+
+  /// The member with the number of changes after a page; empty if there are too many to count.
+  func pending(after page: Page) async throws -> String {
+    page.hasMore ? try await pending(after: page.last) : Self.nonePending
+  }
+
   /// The member with the number of changes after a position; empty if there are too many to count.
   func pending(after sequence: RevisionChange.Sequence?) async throws -> String {
     let limit = Self.maximumPending

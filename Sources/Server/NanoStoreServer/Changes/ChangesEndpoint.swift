@@ -71,7 +71,7 @@ extension SyncHandler {
         guard page.hasMore, count < limit else { break }
         page = try await reader.page(since: page.last, limit: limit - count)
       }
-      let pending = page.hasMore ? try await reader.pending(after: page.last) : ",\"pending\":0"
+      let pending = try await reader.pending(after: page)
       try await write(Array("\n],\n\"last_seq\":\"\(page.last)\"\(pending)}\n".utf8))
     }
   }
@@ -110,7 +110,7 @@ extension SyncHandler {
         }
       }
       // Those that the limit cuts off are older than the position, and are not counted.
-      let pending = count < limit ? ",\"pending\":0" : ""
+      let pending = count < limit ? ChangeReader.nonePending : ""
       try await write(Array("\n],\n\"last_seq\":\"\(last)\"\(pending)}\n".utf8))
     }
   }
