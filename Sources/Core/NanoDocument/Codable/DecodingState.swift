@@ -41,6 +41,7 @@ final class DecodingState {
     if type == URL.self { return try native { (r) throws(StoreError) in try r.url() } }
     if type == UUID.self { return try native { (r) throws(StoreError) in try r.uuid() } }
     if type == Decimal.self { return try native { (r) throws(StoreError) in try r.decimal() } }
+    if type == Duration.self { return try native { (r) throws(StoreError) in try r.duration() } }
     if type == DocumentValue.self { return try native { (r) throws(StoreError) in try r.value() } }
     if type == DocumentObject.self {
       return try native { (r) throws(StoreError) in try r.object() }
@@ -92,16 +93,35 @@ extension JSONReader {
     return uuid
   }
 
-  mutating func decimal() throws(StoreError) -> Decimal {
+  mutating func decimal() throws(StoreError) -> Decimal { try decimalValue().decimal }
+
+  /// Reads a duration: its seconds, or the two halves of its attoseconds as earlier versions stored it.
+  mutating func duration() throws(StoreError) -> Duration {
     let before = self
     skipWhitespace()
-    if let stored = storedDecimal() { return stored.decimal }
-    if next == ASCII.openBrace, case .decimal(let stored) = try value() { return stored.decimal }
+    guard next == ASCII.openBracket else {
+      guard let duration = Duration(seconds: try decimalValue()) else {
+        throw before.mismatch("a duration")
+      }
+      return duration
+    }
+    let halves: [Int64] = try array { (reader: inout JSONReader) throws(StoreError) in
+      try reader.integer()
+    }
+    guard halves.count == 2, halves[1] >= 0 else { throw before.mismatch("a duration") }
+    return Duration(attoseconds: Int128(halves[0]) << 64 | Int128(halves[1]))
+  }
+
+  private mutating func decimalValue() throws(StoreError) -> DecimalValue {
+    let before = self
+    skipWhitespace()
+    if let stored = storedDecimal() { return stored }
+    if next == ASCII.openBrace, case .decimal(let stored) = try value() { return stored }
     self = before
     skipWhitespace()
     guard next == ASCII.quote else {
       switch try number() {
-      case .integer(let value): return Decimal(value)
+      case .integer(let value): return DecimalValue(value)
       case .double(let value): return try before.decimal(value)
       case nil: return try before.decimal(double())
       }
@@ -112,14 +132,14 @@ extension JSONReader {
   }
 
   /// Converts a double by its shortest text, as casts in queries: `Decimal(19.99)` has more digits.
-  private func decimal(_ value: Double) throws(StoreError) -> Decimal {
+  private func decimal(_ value: Double) throws(StoreError) -> DecimalValue {
     if value.isNaN { return .nan }
     return try decimal("\(value)")
   }
 
   /// - Throws: ``StoreError/Code/typeMismatch`` for text that is not a number, and for a number out of range.
-  private func decimal(_ text: String) throws(StoreError) -> Decimal {
-    guard let decimal = DecimalText.parse(text, allowsUnstorable: true)?.decimal, !decimal.isNaN
+  private func decimal(_ text: String) throws(StoreError) -> DecimalValue {
+    guard let decimal = DecimalText.parse(text, allowsUnstorable: true), !decimal.decimal.isNaN
     else { throw mismatch("a decimal number") }
     return decimal
   }

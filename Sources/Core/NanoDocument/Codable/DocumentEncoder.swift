@@ -2,8 +2,8 @@
 
 /// Encodes any `Encodable` value in its stored form.
 ///
-/// Dates, data, URLs and `Decimal` have their own stored forms, a `UUID` is stored as a string, and a
-/// ``DocumentValue`` is stored as the value it represents. An encoder reuses its buffers. Create one
+/// Dates, data, URLs and `Decimal` have their own stored forms, a `UUID` is stored as a string, a `Duration` as its seconds,
+/// and a ``DocumentValue`` as the value it represents. An encoder reuses its buffers. Create one
 /// per task; do not share it between concurrent tasks.
 ///
 /// ```swift

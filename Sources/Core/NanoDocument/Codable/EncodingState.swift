@@ -59,6 +59,10 @@ final class EncodingState {
       try checkRoom(1)
       core.pointee.writer.decimal(DecimalValue(same(value, as: Decimal.self)))
       return try checked()
+    } else if Value.self == Duration.self {
+      try checkRoom(1)
+      core.pointee.writer.decimal(DecimalValue(secondsOf: same(value)))
+      return try checked()
     } else if Value.self == DocumentValue.self {
       core.pointee.writer.value(same(value), depth: core.pointee.nesting)
       return try checked()

@@ -32,6 +32,15 @@ extension UUID: FieldCodable {
   public init(reading reader: inout JSONReader) throws(StoreError) { self = try reader.uuid() }
 }
 
+extension Duration: FieldCodable {
+  /// Writes the seconds as a decimal, exact to the attosecond. Records a failure from 10^16 seconds on, if that takes more
+  /// than 34 digits.
+  public func write(to writer: inout JSONWriter) { writer.decimal(DecimalValue(secondsOf: self)) }
+  /// Reads the seconds, a decimal or another number, rounded to attoseconds; or the two integers of `Duration`'s own
+  /// `Codable` form, as earlier versions stored it.
+  public init(reading reader: inout JSONReader) throws(StoreError) { self = try reader.duration() }
+}
+
 extension Decimal: FieldCodable {
   /// Writes the number as a decimal. Records a failure for NaN and for a number with more than 34 digits.
   public func write(to writer: inout JSONWriter) { writer.decimal(DecimalValue(self)) }

@@ -38,6 +38,8 @@ struct TreeEncoder: Encoder {
     case let value as URL where Value.self == URL.self: .url(value)
     case let value as UUID where Value.self == UUID.self: .string(value.uuidString)
     case let value as Decimal where Value.self == Decimal.self: .decimal(DecimalValue(value))
+    case let value as Duration where Value.self == Duration.self:
+      .decimal(DecimalValue(secondsOf: value))
     default: nil
     }
   }

@@ -238,6 +238,10 @@ extension Decimal: DocumentValueConvertible {
   /// The number as a decimal. NaN and numbers with more than 34 digits cannot be stored.
   public var documentValue: DocumentValue { .decimal(DecimalValue(self)) }
 }
+extension Duration: DocumentValueConvertible {
+  /// The seconds as a decimal, exact to the attosecond.
+  public var documentValue: DocumentValue { .decimal(DecimalValue(secondsOf: self)) }
+}
 extension DecimalValue: DocumentValueConvertible {
   /// The decimal as a document value.
   public var documentValue: DocumentValue { .decimal(self) }

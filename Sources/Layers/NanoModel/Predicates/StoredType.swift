@@ -11,7 +11,7 @@ struct StoredType {
   let isSet: Bool
 
   indirect enum Kind {
-    case text, bool, date, data, url, uuid, decimal
+    case text, bool, date, data, url, uuid, decimal, duration
     case double, float
     /// - Parameter fits: Whether all values of the type are signed 64-bit integers.
     case integer(any FixedWidthInteger.Type, fits: Bool)
@@ -49,6 +49,7 @@ extension StoredType.Kind {
     case is URL.Type: self = .url
     case is UUID.Type: self = .uuid
     case is Decimal.Type: self = .decimal
+    case is Duration.Type: self = .duration
     case let type as any FixedWidthInteger.Type: self = Self.integer(of: type)
     case let type as any Model.Type: self = .model(type)
     case let type as any ListType.Type: self = .list(StoredType(type.elementType))
@@ -68,7 +69,8 @@ extension StoredType.Kind {
   /// Whether values are equal exactly if their stored forms are.
   var hasEquality: Bool {
     switch self {
-    case .text, .bool, .date, .data, .url, .uuid, .decimal, .double, .float, .integer: true
+    case .text, .bool, .date, .data, .url, .uuid, .decimal, .duration, .double, .float, .integer:
+      true
     case .raw(let kind): kind.hasEquality
     case .model, .list, .dictionary, .other: false
     }
@@ -77,7 +79,7 @@ extension StoredType.Kind {
   /// Whether values are ordered like their stored forms.
   var hasOrder: Bool {
     switch self {
-    case .text, .date, .decimal, .double, .float, .integer: true
+    case .text, .date, .decimal, .duration, .double, .float, .integer: true
     default: false
     }
   }

@@ -38,6 +38,16 @@ extension ModelChange {
   public static func increment(
     _ keyPath: any WritableKeyPath<M, Decimal?> & Sendable, by amount: Decimal
   ) -> ModelChange { number(keyPath, amount) { .increment($0) } }
+  /// Adds an amount to a duration, exactly.
+  ///
+  /// - Throws: When applied, ``StoreError/Code/valueNotStorable`` if the sum has more than 34 digits of seconds.
+  public static func increment(
+    _ keyPath: any WritableKeyPath<M, Duration> & Sendable, by amount: Duration
+  ) -> ModelChange { number(keyPath, amount) { .increment($0) } }
+  /// Adds an amount to an optional duration, exactly; nil becomes the amount.
+  public static func increment(
+    _ keyPath: any WritableKeyPath<M, Duration?> & Sendable, by amount: Duration
+  ) -> ModelChange { number(keyPath, amount) { .increment($0) } }
 
   /// Multiplies an integer by a factor.
   ///

@@ -26,6 +26,7 @@ extension Data: QueryValue {}
 extension URL: QueryValue {}
 extension UUID: QueryValue {}
 extension Decimal: QueryValue {}
+extension Duration: QueryValue {}
 extension DocumentValue: QueryValue {}
 extension Optional: QueryValue where Wrapped: QueryValue {}
 
@@ -49,6 +50,7 @@ extension UInt16: OrderedQueryValue {}
 extension UInt32: OrderedQueryValue {}
 extension UInt64: OrderedQueryValue {}
 extension Decimal: OrderedQueryValue {}
+extension Duration: OrderedQueryValue {}
 extension Date: OrderedQueryValue {}
 extension DocumentValue: OrderedQueryValue {}
 extension Optional: OrderedQueryValue where Wrapped: OrderedQueryValue {
@@ -75,6 +77,7 @@ extension UInt16: NumericQueryValue {}
 extension UInt32: NumericQueryValue {}
 extension UInt64: NumericQueryValue {}
 extension Decimal: NumericQueryValue {}
+extension Duration: NumericQueryValue {}
 extension Optional: NumericQueryValue where Wrapped: NumericQueryValue {
   /// The number type of the wrapped type.
   public typealias Number = Wrapped.Number

@@ -31,10 +31,9 @@ struct PropertyType {
       && !Self.structures.contains(name)
   }
 
-  /// Other types of Foundation that documents store, and whose static members can be computed, such as
-  /// `Locale.current`.
+  /// Other structures that documents store, and whose static members can be computed, such as `Locale.current`.
   private static let structures: Set<String> = [
-    "Calendar", "DateComponents", "DateInterval", "Locale", "TimeZone", "URLComponents",
+    "Calendar", "DateComponents", "DateInterval", "Duration", "Locale", "TimeZone", "URLComponents",
   ]
 
   init(_ type: TypeSyntax) {
