@@ -181,7 +181,9 @@ extension SyncDatabase {
     var container = winner
     var edits: [DocumentEdit] = []
     if let content {
-      let attachments = Self.attachments(conflict, winning, losing).merged
+      let attachments = ReferencedContent.adapt(
+        Self.attachments(conflict, winning, losing).merged, to: content,
+        of: winning.attachments + losing.attachments)
       if content != winning.body || attachments != winning.attachments {
         // Merging the winner with another version that added the same to a number is another revision.
         let distinction =

@@ -25,7 +25,10 @@ extension ThreeWayMerge {
         others.generation = 0
         merged.append(others)
       } else {
-        overridden.append(FieldPath(components: [Attachment.field, name]))
+        // The field that refers to the content differs too, and is reported.
+        if !ReferencedContent.isName(name) {
+          overridden.append(FieldPath(components: [Attachment.field, name]))
+        }
         if let own { merged.append(own) }
       }
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 package import NanoDocument
+import NanoEngine
+import NanoStoreCore
 
 /// Merges two versions of a document that have a common ancestor, field by field.
 ///
@@ -52,19 +54,28 @@ package struct ThreeWayMerge {
     let field = FieldPath(components: path)
     // Before equal values: two devices that count to the same number have counted twice.
     if counters.contains(field), let sum = Self.sum(base ?? .int(0), winner, other) { return sum }
-    if !counters.isEmpty, case .object(let winner)? = winner, case .object(let other)? = other {
-      return .object(merge(base?.object ?? [:], winner, other, path, &overridden))
+    if !counters.isEmpty, case .object(let own)? = winner, case .object(let others)? = other,
+      !Self.isReference(winner), !Self.isReference(other)
+    {
+      return .object(merge(base?.object ?? [:], own, others, path, &overridden))
     }
     if areEqual(winner, other) || areEqual(other, base) { return winner }
     if areEqual(winner, base) { return other }
     if sets.contains(field), let winner = winner?.array, let other = other?.array {
       return .array(Self.union(base?.array ?? [], winner, other))
     }
-    if case .object(let winner)? = winner, case .object(let other)? = other {
-      return .object(merge(base?.object ?? [:], winner, other, path, &overridden))
+    if case .object(let own)? = winner, case .object(let others)? = other,
+      !Self.isReference(winner), !Self.isReference(other)
+    {
+      return .object(merge(base?.object ?? [:], own, others, path, &overridden))
     }
     overridden.append(field)
     return winner
+  }
+
+  /// Whether a value refers to content: a digest with the length of other content would be damage.
+  private static func isReference(_ value: DocumentValue?) -> Bool {
+    value.flatMap { Attachment($0) }.flatMap { BlobDigest(text: $0.digest) } != nil
   }
 
   /// What both sides added; nil unless all are numbers, and if the sum of integers or decimals is out of range.

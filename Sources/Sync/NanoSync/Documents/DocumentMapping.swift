@@ -6,15 +6,16 @@ import NanoStoreCore
 
 /// The correspondence between stored documents and the JSON that is replicated.
 ///
-/// The key is `_id`. Named attachments are in `_attachments` on both sides, with the digests that each side uses. Class and
-/// version, which JSON has no place for, are in the field `$nanostore`, like in exported text.
+/// The key is `_id`. Named attachments are in `_attachments` on both sides, with the digests that each side uses; there are
+/// more of them in replicated JSON, see ``ReferencedContent``. Class and version, which JSON has no place for, are in the
+/// field `$nanostore`, like in exported text.
 enum DocumentMapping {
   static let header = "$nanostore"
 
   /// The parts of a stored document.
   struct Parts {
     var body: DocumentObject
-    /// The references in `_attachments`, in order.
+    /// The references in `_attachments`, in order, and those in other fields.
     var attachments: [NamedAttachment]
   }
 
@@ -47,6 +48,9 @@ enum DocumentMapping {
     }
     guard object[Self.header] == nil else {
       throw reserved(Self.header, "is reserved for the class of a document", document)
+    }
+    attachments += ReferencedContent.references(in: object).filter { reference in
+      !attachments.contains { $0.name.hasSameBytes(as: reference.name) }
     }
     if header.type != nil || header.version != nil {
       var value = DocumentObject()
@@ -108,9 +112,10 @@ enum DocumentMapping {
       (type, version) = try self.header(header, revision)
       object[Self.header] = nil
     }
-    if !revision.attachments.isEmpty {
+    let listed = revision.attachments.filter { !ReferencedContent.isName($0.name) }
+    if !listed.isEmpty {
       var named = DocumentObject()
-      for attachment in revision.attachments {
+      for attachment in listed {
         guard let content = attachment.content else { continue }
         named[attachment.name] =
           Attachment(

@@ -85,13 +85,14 @@ extension SyncDocument {
     var fields = body
     let header = body[DocumentMapping.header]?.object
     fields[DocumentMapping.header] = nil
-    let stored = attachments.compactMap { attachment -> (String, DocumentValue)? in
+    let listed = attachments.filter { !ReferencedContent.isName($0.name) }
+    let stored = listed.compactMap { attachment -> (String, DocumentValue)? in
       guard let content = attachment.content else { return nil }
       let reference = Attachment(
         digest: content.digest, length: attachment.length, contentType: attachment.contentType)
       return (attachment.name, reference.documentValue)
     }
-    if !attachments.isEmpty { fields[Attachment.field] = .object(DocumentObject(stored)) }
+    if !listed.isEmpty { fields[Attachment.field] = .object(DocumentObject(stored)) }
     return DocumentSubject(
       fields, key: .string(id), type: header?["type"] ?? .null,
       version: header?["version"] ?? .null, defaults: defaults)
