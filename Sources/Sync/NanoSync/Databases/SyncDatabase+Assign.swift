@@ -201,7 +201,15 @@ extension SyncDatabase {
       return false
     }
     if state.problems[key] != nil { state.problems[key] = nil }
-    let previous = hasPrevious ? try keepPrevious(&record, rowID, writer) : nil
+    var previous: DocumentObject?
+    if hasPrevious, let former = try takePrevious(record, rowID, writer) {
+      // An edit without a change, such as by encryption with a new key, would win against changes and deletions elsewhere.
+      if try former.hasSameContent(as: document) {
+        record.row = row
+        return true
+      }
+      previous = keep(former, &record)
+    }
     let parent = parent(ofDocument: record)
     let attachments = try attachments(parts.attachments, record, parent, writer)
     // Two stores that both add 1 have added 2. Documents that both insert, such as imported ones, are the same.
@@ -238,19 +246,24 @@ extension SyncDatabase {
     return deletion
   }
 
-  /// Keeps the content of the winning revision, which the document no longer has.
-  ///
-  /// - Returns: The content, if it is known.
-  private func keepPrevious(
-    _ record: inout RevisionRecord, _ rowID: Int64, _ writer: any EngineWriter
-  ) throws -> DocumentObject? {
+  /// Returns the document that the winning revision was, and which the engine need not keep any longer; nil if it is not
+  /// known.
+  private func takePrevious(
+    _ record: RevisionRecord, _ rowID: Int64, _ writer: any EngineWriter
+  ) throws -> Document? {
     var previous: Document?
     let isKept = try previousBody(ofRow: rowID, writer) { previous = Document($0, in: name) }
     guard isKept else { return nil }
     try writer.removePreviousBodies(ofRows: [rowID], in: name)
     guard let previous, let winner = record.tree.winner, !winner.isDeleted, let row = record.row,
-      row.rowID == rowID, row.revision == previous.revision || row.revision == nil,
-      let parts = try? DocumentMapping.parts(of: previous)
+      row.rowID == rowID, row.revision == previous.revision || row.revision == nil
+    else { return nil }
+    return previous
+  }
+
+  /// Keeps the content of the winning revision, which the document no longer has, and returns it.
+  private func keep(_ previous: Document, _ record: inout RevisionRecord) -> DocumentObject? {
+    guard let winner = record.tree.winner, let parts = try? DocumentMapping.parts(of: previous)
     else { return nil }
     record.keepAncestor(
       winner.id, RevisionRecord.Content(body: parts.body, attachments: record.attachments))
@@ -361,6 +374,17 @@ extension SyncState {
   }
 }
 
+extension Document {
+  /// Whether a later version of the document has the same fields, class and version.
+  fileprivate func hasSameContent(as later: Document) throws -> Bool {
+    let (header, other) = (header, later.header)
+    guard header.key == other.key, header.type == other.type, header.version == other.version else {
+      return false
+    }
+    return try withBytes { body in try later.withBytes { body.elementsEqual($0) } }
+  }
+}
+
 extension SyncAttachment {
   /// Whether the digest is that of the protocol: the content had arrived when the revision was created.
   fileprivate var isDigested: Bool { !digest.hasExactPrefix("sha256-") }
@@ -379,13 +403,16 @@ extension SyncDatabase {
   ) throws -> [SyncAttachment] {
     guard !named.isEmpty else { return [] }
     let known = Dictionary(record.attachments.map { ($0.content?.digest ?? "", $0) }) { a, _ in a }
-    return try named.map { named in
+    var lengths = BlobLengths()
+    return try named.compactMap { named in
       var (name, attachment) = (named.name, named.attachment)
       let old = record.attachments.first {
         $0.name.hasSameBytes(as: name) && $0.contentType.hasSameBytes(as: attachment.contentType)
           && $0.content?.digest == attachment.digest
       }
       if let old, old.isDigested { return old }
+      // A field can look like a reference, or outlive its content, which the protocol cannot express. `verify` reports it.
+      if ReferencedContent.isName(name), try lengths.lacks(attachment, writer) { return nil }
       let digest: String
       if let same = known[attachment.digest], same.foreignDigest == nil, same.isDigested {
         (digest, attachment.length) = (same.digest, same.length)
