@@ -12,6 +12,13 @@ struct DocumentUpdateTests {
     ProcessInfo.processInfo.environment["NANOSTORE_SEED"].flatMap { UInt64($0) }
     ?? UInt64.random(in: .min ... .max)
 
+  @Test("An unknown operator is an error, also without fields", arguments: ["$bad", "set", ""])
+  func unknownOperator(name: String) {
+    for fields in [[:], ["a": 1]] as [DocumentValue] {
+      #expect(throws: StoreError.self) { try FieldChange.list(["$set": ["b": 1], name: fields]) }
+    }
+  }
+
   @Test(
     "Changing the bytes of a body gives the same bytes, or the same error, as changing its values")
   func patching() throws {

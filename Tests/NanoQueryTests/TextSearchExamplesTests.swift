@@ -100,6 +100,19 @@ struct FullTextQueryTests {
     #expect(highlighter.snippet("no", words: 3, "[", "]", ellipsis: "…").found == 0)
   }
 
+  @Test("A snippet begins with a match that is longer than it")
+  func longMatch() {
+    let highlighter = FullTextHighlighter(
+      .phrase("one two three four"), in: FullTextScope(["t"]), field: "t")
+    let filler = String(repeating: "a ", count: 50)
+    func snippet(_ text: String) -> String {
+      highlighter.snippet(text, words: 2, "[", "]", ellipsis: "…").text
+    }
+    #expect(snippet(filler + "one two three four " + filler) == "…[one two]…")
+    #expect(snippet(filler + "one two three four") == "…[one two]…")
+    #expect(snippet("one two three four " + filler) == "[one two]…")
+  }
+
   @Test("The snippet of a long text with many matches is the part with the most")
   func longSnippet() {
     let highlighter = FullTextHighlighter(.phrase("x"), in: FullTextScope(["t"]), field: "t")

@@ -67,6 +67,11 @@ struct QueryTests {
   func aggregates() throws {
     #expect(try films.find().average("year") == (1979 + 1985 + 1942 + 1971) / 4.0)
     #expect(try films.find().min("title") == "Alien")
+    // Nil, which `if let` distinguishes from a null value.
+    for query in [films.find(Field("year") == 1), films.find()] {
+      if let none = try query.min("missing") { Issue.record("\(none)") }
+      if let none = try query.max("missing") { Issue.record("\(none)") }
+    }
     #expect(try films.find().sum("year") == .int(1979 + 1985 + 1942 + 1971))
     let rows = try films.find().grouped(by: "genres", aggregates: [.count, .min("year")])
     #expect(rows.map(\.group) == [[nil], ["Drama"], ["Horror"], ["Science Fiction"]])

@@ -217,8 +217,16 @@ extension Condition {
 
   /// Checks that all paths, function calls and searches are valid and no parameter is unbound.
   ///
-  /// - Throws: ``StoreError/Code/invalidPath``, ``StoreError/Code/invalidArgument``.
+  /// - Throws: ``StoreError/Code/invalidPath``, ``StoreError/Code/invalidArgument``, ``StoreError/Code/tooComplex``.
   package func validate() throws(StoreError) {
+    guard !isDeeper(than: Self.maximumDepth) else {
+      throw StoreError(
+        .tooComplex, "A condition is nested too deeply",
+        [
+          .limit: "\(Self.maximumDepth) levels",
+          .hint: "combine many conditions as .any([…]) or .all([…]), or use isIn(_:)",
+        ])
+    }
     for path in fields { try path.validate() }
     _ = try replacingExpressions { (expression) throws(StoreError) in
       try expression.validateConstants()

@@ -211,13 +211,21 @@ public func >= (left: Field, right: Field) -> Condition {
 }
 /// Returns a condition that both conditions are true.
 public func && (left: Condition, right: Condition) -> Condition {
-  if case .all(let parts) = left { return .all(parts + [right]) }
-  return .all([left, right])
+  .all(left.partsOfAll + right.partsOfAll)
 }
 /// Returns a condition that at least one of the conditions is true.
 public func || (left: Condition, right: Condition) -> Condition {
-  if case .any(let parts) = left { return .any(parts + [right]) }
-  return .any([left, right])
+  .any(left.partsOfAny + right.partsOfAny)
 }
 /// Returns the exact complement of the condition.
 public prefix func ! (condition: Condition) -> Condition { .not(condition) }
+
+// A chain of conditions is one level, however it is built: a loop may put thousands together.
+extension Condition {
+  fileprivate var partsOfAll: [Condition] {
+    if case .all(let parts) = self { parts } else { [self] }
+  }
+  fileprivate var partsOfAny: [Condition] {
+    if case .any(let parts) = self { parts } else { [self] }
+  }
+}

@@ -100,7 +100,8 @@ extension FullTextSearch {
   package func matcher() throws(StoreError) -> FullTextMatcher {
     guard let scope else {
       throw StoreError(
-        .invalidArgument, "The fields of a full-text search have not been resolved",
+        .invalidArgument,
+        "A full-text search is only possible in a collection with a full-text index",
         index.map { [.index: $0] } ?? [:])
     }
     return FullTextMatcher(query, in: scope)

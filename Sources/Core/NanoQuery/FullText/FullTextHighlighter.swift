@@ -74,6 +74,12 @@ package struct FullTextHighlighter: Sendable {
       if here > most { (best, most) = (start, here) }
       if here == most, start - best <= length { lastOfBest = start }
     }
+    if most == 0, let match = found.first {
+      // It is longer than a window: the one at its beginning.
+      best = words.firstIndex { $0.upperBound > match.lowerBound } ?? 0
+      best = min(best, words.count - length)
+      return best..<(best + length)
+    }
     // The windows between the first and the last best one contain the same matches, with more and more
     // words after them; take the middle one.
     let middle = lastOfBest > best && most > 0 ? (best + lastOfBest) / 2 : best

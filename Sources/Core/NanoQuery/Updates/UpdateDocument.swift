@@ -15,7 +15,9 @@ extension FieldChange {
   package static func list(_ update: DocumentObject) throws(StoreError) -> [FieldChange] {
     var changes: [FieldChange] = []
     for (name, fields) in update {
-      guard case .object(let fields) = fields else { throw unknown(name) }
+      guard case .object(let fields) = fields, Operation.names.contains(name) else {
+        throw unknown(name)
+      }
       for (path, value) in fields {
         changes.append(FieldChange(FieldPath(path), try Operation(name, value)))
       }
@@ -31,6 +33,11 @@ extension FieldChange {
 }
 
 extension FieldChange.Operation {
+  fileprivate static let names: Set<String> = [
+    "$set", "$setOnInsert", "$unset", "$rename", "$inc", "$mul", "$min", "$max", "$push",
+    "$addToSet", "$pull", "$pullAll", "$pop",
+  ]
+
   /// The options that the operand of an operator may have instead of being an element.
   private static let options = [
     "$push": ["$each", "$position"], "$addToSet": ["$each"], "$pull": ["$where"],

@@ -45,7 +45,9 @@ extension BlindIndexes.Field {
       guard let field = value.object?[name] else { return nil }
       value = field
     }
-    return value.isNull ? nil : value
+    // Not in one expression, in which `nil` would be the literal of a null value.
+    if value.isNull { return nil }
+    return value
   }
 }
 

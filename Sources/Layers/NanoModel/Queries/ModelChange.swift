@@ -21,7 +21,7 @@ public struct ModelChange<M: Model>: Sendable {
     _ keyPath: any PartialKeyPath<M> & Sendable,
     _ operation: Result<FieldChange.Operation, StoreError>
   ) {
-    location = Result { () throws(StoreError) in try M.location(of: keyPath) }
+    location = Result { () throws(StoreError) in try M.location(of: keyPath, isChanged: true) }
     self.operation = operation
   }
 
@@ -88,7 +88,8 @@ public struct ModelChange<M: Model>: Sendable {
       // In Swift, a stored null is a property without a value.
       try object.change(location.path) { (old) throws(StoreError) in
         wasNull = old?.isNull == true
-        return wasNull ? nil : old
+        if wasNull { return nil }
+        return old
       }
     }
     try change.apply(to: &object, isInsert: isInsert)

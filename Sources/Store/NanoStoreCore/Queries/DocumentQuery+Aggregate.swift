@@ -113,7 +113,9 @@ extension DocumentQuery {
 
   private func value(_ aggregate: Aggregate) throws -> DocumentValue? {
     let value = try self.aggregate([aggregate])[0]
-    return value.isNull ? nil : value
+    // Not `value.isNull ? nil : value`, in which `nil` is the literal of a null value.
+    if value.isNull { return nil }
+    return value
   }
 
   /// Returns the distinct values of a field in the matching documents, in sort order. Array
