@@ -110,6 +110,29 @@ struct EncryptedStoreTests {
     #expect(try file.open(Encryption(.key(key)))["people"].get("ada")?["name"] == "Ada")
   }
 
+  @Test("An invalid key or cost creates no file")
+  func invalidKeyOfNewStore() throws {
+    let path = file.scratch.file("new.db")
+    let encryptions = [
+      Encryption(.passphrase("")), Encryption(.key([1, 2, 3])),
+      Encryption(.passphrase("p"), cost: ScryptCost(rounds: 3)),
+    ]
+    for encryption in encryptions {
+      #expect(code { _ = try Store(.file(path), encryption: encryption) } == .invalidArgument)
+      #expect(!FileManager.default.fileExists(atPath: path))
+    }
+  }
+
+  @Test("The definition of a blind index is checked as that of any other")
+  func invalidIndexes() throws {
+    let films = try Store(.memory, encryption: .test(indexes: .blind))["films"]
+    for name in ["", "a\u{0}b", String(repeating: "x", count: 600)] {
+      #expect(code { try films.createIndex("n", name: name) } == .invalidName)
+    }
+    #expect(code { try films.createIndex("n.0", elements: true) } == .unsupported)
+    #expect(try films.indexes().isEmpty)
+  }
+
   @Test("Passphrases are normalized, so that precomposed and decomposed accents are the same")
   func composition() throws {
     try file.open(.test("caf\u{E9}")).close()

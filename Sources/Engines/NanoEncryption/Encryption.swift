@@ -58,3 +58,13 @@ public struct Encryption: Sendable {
     self.cost = cost
   }
 }
+
+extension Encryption {
+  /// Checks the key and the cost, before a file is created for them.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument``.
+  package func validate() throws(StoreError) {
+    try key.validate()
+    if case .passphrase = key.secret { try cost.validateForNewKey() }
+  }
+}

@@ -24,6 +24,7 @@ extension Store {
     _ location: Location, configuration: Configuration = Configuration(),
     engine: SQLiteConfiguration = SQLiteConfiguration(), encryption: Encryption
   ) throws {
+    try encryption.validate()
     let session = EncryptionSession(encryption)
     var configuration = configuration
     // Field names are encrypted, and must not appear in logs.

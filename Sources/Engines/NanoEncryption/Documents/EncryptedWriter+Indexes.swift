@@ -8,6 +8,13 @@ extension EncryptedWriter {
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
     guard ring.encrypts(collection) else { return try writer.createIndex(index, in: collection) }
     try index.validate()
+    // The inner index has another name, and other fields.
+    try StoredNames.validate(.index, name: index.name)
+    if index.kind == .elements, let column = index.columns.first, column.path.addressesElement {
+      throw StoreError(
+        .unsupported, "An index on elements cannot address an element by position",
+        [.collection: collection, .index: index.name, .field: column.path.description])
+    }
     guard index.origin == .declared, encryption.allows(index, in: collection) else {
       throw Self.refused(index.name, collection)
     }

@@ -34,6 +34,22 @@ public struct EncryptionKey: Sendable {
   }
 }
 
+extension EncryptionKey {
+  /// - Throws: ``StoreError/Code/invalidArgument`` for an empty passphrase, and a key of another length.
+  func validate() throws(StoreError) {
+    switch secret {
+    case .passphrase(let text):
+      guard !text.isEmpty else { throw StoreError(.invalidArgument, "The passphrase is empty") }
+    case .raw(let key):
+      guard key.bitCount == 256 else {
+        throw StoreError(
+          .invalidArgument, "A key has the wrong length",
+          [.expected: "256 bits", .actual: "\(key.bitCount) bits"])
+      }
+    }
+  }
+}
+
 extension EncryptionKey: CustomStringConvertible, CustomReflectable {
   /// Either "a passphrase" or "a key", never the secret itself.
   public var description: String {
@@ -58,8 +74,8 @@ public struct ScryptCost: Sendable, Hashable {
   /// The parameter p.
   public var parallelism: Int
 
-  /// Creates a cost. The value is checked when a key is derived: ``StoreError/Code/invalidArgument`` if it is
-  /// out of range, or takes more than 1 GiB or 64 times as long as the default.
+  /// Creates a cost. The value is checked when a store is opened with a passphrase, and when one is set:
+  /// ``StoreError/Code/invalidArgument`` if it is out of range, or takes more than 1 GiB or 64 times as long as the default.
   public init(rounds: Int = 1 << 17, blockSize: Int = 8, parallelism: Int = 1) {
     self.rounds = rounds
     self.blockSize = blockSize

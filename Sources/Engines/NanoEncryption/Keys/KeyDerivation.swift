@@ -40,15 +40,11 @@ struct KeyDerivation: Sendable, Hashable {
   /// - Throws: ``StoreError/Code/invalidArgument`` for an invalid key, ``StoreError/Code/wrongKey`` for a
   ///   passphrase instead of a key, or a key instead of a passphrase.
   func wrappingKey(_ key: EncryptionKey) throws(StoreError) -> SymmetricKey {
+    try key.validate()
     switch (key.secret, method) {
     case (.passphrase(let text), .scrypt(let cost)):
       return try Self.scrypt(text, salt, cost)
     case (.raw(let raw), .raw):
-      guard raw.bitCount == 256 else {
-        throw StoreError(
-          .invalidArgument, "A key has the wrong length",
-          [.expected: "256 bits", .actual: "\(raw.bitCount) bits"])
-      }
       return HKDF<SHA256>.deriveKey(
         inputKeyMaterial: raw, salt: salt, info: Data("NanoStore wrapping key".utf8),
         outputByteCount: 32)
@@ -65,9 +61,6 @@ struct KeyDerivation: Sendable, Hashable {
   private static func scrypt(
     _ text: String, _ salt: Data, _ cost: ScryptCost
   ) throws(StoreError) -> SymmetricKey {
-    guard !text.isEmpty else {
-      throw StoreError(.invalidArgument, "The passphrase is empty")
-    }
     try cost.validate()
     do {
       return try KDF.Scrypt.deriveKey(

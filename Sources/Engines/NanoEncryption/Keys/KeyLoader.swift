@@ -127,15 +127,14 @@ struct KeyLoader {
       guard ring.encrypts(name), isNew(name) else { continue }
       let indexes = try writer.indexes(in: name).filter { $0.origin == .declared }
       let texts = try writer.fullTextIndexes(in: name)
-      let refused =
-        texts.map(\.name)
-        + indexes.filter { !encryption.allows($0, in: name) }.map(\.name)
-      guard refused.isEmpty else {
+      let refused = indexes.filter { !encryption.allows($0, in: name) }.map(\.name)
+      guard texts.isEmpty, refused.isEmpty else {
         throw StoreError(
           .unsupported, "A collection with these indexes cannot be encrypted",
           [
-            .collection: name, .index: refused.joined(separator: ", "),
-            .hint: "drop them, or allow blind indexes",
+            .collection: name,
+            .index: (texts.map(\.name) + refused).joined(separator: ", "),
+            .hint: texts.isEmpty ? "drop them, or allow blind indexes" : "drop them",
           ])
       }
       _ = try writer.dropIndexes(in: name)

@@ -117,7 +117,8 @@ extension Store {
     await withCheckedContinuation { continuation in tuner.onIdle { continuation.resume() } }
   }
 
-  /// Returns the recorded number of uses of each index of a collection, by name.
+  /// Returns the recorded number of uses of each index of a collection, by name. No uses are recorded in encrypted
+  /// collections.
   ///
   /// Names that are canonically equivalent share a dictionary key; their uses are added.
   public func indexUses(in collection: String) throws -> [String: Int] {
@@ -129,10 +130,13 @@ extension Store {
   package func exactIndexUses(in collection: String) throws -> [ExactName: Int] {
     let tuner = try readyTuner()
     tuner.noteUses()
-    return tuner.state.withLock { state in
+    let uses = tuner.state.withLock { state in
       state.model.collections.first { $0.key.text.folded == collection.folded }?.value.uses
         ?? [:]
     }
+    // The indexes of an encrypted collection have other names in the engine, which observes the queries.
+    let names = try Set(self[collection].indexes().map { ExactName($0.name) })
+    return uses.filter { names.contains($0.key) }
   }
   /// The asynchronous form of `indexUses(in:)`, which does not block the calling thread.
   public func indexUses(in collection: String) async throws -> [String: Int] {
