@@ -54,6 +54,24 @@ struct BagPositionTests {
     #expect(try bag.keys == rest + ["last"])
   }
 
+  @Test("A member that is added again before the bag is saved keeps its position")
+  func addedAgain() throws {
+    let bag = Bag(name: "team", in: store)
+    for (key, n) in [("a", 1), ("b", 2), ("a", 3)] {
+      try bag.add(Document(["n": .int(Int64(n))], key: key), in: "people")
+    }
+    #expect(try bag.keys == ["a", "b"])
+    try bag.save()
+    #expect(try bag.keys == ["a", "b"])
+    #expect(try people.get("a")?["n"] == 3)
+
+    try bag.add(Document(["n": 4], key: "c"), in: "people")
+    try bag.remove(key: "c")
+    try bag.add(Document(["n": 5], key: "d"), in: "people")
+    try bag.add(Document(["n": 4], key: "c"), in: "people")
+    #expect(try bag.keys == ["a", "b", "d", "c"])
+  }
+
   @Test("A save cannot add members after the largest position, and leaves them unsaved")
   func largestPosition() throws {
     let bag = try store.savedBag("team", "a")

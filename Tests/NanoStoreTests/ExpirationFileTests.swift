@@ -61,6 +61,33 @@ struct ExpirationFileTests {
     #expect(try await reader.sql("SELECT count(*) AS n FROM c").first?["n"] == 2)
   }
 
+  @Test("A live query reports an expiration while another collection is being written")
+  func liveDuringWrite() async throws {
+    let scratch = try Scratch()
+    let store = try open(scratch.file("a.db"))
+    let sessions = store["sessions"]
+    try await sessions.save(["n": 1], key: "a")
+    try await sessions.setExpiration(date(10), of: "a")
+    var counts = sessions.find().countUpdates().makeAsyncIterator()
+    #expect(try await counts.next() == 1)
+    let (entered, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let writing = Task.detached {
+      try store.write {
+        try store["other"].save(["n": 1], key: "x")
+        entered.signal()
+        release.wait()
+      }
+    }
+    await Task.detached { entered.wait() }.value
+
+    clock.advance(by: .milliseconds(10_000))
+
+    #expect(try await counts.next() == 0)
+    release.signal()
+    try await writing.value
+    try store.close()
+  }
+
   @Test("Rows of other programs do not escape the rule")
   func foreignRows() throws {
     let scratch = try Scratch()

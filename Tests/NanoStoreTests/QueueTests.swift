@@ -193,6 +193,37 @@ struct QueueTests {
     #expect(try people.count() == 1)
   }
 
+  @Test("A call cannot be waited for in a block whose lock it may need")
+  func waitingForCallInBlock() throws {
+    let people = people
+    let call = try store.write {
+      let call = people.enqueue { try $0.insert(["n": 1]) }
+      #expect(code { _ = try call.wait() } == .invalidArgument)
+      return call
+    }
+    #expect(try call.wait().rowID == 1)
+    #expect(try store.write { try call.wait().rowID } == 1)
+  }
+
+  @Test("Of two queued calls that wait for calls behind each other, one fails")
+  func waitingForCallsBehindEachOther() throws {
+    let store = store
+    let both = Gate()
+    let first = store["a"].enqueue { _ in
+      both.pass()
+      let next = store["b"].enqueue { _ in 1 }
+      return code { _ = try next.wait() }
+    }
+    let second = store["b"].enqueue { _ in
+      let next = store["a"].enqueue { _ in 1 }
+      return code { _ = try next.wait() }
+    }
+    both.open()
+    let results = try [first.wait(), second.wait()]
+    #expect(results.contains(.invalidArgument))
+    #expect(store.finishQueued())
+  }
+
   @Test("A queued call cannot wait for a later one")
   func waitingForLaterCall() throws {
     let people = people

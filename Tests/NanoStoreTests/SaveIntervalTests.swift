@@ -48,6 +48,29 @@ struct SaveIntervalTests {
     #expect(try notes.count() == 1)
   }
 
+  @Test(
+    "A save in a collection with an invalid name is rejected at once, and leaves other saves pending",
+    arguments: ["nano_x", "", "sqlite_x", String(repeating: "x", count: 600)])
+  func invalidName(name: String) throws {
+    store.saveInterval = 10
+    try notes.save(["n": 1], key: "a")
+    #expect(code { try store[name].save(["n": 1], key: "a") } == .invalidName)
+    #expect(try notes.count() == 1)
+    try store.flush()
+    #expect(try written == ["a"])
+  }
+
+  @Test("A pending save that has expired by a rule is not returned")
+  func expired() throws {
+    try notes.setExpirationRule(.field("until"))
+    store.saveInterval = 10
+    try notes.save(["until": .date(.distantPast)], key: "a")
+    try notes.save(["until": .date(.distantFuture)], key: "b")
+    #expect(try notes.get("a") == nil)
+    #expect(try notes.get("b") != nil)
+    #expect(try notes.get(keys: ["a", "b"]).map(\.key) == ["b"])
+  }
+
   @Test("An interval below 1 counts as 1", arguments: [0, -5, .min, 1])
   func lowIntervals(interval: Int) throws {
     store.saveInterval = interval
@@ -328,8 +351,9 @@ struct SaveIntervalTests {
     #expect(try written == ["a"])
     try store.reopen()
     #expect(store.saveInterval == 10)
-    try store["nano_x"].save(["n": 1], key: "a")
-    #expect(code { try store.close() } == .invalidName)
+    try notes.createIndex("n", unique: true)
+    try notes.save(["n": 1], key: "b")
+    #expect(code { try store.close() } == .uniqueViolation)
     #expect(store.isClosed && !store.hasUnsavedChanges)
     try store.reopen()
     #expect(try notes.count() == 1)

@@ -11,6 +11,13 @@ package enum StoredNames {
   package static func validate(_ collection: CollectionDescription) throws(StoreError) {
     let name = collection.name
     if collection.isInternal, InternalCollection(named: name) != nil { return }
+    try validate(collection: name)
+  }
+
+  /// Checks the name of a collection that programs use.
+  ///
+  /// - Throws: ``StoreError/Code/invalidName``.
+  package static func validate(collection name: String) throws(StoreError) {
     let lower = name.lowercased()
     let isReserved = ["nano_", "sqlite_"].contains { lower.utf8.starts(with: $0.utf8) }
     let problem =

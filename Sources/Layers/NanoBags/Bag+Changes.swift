@@ -61,7 +61,7 @@ extension Bag {
         .invalidArgument, "A new document in a bag needs a collection",
         [.hint: "pass the collection when you add it"])
     }
-    try InternalCollection.refuse(collection)
+    try StoredNames.validate(collection: collection)
     let isElsewhere = header.collection?.foldingASCII != collection.foldingASCII
     if isElsewhere { header.rowID = nil }
     // One that exists there under its key is a different one.

@@ -48,8 +48,10 @@ struct BagState: Sendable {
   struct Entry {
     let member: BagMember
     var content: Content
-    /// Orders the changes and distinguishes later changes of the same member.
+    /// Distinguishes later changes of the same member.
     let number: Int
+    /// Orders the entries: the number of the change that added or removed the member.
+    let order: Int
     /// Whether it was removed before, and is therefore appended at the end.
     var isMoved = false
   }
@@ -83,8 +85,8 @@ struct BagState: Sendable {
   var isCleared: Bool { cleared != nil }
   /// Members with unsaved changes, which may also be saved.
   var pending: [BagMember] { Array(unsaved.keys) + Array(removed.keys) }
-  var unsavedEntries: [Entry] { unsaved.values.sorted { $0.number < $1.number } }
-  var removedEntries: [Entry] { removed.values.sorted { $0.number < $1.number } }
+  var unsavedEntries: [Entry] { unsaved.values.sorted { $0.order < $1.order } }
+  var removedEntries: [Entry] { removed.values.sorted { $0.order < $1.order } }
 
   private static func areSame(_ a: String?, _ b: String?) -> Bool {
     guard let a, let b else { return (a == nil) == (b == nil) }
@@ -103,8 +105,9 @@ extension BagState {
     let gone = removed.removeValue(forKey: member)
     let old = unsaved[member]
     let content = Self.content(content, after: (old ?? gone)?.content)
+    let number = nextNumber()
     unsaved[member] = Entry(
-      member: member, content: content, number: nextNumber(),
+      member: member, content: content, number: number, order: old?.order ?? number,
       isMoved: isMoved || gone != nil || old?.isMoved == true)
   }
 
@@ -123,8 +126,9 @@ extension BagState {
     guard removed[member] == nil else { return false }
     let old = unsaved.removeValue(forKey: member)
     guard old != nil || (isSaved && !isCleared) else { return false }
+    let number = nextNumber()
     removed[member] = Entry(
-      member: member, content: old?.content ?? .stored, number: nextNumber())
+      member: member, content: old?.content ?? .stored, number: number, order: number)
     return true
   }
 

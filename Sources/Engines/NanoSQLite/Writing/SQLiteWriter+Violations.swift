@@ -16,7 +16,9 @@ extension SQLiteWriter {
     guard let error = error as? StoreError, error.isConstraint else { return error }
     let name = table.description.name
     let message = error[.engineMessage] ?? ""
-    if message.hasExactSuffix(": \(name).key") {
+    // SQLite names one of several violated constraints, and an insertion of an existing document can violate all of them.
+    if try message.hasExactSuffix(": \(name).key") || identity == nil && keyExists(document, table)
+    {
       return StoreError.duplicateKey(document.key, in: name)
     }
     if message.hasExactSuffix(": \(name).id") {
@@ -33,6 +35,14 @@ extension SQLiteWriter {
     let holder = try holder(of: index, document, identity, table)
     return StoreError.uniqueViolation(
       of: index.name, in: name, by: holder.map { ($0.rowID, $0.key?.description) })
+  }
+
+  private func keyExists(_ document: NewDocument, _ table: CollectionTable) throws -> Bool {
+    guard let key = document.key else { return false }
+    let name = SQLName.quoted(table.description.name)
+    return try connection.first(
+      SQLFragment("SELECT 1 FROM \(name) WHERE key = ?", [key.binding])
+    ) { _ in true } ?? false
   }
 
   /// Returns the other document that has the value. The stored version of the same document is excluded, because
@@ -68,9 +78,7 @@ extension SQLiteWriter {
       sql.append(SQLFragment.joined(marks, by: ", ") + "))")
     }
     switch identity {
-    case .key(.uuid(let high, let low)):
-      sql.append(SQLFragment(" AND key IS NOT ?", [.uuid(high, low)]))
-    case .key(.text(let key)): sql.append(SQLFragment(" AND key IS NOT ?", [.text(key)]))
+    case .key(let key): sql.append(SQLFragment(" AND key IS NOT ?", [key.binding]))
     case .rowID(let id): sql.append(SQLFragment(" AND id <> ?", [.int(id)]))
     case nil: break
     }
@@ -80,6 +88,15 @@ extension SQLiteWriter {
   private static func value(_ body: UnsafeRawBufferPointer) throws(StoreError) -> DocumentValue {
     var reader = JSONReader(body)
     return try reader.value()
+  }
+}
+
+extension DocumentKey {
+  fileprivate var binding: SQLBinding {
+    switch self {
+    case .uuid(let high, let low): .uuid(high, low)
+    case .text(let text): .text(text)
+    }
   }
 }
 

@@ -255,6 +255,8 @@ extension DocumentCollection {
     if mode == .save, store.isCollecting,
       let key = try header.key ?? store.readingStored({ try key(nil, $0) })
     {
+      // Otherwise the transaction that writes the pending saves of all collections would fail.
+      try StoredNames.validate(collection: name)
       return try collect(header, key, added, body)
     }
     header.added = added

@@ -137,7 +137,8 @@ extension DocumentCollection {
     _ identity: Identity, _ cache: CollectionCache?
   ) throws -> Document? {
     switch identity {
-    case .key(let key):
+    // A rule can say that a buffered document has expired.
+    case .key(let key) where try !store.engine().hasExpirations:
       // The buffer is read first: a document is written before it leaves the buffer.
       while let entry = store.withPending({ $0.entry(name, key) }) {
         let header = try stored(identity, nil)?.header
@@ -152,7 +153,7 @@ extension DocumentCollection {
         }
       }
       return try stored(identity, cache)
-    case .rowID:
+    case .key, .rowID:
       // The row ID of a new document is known only once it is written, as for queries.
       return try reading(.call) { try document($0, identity, cache) }
     }
@@ -226,81 +227,6 @@ extension Store {
   func readingStored<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
     if let context = TransactionContext.current(of: self) { return try work(context.reader) }
     return try engine().read(.call, Interruption.current, work)
-  }
-}
-
-extension Document {
-  /// Copies a document from the engine's bytes.
-  @inline(__always)
-  package init(_ stored: StoredDocument, in collection: String) {
-    var collection = collection
-    self = collection.withUTF8 { name in
-      // Without a revision, another program wrote the row last.
-      if stored.revision == nil {
-        return Document(foreign: stored, in: UnsafeRawBufferPointer(name))
-      }
-      return Document(
-        in: UnsafeRawBufferPointer(name), rowID: stored.rowID, key: stored.borrowedKey,
-        type: stored.borrowedType, version: stored.version, added: stored.added,
-        revision: stored.revision, copying: stored.body)
-    }
-  }
-
-  /// Like ``init(_:in:)``, if possible in the storage of an earlier document of a scan.
-  @inline(__always)
-  init(
-    _ stored: StoredDocument, in collection: UnsafeRawBufferPointer,
-    reusing scratch: inout DocumentScratch
-  ) {
-    guard stored.revision != nil else {
-      self.init(foreign: stored, in: collection)
-      return
-    }
-    self.init(
-      in: collection, rowID: stored.rowID, key: stored.borrowedKey, type: stored.borrowedType,
-      version: stored.version, added: stored.added, revision: stored.revision,
-      copying: stored.body, reusing: &scratch)
-  }
-
-  /// Copies a row that another program wrote last.
-  private init(foreign stored: StoredDocument, in collection: UnsafeRawBufferPointer) {
-    self.init(
-      foreignIn: collection, rowID: stored.rowID, key: stored.borrowedKey,
-      type: stored.borrowedType, version: stored.version, added: stored.added,
-      isAltered: stored.isAltered, copying: stored.body)
-  }
-
-  /// Returns a value decoded from the fields.
-  ///
-  /// - Throws: `DecodingError` if the fields do not match the type.
-  @_disfavoredOverload
-  public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
-    try withBytes { try DocumentDecoder().decode(type, from: $0) }
-  }
-
-  /// Returns a value decoded from the fields by the type's own codec.
-  ///
-  /// - Throws: The errors of the codec, with the field, the collection and the key: among others
-  ///   ``StoreError/Code/typeMismatch`` if the fields do not match the type.
-  public func decoded<Value: DocumentRepresentable>(as type: Value.Type = Value.self) throws
-    -> Value
-  {
-    try withBytes { bytes in
-      do throws(StoreError) {
-        var reader = JSONReader(bytes)
-        return try Value(reading: &reader)
-      } catch {
-        throw located(error, in: bytes)
-      }
-    }
-  }
-
-  private func located(_ error: StoreError, in body: UnsafeRawBufferPointer) -> StoreError {
-    let header = header
-    var located = error.withField(in: body)
-    if let collection = header.collection { located = located.adding(.collection, collection) }
-    if let key = header.key { located = located.adding(.key, key.description) }
-    return located
   }
 }
 

@@ -71,20 +71,22 @@ final class ExpirySweeper: Sendable {
     let now = engine.clock.now()
     var retry: Int64?
     do {
-      for name in try expired(at: now, engine) {
+      let names = try expired(at: now, engine)
+      // First, because the documents are hidden already, and deleting them may wait for a lock.
+      for name in names
+      where try hasExpired(name, after: reported == .min ? nil : reported, now, engine) {
+        hub.noteExpired(name)
+      }
+      state.withLock { if $0.engine === engine { $0.reported = now } }
+      for name in names {
         do {
           try sweep(name, engine)
           // Those that other transactions of a server have locked are left.
-          guard try hasExpired(name, after: nil, now, engine) else { continue }
-          retry = now + Self.pause
+          if try hasExpired(name, after: nil, now, engine) { retry = now + Self.pause }
         } catch {
-          // Documents are hidden without being deleted.
           if Self.isTemporary(error) { retry = now + Self.pause }
         }
-        let isNew = try hasExpired(name, after: reported == .min ? nil : reported, now, engine)
-        if isNew { hub.noteExpired(name) }
       }
-      state.withLock { if $0.engine === engine { $0.reported = now } }
       schedule(try [retry, next(after: now, engine)].compactMap(\.self).min(), engine)
     } catch {
       // The database cannot be read now.

@@ -41,6 +41,22 @@ extension EngineConformance {
       }
       try expectEqual(try probe.ids().count, 3, "documents")
     },
+    Check(
+      "A second document with the same key is a duplicate key, also if all its values are the same"
+    ) {
+      probe in
+      guard probe.has(.uniqueIndexes) else { return }
+      try probe.write { writer in
+        try writer.createIndex(IndexDefinition(columns: [.init("a")], isUnique: true), in: "c")
+        try writer.insert(["a": 1], key: "k")
+        for value in [1, 2] as [DocumentValue] {
+          try expectError(.duplicateKey, "the same key") {
+            try writer.insert(["a": value], key: "k")
+          }
+        }
+      }
+      try expectEqual(try probe.ids().count, 1, "documents")
+    },
     Check("Missing values and nulls are never duplicates") { probe in
       guard probe.has(.uniqueIndexes) else { return }
       try probe.write { writer in

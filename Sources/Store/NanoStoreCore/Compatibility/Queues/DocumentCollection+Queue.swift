@@ -27,7 +27,7 @@ extension DocumentCollection {
     _ work: @escaping @Sendable (DocumentCollection) throws -> Result
   ) -> QueuedCall<Result> {
     let queue = store.queues.queue(name)
-    let call = QueuedCall<Result>(queue)
+    let call = QueuedCall<Result>(queue, store)
     queue.submit { _ = call.run { try work(self) } }
     return call
   }
@@ -53,7 +53,7 @@ extension DocumentCollection {
   ) -> QueuedCall<Result> {
     let target = target.decided()
     let queue = store.queues.queue(name)
-    let call = QueuedCall<Result>(queue)
+    let call = QueuedCall<Result>(queue, store)
     queue.submit {
       let outcome = call.run { try work(self) }
       target.run { completion(outcome) }

@@ -45,8 +45,8 @@ final class QueueRegistry: Sendable {
     guard isBusy else { return true }
     var isFinished = true
     for queue in queues(names) {
-      let canWait = beginWaiting(for: queue)
-      defer { endWaiting() }
+      let canWait = Self.beginWaiting(for: queue)
+      defer { Self.endWaiting() }
       let done = DispatchSemaphore(value: 0)
       guard let waiter = queue.notify({ if $0 { done.signal() } }) else { continue }
       guard let deadline = canWait ? deadline : .now() else {
@@ -61,9 +61,12 @@ final class QueueRegistry: Sendable {
     return isFinished
   }
 
-  private func beginWaiting(for queue: CollectionQueue) -> Bool {
+  /// Notes that the call on whose thread the current code runs waits for a queue.
+  ///
+  /// - Returns: False if that queue waits for the call, directly or not.
+  static func beginWaiting(for queue: CollectionQueue) -> Bool {
     guard let current = QueueContext.current else { return true }
-    return Self.waits.withLock { waits in
+    return waits.withLock { waits in
       var next: CollectionQueue? = queue
       while let waiting = next, waiting !== current { next = waits[ObjectIdentifier(waiting)] }
       guard next == nil else { return false }
@@ -72,9 +75,9 @@ final class QueueRegistry: Sendable {
     }
   }
 
-  private func endWaiting() {
+  static func endWaiting() {
     guard let current = QueueContext.current else { return }
-    Self.waits.withLock { $0[ObjectIdentifier(current)] = nil }
+    waits.withLock { $0[ObjectIdentifier(current)] = nil }
   }
 
   func finish(_ names: [String]?, _ deadline: DispatchTime?) async throws -> Bool {

@@ -24,8 +24,13 @@ public final class QueuedCall<Result: Sendable>: Sendable {
   private let state = Mutex<(stage: Stage, waiters: [@Sendable (Outcome) -> Void])>((.waiting, []))
   private let interruption = Interruption()
   private let queue: CollectionQueue
+  private let isInBlock: @Sendable () -> Bool
 
-  init(_ queue: CollectionQueue) { self.queue = queue }
+  /// - Parameter store: The store in whose blocks ``wait()`` throws.
+  init(_ queue: CollectionQueue, _ store: Store? = nil) {
+    self.queue = queue
+    isInBlock = { [weak store] in store?.isInTransaction ?? false }
+  }
 
   /// Whether the call has finished.
   public var isFinished: Bool {
@@ -46,10 +51,15 @@ public final class QueuedCall<Result: Sendable>: Sendable {
 
   /// Blocks the thread until the call has finished. In asynchronous code, use ``value``.
   ///
-  /// - Throws: An error thrown by the call; ``StoreError/Code/invalidArgument`` if called from an
-  ///   earlier call on the same collection, which would deadlock.
+  /// - Throws: An error thrown by the call; ``StoreError/Code/invalidArgument`` where it could wait forever: in a
+  ///   queued call that this one waits for, such as an earlier call on the same collection, and in a read or write block
+  ///   of the store.
   public func wait() throws -> Result {
-    if !isFinished, QueueContext.current === queue { throw Self.deadlock }
+    let isWaiting = !isFinished
+    if isWaiting {
+      guard !isInBlock(), QueueRegistry.beginWaiting(for: queue) else { throw Self.deadlock }
+    }
+    defer { if isWaiting { QueueRegistry.endWaiting() } }
     let done = DispatchSemaphore(value: 0)
     whenFinished { _ in done.signal() }
     done.wait()
@@ -70,8 +80,8 @@ public final class QueuedCall<Result: Sendable>: Sendable {
 
   private static var deadlock: StoreError {
     StoreError(
-      .invalidArgument, "A queued call cannot wait for a later call in its own queue",
-      [.hint: "use its completion, or wait outside of queued calls"])
+      .invalidArgument, "Waiting for the queued call here could take forever",
+      [.hint: "use its completion, or wait outside of queued calls and of blocks"])
   }
 }
 
