@@ -41,7 +41,7 @@ extension StoreCopy {
     for name in try writer.metadataNames() { try writer.setMetadata(nil, name) }
   }
 
-  /// Drops collections and indexes that the source no longer has, and all expirations. A unique index could reject
+  /// Drops collections and indexes that the source no longer has, and all expirations and change feeds. A unique index could reject
   /// documents, and documents would expire that the source has given a later expiration.
   private func removeOthers(
     _ collections: [CollectionDescription], _ writer: any EngineWriter
@@ -61,6 +61,8 @@ extension StoreCopy {
         try writer.setSettings(settings, of: name)
       }
       try removeExpirations(of: name, writer)
+      // Replaced documents are no changes. The entries of the source follow at the end.
+      try writer.setTracking(nil, of: name)
       let definitions = try CollectionDefinitions(of: name, source)
       for index in try writer.indexes(in: name)
       where !definitions.indexes.contains(where: {

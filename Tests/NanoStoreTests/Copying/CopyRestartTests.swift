@@ -38,6 +38,32 @@ struct CopyRestartTests {
     #expect(try target.verify().isEmpty)
   }
 
+  @Test("A change feed has the same positions after a copy that was resumed with later changes")
+  func feed() throws {
+    let store = try Store.file(source.scratch.file("feed.db"))
+    let films = store["films"]
+    try films.setChangeTracking(.on)
+    for key in ["a", "b", "c"] { try films.save(["n": 1], key: key) }
+    try films.save(["n": 2], key: "b")
+    #expect(throws: Stop.self) {
+      try store.copy(to: target) { if $0.phase == .metadata { throw Stop() } }
+    }
+    try films.save(["n": 2], key: "c")
+    try films.delete("a")
+    try films.insert(["n": 1], key: "d")
+
+    try store.copy(to: target)
+
+    func entries(_ store: Store) throws -> [String] {
+      guard case .entries(let entries, _, _) = try store["films"].changes(since: nil) else {
+        return []
+      }
+      return entries.map { "\($0.position) \($0.key ?? "") \($0.isDeleted)" }
+    }
+    #expect(try entries(target) == entries(store))
+    #expect(try target.verify().isEmpty)
+  }
+
   @Test("After a failure at any call of the target's engine, the next copy is complete")
   func failing() throws {
     for call in stride(from: 1, to: .max, by: 7) {
