@@ -12,7 +12,7 @@ extension StoredDocument {
     case .rowID: .int(rowID)
     case .type: type.map { .string($0) } ?? .null
     case .version: version.map { .int($0) } ?? .null
-    case .added: added.map { .date(.init(timeIntervalSince1970: Double($0) / 1e6)) } ?? .null
+    case .added: added.map { .date(.init(microsecondsSince1970: $0)) } ?? .null
     case .leafPath: .null
     }
   }

@@ -157,7 +157,7 @@ extension Document {
   public var version: Int64? { storage.version }
   /// The time when the document was first stored, with microsecond precision.
   public var added: Date? {
-    storage.added.map { Date(timeIntervalSince1970: Double($0) / 1e6) }
+    storage.added.map { Date(microsecondsSince1970: $0) }
   }
   /// The revision, which increases with each write.
   ///

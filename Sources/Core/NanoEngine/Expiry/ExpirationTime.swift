@@ -15,10 +15,6 @@ extension Date {
 
   /// The seconds from 1970 to the year 10000.
   private static var limit: TimeInterval { 253_402_300_800 }
-
-  package init(microsecondsSince1970 time: Int64) {
-    self.init(timeIntervalSince1970: Double(time) / 1e6)
-  }
 }
 
 extension Duration {

@@ -107,6 +107,6 @@ struct FunctionArguments {
 /// Conversion of the `added` column's values.
 enum Moment {
   static func date(_ microseconds: Int64) -> Date {
-    Date(timeIntervalSince1970: Double(microseconds) / 1e6)
+    Date(microsecondsSince1970: microseconds)
   }
 }

@@ -46,7 +46,7 @@ public struct Stored<Value: Model> {
   public var revision: Int64? { header.revision }
   /// The time when the document was first stored, with microsecond precision.
   public var added: Date? {
-    header.added.map { Date(timeIntervalSince1970: Double($0) / 1e6) }
+    header.added.map { Date(microsecondsSince1970: $0) }
   }
 }
 

@@ -11,6 +11,6 @@ extension StoredDocument {
     DocumentSubject(
       object, key: key.map { .string($0.description) } ?? .null, rowID: rowID,
       type: type.map { .string($0) } ?? .null, version: version.map { .int($0) } ?? .null,
-      added: added.map { .date(Date(timeIntervalSince1970: Double($0) / 1e6)) } ?? .null)
+      added: added.map { .date(Date(microsecondsSince1970: $0)) } ?? .null)
   }
 }

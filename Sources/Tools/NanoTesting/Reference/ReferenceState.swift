@@ -92,7 +92,7 @@ struct ReferenceDocument {
     DocumentSubject(
       object, key: key.map { .string($0.description) } ?? .null, rowID: rowID,
       type: type.map { .string($0) } ?? .null, version: version.map { .int($0) } ?? .null,
-      added: .date(Date(timeIntervalSince1970: Double(added) / 1e6)), defaults: defaults)
+      added: .date(Date(microsecondsSince1970: added)), defaults: defaults)
   }
 
   func withStored<Result>(

@@ -275,8 +275,9 @@ public struct AddedDateMatch: Sendable, Hashable, Codable {
     guard let dayOffset else {
       // In microseconds, like the stored time: binary fractions of a second are not exact.
       let start = ((seconds * 1e6).rounded() / 1_000).rounded(.down) * 1_000
+      guard start.magnitude < 0x1p62 else { return (date, date) }
       return (
-        Date(timeIntervalSince1970: start / 1e6), Date(timeIntervalSince1970: (start + 1_000) / 1e6)
+        Date(microsecondsSince1970: Int64(start)), Date(microsecondsSince1970: Int64(start) + 1_000)
       )
     }
     var day = regularDay(dayOffset)
