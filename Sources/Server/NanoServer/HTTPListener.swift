@@ -20,9 +20,14 @@ package struct HTTPListener: Sendable {
   /// of the task.
   package var stopsOnSignals = false
   /// How connections are served.
-  package var server = HTTPServerBuilder.http1()
+  package var server = HTTPListener.plain
   /// Services that run beside the server, and are stopped before it.
   package var services: [any Service] = []
+
+  /// Closes connections on which nothing arrives, so that they cannot use up the number of connections. Longer than what
+  /// clients and reverse proxies keep connections for, or they would meet a closed one: Caddy's two minutes.
+  package static let plain = HTTPServerBuilder.http1(
+    configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(150)))
 
   package init(address: String, port: Int) {
     self.address = address

@@ -5,6 +5,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 package import Logging
+import NIOCore
 
 /// An HTTP server that checks every request and passes it to a handler.
 ///
@@ -79,9 +80,11 @@ package struct HTTPServer<Handler: RequestHandler>: Sendable {
         return sent(response, request)
       } catch is CancellationError {
         return sent(.text(408, "The request was cancelled.\n"), request)
-      } catch {
+      } catch is NIOTooManyBytesError {
         return sent(
           .text(413, "The body is longer than \(configuration.maximumBody) bytes.\n"), request)
+      } catch {
+        return sent(.text(400, "The body of the request is malformed.\n"), request)
       }
     }
   }

@@ -23,6 +23,7 @@ struct ServerCommand: AsyncParsableCommand {
   @OptionGroup var arguments: ServeOptions
 
   func run() async throws {
+    DescriptorLimit.raise()
     let store: Store
     let configuration: SyncServerConfiguration
     do {

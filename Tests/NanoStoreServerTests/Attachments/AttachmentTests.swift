@@ -45,6 +45,19 @@ struct AttachmentTests {
     #expect(head.header("Content-Length") == "300000")
   }
 
+  @Test("A content type with quoted parameters stays as it is, without control characters")
+  func contentType() async throws {
+    let server = try await server()
+    let type = #"text/plain; charset="utf-8""#
+    _ = try await put(server, "/notes/n1/a", [1], type: type)
+    #expect(try await server.send("GET", "/notes/n1/a").header("Content-Type") == type)
+
+    try await server.store["notes"].attach(
+      .data(Data([1])), named: "b", contentType: "a\r\nX: \"b\"", to: "n1")
+    let read = try await server.send("GET", "/notes/n1/b")
+    #expect(read.header("Content-Type") == #"a__X: "b""#)
+  }
+
   @Test(
     "A range has these bytes only",
     arguments: [

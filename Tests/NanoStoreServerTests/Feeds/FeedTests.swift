@@ -112,6 +112,56 @@ struct FeedTests {
     #expect(later.json.object?["last_seq"] == now.json.object?["last_seq"])
   }
 
+  @Test("A longpoll feed with more changes than it returns says how many remain")
+  func longpollPending() async throws {
+    let server = try await server()
+    for number in 0..<4 { _ = try await server.send("PUT", "/notes/\(number)", [:]) }
+
+    let answer = try await server.send("GET", "/notes/_changes?feed=longpoll&limit=3")
+
+    #expect(answer.json.object?["results"]?.array?.count == 3)
+    #expect(answer.json.object?["pending"] == 1)
+  }
+
+  @Test(
+    "A feed ends before it delivers a change that the user may no longer read",
+    arguments: ["continuous", "longpoll"], ["rule", "members"])
+  func revoked(feed: String, by means: String) async throws {
+    let isRevoked = Mutex(false)
+    let server = try TestServer { configuration in
+      configuration.authenticate = { credentials in
+        guard case .password(let name, _) = credentials else { return nil }
+        return SyncUser(name: name, roles: name == "admin" ? [SyncUser.administratorRole] : [])
+      }
+      configuration.rules.canRead = { user, _ in
+        user.isAdministrator || !isRevoked.withLock(\.self)
+      }
+    }
+    let admin = TestServer.basic("admin", "secret")
+    _ = try await server.send("PUT", "/notes", headers: admin)
+    let received = Received()
+    let feed = Task {
+      let response = await server.respond(
+        "GET", "/notes/_changes?feed=\(feed)&since=now&heartbeat=60000&include_docs=true",
+        headers: TestServer.basic("anna", "secret"))
+      guard case .stream(let stream) = response.body else { return }
+      try await stream.produce { received.add($0) }
+    }
+    try await received.wait(for: "\n")
+
+    if means == "rule" {
+      isRevoked.withLock { $0 = true }
+    } else {
+      let members: DocumentValue = ["members": ["names": ["bob"], "roles": []]]
+      _ = try await server.send("PUT", "/notes/_security", members, headers: admin)
+    }
+    _ = try await server.send("PUT", "/notes/secret", [:], headers: admin)
+    try await feed.value
+
+    #expect(received.text.contains("last_seq"))
+    #expect(!received.text.contains("secret"))
+  }
+
   @Test("A longpoll feed with a filter waits for a change that passes it")
   func filteredLongpoll() async throws {
     let server = try await server()

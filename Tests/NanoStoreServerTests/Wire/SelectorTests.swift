@@ -83,7 +83,8 @@ struct SelectorTests {
   @Test("Values are ordered as in CouchDB")
   func order() {
     let values: [DocumentValue] = [
-      .null, false, true, -1, 0, 1.5, 2, "", "_", "1", "a", "A", "aa", "b", "B", "ba", "bb", [],
+      .null, false, true, -1, 0, 1.5, 2, .double(0x1p53), 9_007_199_254_740_993, "", "_", "1", "a",
+      "A", "aa", "b", "B", "ba", "bb", [],
       ["a"], ["a", "b"], ["b"], [:], ["a": 1], ["a": 2], ["b": 1], ["b": 2, "c": 2],
     ]
 

@@ -86,8 +86,7 @@ extension SyncHandler {
     let served = try await databases.find(name)
     let security = SecurityObject(try await served.run { try $0.security() })
     let isAdministrator = user.isAdministrator || security.hasAdministrator(user)
-    let isMember = isAdministrator || security.hasMember(user)
-    guard isMember else { throw Self.noAccess(user) }
+    guard security.admits(user) else { throw Self.noAccess(user) }
     return Access(
       call: call, user: user, served: served, canWrite: try await rules.canWrite(user, name),
       isAdministrator: isAdministrator, rules: rules)
@@ -144,10 +143,12 @@ struct SecurityObject: Sendable {
   func hasAdministrator(_ user: SyncUser) -> Bool { administrators.contains(user) }
 
   /// Whether a user may read the database.
-  func allows(_ user: SyncUser) -> Bool { hasAdministrator(user) || hasMember(user) }
+  func admits(_ user: SyncUser) -> Bool {
+    user.isAdministrator || hasAdministrator(user) || hasMember(user)
+  }
 
   /// Whether a user is a member; if there are none, everyone is.
-  func hasMember(_ user: SyncUser) -> Bool {
+  private func hasMember(_ user: SyncUser) -> Bool {
     members.names.isEmpty && members.roles.isEmpty || members.contains(user)
   }
 }

@@ -23,11 +23,8 @@ extension SyncHandler {
     guard first.rows.isEmpty else {
       notifier.leave()
       let rows = Self.joined(first.rows)
-      return .json(
-        Array("{\"results\":[\n".utf8) + rows
-          + Array(
-            "\n],\n\"last_seq\":\"\(first.last)\"\(first.hasMore ? "" : ChangeReader.nonePending)}"
-              .utf8))
+      let end = "\n],\n\"last_seq\":\"\(first.last)\"\(try await reader.pending(after: first))}"
+      return .json(Array("{\"results\":[\n".utf8) + rows + Array(end.utf8))
     }
     notifier.leave()
     let disconnection = Disconnection()
@@ -56,11 +53,16 @@ extension SyncHandler {
           case .changed: version = notifier.version
           }
         }
+        let before = page.last
         do {
           page = try await reader.page(
-            since: page.last, limit: reader.request.limit, shares: waits)
+            since: before, limit: reader.request.limit, shares: waits)
         } catch  where notifier.isEnded && !(error is CancellationError) {
           // The database was deleted.
+          break waiting
+        }
+        if !page.rows.isEmpty, await !reader.mayRead() {
+          page = ChangeReader.Page(rows: [], last: before, hasMore: false)
           break waiting
         }
         if page.rows.isEmpty, page.hasMore, silence.isOver() {
@@ -70,11 +72,9 @@ extension SyncHandler {
       try Task.checkCancellation()
       if disconnection.isClosed { throw CancellationError() }
       let rows = Self.joined(page.rows)
-      try await write(
-        rows
-          + Array(
-            "\n],\n\"last_seq\":\"\(page.last)\"\(page.hasMore ? "" : ChangeReader.nonePending)}\n"
-              .utf8))
+      let end =
+        "\n],\n\"last_seq\":\"\(page.last)\"\(try await reader.pending(after: page))}\n"
+      try await write(rows + Array(end.utf8))
     }
   }
 
@@ -137,6 +137,8 @@ extension SyncHandler {
           // The database was deleted.
           break
         }
+        // The first page is part of the request, which was allowed.
+        if !isFirst, !page.rows.isEmpty, await !reader.mayRead() { break feed }
         isFirst = false
         position = page.last
         if !page.rows.isEmpty {
@@ -159,7 +161,7 @@ extension SyncHandler {
             version = notifier.version
             break waiting
           case .due:
-            guard clock.isAlive else { break feed }
+            guard clock.isAlive, await reader.mayRead() else { break feed }
             try await write(form.heartbeat)
             clock.restart()
           }

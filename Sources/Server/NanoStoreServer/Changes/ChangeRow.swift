@@ -14,6 +14,8 @@ struct ChangeReader: Sendable {
   let served: ServedDatabase
   let request: ChangesRequest
   let filter: ChangesFilter
+  /// Whether the user may still read the database: a feed can outlive the permission.
+  let mayRead: @Sendable () async -> Bool
 
   struct Page: Sendable {
     var rows: [ChangeRow]
@@ -49,7 +51,7 @@ struct ChangeReader: Sendable {
   func page(
     since: RevisionChange.Sequence?, limit: Int, shares: Bool = false
   ) async throws -> Page {
-    let length = filter.readsDocuments ? Self.pageLength : min(limit, Self.pageLength)
+    let length = filter.acceptsAll ? min(limit, Self.pageLength) : Self.pageLength
     let read =
       shares
       ? try await served.notifier.page(since: since, limit: length)

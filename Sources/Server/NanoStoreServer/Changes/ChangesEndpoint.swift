@@ -11,8 +11,15 @@ extension SyncHandler {
   func changes(_ access: Access) async throws -> SyncResponse {
     try access.call.require("GET", "POST")
     let request = try ChangesRequest(access.request, access.visibility)
+    let (rules, user, served) = (access.rules, access.user, access.served)
     let reader = ChangeReader(
-      served: access.served, request: request, filter: try await filter(access))
+      served: served, request: request, filter: try await filter(access),
+      mayRead: {
+        guard let security = try? await served.run({ try $0.security() }),
+          SecurityObject(security).admits(user)
+        else { return false }
+        return (try? await rules.canRead(user, served.name)) ?? false
+      })
     switch request.feed {
     case .normal:
       return request.isDescending

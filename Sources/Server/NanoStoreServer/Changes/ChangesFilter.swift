@@ -24,6 +24,9 @@ struct ChangesFilter: Sendable {
     }
   }
 
+  /// Whether every change is wanted.
+  var acceptsAll: Bool { if case .all = kind { !visibility.isLimited } else { false } }
+
   /// Whether revisions that cannot be read are among the changes: a client that asks for them reports the error.
   var acceptsUnreadable: Bool {
     if case .selector = kind { !visibility.isLimited } else { false }

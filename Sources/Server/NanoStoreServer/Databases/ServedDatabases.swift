@@ -154,7 +154,7 @@ final class ServedDatabases: Sendable {
           return try database.isEnabled() ? database.security() : [:]
         }
       }
-      return user.isAdministrator || SecurityObject(security).allows(user)
+      return SecurityObject(security).admits(user)
     }
     return false
   }

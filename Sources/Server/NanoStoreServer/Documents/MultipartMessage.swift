@@ -67,7 +67,7 @@ struct MultipartMessage: Sendable {
     for attachment in attachments {
       guard let content = attachment.content else { continue }
       open([
-        ("Content-Disposition", "attachment; filename=\"\(attachment.name.headerText)\""),
+        ("Content-Disposition", "attachment; filename=\"\(attachment.name.quotedHeaderText)\""),
         ("Content-Type", attachment.contentType.headerText),
         ("Content-Length", "\(content.length)"),
       ])
@@ -91,11 +91,16 @@ struct MultipartMessage: Sendable {
 }
 
 extension String {
-  /// The text without characters that would end a header or a quoted name.
+  /// The text without characters that would end a header.
   var headerText: String {
     String(
       String.UnicodeScalarView(
-        unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F || $0 == "\"" ? "_" : $0 }))
+        unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "_" : $0 }))
+  }
+
+  /// The text without characters that would end a header, or a quoted name in it.
+  var quotedHeaderText: String {
+    String(String.UnicodeScalarView(headerText.unicodeScalars.map { $0 == "\"" ? "_" : $0 }))
   }
 }
 

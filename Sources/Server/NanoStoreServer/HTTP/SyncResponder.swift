@@ -60,7 +60,7 @@ struct SyncResponder: Sendable {
   ) -> Response {
     var headers = response.headers
     // Hummingbird then closes the connection; a client that is not notified uses it again, and fails.
-    let isLast = request.headers[.connection] == "close"
+    let isLast = request.headers[.connection]?.lowercased() == "close"
     if isLast { headers[.connection] = "close" }
     let body: ResponseBody
     switch response.body {

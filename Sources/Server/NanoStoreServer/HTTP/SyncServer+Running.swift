@@ -40,7 +40,7 @@ extension SyncServer {
     listener.shutdownTimeout = configuration.shutdownTimeout
     listener.stopsOnSignals = stopsOnSignals
     listener.services = [FeedEnd(handler: handler)]
-    listener.server = try configuration.tls.map { try Self.encrypted($0) } ?? Self.plain
+    listener.server = try configuration.tls.map { try Self.encrypted($0) } ?? HTTPListener.plain
     handler.begin()
     let responder = SyncResponder(handler: handler)
     try await listener.run(
@@ -50,24 +50,25 @@ extension SyncServer {
       }, whenReady: whenReady, logger: configuration.logger)
   }
 
-  /// Closes connections on which nothing arrives, so that they cannot use up the number of connections. Longer than what
-  /// clients and reverse proxies keep connections for, or they would meet a closed one: Caddy's two minutes.
-  private static let plain = HTTPServerBuilder.http1(
-    configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(150)))
-
   private static func encrypted(_ tls: SyncTLS) throws -> HTTPServerBuilder {
+    let certificates = try read(tls.certificateFile) { try NIOSSLCertificate.fromPEMFile($0) }
+    let key = try read(tls.keyFile) { try NIOSSLPrivateKey(file: $0, format: .pem) }
+    var configuration = TLSConfiguration.makeServerConfiguration(
+      certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key))
+    // RFC 8996 deprecates older versions, which NIOSSL accepts by default.
+    configuration.minimumTLSVersion = .tlsv12
+    return try .tls(HTTPListener.plain, tlsConfiguration: configuration)
+  }
+
+  /// Reads a PEM file.
+  private static func read<Value>(_ path: String, _ work: (String) throws -> Value) throws -> Value
+  {
     do {
-      let certificates = try NIOSSLCertificate.fromPEMFile(tls.certificateFile)
-      let key = try NIOSSLPrivateKey(file: tls.keyFile, format: .pem)
-      var configuration = TLSConfiguration.makeServerConfiguration(
-        certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key))
-      // RFC 8996 deprecates older versions, which NIOSSL accepts by default.
-      configuration.minimumTLSVersion = .tlsv12
-      return try .tls(plain, tlsConfiguration: configuration)
+      return try work(path)
     } catch {
       throw StoreError(
-        .invalidArgument, "The certificate of the server cannot be read",
-        [.path: tls.certificateFile, .hint: "use PEM files that belong together"])
+        .invalidArgument, "The certificate or key of the server cannot be read",
+        [.path: path, .hint: "use PEM files"])
     }
   }
 }

@@ -11,7 +11,18 @@ package struct DocumentRevisions: Sendable {
   /// The content of the winning revision, if it is in the collection.
   let winning: RevisionRecord.Content?
   /// Whether the stored document cannot be read.
-  fileprivate let isDamaged: Bool
+  private let isDamaged: Bool
+  /// Determined once: a document can have thousands of leaves, each of which is compared with it.
+  private let winnerID: RevisionID?
+
+  fileprivate init(
+    _ record: RevisionRecord, winning: RevisionRecord.Content?, isDamaged: Bool
+  ) {
+    self.record = record
+    self.winning = winning
+    self.isDamaged = isDamaged
+    winnerID = record.tree.winner?.id
+  }
 
   package var id: String { record.id.description }
   package var tree: RevisionTree { record.tree }
@@ -21,7 +32,7 @@ package struct DocumentRevisions: Sendable {
   package subscript(_ id: RevisionID) -> SyncDocument? {
     guard record.tree.contains(id) else { return nil }
     let content: RevisionRecord.Content
-    if let winning, record.row != nil, id == record.tree.winner?.id {
+    if let winning, record.row != nil, id == winnerID {
       content = winning
     } else if let kept = record.bodies[id] {
       content = kept
@@ -34,11 +45,11 @@ package struct DocumentRevisions: Sendable {
   }
 
   /// The winning revision with its content.
-  package var winner: SyncDocument? { record.tree.winner.flatMap { self[$0.id] } }
+  package var winner: SyncDocument? { winnerID.flatMap { self[$0] } }
 
   /// Whether a revision cannot be read. The feed does not tell: a disk may have damaged it.
   package func isUnreadable(_ id: RevisionID) -> Bool {
-    isDamaged && id == record.tree.winner?.id
+    isDamaged && id == winnerID
   }
 }
 
@@ -64,8 +75,7 @@ extension SyncDatabase {
           isDamaged = error.code != .valueNotStorable
         }
       }
-      found[key.description] = DocumentRevisions(
-        record: record, winning: winning, isDamaged: isDamaged)
+      found[key.description] = DocumentRevisions(record, winning: winning, isDamaged: isDamaged)
     }
     return found
   }

@@ -2,6 +2,7 @@
 
 import Foundation
 package import NanoDocument
+import NanoQuery
 
 /// The order of JSON values in CouchDB: null, Booleans, numbers, strings, arrays, objects. Values of types that JSON lacks
 /// are the objects that JSON text has for them.
@@ -13,15 +14,14 @@ package enum CollationOrder {
     guard rank == other else { return rank - other }
     switch (a, b) {
     case (.bool(let a), .bool(let b)): return (a ? 1 : 0) - (b ? 1 : 0)
-    case (.int(let a), .int(let b)): return a < b ? -1 : a == b ? 0 : 1
+    case (.int, .int), (.int, .double), (.double, .int), (.double, .double):
+      return ValueOrder.compare(a, b)
     case (.array(let a), .array(let b)): return compare(a, b)
     case (.object(let a), .object(let b)): return compare(a, b)
     case (.string(let a), .string(let b)): return compare(a, b)
-    default: break
-    }
-    if let a = a.double, let b = b.double { return a < b ? -1 : a == b ? 0 : 1 }
     // Both are null.
-    return 0
+    default: return 0
+    }
   }
 
   private static func rank(_ value: DocumentValue) -> Int {

@@ -56,11 +56,18 @@ extension Selector {
     }
   }
 
-  /// Of an array, whether one of its elements is in the list.
+  /// Of an array, whether one of its elements is in the sorted list.
   private static func isIn(_ value: DocumentValue, _ list: [DocumentValue]) -> Bool {
     let candidates = value.array ?? [value]
     return candidates.contains { candidate in
-      list.contains { CollationOrder.compare(candidate, $0) == 0 }
+      var (low, high) = (0, list.count)
+      while low < high {
+        let middle = (low + high) / 2
+        let order = CollationOrder.compare(list[middle], candidate)
+        if order == 0 { return true }
+        if order < 0 { low = middle + 1 } else { high = middle }
+      }
+      return false
     }
   }
 

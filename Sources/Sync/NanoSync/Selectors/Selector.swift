@@ -18,6 +18,7 @@ package indirect enum Selector: Sendable {
   case field([String], Selector)
   case exists(Bool)
   case compare(Comparison, DocumentValue)
+  /// The values are in collation order.
   case isIn([DocumentValue])
   case isNotIn([DocumentValue])
   case containsAll([DocumentValue])
@@ -105,6 +106,10 @@ package indirect enum Selector: Sendable {
       guard let list = argument.array else { throw invalid() }
       return list
     }
+    // A client may send hundreds of thousands of values, each of which would be compared with each document.
+    func sorted(_ list: [DocumentValue]) -> [DocumentValue] {
+      list.sorted { CollationOrder.compare($0, $1) < 0 }
+    }
     func selectors() throws(ProtocolError) -> [Selector] {
       var selectors: [Selector] = []
       for element in try list() {
@@ -126,8 +131,8 @@ package indirect enum Selector: Sendable {
     case "$lte": return .compare(.lessOrEqual, argument)
     case "$gt": return .compare(.greater, argument)
     case "$gte": return .compare(.greaterOrEqual, argument)
-    case "$in": return .isIn(try list())
-    case "$nin": return .isNotIn(try list())
+    case "$in": return .isIn(try sorted(list()))
+    case "$nin": return .isNotIn(try sorted(list()))
     case "$all": return .containsAll(try list())
     case "$elemMatch": return .element(try condition(argument, depth: depth + 1))
     case "$allMatch": return .allElements(try condition(argument, depth: depth + 1))

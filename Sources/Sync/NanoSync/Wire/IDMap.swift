@@ -19,7 +19,8 @@ package struct IDMap<Value> {
 
   package subscript(_ id: String, default value: @autoclosure () -> Value) -> Value {
     get { values[ExactName(id), default: value()] }
-    set { values[ExactName(id)] = newValue }
+    // Appending to an array in place: a getter and a setter would copy it.
+    _modify { yield &values[ExactName(id), default: value()] }
   }
 }
 
