@@ -221,7 +221,7 @@ struct ModelDiagnosticTests {
   @Test("A subscript with a Codable type that is not a model suggests a named collection")
   func codableSubscript() throws {
     let message =
-      "error: 'subscript(_:)' is unavailable: a collection of Codable values has a name: use store[\"people\"] with save(_:key:), get(_:as:) and find().decoded(as:); or mark the type '@Model' and import NanoStoreModels"
+      "error: 'subscript(_:)' is unavailable: a collection of Codable values has a name: use store[\"people\"] with save(_:key:), get(_:as:) and find().decoded(as:); or mark the type '@Model' and import NanoStoreModels; a '@Model' type has this member in store[T.self].documents"
     #expect(
       try diagnostics(
         """

@@ -127,7 +127,7 @@ public final class Store: Sendable {
   @available(
     *, unavailable,
     message:
-      "a collection of Codable values has a name: use store[\"people\"] with save(_:key:), get(_:as:) and find().decoded(as:); or mark the type '@Model' and import NanoStoreModels"
+      "a collection of Codable values has a name: use store[\"people\"] with save(_:key:), get(_:as:) and find().decoded(as:); or mark the type '@Model' and import NanoStoreModels; a '@Model' type has this member in store[T.self].documents"
   )
   public subscript<Value>(type: Value.Type) -> DocumentCollection {
     DocumentCollection(store: self, name: "\(type)")

@@ -54,9 +54,7 @@ final class PostgresConnection {
     self.keepsStatements = keepsStatements ?? false
     guard PQstatus(handle) == CONNECTION_OK else {
       // The object is initialized at this point, so `deinit` closes the connection.
-      throw StoreError(
-        .cannotOpen, "The server cannot be reached",
-        [.engineMessage: String(cString: PQerrorMessage(handle))])
+      throw Self.cannotConnect(String(cString: PQerrorMessage(handle)))
     }
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
     _ = PQenterPipelineMode(handle)
@@ -64,6 +62,22 @@ final class PostgresConnection {
 
   deinit {
     PQfinish(handle)
+  }
+
+  private static func cannotConnect(_ message: String) -> StoreError {
+    // The severity in the answer of a server, in most languages.
+    guard message.contains("FATAL:") else {
+      return StoreError(
+        .cannotOpen, "The server cannot be reached",
+        [.engineMessage: message, .hint: "check the host and the port, and whether it runs"])
+    }
+    return StoreError(
+      .cannotOpen, "The server refuses the connection",
+      [
+        .engineMessage: message,
+        .hint:
+          "check the database, the user and the password; the reason is in the engine's message",
+      ])
   }
 
   private static func connect(_ options: [(String, String)]) -> OpaquePointer {

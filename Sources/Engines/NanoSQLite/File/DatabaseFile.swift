@@ -29,7 +29,16 @@ enum DatabaseFile {
         throw StoreError(.notADatabase, "The file is not a database", [.path: path])
       }
       return (path, false)
-    case .missing: break
+    case .missing:
+      // As a path it would be a new file in new folders.
+      guard given.firstMatch(of: /^[A-Za-z][A-Za-z0-9+.\-]*:\/\//) == nil else {
+        throw StoreError(
+          .invalidArgument, "The path of a store is a URL",
+          [
+            .path: given,
+            .hint: "pass a file URL as a URL; a store on a server is opened by NanoStorePostgres",
+          ])
+      }
     }
     guard !configuration.isReadOnly else {
       throw StoreError(

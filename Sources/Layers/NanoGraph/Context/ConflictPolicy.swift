@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+public import Foundation
 public import NanoDocument
 
 /// A conflict between an object's unsaved changes and a later change or deletion in the store.
@@ -43,7 +44,7 @@ public enum ConflictPolicy {
 
 /// The error of a save with conflicts: objects were changed or deleted in the store after the
 /// context read them. Nothing was saved.
-public struct ObjectConflictError: Error, Sendable, CustomStringConvertible {
+public struct ObjectConflictError: LocalizedError, Sendable, CustomStringConvertible {
   /// The conflicts, with both versions of each object.
   public let conflicts: [ObjectConflict]
 
@@ -57,4 +58,6 @@ public struct ObjectConflictError: Error, Sendable, CustomStringConvertible {
     return "Objects were changed or deleted in the store since they were read "
       + "(\(details.joined(separator: ", ")))"
   }
+  /// The description.
+  public var errorDescription: String? { description }
 }

@@ -10,8 +10,8 @@ public struct ImportOptions: Sendable, Hashable {
   ///
   /// If nil, keys are generated, except for exported documents, which keep theirs.
   public var keyField: FieldPath?
-  /// Whether a document replaces an existing one with the same key. If false, it is an invalid
-  /// record.
+  /// Whether a document replaces an existing one with the same key, whose insertion date stays. If false, it is an
+  /// invalid record.
   public var replacesDocuments: Bool
   /// Whether invalid records are skipped and counted. If false, the first one ends the import.
   public var skipsInvalidRecords: Bool

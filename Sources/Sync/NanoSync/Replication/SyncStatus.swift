@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+public import Foundation
 import NanoDocument
 
 /// The state of a synchronization.
@@ -67,7 +68,7 @@ public struct SyncStatus: Sendable, Hashable {
 }
 
 /// Why a synchronization waits or has ended.
-public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
   /// The kind of an error.
   public enum Kind: Sendable, Hashable {
     /// The other side cannot be reached.
@@ -99,6 +100,8 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The message.
   public var description: String { message }
+  /// The message.
+  public var errorDescription: String? { message }
 }
 
 /// A document that was not transferred.

@@ -85,7 +85,8 @@ struct CopyCommand: ParsableCommand {
     {
       throw CommandFailure(
         message: TerminalText.text(
-          "\(error.message): \(self.target) (--replace deletes its contents first)"))
+          "\(error.message): \(StoreLocation.shown(self.target)) (--replace deletes its contents first)"
+        ))
     }
   }
 

@@ -31,6 +31,9 @@ struct RecoverCommand: ParsableCommand {
 
   private func recover(_ line: ProgressLine) throws -> RecoveryReport {
     defer { line.clear() }
+    guard StoreLocation.isFile(database.database) else {
+      throw ValidationError("recover requires a file")
+    }
     guard StoreLocation.exists(database.database) else {
       throw CommandFailure(message: TerminalText.text("There is no file at \(database.database)"))
     }

@@ -129,6 +129,31 @@ enum StoreLocation {
     // new file need no copies in a journal.
     if access == .loading, !exists { engine.journalMode = .delete }
     configure(&engine)
-    return try Store(.file(file), configuration: configuration, engine: engine)
+    func open() throws -> Store {
+      try Store(.file(file), configuration: configuration, engine: engine)
+    }
+    do { return try open() } catch let error as StoreError
+      where engine.isReadOnly && !engine.isImmutable && error[.engineCode] == hotJournal
+    {
+      // A killed import has left its journal, which only a program that may write can roll back. SQLite's own does, too.
+      engine.isReadOnly = false
+      guard (try? open().close()) != nil else { throw error }
+      engine.isReadOnly = true
+      return try open()
+    }
+  }
+
+  /// SQLITE_READONLY_ROLLBACK.
+  private static let hotJournal = "776"
+
+  /// Returns a location for messages, without the password of a URL.
+  static func shown(_ location: String) -> String {
+    guard !isFile(location) else { return location }
+    guard var parts = URLComponents(string: location) else { return "the server" }
+    if parts.password != nil { parts.password = "***" }
+    parts.queryItems = parts.queryItems.map { items in
+      items.map { $0.name == "password" ? URLQueryItem(name: $0.name, value: "***") : $0 }
+    }
+    return parts.string ?? "the server"
   }
 }
