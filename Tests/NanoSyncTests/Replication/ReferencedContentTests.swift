@@ -120,6 +120,30 @@ import Testing
     return try #require(mine).revision < #require(theirs).revision ? "a" : "b"
   }
 
+  @Test func `Fields beside a digest are merged, and content of one version keeps its length`()
+    async throws
+  {
+    let (a, b) = (try anyDatabase(), try anyDatabase())
+    var image = try #require(try await add("image", to: a).object)
+    image["caption"] = "old"
+    image["preview"] = try await add("preview", to: a)
+    try await a.collection.save(["image": .object(image)], key: "x")
+    _ = try await replicate(a, b)
+    #expect(try await text("image.preview", of: b) == "preview")
+    try await a.collection.update("x", set: ["image.caption": "new"])
+    try await b.collection.update("x", set: ["image.rating": 5])
+
+    let status = try await replicate(a, b)
+
+    #expect(status.overridden.isEmpty)
+    for database in [a, b] {
+      #expect(try await database.collection.get("x")?["image.caption"] == "new")
+      #expect(try await database.collection.get("x")?["image.rating"] == 5)
+      #expect(try await text("image", of: database) == "image")
+    }
+    #expect(try a.contents() == b.contents())
+  }
+
   @Test func `A reference to content that the store lacks is transferred without it`()
     async throws
   {

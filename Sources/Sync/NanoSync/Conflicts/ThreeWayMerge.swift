@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 package import NanoDocument
-import NanoEngine
 import NanoStoreCore
 
 /// Merges two versions of a document that have a common ancestor, field by field.
@@ -55,7 +54,7 @@ package struct ThreeWayMerge {
     // Before equal values: two devices that count to the same number have counted twice.
     if counters.contains(field), let sum = Self.sum(base ?? .int(0), winner, other) { return sum }
     if !counters.isEmpty, case .object(let own)? = winner, case .object(let others)? = other,
-      !Self.isReference(winner), !Self.isReference(other)
+      !Self.referToDifferentContent(winner, other)
     {
       return .object(merge(base?.object ?? [:], own, others, path, &overridden))
     }
@@ -65,7 +64,7 @@ package struct ThreeWayMerge {
       return .array(Self.union(base?.array ?? [], winner, other))
     }
     if case .object(let own)? = winner, case .object(let others)? = other,
-      !Self.isReference(winner), !Self.isReference(other)
+      !Self.referToDifferentContent(winner, other)
     {
       return .object(merge(base?.object ?? [:], own, others, path, &overridden))
     }
@@ -73,9 +72,11 @@ package struct ThreeWayMerge {
     return winner
   }
 
-  /// Whether a value refers to content: a digest with the length of other content would be damage.
-  private static func isReference(_ value: DocumentValue?) -> Bool {
-    value.flatMap { Attachment($0) }.flatMap { BlobDigest(text: $0.digest) } != nil
+  /// Whether one of two values refers to content that the other one does not refer to: the digest of one with the length of
+  /// the other would be damage.
+  private static func referToDifferentContent(_ a: DocumentValue?, _ b: DocumentValue?) -> Bool {
+    let (a, b) = (ReferencedContent.reference(a), ReferencedContent.reference(b))
+    return a?.digest != b?.digest || a?.length != b?.length
   }
 
   /// What both sides added; nil unless all are numbers, and if the sum of integers or decimals is out of range.

@@ -45,7 +45,7 @@ extension SyncDatabase {
   /// It does not tell if a number was changed. Such a document gets another revision with the same content.
   private static func isWinner(_ document: Document, _ record: RevisionRecord) throws -> Bool {
     guard let winner = record.tree.winner, record.attachments.isEmpty,
-      let parts = try? DocumentMapping.parts(of: document), parts.attachments.isEmpty
+      let parts = try? DocumentMapping.parts(of: document), parts.contents.isEmpty
     else { return false }
     let parent = record.tree.history(of: winner.id).dropFirst().first
     return try RevisionID(

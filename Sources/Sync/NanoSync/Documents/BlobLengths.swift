@@ -33,7 +33,7 @@ struct BlobLengths {
     }
   }
 
-  /// Returns whether the store lacks a content. One that is damaged, which reading it reports, is there.
+  /// Returns whether the store lacks a content. Damaged content counts as present; reading it reports the damage.
   mutating func lacks(_ content: Attachment, _ reader: any EngineReader) throws -> Bool {
     do {
       return try length(of: content, reader) == nil

@@ -15,8 +15,11 @@ enum DocumentMapping {
   /// The parts of a stored document.
   struct Parts {
     var body: DocumentObject
-    /// The references in `_attachments`, in order, and those in other fields.
+    /// The references in `_attachments`, in order.
     var attachments: [NamedAttachment]
+
+    /// All content that is transferred with the document.
+    var contents: [NamedAttachment] { attachments + ReferencedContent.references(in: body) }
   }
 
   /// - Throws: ``StoreError/Code/valueNotStorable`` for a document with a field that the protocol reserves.
@@ -39,6 +42,8 @@ enum DocumentMapping {
         else {
           throw reserved(Attachment.field, "has an entry that is no attachment", document)
         }
+        // An earlier version has listed the content of references.
+        guard !ReferencedContent.isName(name) else { continue }
         attachments.append(NamedAttachment(name: name, attachment: attachment))
       }
       object[Attachment.field] = nil
@@ -48,9 +53,6 @@ enum DocumentMapping {
     }
     guard object[Self.header] == nil else {
       throw reserved(Self.header, "is reserved for the class of a document", document)
-    }
-    attachments += ReferencedContent.references(in: object).filter { reference in
-      !attachments.contains { $0.name.hasSameBytes(as: reference.name) }
     }
     if header.type != nil || header.version != nil {
       var value = DocumentObject()

@@ -6,8 +6,8 @@ import NanoStoreCore
 
 /// The content to which a document refers outside of `_attachments`, such as in a property of type `Attachment`.
 ///
-/// The protocol transfers only named attachments, so that this content is one of them, with its digest in the name. The
-/// stored document has only the reference.
+/// The protocol transfers only named attachments, so this content becomes one whose name contains its digest. The stored
+/// document has only the reference.
 enum ReferencedContent {
   private static let prefix = "$nanostore-"
 
@@ -16,27 +16,32 @@ enum ReferencedContent {
     name.hasExactPrefix(prefix) && BlobDigest(text: String(name.dropFirst(prefix.count))) != nil
   }
 
+  /// Returns the reference that a value is; nil for any other value.
+  static func reference(_ value: DocumentValue?) -> Attachment? {
+    guard let value, let reference = Attachment(value), BlobDigest(text: reference.digest) != nil
+    else { return nil }
+    return reference
+  }
+
   /// Returns the references in the fields of a document, each content once, in order.
   static func references(in body: DocumentObject) -> [NamedAttachment] {
-    var found: [NamedAttachment] = []
-    collect(.object(body), &found)
+    var (found, names) = ([NamedAttachment](), Set<String>())
+    collect(.object(body), &found, &names)
     return found
   }
 
-  private static func collect(_ value: DocumentValue, _ found: inout [NamedAttachment]) {
+  private static func collect(
+    _ value: DocumentValue, _ found: inout [NamedAttachment], _ names: inout Set<String>
+  ) {
     switch value {
-    case .array(let elements): for element in elements { collect(element, &found) }
+    case .array(let elements): for element in elements { collect(element, &found, &names) }
     case .object(let object):
-      guard let reference = Attachment(value), BlobDigest(text: reference.digest) != nil,
-        Attachment.isPossible(length: reference.length)
-      else {
-        for (_, field) in object { collect(field, &found) }
-        return
+      if let reference = reference(value), Attachment.isPossible(length: reference.length),
+        names.insert(prefix + reference.digest).inserted
+      {
+        found.append(NamedAttachment(name: prefix + reference.digest, attachment: reference))
       }
-      let name = prefix + reference.digest
-      if !found.contains(where: { $0.name.hasSameBytes(as: name) }) {
-        found.append(NamedAttachment(name: name, attachment: reference))
-      }
+      for (_, field) in object { collect(field, &found, &names) }
     default: break
     }
   }
@@ -47,15 +52,14 @@ enum ReferencedContent {
   static func adapt(
     _ merged: [SyncAttachment], to body: DocumentObject, of versions: [SyncAttachment]
   ) -> [SyncAttachment] {
-    let references = references(in: body)
-    var adapted = merged.filter { attachment in
-      !isName(attachment.name)
-        || references.contains { $0.name.hasSameBytes(as: attachment.name) }
-    }
-    for reference in references
-    where !adapted.contains(where: { $0.name.hasSameBytes(as: reference.name) }) {
-      guard var content = versions.first(where: { $0.name.hasSameBytes(as: reference.name) })
-      else { continue }
+    // The names are ASCII, so that equal ones have the same bytes.
+    var missing = references(in: body).map(\.name)
+    let names = Set(missing)
+    var adapted = merged.filter { !isName($0.name) || names.contains($0.name) }
+    let present = Set(adapted.map(\.name))
+    missing.removeAll { present.contains($0) }
+    for name in missing {
+      guard var content = versions.first(where: { $0.name == name }) else { continue }
       // It comes in with the merged revision.
       content.generation = 0
       adapted.append(content)
