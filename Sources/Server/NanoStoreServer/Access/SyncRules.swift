@@ -19,7 +19,8 @@ import NanoSync
 ///
 /// Administrators are subject to ``isVisible`` and ``validate`` as well. Closures run on any thread, concurrently.
 public struct SyncRules: Sendable {
-  /// Whether a user may read a database; everyone by default.
+  /// Whether a user may read a database; everyone by default. Called for each request, and while a feed is open before
+  /// it delivers changes.
   public var canRead: @Sendable (_ user: SyncUser, _ database: String) async throws -> Bool = {
     _, _ in true
   }

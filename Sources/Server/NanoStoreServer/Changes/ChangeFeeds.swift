@@ -73,7 +73,7 @@ extension SyncHandler {
       if disconnection.isClosed { throw CancellationError() }
       let rows = Self.joined(page.rows)
       let end =
-        "\n],\n\"last_seq\":\"\(page.last)\"\(try await reader.pending(after: page))}\n"
+        "\n],\n\"last_seq\":\"\(page.last)\"\((try? await reader.pending(after: page)) ?? "")}\n"
       try await write(rows + Array(end.utf8))
     }
   }
@@ -138,7 +138,10 @@ extension SyncHandler {
           break
         }
         // The first page is part of the request, which was allowed.
-        if !isFirst, !page.rows.isEmpty, await !reader.mayRead() { break feed }
+        if !isFirst, !page.rows.isEmpty, await !reader.mayRead() {
+          pending = ""
+          break feed
+        }
         isFirst = false
         position = page.last
         if !page.rows.isEmpty {
@@ -161,7 +164,11 @@ extension SyncHandler {
             version = notifier.version
             break waiting
           case .due:
-            guard clock.isAlive, await reader.mayRead() else { break feed }
+            guard clock.isAlive else { break feed }
+            guard await reader.mayRead() else {
+              pending = ""
+              break feed
+            }
             try await write(form.heartbeat)
             clock.restart()
           }

@@ -15,6 +15,8 @@ final class ServedDatabase: Sendable {
   private let limit: WorkLimit
   /// The newest position that is known, from which a search for the end begins.
   private let known = Mutex<RevisionChange.Sequence?>(nil)
+  /// Who may use the database, and when that was read.
+  private let security = Mutex<(object: SecurityObject, time: ContinuousClock.Instant)?>(nil)
 
   init(_ database: SyncDatabase, _ limit: WorkLimit) {
     name = database.name
@@ -41,6 +43,21 @@ final class ServedDatabase: Sendable {
   ) async throws -> Result {
     let database = database
     return try await database.store.onWriterAlone { try work(database) }
+  }
+
+  /// Returns who may use the database, for feeds: thousands of them share what is read once a second. What this server
+  /// changes takes effect immediately.
+  func recentSecurity() async throws -> SecurityObject {
+    let recent = security.withLock { $0 }
+    if let recent, .now - recent.time < .seconds(1) { return recent.object }
+    let object = SecurityObject(try await run { try $0.security() })
+    security.withLock { $0 = (object, .now) }
+    return object
+  }
+
+  func setSecurity(_ object: DocumentObject) async throws {
+    try await write { try $0.setSecurity(object) }
+    security.withLock { $0 = nil }
   }
 
   /// Returns the position after the last change.

@@ -123,7 +123,7 @@ extension SyncHandler {
       try access.requireAdministrator()
       let object = try await access.request.object(limit: configuration.maximumDocument)
       try SecurityObject.check(object)
-      try await access.served.write { try $0.setSecurity(object) }
+      try await access.served.setSecurity(object)
       return .json(SyncResponse.accepted)
     default: throw MethodNotAllowed.error(["PUT", "GET"])
     }
