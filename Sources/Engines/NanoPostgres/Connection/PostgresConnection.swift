@@ -75,8 +75,7 @@ final class PostgresConnection {
       .cannotOpen, "The server refuses the connection",
       [
         .engineMessage: message,
-        .hint:
-          "check the database, the user and the password; the reason is in the engine's message",
+        .hint: "the engine's message has the reason, such as a wrong database, user or password",
       ])
   }
 

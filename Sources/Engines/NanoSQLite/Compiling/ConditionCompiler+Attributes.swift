@@ -52,9 +52,8 @@ extension ConditionCompiler {
   /// Returns the parameter for a key; `nil` for a text that no key of the database can be.
   private func keyBinding(_ key: String) -> SQLBinding? {
     switch try? DocumentKey(key) {
-    case .uuid(let high, let low)?: .uuid(high, low)
-    case .text(let text)? where isPreserved(.string(text)): .text(text)
-    case .text?, nil: nil
+    case .text(let text)? where !isPreserved(.string(text)): nil
+    case let key: key?.binding
     }
   }
 
@@ -71,5 +70,15 @@ extension ConditionCompiler {
     if let low = range.low { bounds.append(SQLFragment("added >= ") + .parameter(.int(low))) }
     if let high = range.high { bounds.append(SQLFragment("added <= ") + .parameter(.int(high))) }
     return Translation(sql: .joined(bounds, by: " AND "), isExact: false)
+  }
+}
+
+extension DocumentKey {
+  /// The key as a parameter.
+  var binding: SQLBinding {
+    switch self {
+    case .uuid(let high, let low): .uuid(high, low)
+    case .text(let text): .text(text)
+    }
   }
 }

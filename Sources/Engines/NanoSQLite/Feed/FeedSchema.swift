@@ -97,6 +97,11 @@ struct FeedSchema {
     """
   }
 
+  /// Removes all numbers. The index of those that are left makes it fast.
+  var clearPositions: String {
+    "UPDATE \(table) SET position = NULL WHERE position IS NOT NULL;"
+  }
+
   /// Assigns numbers to rows whose IDs are none. A statement for each range, so that it is searched by the row ID.
   var numberOtherRowIDs: String {
     ["id >= \(Self.numberLimit)", "id < 0"].map {

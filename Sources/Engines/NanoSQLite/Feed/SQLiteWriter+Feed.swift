@@ -20,6 +20,8 @@ extension SQLiteWriter {
         try connection.execute(schema.addColumn)
       }
       try connection.execute(schema.create)
+      // Those of an earlier feed: the new one numbers documents by row ID, or as its source does.
+      try connection.execute(schema.clearPositions)
       try connection.execute(schema.numberOtherRowIDs)
       try connection.run(
         SQLFragment(
@@ -42,18 +44,10 @@ extension SQLiteWriter {
     let (documents, schema) = (
       SQLName.quoted(table.description.name), FeedSchema(table.description.name)
     )
-    // Rows that an earlier attempt to copy them has left can have one.
-    let havePositions =
-      try connection.first(
-        SQLFragment("SELECT 1 FROM \(documents) WHERE position IS NOT NULL LIMIT 1")
-      ) { _ in true }
-      ?? false
     for row in rows {
       let number: Int64
       switch row.place {
-      case .number(row.rowID) where !row.isDeleted:
-        if havePositions { try setNumber(nil, ofRow: row.rowID, documents) }
-        continue
+      case .number(row.rowID) where !row.isDeleted: continue
       case .number(let other): number = try self.number(.int(other), table)
       case .unnumbered: number = table.takeNumber()
       }
@@ -88,11 +82,9 @@ extension SQLiteWriter {
     return try row.int(FeedSchema.column, FeedState.numbers)
   }
 
-  private func setNumber(_ number: Int64?, ofRow rowID: Int64, _ documents: String) throws {
-    try connection.with(
-      "UPDATE \(documents) SET position = ?1 WHERE id = ?2 AND position IS NOT ?1"
-    ) { statement in
-      if let number { statement.bind(number, at: 1) } else { statement.bindNull(at: 1) }
+  private func setNumber(_ number: Int64, ofRow rowID: Int64, _ documents: String) throws {
+    try connection.with("UPDATE \(documents) SET position = ? WHERE id = ?") { statement in
+      statement.bind(number, at: 1)
       statement.bind(rowID, at: 2)
       try statement.run()
     }

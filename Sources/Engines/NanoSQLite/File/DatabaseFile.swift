@@ -34,10 +34,8 @@ enum DatabaseFile {
       guard given.firstMatch(of: /^[A-Za-z][A-Za-z0-9+.\-]*:\/\//) == nil else {
         throw StoreError(
           .invalidArgument, "The path of a store is a URL",
-          [
-            .path: given,
-            .hint: "pass a file URL as a URL; a store on a server is opened by NanoStorePostgres",
-          ])
+          // Not the URL itself, which may contain a password.
+          [.hint: "pass a file URL as a URL, or open a store on a server with NanoStorePostgres"])
       }
     }
     guard !configuration.isReadOnly else {

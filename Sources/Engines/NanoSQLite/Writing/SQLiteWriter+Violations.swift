@@ -16,9 +16,7 @@ extension SQLiteWriter {
     guard let error = error as? StoreError, error.isConstraint else { return error }
     let name = table.description.name
     let message = error[.engineMessage] ?? ""
-    // SQLite names one of several violated constraints, and an insertion of an existing document can violate all of them.
-    if try message.hasExactSuffix(": \(name).key") || identity == nil && keyExists(document, table)
-    {
+    if message.hasExactSuffix(": \(name).key") {
       return StoreError.duplicateKey(document.key, in: name)
     }
     if message.hasExactSuffix(": \(name).id") {
@@ -32,6 +30,10 @@ extension SQLiteWriter {
         || message.hasExactSuffix(": \(sqlName).value")
     }
     guard let index else { return error }
+    // SQLite names one of several violated constraints, and an insertion of an existing document can violate several at once.
+    if identity == nil, try keyExists(document, table) {
+      return StoreError.duplicateKey(document.key, in: name)
+    }
     let holder = try holder(of: index, document, identity, table)
     return StoreError.uniqueViolation(
       of: index.name, in: name, by: holder.map { ($0.rowID, $0.key?.description) })
@@ -88,15 +90,6 @@ extension SQLiteWriter {
   private static func value(_ body: UnsafeRawBufferPointer) throws(StoreError) -> DocumentValue {
     var reader = JSONReader(body)
     return try reader.value()
-  }
-}
-
-extension DocumentKey {
-  fileprivate var binding: SQLBinding {
-    switch self {
-    case .uuid(let high, let low): .uuid(high, low)
-    case .text(let text): .text(text)
-    }
   }
 }
 

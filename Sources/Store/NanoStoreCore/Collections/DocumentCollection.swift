@@ -137,15 +137,16 @@ extension DocumentCollection {
     _ identity: Identity, _ cache: CollectionCache?
   ) throws -> Document? {
     switch identity {
-    // A rule can say that a buffered document has expired.
-    case .key(let key) where try !store.engine().hasExpirations:
+    case .key(let key):
       // The buffer is read first: a document is written before it leaves the buffer.
       while let entry = store.withPending({ $0.entry(name, key) }) {
         let header = try stored(identity, nil)?.header
         let (isSame, isBeingWritten) = store.withPending {
           ($0.entry(name, key)?.number == entry.number, $0.isBeingWritten)
         }
-        if isSame && !isBeingWritten { return entry.document(over: header) }
+        if isSame && !isBeingWritten {
+          return try hasExpired(entry.body) ? nil : entry.document(over: header)
+        }
         // The header may be that of the entry, or of the document that it replaces.
         if isBeingWritten {
           store.waitForFlush()
@@ -153,10 +154,25 @@ extension DocumentCollection {
         }
       }
       return try stored(identity, cache)
-    case .key, .rowID:
+    case .rowID:
       // The row ID of a new document is known only once it is written, as for queries.
       return try reading(.call) { try document($0, identity, cache) }
     }
+  }
+
+  /// Whether the collection's rule says that a document which is not written yet has expired.
+  private func hasExpired(_ body: [UInt8]) throws -> Bool {
+    let engine = try store.engine()
+    guard engine.hasExpirations,
+      case .field(let path, let duration)? = try store.readingStored({
+        try $0.settings(of: name)
+      }).expiration
+    else { return false }
+    let now = engine.clock.now()
+    let time = try body.withUnsafeBytes { (body) throws(StoreError) in
+      try ExpirationRule.field(path, after: duration).expiration(of: body, at: now)
+    }
+    return time.map { $0 <= now } ?? false
   }
 
   /// Returns the documents with these keys, in the order of the keys. Keys without a document are

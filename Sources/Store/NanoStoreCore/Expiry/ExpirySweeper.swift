@@ -72,21 +72,27 @@ final class ExpirySweeper: Sendable {
     var retry: Int64?
     do {
       let names = try expired(at: now, engine)
-      // First, because the documents are hidden already, and deleting them may wait for a lock.
-      for name in names
-      where try hasExpired(name, after: reported == .min ? nil : reported, now, engine) {
-        hub.noteExpired(name)
+      let isNew = { [self] name in
+        try hasExpired(name, after: reported == .min ? nil : reported, now, engine)
       }
-      state.withLock { if $0.engine === engine { $0.reported = now } }
+      // The documents are hidden already, and deleting them may wait for a lock.
+      let waiting = try names.filter(isNew)
+      let report = DispatchWorkItem { [hub] in for name in waiting { hub.noteExpired(name) } }
+      DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: report)
+      defer { report.cancel() }
       for name in names {
         do {
           try sweep(name, engine)
           // Those that other transactions of a server have locked are left.
-          if try hasExpired(name, after: nil, now, engine) { retry = now + Self.pause }
+          guard try hasExpired(name, after: nil, now, engine) else { continue }
+          retry = now + Self.pause
         } catch {
+          // Documents are hidden without being deleted.
           if Self.isTemporary(error) { retry = now + Self.pause }
         }
+        if try isNew(name) { hub.noteExpired(name) }
       }
+      state.withLock { if $0.engine === engine { $0.reported = now } }
       schedule(try [retry, next(after: now, engine)].compactMap(\.self).min(), engine)
     } catch {
       // The database cannot be read now.
@@ -96,6 +102,10 @@ final class ExpirySweeper: Sendable {
 
   /// The pause before another attempt, in microseconds. Arbitrary.
   private static let pause: Int64 = 1_000_000
+
+  /// The time after which expirations are reported although the documents are not deleted. Arbitrary: deleting them, which
+  /// reports them too, takes less.
+  private static let patience = DispatchTimeInterval.milliseconds(100)
 
   /// Whether another attempt may succeed, as after a lock or the loss of a connection. It fails, too, if the store may
   /// not delete documents, and, until it is opened again, if its file is damaged or was replaced.

@@ -56,8 +56,8 @@ public final class QueuedCall<Result: Sendable>: Sendable {
   ///   of the store.
   public func wait() throws -> Result {
     let isWaiting = !isFinished
-    if isWaiting {
-      guard !isInBlock(), QueueRegistry.beginWaiting(for: queue) else { throw Self.deadlock }
+    if isWaiting, isInBlock() || !QueueRegistry.beginWaiting(for: queue), !isFinished {
+      throw Self.deadlock
     }
     defer { if isWaiting { QueueRegistry.endWaiting() } }
     let done = DispatchSemaphore(value: 0)
@@ -80,8 +80,8 @@ public final class QueuedCall<Result: Sendable>: Sendable {
 
   private static var deadlock: StoreError {
     StoreError(
-      .invalidArgument, "Waiting for the queued call here could take forever",
-      [.hint: "use its completion, or wait outside of queued calls and of blocks"])
+      .invalidArgument, "Waiting for this queued call here can deadlock",
+      [.hint: "use its completion, or wait outside queued calls and blocks"])
   }
 }
 
