@@ -84,7 +84,7 @@ struct NanoStoreImportTests {
         "decimal": .double(1.23), "long": "123456789.0123456789", "whole": .int(-700),
         "nested": [["a.b": []]], "empty": [:],
       ])
-    #expect(document.added == Date(timeIntervalSince1970: 1_338_225_873.512))
+    #expect(document.added == Date(timeIntervalSinceReferenceDate: 359_918_673.512))
     #expect(report["NSFNanoObject"]?.conversions == [.decimalNumber: 3, .nameWithPeriod: 1])
   }
 
@@ -310,7 +310,7 @@ struct NanoStoreImportTests {
       try store.importLegacy(from: url, options: options)
       return try store["objects"].get(key)?.added
     }
-    let moment = Date(timeIntervalSince1970: 1_338_225_873.512)
+    let moment = Date(timeIntervalSinceReferenceDate: 359_918_673.512)
     let plusTwo = TimeZone(secondsFromGMT: 7_200)!
     #expect(try added("a", LegacyImportOptions(timeZone: plusTwo)) == moment - 7_200)
     #expect(try added("b", Self.utc) == moment)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 extension Condition {
-  /// The maximum number of levels, with those of expressions, as of query text. Their evaluation fits into the 512 KiB of
-  /// stack of a secondary thread in a debug build.
-  package static let maximumDepth = QueryParser.maximumHeight + 1
+  /// The maximum number of levels, including those of expressions: those of query text, and a few that a store adds for
+  /// pages and filters. Evaluating them fits into the 512 KiB of stack of a secondary thread in a debug build.
+  package static let maximumDepth = QueryParser.maximumHeight + 4
 
-  /// Whether conditions and expressions are nested in more levels. Does not look further.
+  /// Returns whether the nesting exceeds a number of levels, without descending further.
   func isDeeper(than levels: Int) -> Bool {
     guard levels > 0 else { return true }
     let rest = levels - 1

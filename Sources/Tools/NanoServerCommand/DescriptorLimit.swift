@@ -13,10 +13,15 @@ enum DescriptorLimit {
       // The system refuses a higher one, also if there is no hard limit.
       limit.rlim_cur = min(limit.rlim_max, rlim_t(OPEN_MAX))
       _ = setrlimit(RLIMIT_NOFILE, &limit)
-    #elseif canImport(Glibc)
-      guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    #else
+      #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+      #else
+        let resource = RLIMIT_NOFILE
+      #endif
+      guard getrlimit(resource, &limit) == 0 else { return }
       limit.rlim_cur = limit.rlim_max
-      _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      _ = setrlimit(resource, &limit)
     #endif
   }
 }

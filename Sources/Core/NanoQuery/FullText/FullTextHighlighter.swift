@@ -75,7 +75,7 @@ package struct FullTextHighlighter: Sendable {
       if here == most, start - best <= length { lastOfBest = start }
     }
     if most == 0, let match = found.first {
-      // It is longer than a window: the one at its beginning.
+      // The match is longer than a window; use the window at its start.
       best = words.firstIndex { $0.upperBound > match.lowerBound } ?? 0
       best = min(best, words.count - length)
       return best..<(best + length)
