@@ -38,6 +38,13 @@ extension StoreError {
       [.collection: collection, .index: index])
   }
 
+  /// The error for an index on elements whose path has a position.
+  package static func elementByPosition(_ path: FieldPath, index: String) -> StoreError {
+    StoreError(
+      .unsupported, "An index on elements cannot address an element by position",
+      [.index: index, .field: path.description, .hint: "quote a name that consists of digits"])
+  }
+
   /// The error for an index whose name belongs to a full-text index.
   package static func fullTextIndexExists(_ index: String, in collection: String) -> StoreError {
     StoreError(

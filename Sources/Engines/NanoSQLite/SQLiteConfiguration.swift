@@ -20,7 +20,8 @@ public struct SQLiteConfiguration: Sendable {
     case memory
     /// A temporary file, which is deleted when the store is closed or the process ends, even abnormally.
     case temporary
-    /// A file at a path.
+    /// A file at a path. Opening a URL given as a path throws ``StoreError/Code/invalidArgument``, unless there is such a
+    /// file.
     case file(String)
 
     /// Returns the location of a file URL.

@@ -41,8 +41,8 @@ extension StoreCopy {
     for name in try writer.metadataNames() { try writer.setMetadata(nil, name) }
   }
 
-  /// Drops collections and indexes that the source no longer has, and all expirations and change feeds. A unique index could reject
-  /// documents, and documents would expire that the source has given a later expiration.
+  /// Drops collections and indexes that the source no longer has, and all expirations and change feeds. A unique index
+  /// could reject documents, and documents would expire that the source has given a later expiration.
   private func removeOthers(
     _ collections: [CollectionDescription], _ writer: any EngineWriter
   ) throws {

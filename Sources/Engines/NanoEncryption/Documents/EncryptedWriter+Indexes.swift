@@ -11,9 +11,8 @@ extension EncryptedWriter {
     // The inner index has another name, and other fields.
     try StoredNames.validate(.index, name: index.name)
     if index.kind == .elements, let column = index.columns.first, column.path.addressesElement {
-      throw StoreError(
-        .unsupported, "An index on elements cannot address an element by position",
-        [.collection: collection, .index: index.name, .field: column.path.description])
+      throw StoreError.elementByPosition(column.path, index: index.name)
+        .adding(.collection, collection)
     }
     guard index.origin == .declared, encryption.allows(index, in: collection) else {
       throw Self.refused(index.name, collection)

@@ -152,8 +152,8 @@ extension PostgresWriter {
         [.capability: "uniqueElementIndexes", .index: index.name])
     }
     guard !path.addressesElement else {
-      throw unsupported(
-        path, index, collection, "An index on elements cannot address an element by position")
+      throw StoreError.elementByPosition(path, index: index.name)
+        .adding(.collection, collection.description.name)
     }
     guard let expression = ElementIndexExpression(path, names) else {
       throw unsupported(path, index, collection, "A field with this name cannot be indexed")

@@ -21,11 +21,7 @@ struct PathWalk {
   init(_ path: FieldPath, in body: String, index: String) throws(StoreError) {
     var from: [String] = []
     var value = body
-    guard !path.addressesElement else {
-      throw StoreError(
-        .unsupported, "An index on elements cannot address an element by position",
-        [.index: index, .field: path.description, .hint: "quote a name that consists of digits"])
-    }
+    guard !path.addressesElement else { throw .elementByPosition(path, index: index) }
     for (step, name) in path.components.enumerated() {
       guard let literal = FieldExpression.literal(FieldPath(components: [name])) else {
         throw Self.notIndexable(path, index)

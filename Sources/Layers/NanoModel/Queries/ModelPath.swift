@@ -150,23 +150,25 @@ extension Model {
 
   /// Returns the location of the property that a key path refers to.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` if the property is not stored.
-  ///
   /// - Parameter isChanged: Whether an update names the property, rather than a query.
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the property is not stored.
   static func location(
     of keyPath: any AnyKeyPath & Sendable, isChanged: Bool = false
   ) throws(StoreError) -> PropertyLocation {
     if let location = fieldTable.location(of: keyPath) { return location }
+    let (subject, hint) =
+      isChanged
+      ? (
+        "An update",
+        "for entries of dictionaries and properties of types that are not models, set the whole property, or use documents.update(key, set: [\"name.entry\": value])"
+      )
+      : (
+        "A query",
+        "for entries of dictionaries, write a closure as { $0.name[\"entry\"] == nil }; for properties of types that are not models, use Field(\"a.b\")"
+      )
     throw StoreError(
-      .invalidArgument,
-      "\(isChanged ? "An update" : "A query") names a property that is not stored as a field of a model",
-      [
-        .collection: collectionName, .field: "\(keyPath)",
-        .hint: isChanged
-          ? "for entries of dictionaries and properties of types that are not models, set the whole property, or use documents.update(key, set: [\"name.entry\": value])"
-          : "for entries of dictionaries, write a closure as { $0.name[\"entry\"] == nil }; for properties of types that are not models, use Field(\"a.b\")"
-          ,
-      ])
+      .invalidArgument, "\(subject) names a property that is not stored as a field of a model",
+      [.collection: collectionName, .field: "\(keyPath)", .hint: hint])
   }
 }
 

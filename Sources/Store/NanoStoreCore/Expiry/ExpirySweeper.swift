@@ -78,7 +78,9 @@ final class ExpirySweeper: Sendable {
       // The documents are hidden already, and deleting them may wait for a lock.
       let waiting = try names.filter(isNew)
       let report = DispatchWorkItem { [hub] in for name in waiting { hub.noteExpired(name) } }
-      DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: report)
+      if !waiting.isEmpty {
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: report)
+      }
       defer { report.cancel() }
       for name in names {
         do {

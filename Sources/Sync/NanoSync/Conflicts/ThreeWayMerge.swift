@@ -53,9 +53,8 @@ package struct ThreeWayMerge {
     let field = FieldPath(components: path)
     // Before equal values: two devices that count to the same number have counted twice.
     if counters.contains(field), let sum = Self.sum(base ?? .int(0), winner, other) { return sum }
-    if !counters.isEmpty, case .object(let own)? = winner, case .object(let others)? = other,
-      !Self.referToDifferentContent(winner, other)
-    {
+    let objects = Self.mergeableObjects(winner, other)
+    if !counters.isEmpty, let (own, others) = objects {
       return .object(merge(base?.object ?? [:], own, others, path, &overridden))
     }
     if areEqual(winner, other) || areEqual(other, base) { return winner }
@@ -63,20 +62,21 @@ package struct ThreeWayMerge {
     if sets.contains(field), let winner = winner?.array, let other = other?.array {
       return .array(Self.union(base?.array ?? [], winner, other))
     }
-    if case .object(let own)? = winner, case .object(let others)? = other,
-      !Self.referToDifferentContent(winner, other)
-    {
+    if let (own, others) = objects {
       return .object(merge(base?.object ?? [:], own, others, path, &overridden))
     }
     overridden.append(field)
     return winner
   }
 
-  /// Whether one of two values refers to content that the other one does not refer to: the digest of one with the length of
-  /// the other would be damage.
-  private static func referToDifferentContent(_ a: DocumentValue?, _ b: DocumentValue?) -> Bool {
-    let (a, b) = (ReferencedContent.reference(a), ReferencedContent.reference(b))
-    return a?.digest != b?.digest || a?.length != b?.length
+  /// Returns the values if both are objects that are merged field by field: the digest of one reference with the length of
+  /// another one would be damage.
+  private static func mergeableObjects(
+    _ winner: DocumentValue?, _ other: DocumentValue?
+  ) -> (DocumentObject, DocumentObject)? {
+    guard case .object(let own)? = winner, case .object(let others)? = other else { return nil }
+    let (a, b) = (ReferencedContent.reference(winner), ReferencedContent.reference(other))
+    return a?.digest == b?.digest && a?.length == b?.length ? (own, others) : nil
   }
 
   /// What both sides added; nil unless all are numbers, and if the sum of integers or decimals is out of range.

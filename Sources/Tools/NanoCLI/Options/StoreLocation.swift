@@ -152,7 +152,7 @@ enum StoreLocation {
     guard var parts = URLComponents(string: location) else { return "the server" }
     if parts.password != nil { parts.password = "***" }
     parts.queryItems = parts.queryItems.map { items in
-      items.map { $0.name == "password" ? URLQueryItem(name: $0.name, value: "***") : $0 }
+      items.map { $0.name.hasSuffix("password") ? URLQueryItem(name: $0.name, value: "***") : $0 }
     }
     return parts.string ?? "the server"
   }
