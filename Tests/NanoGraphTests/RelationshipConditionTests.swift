@@ -45,6 +45,19 @@ struct RelationshipConditionTests {
     #expect(try context.find(#Predicate<Album> { $0.tracks.count == 1 }).count() == 1)
   }
 
+  @Test("Objects that were stored before the relationship was declared have no related objects")
+  func addedRelationship() throws {
+    let (albums, all) = (context.store["Album"], try context.find(Album.self).count())
+    try albums.find().update(.remove("tracks"))
+    let fresh = ObjectContext(context.store)
+    #expect(try fresh.find(#Predicate<Album> { $0.tracks.isEmpty }).count() == all)
+    #expect(try fresh.find(#Predicate<Album> { !$0.tracks.isEmpty }).count() == 0)
+    #expect(try fresh.find(#Predicate<Album> { $0.tracks.count == 0 }).count() == all)
+    #expect(try fresh.find(#Predicate<Album> { $0.tracks.count == 1 }).count() == 0)
+    #expect(try fresh.find(Album.self) { $0.tracks.isEmpty }.count() == all)
+    #expect(try fresh.find(Album.self) { !$0.tracks.isEmpty }.count() == 0)
+  }
+
   private func expectRejected(
     _ code: StoreError.Code = .unsupported, _ find: () throws -> Int,
     _ location: SourceLocation = #_sourceLocation

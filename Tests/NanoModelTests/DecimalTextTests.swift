@@ -123,6 +123,35 @@ struct DecimalTextTests {
         == expected { $0.price > bound && $0.price != 10 })
   }
 
+  @Test("Lists with them have their lengths, and elements by position, before and after an upgrade")
+  func lists() throws {
+    try offers.insert(Offer(id: "none", price: 1))
+    let (bound, rates) = (Self.prices[2], [Self.prices[1], Self.prices[1] * 2])
+    for isUpgraded in [false, true] {
+      if isUpgraded { #expect(try offers.upgrade() == 4) }
+      func check(
+        _ predicate: Predicate<Offer>, _ location: SourceLocation = #_sourceLocation
+      ) throws {
+        let found = try offers.find(predicate).keys().sorted()
+        let expected = try offers.find().fetch().filter { try predicate.evaluate($0) }.map(\.id)
+          .sorted()
+        #expect(found == expected, sourceLocation: location)
+        #expect(!found.isEmpty && found.count < 9, sourceLocation: location)
+      }
+      try check(#Predicate { $0.rates.isEmpty })
+      try check(#Predicate { !$0.rates.isEmpty })
+      try check(#Predicate { $0.rates.count == 2 })
+      try check(#Predicate { $0.rates.count > 1 && $0.rates[1] > bound })
+      try check(#Predicate { $0.rates.contains { $0 > bound } })
+      try check(#Predicate { $0.rates.allSatisfy { $0 > bound } })
+      try check(#Predicate { $0.named.isEmpty })
+      try check(#Predicate { $0.lines.count > 1 && $0.lines[1].cost < bound })
+      try check(#Predicate { $0.lines.contains { $0.cost > bound } })
+      try check(#Predicate { $0.rates == rates })
+      try check(#Predicate { $0.rates != rates })
+    }
+  }
+
   @Test("They are sorted, summed, averaged and grouped as if they were decimals")
   func computations() throws {
     let prices = Self.prices

@@ -26,6 +26,46 @@ struct ModelVersionsTests {
     #expect(try people.count() == 3)
   }
 
+  @Test("A renamed property of a nested model is found by the position of its element")
+  func renamedElement() throws {
+    let store = try anyStore()
+    let rooms = [Houses.OldRoom(label: "x"), Houses.OldRoom(label: "y")]
+    try store[Houses.Old.self].insert(Houses.Old(id: "a", mail: "a@b", rooms: rooms))
+    let houses = store[Houses.New.self]
+
+    #expect(try houses.find(#Predicate { $0.rooms[0].name == "x" }).keys() == ["a"])
+    #expect(try houses.find(#Predicate { $0.rooms[1].name == "y" }).keys() == ["a"])
+    #expect(try houses.find(#Predicate { $0.rooms[1].name != "y" }).keys() == [])
+  }
+
+  @Test("An upgrade renames the properties of models in a dictionary")
+  func renamedEntry() throws {
+    let store = try anyStore()
+    try store[Houses.Old.self].insert(
+      Houses.Old(id: "a", mail: "a@b", byFloor: ["1": [Houses.OldRoom(label: "x")]]))
+    try store["houses"].update("a", .set("email", "a@b"), .remove("mail"))
+
+    #expect(try store[Houses.New.self].upgrade() == 1)
+    #expect(try store[Houses.New.self].upgrade() == 0)
+    #expect(try store["houses"].get("a")?["byFloor.1.0.name"] == "x")
+    #expect(try store["houses"].get("a")?["byFloor.1.0.label"] == nil)
+  }
+
+  @Test("A unique property that was renamed differs from values under the former name")
+  func renamedUnique() throws {
+    let store = try anyStore()
+    try store[Houses.Old.self].insert(Houses.Old(id: "a", mail: "x@y"))
+    let houses = store[Houses.New.self]
+    let error = #expect(throws: StoreError.self) {
+      try houses.insert(Houses.New(id: "b", email: "x@y"))
+    }
+    #expect(error?.code == .uniqueViolation)
+    #expect(try houses.find(\.email == "x@y").keys() == ["a"])
+    let other = try anyStore()
+    for key in ["a", "b"] { try other["houses"].save(["mail": "x@y"], key: key) }
+    #expect(throws: StoreError.self) { try other[Houses.New.self].prepare() }
+  }
+
   /// A version of the program that writes a person to a file, and reads the person from a file of any version.
   struct Program: Sendable, CustomTestStringConvertible {
     let number: Int

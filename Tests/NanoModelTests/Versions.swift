@@ -99,3 +99,22 @@ enum V5 {
   var place: DwellingPlace
   var rooms: [DwellingRoom] = []
 }
+
+/// A house in two versions of a program: the second one gives rooms another name, and mail addresses are unique.
+enum Houses {
+  @Model struct OldRoom: Equatable { var label: String }
+  @Model struct NewRoom: Equatable { @Field(renamedFrom: "label") var name: String }
+
+  @Model(collection: "houses") struct Old {
+    @Key var id: String
+    var mail: String
+    var rooms: [OldRoom] = []
+    var byFloor: [String: [OldRoom]] = [:]
+  }
+  @Model(collection: "houses") struct New {
+    @Key var id: String
+    @Unique @Field(renamedFrom: "mail") var email: String
+    var rooms: [NewRoom] = []
+    var byFloor: [String: [NewRoom]] = [:]
+  }
+}

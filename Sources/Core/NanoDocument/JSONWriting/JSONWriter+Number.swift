@@ -153,6 +153,8 @@ func twoDigits(_ value: Int, _ out: UnsafeMutablePointer<UInt8>) {
 extension StoreError {
   /// The error for an integer that does not fit in 64 signed bits.
   @usableFromInline static var integerNotStorable: StoreError {
-    StoreError(.valueNotStorable, "An integer does not fit in 64 bits", [.limit: "Int64"])
+    StoreError(
+      .valueNotStorable, "An integer exceeds the range of signed 64-bit integers",
+      [.limit: "Int64"])
   }
 }

@@ -2,6 +2,7 @@
 
 import NanoDocument
 import NanoEngine
+import NanoQuery
 import NanoStoreCore
 import Synchronization
 
@@ -10,17 +11,17 @@ extension ModelCollection {
   ///
   /// The first write through a model calls this method. Call it yourself to choose when the indexes
   /// of a large existing collection are built. Indexes that the model no longer declares are kept;
-  /// see `dropUndeclaredIndexes()`. If documents store unique decimals as text, as earlier versions of
-  /// the library did, this method calls `upgrade(batch:progress:)` first.
+  /// see `dropUndeclaredIndexes()`. If documents store unique values under former names, or unique
+  /// decimals as text, as earlier versions of the library did, this method calls `upgrade(batch:progress:)` first.
   ///
   /// - Throws: ``StoreError/Code/uniqueViolation`` with the index and the documents if existing
-  ///   documents have the same value of a unique property. In that case, none of the missing
-  ///   indexes is created.
+  ///   documents have the same value of a unique property, and the errors of upgrades. In that case,
+  ///   none of the missing indexes is created.
   public func prepare() throws {
     let declared = try declaredIndexes
     let text = M.textIndex
     guard !declared.isEmpty || text != nil || M.expirationRule != nil else { return }
-    try upgradeUniqueDecimals(declared)
+    try upgradeUniqueValues(declared)
     try store.write {
       for index in declared { try documents.createIndex(index) }
       if let text {
@@ -31,15 +32,21 @@ extension ModelCollection {
     }
   }
 
-  /// Rewrites documents with unique decimals that are stored as text: a unique index does not see that a
-  /// text and a decimal are the same value.
-  private func upgradeUniqueDecimals(_ indexes: [IndexDefinition]) throws {
+  /// Rewrites documents with unique values under former names, and with unique decimals that are stored as text: a
+  /// unique index sees neither.
+  private func upgradeUniqueValues(_ indexes: [IndexDefinition]) throws {
     let unique = Set(indexes.filter(\.isUnique).flatMap(\.columns).map(\.path))
-      .filter { M.holdsDecimals($0) }
-    let texts = unique.isEmpty ? [] : try documents.observedPaths().holdingText(of: unique)
-    guard !texts.isEmpty else { return }
-    let stored = documents.find(.any(texts.map { .isText($0) })).withoutFieldCheck
-    if try stored.exists() { try upgrade() }
+    let (former, decimals) = (
+      unique.flatMap { M.formerPaths(of: $0) }, unique.filter { M.holdsDecimals($0) }
+    )
+    guard !former.isEmpty || !decimals.isEmpty else { return }
+    let observed = try documents.observedPaths()
+    let catalog = PathCatalog(observed)
+    let conditions =
+      former.filter { catalog.mayContain($0) }.map { Condition.exists($0) }
+      + observed.holdingText(of: decimals).map { .isText($0) }
+    guard !conditions.isEmpty else { return }
+    if try documents.find(.any(conditions)).withoutFieldCheck.exists() { try upgrade() }
   }
 
   /// The asynchronous form of ``prepare()``, which does not block the calling thread.

@@ -30,7 +30,9 @@ final class FieldTable: Sendable {
         keyPath: field.keyPath, optionalKeyPath: field.optionalKeyPath,
         location: PropertyLocation(steps: [FieldStep(field)]))
     }
-    mayHoldDecimals = modelFields.contains { $0.isDecimal || $0.nested != nil }
+    mayHoldDecimals = modelFields.contains {
+      $0.isDecimal || $0.nested != nil || $0.entry != nil
+    }
     keyType = modelFields.first { $0.keyType != nil }?.keyType
     names = Set(modelFields.flatMap { [$0.name] + $0.formerNames }.map { ExactName($0) })
     indexed = Set(

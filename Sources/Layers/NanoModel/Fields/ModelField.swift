@@ -35,6 +35,8 @@ public struct ModelField<Root>: Sendable {
   let optionalKeyPath: any PartialKeyPath<Root?> & Sendable
   /// The model type of the property's value, of its optional, or of its elements.
   let nested: (any Model.Type)?
+  /// The model type of the values of the property's dictionary.
+  let entry: (any Model.Type)?
   /// Whether the property holds an attachment, its optional, or an array of attachments.
   let isAttachment: Bool
   /// Whether the property holds a list, whose elements are matched individually.
@@ -49,6 +51,8 @@ public struct ModelField<Root>: Sendable {
   let isText: Bool
   /// Whether the property holds a decimal, or a collection of decimals.
   let isDecimal: Bool
+  /// Whether the property holds a list or a dictionary.
+  let isCollection: Bool
   /// Returns the value that a document without the field is read with, or nil if it is not
   /// constant.
   let missing: @Sendable () -> DocumentValue?
@@ -80,6 +84,8 @@ public struct ModelField<Root>: Sendable {
     keyType = traits.contains(.key) ? V.self as? any ModelKey.Type : nil
     isText = V.self is any TextQueryValue.Type
     isDecimal = kind.isDecimal
+    isCollection = kind.isCollection
+    entry = (V.self as? any ModelEntryHolder.Type)?.entryModel
     isList = V.self is any ListQueryValue.Type
     missing = { constant.flatMap { try? StoredValues.stored($0()) } }
   }
@@ -96,6 +102,22 @@ extension Optional: ModelHolder {
 }
 extension Array: ModelHolder {
   static var heldModel: (any Model.Type)? { Optional<Element>.heldModel }
+}
+
+/// A type that contains dictionaries with values of a model.
+protocol ModelEntryHolder {
+  static var entryModel: (any Model.Type)? { get }
+}
+extension Dictionary: ModelEntryHolder {
+  static var entryModel: (any Model.Type)? { Optional<Value>.heldModel }
+}
+extension Optional: ModelEntryHolder {
+  static var entryModel: (any Model.Type)? {
+    (Wrapped.self as? any ModelEntryHolder.Type)?.entryModel
+  }
+}
+extension Array: ModelEntryHolder {
+  static var entryModel: (any Model.Type)? { Optional<Element>.entryModel }
 }
 
 /// A type with a value that is stored as null.

@@ -19,7 +19,13 @@ struct FieldStep: Sendable {
   let isList: Bool
   let isText: Bool
   let isDecimal: Bool
+  /// Whether it is a list or a dictionary.
+  let isCollection: Bool
+  /// Whether it is a relationship to several objects: a document without the field has none.
+  let isToMany: Bool
   let nested: (any Model.Type)?
+  /// The model of the values of a dictionary.
+  let entry: (any Model.Type)?
   let isAttachment: Bool
 
   /// The fields of the value, or of the elements.
@@ -38,7 +44,10 @@ struct FieldStep: Sendable {
     isList = field.isList
     isText = field.isText
     isDecimal = field.isDecimal
+    isCollection = field.isCollection
+    isToMany = field.isList && field.traits.contains(.relationship)
     nested = field.nested
+    entry = field.entry
     isAttachment = field.isAttachment
   }
 
@@ -95,6 +104,7 @@ struct PropertyLocation: Sendable {
   var keyForm: KeyForm? { last.keyForm }
   var isTextKey: Bool { isKey && last.isText }
   var isList: Bool { last.isList }
+  var isToMany: Bool { last.isToMany }
   var isDecimal: Bool { last.isDecimal }
   var isOptional: Bool { last.isOptional }
   var missing: DocumentValue? { last.missing }

@@ -127,6 +127,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
   ) -> Term {
     let type = StoredType(Output.self)
     let acceptsNull = type.isOptional || Output.self == DocumentValue.self
+    let missing = field.missing ?? (field.isToMany ? .array([]) : .null)
     var open = Condition.constant(true)
     var cases: [Term.Case] = []
     for path in [field.path] + (includesFormerNames ? field.formerPaths : []) {
@@ -138,14 +139,14 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
           when: open.and(isMissing.opposite), content: .location(location),
           mayBeNull: acceptsNull))
       // Without a default, a missing field reads as null.
-      if field.missing?.isNull ?? true,
+      if missing.isNull,
         cases.count == field.formerPaths.count + 1 || !includesFormerNames
       {
         cases[cases.count - 1].when = open
       }
       open = open.and(isMissing)
     }
-    if let missing = field.missing, !missing.isNull {
+    if !missing.isNull {
       cases.append(Term.Case(when: open, content: .stored(missing)))
     }
     return Term(cases)

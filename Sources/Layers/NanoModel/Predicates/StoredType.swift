@@ -102,6 +102,15 @@ extension StoredType.Kind {
     }
   }
 
+  /// Whether it is a list or a dictionary.
+  var isCollection: Bool {
+    switch self {
+    case .list, .dictionary: true
+    case .raw(let kind): kind.isCollection
+    default: false
+    }
+  }
+
   /// Whether all values are signed 64-bit integers.
   var isInteger: Bool {
     switch self {

@@ -6,31 +6,39 @@ import NanoQuery
 
 // Earlier versions stored `Decimal` properties as text.
 
+/// What a property that can be stored as text holds.
+enum DecimalForm {
+  case decimal
+  /// A list or a dictionary of decimals, whose length and elements are not those of a decimal.
+  case collection
+}
+
 extension Condition {
   /// Returns the condition in which the texts of some properties count as the decimals that they are read as.
   ///
   /// - Parameters:
-  ///   - holdsText: Whether a document can store text at a path.
+  ///   - form: What a document can store as text at a path; nil if nothing.
   ///   - base: The path to which the paths in the condition are relative.
   func readingDecimalTexts(
-    _ holdsText: (FieldPath) -> Bool, in base: FieldPath? = nil
+    _ form: (FieldPath) -> DecimalForm?, in base: FieldPath? = nil
   ) -> Condition {
-    func isText(_ path: FieldPath) -> Bool { holdsText(base?.appending(path) ?? path) }
+    func found(_ path: FieldPath) -> DecimalForm? { form(base?.appending(path) ?? path) }
     /// Separate conditions on numbers and on texts, so that each can use an index.
     func split(_ field: QueryExpression, _ test: (QueryExpression) -> Condition) -> Condition? {
-      guard case .field(let path) = field, isText(path) else { return nil }
+      // A list that was a single decimal before can be stored as text, too.
+      guard case .field(let path) = field, found(path) != nil else { return nil }
       return .any([
         test(field),
         .all([.isText(path), test(.cast(field, .decimal))]),
       ])
     }
     switch self {
-    case .all(let parts): return .all(parts.map { $0.readingDecimalTexts(holdsText, in: base) })
-    case .any(let parts): return .any(parts.map { $0.readingDecimalTexts(holdsText, in: base) })
-    case .not(let part): return .not(part.readingDecimalTexts(holdsText, in: base))
+    case .all(let parts): return .all(parts.map { $0.readingDecimalTexts(form, in: base) })
+    case .any(let parts): return .any(parts.map { $0.readingDecimalTexts(form, in: base) })
+    case .not(let part): return .not(part.readingDecimalTexts(form, in: base))
     case .element(let path, let part):
       let list = base?.appending(path) ?? path
-      return .element(path, part.readingDecimalTexts(holdsText, in: list))
+      return .element(path, part.readingDecimalTexts(form, in: list))
     case .comparison(let left, let comparison, .value(let value)):
       guard value.isNumber else { break }
       let found = split(left) { .comparison($0, comparison, .value(value)) }
@@ -40,7 +48,7 @@ extension Condition {
     case .isNull(.field), .exists: return self
     default: break
     }
-    return replacingExpressions { $0.decimal(where: isText) }
+    return replacingExpressions { $0.decimal(where: found) }
   }
 
   /// The condition that the field is text, as a range in an index.
@@ -51,12 +59,12 @@ extension Condition {
 
 extension QueryExpression {
   /// Returns the expression in which the texts of some properties count as the decimals that they are read as.
-  func readingDecimalTexts(_ holdsText: (FieldPath) -> Bool) -> QueryExpression {
-    replacingExpressions { $0.decimal(where: holdsText) }
+  func readingDecimalTexts(_ form: (FieldPath) -> DecimalForm?) -> QueryExpression {
+    replacingExpressions { $0.decimal(where: form) }
   }
 
-  fileprivate func decimal(where isText: (FieldPath) -> Bool) -> QueryExpression? {
-    guard case .field(let path) = self, isText(path) else { return nil }
+  fileprivate func decimal(where form: (FieldPath) -> DecimalForm?) -> QueryExpression? {
+    guard case .field(let path) = self, form(path) == .decimal else { return nil }
     return .cast(self, .decimal)
   }
 }
@@ -81,16 +89,33 @@ extension [ObservedPath] {
 
 extension Model {
   /// Returns whether the property at a path holds decimals.
-  static func holdsDecimals(_ path: FieldPath) -> Bool { holdsDecimals(path.components[...]) }
+  static func holdsDecimals(_ path: FieldPath) -> Bool { decimals(at: path) != nil }
 
-  private static func holdsDecimals(_ components: ArraySlice<String>) -> Bool {
-    guard let name = components.first, fieldTable.mayHoldDecimals else { return false }
-    return fieldTable.fields.contains { field in
+  /// Returns in which form the property at a path holds decimals; nil if it does not.
+  static func decimals(at path: FieldPath) -> DecimalForm? {
+    // A number can be the name of an entry, or the position of an element.
+    if let form = decimals(path.components[...]) { return form }
+    guard let list = path.withoutPositions, let form = decimals(list.components[...]) else {
+      return nil
+    }
+    return path.endsWithElement ? .decimal : form
+  }
+
+  private static func decimals(_ components: ArraySlice<String>) -> DecimalForm? {
+    guard let name = components.first, fieldTable.mayHoldDecimals else { return nil }
+    for field in fieldTable.fields {
       guard let step = field.location.steps.first,
         ([step.name] + step.formerNames).contains(where: { $0.hasSameBytes(as: name) })
-      else { return false }
-      guard let nested = step.nested, components.count > 1 else { return step.isDecimal }
-      return nested.holdsDecimals(components.dropFirst())
+      else { continue }
+      if components.count > 1, let nested = step.nested {
+        return nested.decimals(components.dropFirst())
+      }
+      if components.count > 2, let entry = step.entry {
+        return entry.decimals(components.dropFirst(2))
+      }
+      guard step.isDecimal else { return nil }
+      return components.count == 1 && step.isCollection ? .collection : .decimal
     }
+    return nil
   }
 }

@@ -87,7 +87,8 @@ extension ModelPath where Value: Collection {
       default: [.object([:]), .array([])]
       }
     return condition { (expression, location) throws(StoreError) in
-      let parts = empty.map { Condition.comparison(expression, .equal, .value($0)) }
+      var parts = empty.map { Condition.comparison(expression, .equal, .value($0)) }
+      if location.isToMany, case .field(let path) = expression { parts.append(.hasNoList(path)) }
       let isEmpty = parts.count == 1 ? parts[0] : .any(parts)
       return try location.hasNoElements(isEmpty, expression, Value.self)
     }

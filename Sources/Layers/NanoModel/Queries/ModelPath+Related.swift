@@ -79,7 +79,7 @@ extension ModelPath {
       .related(
         RelatedCondition(
           local: local(expression, location), collection: Target.collectionName, remote: remote,
-          condition: inner.condition.readingDecimalTexts(Target.holdsDecimals)))
+          condition: inner.condition.readingDecimalTexts { Target.decimals(at: $0) }))
     }
   }
 }

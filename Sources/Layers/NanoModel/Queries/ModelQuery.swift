@@ -171,7 +171,10 @@ extension ModelQuery {
     let hasFormerNames = try hasFormerNames()
     let texts = try decimalTexts()
     var condition = hasFormerNames ? condition.condition : condition.current
-    if !texts.isEmpty { condition = condition.readingDecimalTexts(texts.contains) }
+    func decimals(_ path: FieldPath) -> DecimalForm? {
+      texts.contains(path) ? M.decimals(at: path) : nil
+    }
+    if !texts.isEmpty { condition = condition.readingDecimalTexts(decimals) }
     var query = Query(condition, limit: limit, offset: offset, after: after)
     if orderings.isEmpty { query.ranking = ranking }
     for ordering in orderings {
@@ -179,7 +182,7 @@ extension ModelQuery {
         includesVariants: order != .indexed && hasFormerNames
           || usesDefaults(in: ordering, order))
       if !texts.isEmpty {
-        ordering.expression = ordering.expression.readingDecimalTexts(texts.contains)
+        ordering.expression = ordering.expression.readingDecimalTexts(decimals)
       }
       query.orderings.append(ordering)
     }

@@ -99,9 +99,30 @@ extension Model {
     return fieldTable.fields.contains { field in
       guard let step = field.location.steps.first else { return false }
       if step.formerNames.contains(where: { $0.hasSameBytes(as: name) }) { return true }
-      guard step.name.hasSameBytes(as: name), let nested = step.nested else { return false }
-      return nested.isFormer(components.dropFirst())
+      guard step.name.hasSameBytes(as: name) else { return false }
+      // The entries of a dictionary have names of their own.
+      if let entry = step.entry { return entry.isFormer(components.dropFirst(2)) }
+      return step.nested?.isFormer(components.dropFirst()) ?? false
     }
+  }
+}
+
+extension Model {
+  /// Returns where older documents can have the property at a path.
+  static func formerPaths(of path: FieldPath) -> [FieldPath] {
+    let all = paths(of: path.components[...]).map { FieldPath(components: $0) }
+    return all.filter { $0 != path }
+  }
+
+  private static func paths(of components: ArraySlice<String>) -> [[String]] {
+    guard let name = components.first else { return [[]] }
+    guard
+      let step = fieldTable.fields.lazy.compactMap(\.location.steps.first)
+        .first(where: { $0.name.hasSameBytes(as: name) })
+    else { return [Array(components)] }
+    let rest = components.dropFirst()
+    let ends = step.nested.map { $0.paths(of: rest) } ?? [Array(rest)]
+    return ([step.name] + step.formerNames).flatMap { name in ends.map { [name] + $0 } }
   }
 }
 
