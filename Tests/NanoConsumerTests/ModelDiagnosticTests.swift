@@ -36,6 +36,49 @@ struct ModelDiagnosticTests {
         ])
   }
 
+  @Test(
+    "A static member of another type than the protocol requires, which would be ignored, is an error"
+  )
+  func ignoredMember() throws {
+    let message = { (name: String, type: String) in
+      "'\(name)' is unavailable: it must have the type '\(type)', or it is not used"
+    }
+    #expect(
+      try diagnostics(
+        """
+        func upgrade() -> ModelUpgrade { ModelUpgrade(from: 1) { _ in } }
+        typealias Upgrades = ArraySlice<ModelUpgrade>
+        @Model struct Person {
+          @Key var name: String
+          static let upgrades = upgrade()
+          static let indexes = ModelIndex<Person>.unique(\\.name)
+          static var expirationRule: ExpirationRule { .after(.seconds(1)) }
+        }
+        @Model(version: 2) final class Note {
+          var text = ""
+          static let upgrades: Upgrades = [upgrade()]
+          static let indexes: [ModelIndex<Note>]? = nil
+        }
+        @Model(version: 2) struct Valid {
+          @Key var name: String
+          static let upgrades = [upgrade()]
+          static let indexes: [ModelIndex<Self>] = [.unique(\\.name)]
+          static let expirationRule = Optional(ExpirationRule.after(.seconds(1)))
+        }
+        @Model(version: 2) final class ValidObject {
+          var text = ""
+          static var upgrades: [ModelUpgrade] { [upgrade()] }
+          static var indexes: [ModelIndex<ValidObject>] { [] }
+        }
+        """) == [
+          "7: error: " + message("upgrades", "[ModelUpgrade]"),
+          "8: error: " + message("indexes", "[ModelIndex<Self>]"),
+          "9: error: " + message("expirationRule", "ExpirationRule?"),
+          "13: error: " + message("upgrades", "[ModelUpgrade]"),
+          "14: error: " + message("indexes", "[ModelIndex<Self>]"),
+        ])
+  }
+
   @Test("A dictionary whose key type documents cannot store is reported with the key type")
   func unstorableKeys() throws {
     let message = { (name: String, type: String, advice: String) in

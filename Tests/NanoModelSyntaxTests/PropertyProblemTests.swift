@@ -340,43 +340,4 @@ struct PropertyProblemTests {
           "@Model struct Person: Identifiable { @Key @Field(\"personID\") var id: String }"
       ])
   }
-
-  @Test(
-    "A static member of another type than the protocol requires would be ignored",
-    arguments: [
-      ("static let →upgrades = ModelUpgrade(from: 1) { _ in }", "upgrades", "[ModelUpgrade]"),
-      ("static var →upgrades: ModelUpgrade { fatalError() }", "upgrades", "[ModelUpgrade]"),
-      ("static let →upgrades: [ModelUpgrade]? = nil", "upgrades", "[ModelUpgrade]"),
-      ("static let →indexes = ModelIndex<Person>(\\.name)", "indexes", "[ModelIndex<Self>]"),
-      ("static let →indexes = ModelIndex<Person>.unique(\\.name)", "indexes", "[ModelIndex<Self>]"),
-      (
-        "static let →expirationRule = ExpirationRule.after(.seconds(1))", "expirationRule",
-        "ExpirationRule?"
-      ),
-      (
-        "static var →expirationRule: ExpirationRule { .after(.seconds(1)) }", "expirationRule",
-        "ExpirationRule?"
-      ),
-    ])
-  func ignoredMember(member: String, name: String, type: String) {
-    expectProblem(
-      "@Model struct Person { @Key var name: String; \(member) }",
-      "'\(name)' must have the type '\(type)', or it is not used")
-  }
-
-  @Test(
-    "A static member of the required type is used",
-    arguments: [
-      "static let upgrades = [ModelUpgrade(from: 1) { _ in }]",
-      "static var upgrades: [ModelUpgrade] { [] }",
-      "static let indexes: [ModelIndex<Person>] = [.unique(\\.name)]",
-      "static let indexes = makeIndexes()", "static let indexes: ModelIndexList = []",
-      "static let upgrades = ModelUpgradeFactory.all()", "static let upgrades = ModelUpgrade.all",
-      "static let indexes = ModelIndex<Person>.makeAll()",
-      "static let expirationRule = Optional(rule)",
-      "static let expirationRule: ExpirationRule? = .after(.seconds(1))",
-    ])
-  func usedMember(member: String) {
-    expectNoProblem("@Model struct Person { @Key var name: String; \(member) }")
-  }
 }

@@ -43,6 +43,12 @@ public enum PropertyCheck {
   @_disfavoredOverload
   public static func key<V>(_ type: V.Type) -> Failed { Failed() }
 
+  /// Passes if a static member has exactly the type by which it replaces a default of `Model`. Called by generated code.
+  public static func has<V>(_ member: inout V, as type: V.Type) -> Passed { Passed() }
+  /// Fails for all other types.
+  @_disfavoredOverload
+  public static func has<V, W>(_ member: inout V, as type: W.Type) -> Failed { Failed() }
+
   /// Passes if a text index can index values of the type. Called by generated code.
   public static func text<V: TextIndexable>(_ type: V.Type) -> Passed { Passed() }
   /// Passes, since the raw value is a string.

@@ -20,6 +20,8 @@ struct ModelDeclaration {
   let properties: [StoredProperty]
   /// The relationships that other classes store.
   let inverses: [RelationshipDeclaration]
+  /// The declared static members that the protocol `Model` has a default for.
+  let customized: [CustomizedMember]
   /// The names of the properties in the mirror, including those that are not stored in documents.
   let mirroredNames: [String]
   /// Whether the type has a memberwise initializer that generated code can call.
@@ -66,6 +68,7 @@ struct ModelDeclaration {
     let members = ModelMembers(declaration, isClass, &problems)
     properties = IdentityCheck(declaration, members.properties).run(&problems)
     inverses = members.inverses
+    customized = members.customized
     mirroredNames = members.mirroredNames
     hasMemberwiseInitializer = !isClass && !members.hasInitializer && !members.hasOtherAttributes
     hasDefaultInitializer = isClass && !members.hasInitializer && members.haveInitialValues
@@ -116,6 +119,7 @@ struct ModelDeclaration {
 private struct ModelMembers {
   var properties: [StoredProperty] = []
   var inverses: [RelationshipDeclaration] = []
+  var customized: [CustomizedMember] = []
   var mirroredNames: [String] = []
   /// Whether an initializer is declared that suppresses the one that the compiler would synthesize.
   var hasInitializer = false
@@ -138,6 +142,7 @@ private struct ModelMembers {
         ConditionalMembers(conditional).check(&problems)
       }
       guard let variable = member.decl.as(VariableDeclSyntax.self) else { continue }
+      customized += CustomizedMember.members(of: variable)
       let parser = PropertyParser(variable, isInClass: isClass)
       mirroredNames += parser.mirroredNames
       if let inverse = parser.inverse(&problems) { inverses.append(inverse) }

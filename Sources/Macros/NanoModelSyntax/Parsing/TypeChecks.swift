@@ -90,55 +90,20 @@ struct MemberNameChecks {
   /// Names that do not denote properties in a key path, even in backticks.
   private static let withoutKeyPath: Set<String> = ["self", "Type", "Protocol"]
 
-  /// Static members that a model may declare, with the types they must have to be used.
-  private static let declared = [
-    "upgrades": "[ModelUpgrade]", "indexes": "[ModelIndex<Self>]",
-    "expirationRule": "ExpirationRule?",
-  ]
-
   func run(_ problems: inout Problems) {
     if let variable = declaration.as(VariableDeclSyntax.self) {
-      let isStatic = variable.modifiers.contains {
-        [.keyword(.static), .keyword(.class)].contains($0.name.tokenKind)
-      }
+      let isStatic = variable.isStatic
       for binding in variable.bindings {
         guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier else {
           continue
         }
         check(name, isStatic: isStatic, &problems)
-        if isStatic { checkType(of: binding, name, &problems) }
       }
     } else if let type = declaration.asProtocol((any NamedDeclSyntax).self),
       !declaration.is(FunctionDeclSyntax.self), !declaration.is(MacroDeclSyntax.self)
     {
       check(type.name, isStatic: true, &problems)
     }
-  }
-
-  /// Reports a member with another type than the protocol requires: the compiler would use the default instead.
-  private func checkType(
-    of binding: PatternBindingSyntax, _ token: TokenSyntax, _ problems: inout Problems
-  ) {
-    guard let type = Self.declared[token.text.trimmingBackticks] else { return }
-    let isOptional = type.hasSuffix("?")
-    let annotation = binding.typeAnnotation?.type.trimmedDescription
-    let call = binding.initializer?.value.as(FunctionCallExprSyntax.self)
-    let written = annotation ?? call?.calledExpression.trimmedDescription ?? ""
-    let module = "NanoStoreModels."
-    let found = written.hasPrefix(module) ? written.dropFirst(module.count) : written[...]
-    let name = found.prefix { $0.isLetter }
-    let rest = found.dropFirst(name.count)
-    // What the call of an initializer or a factory of the library returns, and the type without an array or optional.
-    let factories = [".init", ".unique", ".after", ".field"]
-    let isSingle =
-      rest.isEmpty || rest.hasPrefix("<") && rest.hasSuffix(">")
-      || annotation == nil && factories.contains { rest.hasSuffix($0) }
-      || !isOptional && rest.hasSuffix("?")
-    let isElement = ["ModelUpgrade", "ModelIndex", "ExpirationRule"].contains(name) && isSingle
-    let isWrong = isElement || !isOptional && annotation?.hasSuffix("?") == true
-    guard isWrong else { return }
-    problems.add(
-      .error, token, "'\(token.text)' must have the type '\(type)', or it is not used")
   }
 
   private func check(_ token: TokenSyntax, isStatic: Bool, _ problems: inout Problems) {

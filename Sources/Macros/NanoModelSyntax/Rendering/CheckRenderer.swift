@@ -17,7 +17,7 @@ struct CheckRenderer {
 
   /// The function, or nil if the names of all types show that they are valid.
   var function: String? {
-    let checks = model.properties.flatMap(checks)
+    let checks = model.properties.flatMap(checks) + model.customized.map(check)
     guard !checks.isEmpty else { return nil }
     return """
       nonisolated private static func _$check() {
@@ -83,14 +83,33 @@ struct CheckRenderer {
     ]
   }
 
+  private func check(_ member: CustomizedMember) -> String {
+    let type = model.isClass ? model.name : "Self"
+    let required = FieldText.metatype(member.qualifiedType(in: type))
+    return """
+      do {
+      var _$member = \(type).\(member.name)
+      \(check(
+        member.name, at: member.declaration, "has(&_$member, as: \(required))",
+        "it must have the type '\(member.type)', or it is not used"))
+      }
+      """
+  }
+
+  private func check(_ property: StoredProperty, _ check: String, _ message: String) -> String {
+    self.check(property.name, at: property.declaration, check, message)
+  }
+
   /// Returns the code for one check.
   ///
   /// - Parameter check: A call whose result type determines whether the check passes.
-  private func check(_ property: StoredProperty, _ check: String, _ message: String) -> String {
+  private func check(
+    _ name: String, at declaration: Syntax, _ check: String, _ message: String
+  ) -> String {
     // A separate statement, or overload resolution would choose the check that passes.
-    let call = "\(property.name)(_$found)"
+    let call = "\(name)(_$found)"
     let location = context.location(
-      of: property.declaration, at: .afterLeadingTrivia, filePathMode: .filePath)
+      of: declaration, at: .afterLeadingTrivia, filePathMode: .filePath)
     // The directive makes the compiler report errors on the line of the property.
     let located =
       location.map {
@@ -101,8 +120,8 @@ struct CheckRenderer {
       do {
       let _$found = NanoStoreModels.PropertyCheck.\(check)
       @available(*, unavailable, message: \(FieldText.literal(message)))
-      func \(property.name)(_: NanoStoreModels.PropertyCheck.Failed) {}
-      func \(property.name)(_: NanoStoreModels.PropertyCheck.Passed) {}
+      func \(name)(_: NanoStoreModels.PropertyCheck.Failed) {}
+      func \(name)(_: NanoStoreModels.PropertyCheck.Passed) {}
       \(located)
       }
       """
