@@ -90,6 +90,28 @@ struct RelationshipTests {
     #expect(stored["current.collection"] == "Nothing")
   }
 
+  @Test("A reference that was imported with the number of an unknown class is reported, and kept")
+  func numberedClass() throws {
+    let song = try context.insert(Song("a"))
+    try context.save()
+    let reference: DocumentValue = ["classID": 7, "rowID": 3]
+    let rowID = try #require(song.objectID).rowID
+    try store["LabeledQueue"].insert([
+      "items": [reference, ["collection": "Song", "id": .int(rowID)]], "current": reference,
+    ])
+
+    var reported: [Int64] = []
+    context.loadFailureHandler = { id, _ in reported.append(id.rowID) }
+    let found = try #require(try context.all(LabeledQueue.self).first)
+    #expect(found.items.map(\.label) == ["a"] && found.current == nil)
+    #expect(reported == [3, 3])
+    found.items.append(Song("b"))
+    try context.save()
+
+    let stored = try #require(try store["LabeledQueue"].find().fetch().first)
+    #expect(stored["items.2"] == reference && stored["current"] == reference)
+  }
+
   @Test(
     "References to objects of a class that is registered after they were read are objects, and deleted ones removed"
   )

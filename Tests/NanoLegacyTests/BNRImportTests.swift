@@ -183,6 +183,18 @@ struct BNRImportTests {
     #expect(try store["Song"].find().fetch().map { $0["seconds"]?.int } == Array(2...9))
   }
 
+  @Test(
+    "A class whose encrypted records are beside plain ones is not imported without a passphrase")
+  func mixedWithoutPassphrase() throws {
+    let store = try anyStore()
+    let failure = try #require(throws: StoreError.self) {
+      try store.importLegacy(
+        from: try encrypted(), options: LegacyImportOptions(schema: try Self.schema()))
+    }
+    #expect(failure.code == .wrongKey && failure[.collection] == "Song")
+    #expect(try store.collections().isEmpty)
+  }
+
   @Test("An unfinished import is not continued with a passphrase that decrypts other records")
   func otherPassphrase() throws {
     // Two rows each are encrypted with the first two.

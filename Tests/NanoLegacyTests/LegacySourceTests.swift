@@ -181,6 +181,48 @@ struct LegacySourceTests {
     #expect(try store.verify().isEmpty)
   }
 
+  @Test(
+    "What a program writes between the parts of an import is kept, and does not prevent its end",
+    arguments: LegacyImportOptions.ExistingDocuments.allCases)
+  func writesBetween(existing: LegacyImportOptions.ExistingDocuments) throws {
+    let old = try LegacyDatabase.nanoStore(url)
+    try fill(old, 0..<6)
+    try fill(old, 1..<2)
+    old.close()
+    let store = try anyStore()
+    try store["objects"].save(["earlier": 1], key: "earlier")
+    let options = LegacyImportOptions(existing: existing, isResumable: true, batchDocuments: 2)
+    var hasWritten = false
+    let run = {
+      try store.importLegacy(from: url, options: options) { progress in
+        guard progress.imported >= 2, !hasWritten else { return }
+        hasWritten = true
+        try store["objects"].save(["mine": 1], key: "k5")
+        try store["objects"].save(["mine": 2], key: "other")
+        try store["objects"].update("k1", .set("mine", 3))
+        try store["objects"].update("k0", .set("mine", 4))
+      }
+    }
+    if existing == .fail {
+      let failure = try #require(throws: StoreError.self) { _ = try run() }
+      #expect(failure.code == .duplicateKey && failure[.key] == "k5")
+      #expect(try store["objects"].get("k5")?["mine"] == 1)
+      try store["objects"].delete("k5")
+      // The later row with the key of a document that the program has changed.
+      let second = try #require(throws: StoreError.self) { _ = try run() }
+      #expect(second.code == .duplicateKey && second[.key] == "k1")
+      #expect(try store["objects"].get("k1")?["mine"] == 3)
+      try store["objects"].delete("k1")
+    }
+    let report = try run()
+    #expect(report.skipped == (existing == .skip ? 2 : 0))
+    #expect(try store["objects"].get("k5")?["n"]?.int == (existing == .skip ? Int?.none : 5))
+    #expect(try store["objects"].get("k1")?["mine"]?.int == (existing == .skip ? 3 : Int?.none))
+    #expect(try store["objects"].get("k0")?["mine"] == 4)
+    #expect(try store["objects"].count() == 8)
+    #expect(try store.metadataNames().isEmpty)
+  }
+
   @Test("An unfinished import is not continued with another or a changed file")
   func otherSource() throws {
     let old = try LegacyDatabase.nanoStore(url)

@@ -56,6 +56,53 @@ struct NTJsonImportTests {
     #expect(try store.verify().isEmpty)
   }
 
+  @Test(
+    "What a program inserts between the parts of an import gets row IDs that the old store never used"
+  )
+  func insertsBetween() throws {
+    let old = try LegacyDatabase(url, setup: collection("people"))
+    for number in 1...5 {
+      try old.run(
+        "INSERT INTO people VALUES (?, ?)", [.int(Int64(2 * number)), .text("{\"n\":\(number)}")])
+    }
+    old.close()
+    let store = try anyStore()
+    var inserted: [Int64] = []
+    let report = try store.importLegacy(
+      from: url, options: LegacyImportOptions(isResumable: true, batchDocuments: 1)
+    ) { _ in
+      if inserted.count < 3, let rowID = try store["people"].insert(["mine": true]).rowID {
+        inserted.append(rowID)
+      }
+    }
+    #expect(report.imported == 5 && report.skipped == 0)
+    #expect(inserted.allSatisfy { $0 > 10 })
+    #expect(try store["people"].find("[n] > 0").fetch().map(\.rowID) == [2, 4, 6, 8, 10])
+    #expect(try store["people"].count() == 5 + inserted.count)
+  }
+
+  @Test("A collection with a damaged definition is imported", arguments: [0x01, 0x7A])
+  func damagedDefinition(byte: UInt8) throws {
+    let old = try LegacyDatabase(url, setup: collection("people"))
+    for number in 1...5 {
+      try old.run("INSERT INTO people VALUES (NULL, ?)", [.text("{\"n\":\(number)}")])
+    }
+    old.close()
+    var bytes = try Data(contentsOf: url)
+    let name = try #require(bytes.firstRange(of: Data("[__json__]".utf8)))
+    bytes[name.lowerBound + 5] = byte
+    try bytes.write(to: url)
+
+    let store = try anyStore()
+    let report = try store.importLegacy(from: url)
+
+    #expect(report.imported == 5)
+    let names = try store.collections().map(\.name)
+    #expect(names == [byte < 32 ? "recovered" : "people"])
+    #expect(try store[names[0]].find("[n] > 0").count() == 5)
+    #expect(report.notes.isEmpty == (byte >= 32))
+  }
+
   @Test("Inspecting a file counts its rows by collection")
   func inspection() throws {
     let summary = try LegacyStore.inspect(LegacyFixtures.ntJsonStore)

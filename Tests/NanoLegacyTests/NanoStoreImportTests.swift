@@ -45,6 +45,27 @@ struct NanoStoreImportTests {
     #expect(try store.verify().isEmpty)
   }
 
+  @Test(
+    "A file whose definition of documents is damaged is imported as far as its rows show",
+    arguments: ["CREATE TABLE NSFKeys", "TEXT, NSFKeyedArchive"])
+  func damagedDefinition(text: String) throws {
+    let old = try LegacyDatabase.nanoStore(url)
+    for number in 0..<3 { try old.add("k\(number)", .dictionary([("n", .int(Int64(number)))])) }
+    old.close()
+    var bytes = try Data(contentsOf: url)
+    let place = try #require(bytes.firstRange(of: Data(text.utf8)))
+    bytes[place.lowerBound + 4] = text.hasPrefix("CREATE") ? 0xFF : 0x01
+    try bytes.write(to: url)
+
+    let store = try anyStore()
+    let report = try store.importLegacy(from: url)
+
+    #expect(report.imported == 3)
+    #expect(report.notes.contains("the definition of a table is damaged"))
+    #expect(try store["objects"].get("k2")?["n"] == 2)
+    #expect(try store["objects"].get("k2")?.type == nil)
+  }
+
   @Test("Inspecting a file counts its rows by class")
   func inspection() throws {
     let summary = try LegacyStore.inspect(LegacyFixtures.nanoStore)

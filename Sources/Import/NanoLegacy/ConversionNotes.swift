@@ -44,7 +44,8 @@ public enum LegacyConversion: String, Sendable, Hashable, CaseIterable, Codable,
   case droppedDefinition
   /// A record of a class without a description, stored as data.
   case rawData
-  /// A reference to an object that does not exist; it is stored.
+  /// A reference to an object of a class that the old store does not have; it is stored. Objects that are missing in an
+  /// existing class are not counted.
   case danglingReference
   /// An empty entry of an array of references, which the original skips too.
   case emptyReference

@@ -40,7 +40,9 @@ public struct LegacyImportOptions: Sendable, Hashable {
   ///
   /// If true, an import that ends early leaves the documents committed so far, and the same call
   /// resumes it; a call with other options that matter for the kind of store throws
-  /// ``StoreError/Code/alreadyExists``. The batch sizes may differ. If false, the default, it is one
+  /// ``StoreError/Code/alreadyExists``. The batch sizes may differ. Other programs may write to the target in between:
+  /// their documents, and imported ones that they have changed, count as existing ones. Changes of imported bags are lost.
+  /// If false, the default, it is one
   /// transaction: after an error the target is unchanged.
   public var isResumable: Bool
   /// The maximum number of documents written at once, or committed at once in a resumable import.

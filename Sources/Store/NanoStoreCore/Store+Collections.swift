@@ -73,8 +73,8 @@ extension Store {
   /// Returns the metadata value with this name, or nil if there is none.
   ///
   /// Metadata is stored beside the collections. All names belong to the program: the metadata of an
-  /// encrypted store is not visible here. The only exception is `nano_copy`, which marks an
-  /// unfinished copy.
+  /// encrypted store is not visible here. The exceptions are `nano_encryption`, and
+  /// `nano_copy` and `nano_import`, which mark an unfinished copy and an unfinished import of an old store.
   public func metadata(_ name: String) throws -> DocumentValue? {
     try reading(.call) { try $0.metadata(name) }
   }

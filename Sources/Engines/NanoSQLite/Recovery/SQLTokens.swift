@@ -38,7 +38,9 @@ package struct SQLTokens {
 
   private mutating func skipBlanks() {
     while let first = rest.first {
-      if first == " " || first == "\n" || first == "\r" || first == "\t" || first == "\u{C}" {
+      if first == " " || first == "\n" || first == "\r" || first == "\t" || first == "\u{C}"
+        || first == "\u{FEFF}"
+      {
         rest.removeFirst()
       } else if first == "-", rest.dropFirst().first == "-" {
         rest = rest.drop { $0 != "\n" }

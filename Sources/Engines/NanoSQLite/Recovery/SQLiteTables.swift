@@ -140,11 +140,19 @@ package final class SQLiteTables {
       }
       return
     }
+    let definition = type == "table" ? TableDefinition(sql ?? "") : nil
+    if let definition, !definition.isSound {
+      // Its rows are found like those of a table that is missing.
+      damage.append("the definition of a table is damaged")
+      isSchemaDamaged = true
+      return
+    }
     roots.append((Int(root), type == "index"))
     switch type {
     case "table":
-      guard let sql, names.insert(ExactName(name)).inserted else { return }
-      let columns = TableDefinition(sql).columns
+      guard let columns = definition?.columns, names.insert(ExactName(name)).inserted else {
+        return
+      }
       tables.append(
         Table(
           name: name, columns: columns.map(\.name),

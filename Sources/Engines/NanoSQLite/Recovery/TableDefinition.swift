@@ -9,8 +9,11 @@ struct TableDefinition {
     let isRowID: Bool
   }
   private(set) var columns: [Column] = []
+  /// Whether the text ends its list of columns, and has no control characters, which definitions hardly have.
+  private(set) var isSound = false
 
   init(_ sql: String) {
+    let hasControls = sql.unicodeScalars.contains { $0.value < 9 || (14..<32).contains($0.value) }
     var tokens = SQLTokens(sql)
     // `CREATE TABLE name`, `CREATE TEMP TABLE main.name` and so on, up to the list of columns.
     while let token = tokens.next() { if token == .symbol("(") { break } }
@@ -20,7 +23,10 @@ struct TableDefinition {
       if depth == 0, token == .symbol(",") || token == .symbol(")") {
         add(definition)
         definition = []
-        if token == .symbol(")") { return }
+        if token == .symbol(")") {
+          isSound = !hasControls && !columns.isEmpty
+          return
+        }
         continue
       }
       if token == .symbol("(") { depth += 1 }

@@ -29,6 +29,8 @@ struct BNRClassSurvey: Equatable {
   /// The records that neither the passphrase nor the schema can read, and whose lengths are those of
   /// encrypted records.
   var lockedCount = 0
+  /// All records that neither the passphrase nor the schema can read.
+  private(set) var unreadableCount = 0
   var withVersion = Fit()
   var withoutVersion = Fit()
   /// Whether the class has no salt words, because its file is from before April 7, 2010.
@@ -72,7 +74,9 @@ struct BNRClassSurvey: Equatable {
       isReadable = true
       if hasVersion { withVersion.add(record) } else { withoutVersion.add(record) }
     }
-    if !isReadable, BNRCipher.canBeEncrypted(row.bytes) { lockedCount += 1 }
+    guard !isReadable else { return }
+    unreadableCount += 1
+    if BNRCipher.canBeEncrypted(row.bytes) { lockedCount += 1 }
   }
 
   private mutating func countDecrypted(_ rowID: UInt32) {
@@ -114,21 +118,24 @@ struct BNRClassSurvey: Equatable {
     decryptedCount == 0 && lockedCount > 0 && lockedCount == recordCount
   }
 
-  /// Whether damage is an improbable reason for ``isLocked``: four records of fitting lengths are hardly a
-  /// coincidence.
-  var isSurelyLocked: Bool { isLocked && lockedCount >= 4 }
+  /// Whether the unreadable records are encrypted, and not damaged: if all of four or more have fitting lengths, that is
+  /// hardly a coincidence. Other records may be plain.
+  var isSurelyLocked: Bool {
+    decryptedCount == 0 && lockedCount >= 4 && lockedCount == unreadableCount
+  }
 
-  /// - Throws: ``StoreError/Code/wrongKey`` if ``isLocked``.
+  /// - Throws: ``StoreError/Code/wrongKey`` if ``isLocked`` or ``isSurelyLocked``.
   func checkPassphrase(className: String, hasPassphrase: Bool) throws(StoreError) {
-    guard isLocked else { return }
+    guard isLocked || isSurelyLocked else { return }
     throw StoreError(
       .wrongKey,
       hasPassphrase
         ? "The passphrase does not decrypt the class"
-        : "The class appears to be encrypted, and there is no passphrase",
+        : "Records of the class appear to be encrypted, and there is no passphrase",
       [
         .collection: className, .actual: "\(lockedCount) unreadable records",
-        .hint: "if the class is not encrypted, compare its fields in the schema with its code",
+        .hint:
+          "if the class is not encrypted, compare its fields in the schema with its code, or leave it out to import data",
       ])
   }
 }

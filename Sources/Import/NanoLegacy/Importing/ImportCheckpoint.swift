@@ -8,7 +8,7 @@ import NanoDocument
 /// transaction of each batch.
 struct ImportCheckpoint: Codable {
   static let name = "nano_import"
-  private static let currentFormat = 2
+  private static let currentFormat = 3
 
   var format = currentFormat
   /// The fingerprint of the old store.
@@ -21,16 +21,13 @@ struct ImportCheckpoint: Codable {
   var report: LegacyImportReport
   /// The state of each collection of the old store.
   var collections: [Collection] = []
-  /// The highest row ID of a bag that existed before the import.
-  var lastBag: Int64 = 0
+  /// The bags imported so far.
+  var bags = ImportedRows()
 
   struct Collection: Codable {
     var name: String
-    /// The highest row ID of a document that existed before the import.
-    var last: Int64 = 0
-    var wasEmpty = true
     /// The documents imported so far.
-    var checksum = ContentChecksum()
+    var documents = ImportedRows()
   }
 
   init(source: String, options: String, report: LegacyImportReport) {

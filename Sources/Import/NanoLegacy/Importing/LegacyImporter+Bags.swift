@@ -24,6 +24,7 @@ extension LegacyImporter {
   ) throws {
     guard let stored = try bag(key) else {
       try store.save(Bag(key: key, name: name, in: store))
+      if let rowID = try rowID(ofBag: key) { checkpoint.bags.add([rowID]) }
       change(origin.className, nil) { $0.imported += 1 }
       return
     }
@@ -97,19 +98,10 @@ extension LegacyImporter {
   /// Returns the stored bag with a key, and whether this import created it.
   private func bag(_ key: DocumentKey) throws -> (bag: Bag, isOurs: Bool)? {
     guard let bag = try store.bag(key: key.description) else { return nil }
-    let rowID = try store.internalCollection(.bags).get(key.description)?.rowID ?? 0
-    return (bag, rowID > checkpoint.lastBag)
+    return (bag, try rowID(ofBag: key).map(checkpoint.bags.contains) ?? false)
   }
 
-  /// Returns the highest row ID of a bag; 0 if there are none.
-  func lastBag() throws -> Int64 {
-    var last: Int64 = 0
-    let query = Query(
-      orderings: [Ordering(.attribute(.rowID), descending: true)], limit: 1)
-    try store.internalCollection(.bags).find(query).visitStored { stored in
-      last = stored.rowID
-      return false
-    }
-    return last
+  private func rowID(ofBag key: DocumentKey) throws -> Int64? {
+    try store.internalCollection(.bags).get(key.description)?.rowID
   }
 }

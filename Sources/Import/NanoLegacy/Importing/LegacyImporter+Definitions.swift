@@ -6,28 +6,19 @@ import NanoQuery
 import NanoStoreCore
 
 extension LegacyImporter {
-  /// Creates the collections, and records what the target contains before the import.
+  /// Creates the collections, and checks their settings and the metadata.
   func prepare() throws {
     for definition in source.collections {
       let collection = try store.createCollection(
         definition.name, identity: definition.identity)
-      let position = position(of: definition.name)
-      checkpoint.collections[position].last = try lastRowID(in: collection)
-      checkpoint.collections[position].wasEmpty = try collection.find().limit(1).count() == 0
+      try reserveRowIDs(of: definition, in: collection)
       change(definition.className, definition.name) { $0.add(definition.notes) }
       if options.existing == .fail { try requireCompatible(definition, collection) }
     }
-    checkpoint.lastBag = try lastBag()
     guard options.existing == .fail else { return }
     for (name, value) in source.metadata {
       if let known = try store.metadata(name), known != value { throw Self.exists(name) }
     }
-  }
-
-  private func lastRowID(in collection: DocumentCollection) throws -> Int64 {
-    // If the highest row ID of all is taken, there is no next one.
-    if try collection.get(rowID: .max) != nil { return .max }
-    return try collection.nextRowID() - 1
   }
 
   private func requireCompatible(
@@ -55,36 +46,14 @@ extension LegacyImporter {
       [.key: name, .hint: "replace or skip existing values, or use an empty target"])
   }
 
-  /// Verifies the documents, and creates indexes, settings and metadata.
+  /// Creates indexes, settings and metadata.
   func finish() throws {
-    for definition in source.collections { try verify(definition) }
     for definition in source.collections { try define(definition) }
     for (name, value) in source.metadata {
       if options.existing == .skip, try store.metadata(name) != nil { continue }
       try store.setMetadata(value, name)
       checkpoint.report.metadata += 1
     }
-  }
-
-  /// Compares the stored documents of a collection with those that were read from the old store.
-  private func verify(_ definition: LegacyCollection) throws {
-    let state = checkpoint.collections[position(of: definition.name)]
-    let collection = store[definition.name]
-    // Queries do not return expired documents, and the store may have deleted some.
-    guard state.wasEmpty, try collection.expirationRule() == nil else { return }
-    var stored = ContentChecksum()
-    try collection.find().visitStored { document in
-      stored.add(ContentChecksum.digest(of: document, isByRowID: definition.isByRowID))
-      return true
-    }
-    guard stored != state.checksum else { return }
-    throw StoreError(
-      .database, "The imported documents differ from those of the old store",
-      [
-        .collection: definition.name, .expected: "\(state.checksum.documents) documents",
-        .actual: "\(stored.documents) documents",
-        .hint: "import into an empty store that no other program writes to",
-      ])
   }
 }
 
@@ -98,7 +67,6 @@ extension LegacyImporter {
         try collection.createFullTextIndex(field.description, tokens: .substrings)
       }
     }
-    try reserveRowIDs(of: definition, in: collection)
   }
 
   private func applySettings(
@@ -125,7 +93,9 @@ extension LegacyImporter {
     try defining(definition) {
       do {
         try collection.createIndex(keys: keys, unique: index.isUnique)
-      } catch let error as StoreError where error.code == .uniqueViolation {
+      } catch let error as StoreError
+        where error.code == .uniqueViolation || index.isUnique && error.code == .unsupported
+      {
         try collection.createIndex(keys: keys)
         change(definition.className, definition.name) { $0.add(.indexNotUnique) }
       }
@@ -146,7 +116,7 @@ extension LegacyImporter {
     }
   }
 
-  /// Prevents the target from reusing row IDs that the old store has used.
+  /// Prevents the target from assigning row IDs that the old store has used.
   private func reserveRowIDs(
     of definition: LegacyCollection, in collection: DocumentCollection
   ) throws {

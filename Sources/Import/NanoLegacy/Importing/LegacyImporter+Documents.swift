@@ -11,7 +11,7 @@ extension LegacyImporter {
   private struct Existing {
     let rowID: Int64
     let type: String?
-    let digest: ContentChecksum.Digest
+    let revision: Int64?
   }
 
   /// Writes the pending documents.
@@ -67,8 +67,7 @@ extension LegacyImporter {
           isByRowID ? Identity.rowID(stored.rowID) : stored.key.map(Identity.key)
         guard let identity else { return true }
         found[identity] = Existing(
-          rowID: stored.rowID, type: stored.type,
-          digest: ContentChecksum.digest(of: stored, isByRowID: isByRowID))
+          rowID: stored.rowID, type: stored.type, revision: stored.revision)
         return true
       }
     }
@@ -86,18 +85,17 @@ extension LegacyImporter {
     _ entry: PendingRecords.Entry, instead found: Existing, of collection: DocumentCollection,
     _ position: Int
   ) throws -> Bool {
-    let state = checkpoint.collections[position]
-    if let key = entry.key, found.rowID > state.last {
+    // What others have changed since is theirs.
+    if checkpoint.collections[position].documents.contains(found.rowID), found.revision == 1 {
+      guard let key = entry.key else {
+        skip(entry, Self.sameRow)
+        return false
+      }
       // An earlier row of the old store with the same key.
-      checkpoint.collections[position].checksum.remove(found.digest)
       change(found.type ?? NanoStoreSource.plainClass, collection.name) { $0.imported -= 1 }
       change(entry.origin.className, collection.name) { $0.add(.duplicateKey) }
       try collection.delete(key.description)
       return true
-    }
-    if entry.key == nil, state.wasEmpty {
-      skip(entry, Self.sameRow)
-      return false
     }
     switch options.existing {
     case .fail: throw Self.exists(entry, collection.name)
@@ -159,7 +157,7 @@ extension LegacyImporter {
         entries[index].key = try DocumentKey(UUID().uuidString.lowercased())
       }
     }
-    _ = try collection.writeBatch(.insert, capacity: entries.count) { batch, writer in
+    let rowIDs = try collection.writeBatch(.insert, capacity: entries.count) { batch, writer in
       for entry in entries {
         pending.withBody(of: entry) { writer.raw($0) }
         try batch.add(
@@ -167,9 +165,36 @@ extension LegacyImporter {
           rowID: entry.rowID)
       }
     }
-    for entry in entries {
-      checkpoint.collections[position].checksum.add(pending.digest(of: entry))
-      change(entry.origin.className, collection.name) { $0.imported += 1 }
+    try verify(entries, rowIDs, in: collection)
+    for entry in entries { change(entry.origin.className, collection.name) { $0.imported += 1 } }
+    if let least = rowIDs.min(), let most = rowIDs.max(), entries[0].rowID != nil {
+      // A range, since the old store may have many gaps. It comes in the order of row IDs, and the store assigns higher ones.
+      checkpoint.collections[position].documents.add(least...most)
+    } else {
+      checkpoint.collections[position].documents.add(rowIDs)
+    }
+  }
+
+  /// Compares what is stored of documents with what was read.
+  private func verify(
+    _ entries: [PendingRecords.Entry], _ rowIDs: [Int64], in collection: DocumentCollection
+  ) throws {
+    // Queries do not return expired documents.
+    guard try collection.expirationRule() == nil else { return }
+    let isByRowID = entries[0].rowID != nil
+    var stored: [Int64: ContentDigest] = [:]
+    let condition = Condition.membership(.attribute(.rowID), rowIDs.map { .value(.int($0)) })
+    try collection.find(condition).visitStored { document in
+      stored[document.rowID] = ContentDigest(document, isByRowID: isByRowID)
+      return true
+    }
+    for (entry, rowID) in zip(entries, rowIDs) where stored[rowID] != pending.digest(of: entry) {
+      throw StoreError(
+        .database, "An imported document differs from that of the old store",
+        [
+          .collection: collection.name, .rowID: "\(rowID)",
+          .hint: "remove triggers that change inserted documents",
+        ])
     }
   }
 

@@ -56,7 +56,9 @@ struct LegacyFailure: Error {
 extension LegacyFailure {
   /// Checks that the store accepts a metadata value under a name.
   static func checkMetadata(_ name: String, _ value: DocumentValue) throws(LegacyFailure) {
-    guard !name.hasExactPrefix("nano_") else {
+    let own = ["nano_copy", ImportCheckpoint.name, EncryptionMarker.name]
+    guard !own.contains(where: { $0.hasSameBytes(as: name) }), !name.hasExactPrefix("nano_sealed:")
+    else {
       throw LegacyFailure("the name is reserved for the store", key: name)
     }
     do throws(StoreError) {

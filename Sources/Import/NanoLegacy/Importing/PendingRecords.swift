@@ -75,9 +75,9 @@ struct PendingRecords {
     try bytes.withUnsafeBytes { try read(UnsafeRawBufferPointer(rebasing: $0[entry.body])) }
   }
 
-  func digest(of entry: Entry) -> ContentChecksum.Digest {
+  func digest(of entry: Entry) -> ContentDigest {
     withBody(of: entry) {
-      ContentChecksum.digest(
+      ContentDigest(
         key: entry.key, rowID: entry.rowID, type: entry.type, version: entry.version,
         added: entry.added, body: $0)
     }

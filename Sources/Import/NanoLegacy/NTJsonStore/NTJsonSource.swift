@@ -43,8 +43,9 @@ final class NTJsonSource: LegacySource {
     return found
   }
 
+  /// One of the names may be damaged.
   private static func isCollection(_ table: SQLiteTables.Table) -> Bool {
-    table.column(rowIDColumn) != nil && table.column(jsonColumn) != nil
+    table.column(rowIDColumn) == 0 || table.column(jsonColumn) == 1
   }
 
   init(_ file: SQLiteSource, _ options: LegacyImportOptions) throws {
