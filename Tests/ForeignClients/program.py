@@ -96,6 +96,8 @@ def refusals(trial: Trial) -> None:
             ([trial.path("g.db"), "--users", open_users], "chmod 600"),
             ([trial.path("h.db"), "--certificate", users], "--certificate and --key"),
             ([trial.path("i.db"), "--certificate", users, "--key", users], users),
+            ([trial.path("k.db"), "--collection", "Films"], "Films"),
+            ([trial.path("l.db"), "--origin", "https://app.example.com/"], "https://app.example.com/"),
             ([], "database"),
             ([trial.path("j.db"), "--prot", "1"], "--prot"),
         ]
@@ -164,6 +166,9 @@ def encrypted(trial: Trial) -> None:
     expect("CERTIFICATE_VERIFY_FAILED" in str(error), f"a client without the certificate: {error}")
     raises((http.client.HTTPException, OSError), "a plain request", request, "GET", f"http://127.0.0.1:{server.port}/_up")
     raises((ssl.SSLError, OSError), "an old version of TLS", old_connection, server.port)
+    _, other = certificate(trial, "other")
+    result = trial.tool("serve", trial.path("other.db"), "--port", "0", "--certificate", file, "--key", other)
+    expect(result.returncode == 1 and other in result.stderr and "used together" in result.stderr, f"the key of another certificate: {result.stderr!r}")
 
 
 def old_connection(port: int) -> str:
@@ -176,12 +181,12 @@ def old_connection(port: int) -> str:
         return str(connection.version())
 
 
-def certificate(trial: Trial) -> Tuple[str, str]:
+def certificate(trial: Trial, name: str = "server") -> Tuple[str, str]:
     """Makes a certificate of this machine, and returns the paths of it and of its key."""
     openssl = shutil.which("openssl")
     if openssl is None:
         raise required("openssl is missing; scripts/setup-foreign-clients installs it")
-    file, key = trial.path("certificate.pem"), trial.path("key.pem")
+    file, key = trial.path(f"{name}-certificate.pem"), trial.path(f"{name}-key.pem")
     subprocess.run([openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
                     "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out", file], check=True, capture_output=True, timeout=PATIENCE)
     return file, key

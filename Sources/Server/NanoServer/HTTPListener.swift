@@ -92,11 +92,14 @@ package struct ServerContext: RequestContext {
     channel = source.channel
   }
 
-  /// Calls a closure when the client closes the connection, unless another request follows on it before.
-  ///
-  /// A client that closes only its sending half counts as gone from now on.
-  package func onClose(_ action: @escaping @Sendable () -> Void) {
+  /// Lets a client that closes only its sending half count as gone, so that its request is canceled: the two cannot be
+  /// distinguished until something is sent.
+  package func cancelsOnClose() {
     _ = channel.setOption(.allowRemoteHalfClosure, value: false)
+  }
+
+  /// Calls a closure when the connection is closed, unless another request follows on it before.
+  package func onClose(_ action: @escaping @Sendable () -> Void) {
     connections?.onClose(channel, action)
   }
 }

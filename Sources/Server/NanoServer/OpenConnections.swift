@@ -35,7 +35,9 @@ final class OpenConnections: Sendable {
     }
     guard isNew else { return }
     channel.closeFuture.whenComplete { [self] _ in
-      state.withLock { $0.connections.removeValue(forKey: id) }?.closed?()
+      let connection = state.withLock { $0.connections.removeValue(forKey: id) }
+      connection?.cancel?()
+      connection?.closed?()
     }
   }
 
@@ -49,13 +51,14 @@ final class OpenConnections: Sendable {
     if !isOpen { action() }
   }
 
-  /// Notes what cancels the request of a connection.
+  /// Notes what cancels the request of a connection, and cancels it if the connection is closed already.
   fileprivate func begin(_ channel: any Channel, cancel: @escaping @Sendable () -> Void) {
-    let isClosing = state.withLock { state in
-      state.connections[ObjectIdentifier(channel)]?.cancel = cancel
-      return state.isClosing
+    let (isOpen, isClosing) = state.withLock { state in
+      let id = ObjectIdentifier(channel)
+      state.connections[id]?.cancel = cancel
+      return (state.connections[id] != nil, state.isClosing)
     }
-    if isClosing { close(Connection(channel: channel, cancel: cancel)) }
+    if isClosing || !isOpen { close(Connection(channel: channel, cancel: cancel)) }
   }
 
   /// Notes that a request was answered; its response may still be on the way.

@@ -127,6 +127,7 @@ package final class SyncHandler: Sendable {
     }
     var response = SyncResponse.error(answer)
     if answer.status == 503 { response.headers[.retryAfter] = "1" }
+    if let allowed = answer.allowed { response.headers[.allow] = allowed }
     return response
   }
 }
@@ -165,8 +166,9 @@ enum MethodNotAllowed {
     } else if let index = list.firstIndex(of: "GET") {
       list.insert("HEAD", at: index + 1)
     }
+    let allowed = list.joined(separator: ",")
     return ProtocolError(
-      405, "method_not_allowed", "Only \(list.joined(separator: ",")) allowed")
+      405, "method_not_allowed", "Only \(allowed) allowed", allowed: allowed)
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import Logging
+import NanoDocument
 
 /// The settings of a ``SyncServer``.
 ///
@@ -70,6 +71,32 @@ public struct SyncServerConfiguration: Sendable {
 
   /// Creates the default settings.
   public init() {}
+
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a database that cannot be served, or an origin that no page has.
+  func requireReachableNames() throws(StoreError) {
+    if case .only(let names) = databases,
+      let name = names.sorted().first(where: { !ServedDatabases.isValid($0) })
+    {
+      throw StoreError(
+        .invalidArgument, "A collection of this name cannot be served",
+        [
+          .collection: name,
+          .hint:
+            "names of databases begin with a lowercase letter and have only lowercase letters, digits and _$()+/-",
+        ])
+    }
+    if case .only(let origins) = allowedOrigins,
+      let origin = origins.sorted().first(where: { !SyncOrigins.isOrigin($0) })
+    {
+      throw StoreError(
+        .invalidArgument, "A page never has this origin",
+        [
+          .value: origin,
+          .hint:
+            "an origin has a scheme, a host and maybe a port, such as https://app.example.com; .any allows all",
+        ])
+    }
+  }
 
   /// Whether the address belongs to the loopback interface.
   package var isLocal: Bool {

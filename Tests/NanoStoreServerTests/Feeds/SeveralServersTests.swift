@@ -12,7 +12,7 @@ import Testing
 @testable import NanoStoreServer
 
 /// Several servers of one PostgreSQL database, each with its own store, as of several processes.
-@Suite("Several servers of one database", .postgres, .timeLimit(.minutes(5)))
+@Suite("Several servers of one database", .postgres, .timeLimit(.minutes(15)))
 struct SeveralServersTests {
   private func servers(_ count: Int = 2) async throws -> [TestServer] {
     let schema = try ServerSchema()

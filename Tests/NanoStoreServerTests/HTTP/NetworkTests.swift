@@ -45,6 +45,7 @@ struct NetworkTests {
   ) async throws -> (Data, HTTPURLResponse) {
     var request = URLRequest(url: try #require(URL(string: url)))
     request.httpMethod = method
+    request.timeoutInterval = 600
     request.httpBody = body
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")
     for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
@@ -106,6 +107,47 @@ struct NetworkTests {
     }
   }
 
+  @Test("A request is canceled when its client closes the connection before the response")
+  func abandoned() async throws {
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let (canceled, cancel) = AsyncStream.makeStream(of: Void.self)
+    var configuration = Self.configuration()
+    configuration.authenticate = { _ in
+      begin.yield()
+      try await withTaskCancellationHandler {
+        try await Task.sleep(for: .seconds(600))
+      } onCancel: {
+        cancel.yield()
+      }
+      return nil
+    }
+
+    try await withServer(SyncServer(try anyStore(), configuration: configuration)) { url in
+      let request = Task { try await Self.send("GET", url.absoluteString + "notes/_all_docs") }
+      for await _ in begun { break }
+      request.cancel()
+      _ = await request.result
+      for await _ in canceled { break }
+    }
+  }
+
+  @Test("A server does not start with names that no request can have")
+  func unreachableNames() async throws {
+    let changes: [@Sendable (inout SyncServerConfiguration) -> Void] = [
+      { $0.databases = .only(["notes", "Films"]) },
+      { $0.allowedOrigins = .only(["https://app.example.com/"]) },
+      { $0.allowedOrigins = .only(["app.example.com"]) },
+      { $0.allowedOrigins = .only(["https://App.example.com"]) },
+    ]
+    for change in changes {
+      var configuration = Self.configuration()
+      change(&configuration)
+      let server = SyncServer(try anyStore(), configuration: configuration)
+      let error = await #expect(throws: StoreError.self) { try await server.run() }
+      #expect(error?.code == .invalidArgument)
+    }
+  }
+
   @Test("A server that stops ends its feeds")
   func stop() async throws {
     let server = SyncServer(try anyStore(), configuration: Self.configuration())
@@ -140,17 +182,19 @@ struct NetworkTests {
   func slowRequest() async throws {
     let (begun, signal) = AsyncStream.makeStream(of: Void.self)
     let isCanceled = Mutex(false)
+    let request = Mutex<Task<Void, any Error>?>(nil)
     var configuration = Self.configuration()
     configuration.shutdownTimeout = .milliseconds(10)
     configuration.authenticate = { _ in
       signal.yield()
       // ServiceGroup would end the process if a canceled service took longer than its limit.
-      await Task.detached { try? await Task.sleep(for: .seconds(2)) }.value
-      isCanceled.withLock { $0 = Task.isCancelled }
+      while !Task.isCancelled { try? await Task.sleep(for: .milliseconds(5)) }
+      isCanceled.withLock { $0 = true }
+      let sent = request.withLock(\.self)
+      await Task.detached { _ = await sent?.result }.value
       return nil
     }
     let server = SyncServer(try anyStore(), configuration: configuration)
-    let request = Mutex<Task<Void, any Error>?>(nil)
 
     try await withServer(server) { url in
       let sent = Task { _ = try await Self.send("GET", url.absoluteString + "notes") }
@@ -159,7 +203,8 @@ struct NetworkTests {
     }
 
     let sent = try #require(request.withLock { $0 })
-    await #expect(throws: URLError.self) { try await sent.value }
+    let error = await #expect(throws: URLError.self) { try await sent.value }
+    #expect(error?.code != .timedOut)
     #expect(isCanceled.withLock { $0 })
   }
 

@@ -129,8 +129,8 @@ struct HostileRequestTests {
     #expect(try await server.send("GET", "/_active_tasks").text == "[]\n")
     #expect(try await server.send("POST", "/notes/_index", ["index": [:]]).status == 501)
     #expect(try await server.send("POST", "/notes/_explain", ["selector": [:]]).status == 501)
-    #expect(
-      try await server.send("PUT", "/notes/_purged_infos_limit", Array("5".utf8)).status == 405)
+    let put = try await server.send("PUT", "/notes/_purged_infos_limit", Array("5".utf8))
+    #expect(put.status == 405 && put.header("Allow") == "GET,HEAD")
     #expect(try await server.send("GET", "/notes/_purged_infos_limit").text == "1000\n")
   }
 

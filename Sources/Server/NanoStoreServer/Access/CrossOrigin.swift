@@ -19,6 +19,16 @@ public enum SyncOrigins: Sendable, Hashable {
     case .any: true
     }
   }
+
+  /// Whether browsers can send this text as an origin (RFC 6454, section 6.2).
+  static func isOrigin(_ text: String) -> Bool {
+    // Web views of apps may send the second one.
+    guard text != "null", text != "file://" else { return true }
+    guard let separator = text.firstRange(of: "://") else { return false }
+    let (scheme, host) = (text[..<separator.lowerBound], text[separator.upperBound...])
+    return !scheme.isEmpty && !host.isEmpty && text == text.lowercased()
+      && !host.contains { "/?#@ ".contains($0) }
+  }
 }
 
 /// Cross-origin resource sharing: which pages of other origins may use the server.

@@ -137,8 +137,8 @@ extension SyncHandler {
           // The database was deleted.
           break
         }
-        // The first page is part of the request, which was allowed.
-        if !isFirst, !page.rows.isEmpty, await !reader.mayRead() {
+        // Time may have passed since the request was allowed, even before the first page.
+        if !page.rows.isEmpty, await !reader.mayRead() {
           pending = ""
           break feed
         }

@@ -18,13 +18,15 @@ extension SyncServer {
   /// - Parameters:
   ///   - stopsOnSignals: Whether signals stop the server.
   ///   - whenReady: Called with the port when the server accepts connections.
-  /// - Throws: `StoreError` with the code `invalidArgument` if other machines could reach a server without users, or the
-  ///   certificate cannot be read; an I/O error if the server cannot listen.
+  /// - Throws: `StoreError` with the code `invalidArgument` if other machines could reach a server without users, the
+  ///   certificate cannot be read or does not belong to the key, or a name of a database or an origin can never match;
+  ///   an I/O error if the server cannot listen.
   public func run(
     stopsOnSignals: Bool = false,
     whenReady: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
   ) async throws {
     let configuration = handler.configuration
+    try configuration.requireReachableNames()
     guard
       configuration.authenticate != nil || configuration.isLocal || configuration.allowsAnonymous
     else {
@@ -35,7 +37,9 @@ extension SyncServer {
           .hint: "set authenticate, or allowsAnonymous if everyone may read and write",
         ])
     }
-    var listener = HTTPListener(address: configuration.address, port: configuration.port)
+    // As in a URL.
+    let address = configuration.address.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+    var listener = HTTPListener(address: address, port: configuration.port)
     listener.maximumConnections = configuration.maximumConnections
     listener.shutdownTimeout = configuration.shutdownTimeout
     listener.stopsOnSignals = stopsOnSignals
@@ -45,7 +49,8 @@ extension SyncServer {
     let responder = SyncResponder(handler: handler)
     try await listener.run(
       CallbackResponder<ServerContext> { request, context in
-        await responder.response(
+        context.cancelsOnClose()
+        return await responder.response(
           to: request, address: context.address, onClose: { context.onClose($0) })
       }, whenReady: whenReady, logger: configuration.logger)
   }
@@ -57,6 +62,15 @@ extension SyncServer {
       certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key))
     // RFC 8996 deprecates older versions, which NIOSSL accepts by default.
     configuration.minimumTLSVersion = .tlsv12
+    do {
+      // Otherwise the server would fail while it starts, with an error that names no cause.
+      _ = try TLSChannel(
+        HTTP1Channel(responder: { _, _, _ in }), tlsConfiguration: configuration)
+    } catch {
+      throw StoreError(
+        .invalidArgument, "The certificate and the key of the server cannot be used together",
+        [.path: tls.keyFile])
+    }
     return try .tls(HTTPListener.plain, tlsConfiguration: configuration)
   }
 

@@ -7,11 +7,14 @@ package struct ProtocolError: Error, Sendable, Hashable {
   package let status: Int
   package let name: String
   package let reason: String
+  /// The methods that a response with status 405 lists (RFC 9110, section 15.5.6).
+  package let allowed: String?
 
-  package init(_ status: Int, _ name: String, _ reason: String) {
+  package init(_ status: Int, _ name: String, _ reason: String, allowed: String? = nil) {
     self.status = status
     self.name = name
     self.reason = reason
+    self.allowed = allowed
   }
 
   package static func badRequest(_ reason: String) -> ProtocolError {
