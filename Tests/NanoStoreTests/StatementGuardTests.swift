@@ -92,6 +92,14 @@ struct StatementGuardTests {
     try store.execute("CREATE INDEX mine ON people(added)")
     try store.execute("DELETE FROM people WHERE id = 2")
     try store.execute("ALTER TABLE tariff ADD COLUMN note")
+    for name in ["nano_bags", "\"Nano_x\"", "[nano_y]"] {
+      let error = #expect(throws: StoreError.self) {
+        try store.execute("ALTER TABLE tariff /* a */ RENAME TO \(name)")
+      }
+      #expect(error?.code == .notPermitted)
+    }
+    try store.execute("ALTER TABLE tariff RENAME COLUMN note TO nano_note")
+    try store.execute("ALTER TABLE tariff RENAME COLUMN nano_note TO note")
     try store.execute("DROP VIEW cheap")
     try store.execute("DROP INDEX mine")
     try store.execute("ANALYZE")

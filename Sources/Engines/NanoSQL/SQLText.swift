@@ -14,8 +14,9 @@ package struct SQLText {
   }
 
   private let dialect: Dialect
+  private let hasNUL: Bool
   /// The text from the first significant byte on.
-  let rest: Substring.UTF8View
+  package let rest: Substring.UTF8View
 
   package init(_ text: String, _ dialect: Dialect = .sqlite) {
     self.dialect = dialect
@@ -33,6 +34,7 @@ package struct SQLText {
       }
     }
     self.rest = rest
+    hasNUL = text.utf8.contains(0)
   }
 
   /// Whether the database skips this byte before a statement, including the semicolons of empty statements.
@@ -78,9 +80,16 @@ package struct SQLText {
     SQLText(String(decoding: rest.dropFirst(word.utf8.count), as: UTF8.self), dialect)
   }
 
-  /// Rejects transaction control statements. Transactions belong to blocks: one begun by a statement would stay
+  /// Rejects text that the database would not read to its end, and transaction control statements.
+  ///
+  /// Transactions belong to blocks: one begun by a statement would stay
   /// open after the block, and one ended by it would leave the block half committed.
   package func refuseTransactionControl() throws(StoreError) {
+    guard !hasNUL else {
+      throw StoreError(
+        .invalidArgument, "A statement contains a NUL character, at which the database would end it"
+      )
+    }
     let word = word
     // Alone, PREPARE only names a statement.
     guard

@@ -3,6 +3,7 @@
 import GRDBSQLite
 import NanoDocument
 import NanoEngine
+import NanoSQL
 
 /// Prevents user-supplied statements from damaging the store's data.
 ///
@@ -91,6 +92,24 @@ extension StatementGuard {
     Step.refusal(.revision, collection)
   }
 
+  /// Rejects a statement that gives a table an internal name, which SQLite does not report.
+  static func checkNewName(in text: String) throws(StoreError) {
+    var tokens = SQLTokens(String(decoding: SQLText(text).rest, as: UTF8.self))
+    var words: [String] = []
+    while let token = tokens.next() {
+      let name: String
+      switch token {
+      case .word(let text), .quoted(let text): name = text
+      case .symbol: continue
+      }
+      if words.first ?? "alter" != "alter" { return }
+      if words.suffix(2) == ["rename", "to"], Step.isInternal(name) {
+        throw Step.refusal(.definition, name)
+      }
+      words.append(name.lowercased())
+    }
+  }
+
   private typealias Text = UnsafePointer<CChar>
 
   private func authorize(
@@ -165,7 +184,7 @@ extension StatementGuard {
     }
 
     /// Whether a name is that of an internal table, or of the virtual table that exposes every page of the file.
-    private static func isInternal(_ name: String?) -> Bool {
+    fileprivate static func isInternal(_ name: String?) -> Bool {
       guard let name = name?.foldingASCII else { return false }
       return name.hasExactPrefix("nano_") || name == "sqlite_dbpage"
     }

@@ -77,6 +77,7 @@ extension SQLiteReader: SQLReader {
     guard let statementGuard = connection.statementGuard else {
       return try SQLiteStatement(text, on: connection, persistent: false)
     }
+    try StatementGuard.checkNewName(in: text)
     // Reading requires no permission.
     let names =
       SQLText(text).isReading ? nil : Set(try collections().map { $0.name.folded })
@@ -105,7 +106,12 @@ extension SQLiteReader: SQLReader {
         try statement.bind(arguments.positional[position - 1], at: index)
       }
     }
-    guard position >= arguments.positional.count, unused.isEmpty else {
+    if !unused.isEmpty {
+      throw StoreError(
+        .invalidArgument, "The statement has no parameters of the names of some arguments",
+        [.actual: unused.map(\.text).sorted().joined(separator: ", ")])
+    }
+    guard position >= arguments.positional.count else {
       throw StoreError(
         .invalidArgument, "The statement has fewer parameters than arguments",
         [.expected: "\(position)", .actual: "\(arguments.positional.count)"])
