@@ -320,7 +320,8 @@ let package = Package(
       ],
       path: "Tests/Support", swiftSettings: strict),
     .target(
-      name: "NanoServerSupport", path: "Tests/ServerSupport", swiftSettings: strict),
+      name: "NanoServerSupport", dependencies: ["NanoDocument"], path: "Tests/ServerSupport",
+      swiftSettings: strict),
     .testTarget(
       name: "NanoServerTests", dependencies: ["NanoServerSupport"], swiftSettings: strict),
     .testTarget(

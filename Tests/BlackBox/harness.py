@@ -85,7 +85,7 @@ class Trial:
         """Runs the tool until it exits. A signal, a hang or an unprocessed system error is a failure."""
         command = Command(self.tool, list(arguments), **options)  # type: ignore[arg-type]
         self.log.append(command.text)
-        result = wait(start(command), command.timeout or self.timeout)
+        result = wait(start(command), max(command.timeout or 0, self.timeout) if self.short else command.timeout or self.timeout)
         self.examine(result)
         if expect is not None and result.status != expect:
             self.fail(f"exit {result.status} instead of {expect}: {result.reason}")
@@ -133,7 +133,7 @@ def play(name: str, tool: str, seed: int, short: bool, root: str) -> "tuple[str,
     folder = tempfile.mkdtemp(dir=root)
     os.chmod(folder, 0o755)
     trial = Trial(tool, seed, short, folder, random.Random(f"{seed} {check.name}"))
-    trial.timeout = 60.0 if short else 120.0
+    trial.timeout = 600.0 if short else 120.0
     began = time.monotonic()
     try:
         check.run(trial)

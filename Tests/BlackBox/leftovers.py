@@ -159,7 +159,7 @@ def copy_killed_after_completion(trial: Trial) -> None:
         os.set_blocking(writing, True)
         process = subprocess.Popen([trial.tool, "copy", database, target], stdout=writing, stderr=subprocess.DEVNULL)
         trial.note(f"nanostore copy {database} {target}, its output a full pipe; kill -9 once the target is complete")
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 300
         while process.poll() is None and time.monotonic() < deadline and not complete(target):
             time.sleep(0.05)
         time.sleep(0.3)

@@ -35,8 +35,8 @@ class Browser:
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service(programs[1]))
-        self.driver.set_page_load_timeout(30)
-        self.driver.set_script_timeout(30)
+        self.driver.set_page_load_timeout(300)
+        self.driver.set_script_timeout(300)
         self.opened = False
 
     def close(self) -> None:
@@ -85,7 +85,7 @@ class Browser:
             raise LookupError(f"no button {name!r}")
         return found
 
-    def click(self, name: str, within: str = "body", seconds: float = 20) -> None:
+    def click(self, name: str, within: str = "body", seconds: float = 300) -> None:
         """Clicks a button as soon as the page has it: what a click or a commit changes is drawn a moment later."""
         end = time.monotonic() + seconds
         while True:

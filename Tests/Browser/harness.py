@@ -53,7 +53,7 @@ class Inspector:
         self.process = subprocess.Popen([program, location, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         # A watchdog, because reading a line has no timeout.
-        watchdog = threading.Timer(30, self.process.kill)
+        watchdog = threading.Timer(300, self.process.kill)
         watchdog.start()
         self.url = ""
         for line in self.process.stdout:
@@ -82,7 +82,7 @@ class Inspector:
     def stop(self) -> int:
         self.process.terminate()
         try:
-            return self.process.wait(10)
+            return self.process.wait(300)
         except subprocess.TimeoutExpired:
             self.process.kill()
             return -1
@@ -134,17 +134,21 @@ class Trial:
         self.wait("the page", lambda: self.browser.all("main > *") and not self.browser.all("[aria-busy=true]"))
         return self.browser
 
-    def wait(self, what: str, condition: Callable[[], Any], seconds: float = 15) -> Any:
+    def wait(self, what: str, condition: Callable[[], Any], seconds: float = 300) -> Any:
         """Waits until a condition holds, and returns its value."""
         until = time.monotonic() + seconds
         error: Optional[Exception] = None
-        while time.monotonic() < until:
+        while True:
+            # A busy machine may let much time pass before the last look.
+            is_last = time.monotonic() > until
             try:
                 value = condition()
                 if value:
                     return value
             except Exception as other:  # The page changes while it is examined.
                 error = other
+            if is_last:
+                break
             time.sleep(0.03)
         raise Failure(f"no {what} within {seconds:g} seconds{f': {error}' if error else ''}; the page shows: {self.browser.text()[:1500]}")
 

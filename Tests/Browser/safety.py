@@ -91,7 +91,7 @@ def cancelled(trial: Trial) -> None:
     time.sleep(0.3)
     connection.close()
     # The process is idle soon; the query would go on for much longer.
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while True:
         before = processor()
         time.sleep(0.5)

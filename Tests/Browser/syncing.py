@@ -34,7 +34,7 @@ def serve(trial: Trial, store: str) -> "tuple[subprocess.Popen[bytes], str]":
 
 def call(url: str, method: str, body: Any = None) -> Any:
     request = urllib.request.Request(url, method=method, data=None if body is None else json.dumps(body).encode(), headers={"Content-Type": "application/json"})
-    return json.loads(urllib.request.urlopen(request, timeout=20).read())
+    return json.loads(urllib.request.urlopen(request, timeout=300).read())
 
 
 def revision(key: str, generation: int, digit: str, fields: Dict[str, Any], parents: List[str]) -> Dict[str, Any]:
@@ -60,7 +60,7 @@ def conflicted(trial: Trial) -> str:
     trial.expect(call(url + "/films/alien?conflicts=true", "GET")["_conflicts"] == ["2-" + "a" * 32], "the server has no conflict")
     call(url + "/films/_local/phone", "PUT", {"session_id": "s", "history": []})
     server.terminate()
-    server.wait(20)
+    server.wait(300)
     return store
 
 

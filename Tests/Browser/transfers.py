@@ -118,7 +118,7 @@ def cancelling(trial: Trial) -> None:
     page.click("Maintenance", "header")
     trial.wait("the import", lambda: "Importing" in page.text(".transfers"))
     page.click("Cancel: Import of large.ndjson into large")
-    trial.wait("the end", lambda: "Nothing was imported" in page.text(".transfers"), 30)
+    trial.wait("the end", lambda: "Nothing was imported" in page.text(".transfers"))
     trial.expect("large" not in trial.tool("collections", store), "the canceled import has stored documents")
 
     trial.tool("import", store, "large", lines)
@@ -132,7 +132,7 @@ def cancelling(trial: Trial) -> None:
     connection.close()
     trial.wait("the end", lambda: json.loads(ask(inspector, inspector.path + "api/transfer?id=left")[1])["state"] == "canceled")
 
-    request = http.client.HTTPConnection("127.0.0.1", inspector.port, timeout=20)
+    request = http.client.HTTPConnection("127.0.0.1", inspector.port, timeout=300)
     request.request("GET", inspector.path + "api/export?in=large&id=stopped")
     response = request.getresponse()
     trial.expect(response.getheader("Content-Disposition", "").startswith("attachment"), "the browser would show the export")
@@ -195,7 +195,7 @@ def maintaining(trial: Trial) -> None:
         trial.wait("the end of the process", lambda: not children(inspector))
         writer.close()
     page.click("Compact", "main")
-    trial.wait("the outcome", lambda: "Compacted from" in page.text(".transfers"), 60)
+    trial.wait("the outcome", lambda: "Compacted from" in page.text(".transfers"))
     trial.expect(trial.tool("count", store, "large").strip() == "120000" and os.path.getsize(store) <= size, "compaction has changed documents")
     trial.finish()
     trial.browser.leave()

@@ -21,7 +21,7 @@ USER, PASSWORD = "admin", "secret"
 GUEST, GUEST_PASSWORD = "zoë@home", "50% of/ü"
 
 # How long a condition may take to come true. Generous, because the machine may be busy; nothing waits that long if all is well.
-PATIENCE = 60.0
+PATIENCE = 600.0
 
 
 class Failure(Exception):

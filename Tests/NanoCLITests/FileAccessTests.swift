@@ -201,11 +201,11 @@ struct ReaderRightsTests {
     let outcome = try command.shell(
       """
       $N watch library.db films >out & until [ -s out ]; do sleep 0.05; done; owner=$!
-      \(Self.reader) watch library.db films --new --count 2 >seen & reader=$!
-      sleep 1
+      \(Self.reader) watch library.db films --count 5 >seen & reader=$!
+      until [ "$(wc -l <seen)" -ge 3 ]; do sleep 0.05; done
       $N put library.db films Dune '{"title":"Dune"}' >&2
       \(Self.reader) count library.db films
-      until [ -s seen ]; do sleep 0.05; done
+      until [ "$(wc -l <seen)" -ge 4 ]; do sleep 0.05; done
       $N delete library.db films --all >&2; $N compact library.db >&2
       wait $reader; \(Self.reader) count library.db films; kill $owner
       """)

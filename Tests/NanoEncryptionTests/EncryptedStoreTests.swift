@@ -314,7 +314,7 @@ struct EncryptedStoreTests {
 
     try await people.save(["age": 40], key: "ada")
     try await people.save(["age": 50], key: "bob")
-    for _ in 0..<2_000 where results.count != 2 {
+    for _ in 0..<40_000 where results.count != 2 {
       try await Task.sleep(for: .milliseconds(5))
       if results.count != last { numbers.append(results.count) }
       last = results.count

@@ -291,7 +291,7 @@ struct SealedObjectTests {
       )
     }
     try write()
-    for _ in 0..<2_000 where books[0].title != "New" || !books[1].isFault {
+    for _ in 0..<40_000 where books[0].title != "New" || !books[1].isFault {
       try await Task.sleep(for: .milliseconds(5))
     }
 

@@ -22,7 +22,7 @@ struct HTTPServerTests {
         return .text(200, "\(request.method.rawValue) \(request.path) \(request.body.count)")
       }
       hasBegun.withLock { $0 = true }
-      try? await Task.sleep(for: .seconds(60))
+      try? await Task.sleep(for: .seconds(3_600))
       wasCancelled.withLock { $0 = Task.isCancelled }
       return .text(200, "slow")
     }

@@ -26,7 +26,7 @@ struct NoteScreenTests {
   private func wait(
     until condition: () throws -> Bool, _ location: SourceLocation = #_sourceLocation
   ) async throws {
-    for _ in 0..<2_000 {
+    for _ in 0..<40_000 {
       if try condition() { return }
       try await Task.sleep(for: .milliseconds(5))
     }

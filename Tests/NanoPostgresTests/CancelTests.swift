@@ -17,8 +17,7 @@ struct CancelTests {
 
     init(connections: Int = 1) throws {
       let server = try Faults.server()
-      var configuration = Faults.configuration()
-      configuration.maximumConnections = connections
+      let configuration = Faults.configuration { $0.maximumConnections = connections }
       name = configuration.schema
       store = try Store.postgres(
         server.url() + "?application_name=\(name)", engine: configuration)
@@ -188,7 +187,7 @@ struct CancelTests {
             let reader = try #require(reader as? any SQLReader)
             sending.signal()
             // Without its cancel request, the statement returns a row.
-            _ = try reader.sql("SELECT pg_sleep(30)", SQLArguments()) { _ in true }
+            _ = try reader.sql("SELECT pg_sleep(600)", SQLArguments()) { _ in true }
           }
         }
         #expect(error?.code == .interrupted)
@@ -227,7 +226,7 @@ struct CancelTests {
         returned.signal()
       }
       // Otherwise it returns when the server continues.
-      return returned.wait(timeout: .now() + 60) == .success
+      return returned.wait(timeout: .now() + 300) == .success
     }
     let code = try await call
 

@@ -20,7 +20,7 @@ struct ConcurrentIndexTests {
 
   init() throws {
     let server = try Faults.server()
-    let configuration = Faults.configuration()
+    let configuration = Faults.configuration { $0.busyTimeout = .seconds(10) }
     name = configuration.schema
     builder = try Store.postgres(
       server.url() + "?application_name=\(name)", engine: configuration)

@@ -72,7 +72,7 @@ final class CounterWorkload: Sendable {
 
   /// Retries after a lost connection, an unknown outcome or a lock timeout.
   private func retrying<Result>(_ work: () throws -> Result) throws -> Result {
-    let end = ContinuousClock.now + .seconds(120)
+    let end = ContinuousClock.now + .seconds(900)
     while true {
       do {
         return try work()

@@ -229,7 +229,8 @@ struct ExpiringTransactionTests {
     #expect(code == .database)
   }
 
-  @Test("A document that a trigger keeps or leaves unchanged ends no call", .timeLimit(.minutes(5)))
+  @Test(
+    "A document that a trigger keeps or leaves unchanged ends no call", .timeLimit(.minutes(15)))
   func skipped() throws {
     let run = try Interleaving(1, .serializable) { store in
       try store["items"].createIndex("n", unique: true)

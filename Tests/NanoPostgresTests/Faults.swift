@@ -21,12 +21,10 @@ enum Faults {
     try #require(PostgresServer.shared, "no server could be started")
   }
 
-  /// A configuration with a short timeout for calls.
   static func configuration(
     _ change: (inout PostgresConfiguration) -> Void = { _ in }
   ) -> PostgresConfiguration {
     var configuration = TestDatabase.configuration()
-    configuration.busyTimeout = .seconds(10)
     change(&configuration)
     return configuration
   }
@@ -110,7 +108,11 @@ struct CutStore {
 
   init(_ change: (inout PostgresConfiguration) -> Void = { _ in }) throws {
     let server = try Faults.server()
-    let configuration = Faults.configuration(change)
+    // After a cut, a call asks the server for its outcome this long.
+    let configuration = Faults.configuration {
+      $0.busyTimeout = .seconds(10)
+      change(&$0)
+    }
     proxy = try CuttingProxy(before: server)
     name = configuration.schema
     cut = try Store.postgres(

@@ -77,7 +77,7 @@ struct FeedWriterTests {
       usleep(UInt32(random.number(5...30)) * 1_000)
       try Faults.server().psql(
         """
-        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%\(schema)%' \
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%"\(schema)"%' \
         AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1
         """)
     }

@@ -313,9 +313,7 @@ struct LostConnectionTests {
     let observer = try Store.postgres(server.url(), engine: configuration)
     let name = configuration.schema
     let store = try Store.postgres(
-      server.url()
-        + "?application_name=\(name)&options=-cidle_in_transaction_session_timeout%3D100",
-      engine: configuration)
+      server.url() + "?application_name=\(name)", engine: configuration)
     defer { for each in [store, observer] { try? each.close() } }
     let items = store["items"]
     try observer["items"].save(["n": 1], key: "a")
@@ -323,6 +321,7 @@ struct LostConnectionTests {
     let code = Faults.code {
       try store.write {
         try items.save(["n": 2], key: "a")
+        _ = try store.sql("SELECT set_config('idle_in_transaction_session_timeout', '100', true)")
         try Faults.wait(for: "the server ends the session") {
           try observer.sql(
             "SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = ?", name

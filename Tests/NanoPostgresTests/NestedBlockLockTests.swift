@@ -157,7 +157,7 @@ struct NestedBlockLockTests {
   )
   func raced() throws {
     for _ in 0..<20 {
-      let (store, other) = try stores(.seconds(20))
+      let (store, other) = try stores(.seconds(600))
       let hasRead = DispatchSemaphore(value: 0)
       let codes = Mutex<[Int: StoreError.Code]>([:])
       Faults.inThreads(2) { thread in

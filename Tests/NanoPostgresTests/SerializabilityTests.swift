@@ -132,7 +132,7 @@ struct SerializabilityTests {
       usleep(UInt32(random.number(20...120)) * 1_000)
       _ = try? Faults.server().psql(
         """
-        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%\(schema)%' \
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%"\(schema)"%' \
         AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1
         """)
     }

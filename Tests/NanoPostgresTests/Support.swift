@@ -29,6 +29,9 @@ enum TestDatabase {
     var configuration = PostgresConfiguration()
     configuration.schema = schema()
     configuration.durability = .normal
+    // Only what never ends exceeds them, on a busy machine too.
+    configuration.busyTimeout = .seconds(600)
+    configuration.connectTimeout = .seconds(600)
     return configuration
   }
 

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Threads of one store, whose writes of single documents wait for each other and are combined.
-@Suite("Combined writes on PostgreSQL", .postgres, .timeLimit(.minutes(10)))
+@Suite("Combined writes on PostgreSQL", .postgres, .timeLimit(.minutes(20)))
 struct WriteGroupTests {
   private static let threads = 12
 
@@ -129,7 +129,7 @@ struct WriteGroupTests {
     let store = try TestDatabase.store(
       Faults.configuration {
         $0.maximumConnections = Self.threads + 1
-        $0.busyTimeout = .seconds(240)
+        $0.busyTimeout = .seconds(1_200)
       })
     let films = store["films"]
     for key in ["locked", "free"] { try await films.save(["n": 0], key: key) }
@@ -142,7 +142,7 @@ struct WriteGroupTests {
           try films.save(["n": 1], key: "locked")
           for _ in 1..<Self.threads { isLocked.signal() }
           // Without progress of the others, their lock times out, and this wait fails.
-          #expect(isWritten.wait(timeout: .now() + 120) == .success)
+          #expect(isWritten.wait(timeout: .now() + 480) == .success)
         }
       case 1...6:
         isLocked.wait()

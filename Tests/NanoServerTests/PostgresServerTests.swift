@@ -11,7 +11,7 @@ struct PostgresServerTests {
     let order = "SELECT string_agg(x, '' ORDER BY x) FROM (VALUES ('b'), ('a'), ('B')) AS t(x)"
     #expect(try server.psql(order) == "Bab")
     #expect(try server.psql(order, database: .icu) == "abB")
-    #expect(try server.psql("SHOW server_encoding; SHOW max_connections") == "UTF8\n200")
+    #expect(try server.psql("SHOW server_encoding; SHOW max_connections") == "UTF8\n600")
     #expect(try server.psql("SELECT 1", url: server.url(socket: .icu)) == "1")
   }
 

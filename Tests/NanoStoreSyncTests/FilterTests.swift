@@ -9,7 +9,7 @@ import NanoTestSupport
 import Testing
 
 /// Filters of a synchronization with a store of the same process.
-@Suite(.timeLimit(.minutes(5))) struct FilterTests {
+@Suite(.timeLimit(.minutes(15))) struct FilterTests {
   private func push(_ from: Store, _ to: Store, _ filter: Condition) async throws {
     var options = SyncOptions()
     options.pushFilter = filter

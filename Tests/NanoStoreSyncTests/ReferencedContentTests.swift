@@ -7,7 +7,7 @@ import NanoTestSupport
 import Testing
 
 /// Content to which fields refer, through a server.
-@Suite(.timeLimit(.minutes(5))) struct ReferencedContentTests {
+@Suite(.timeLimit(.minutes(15))) struct ReferencedContentTests {
   @Test(arguments: [5, 300_000, 3_000_000])
   func `The content of a field is on the server and on other devices`(length: Int) async throws {
     let (a, b, served) = (try anyStore(), try anyStore(), try anyStore())

@@ -126,7 +126,7 @@ struct ImportTests {
 
   @Test(
     "An import that waits for its first documents does not block other writers", .sqlite,
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func waiting() async throws {
     let store = try Store.file(scratch.file("a.db"))
     let other = try Store.file(scratch.file("a.db")) { $0.busyTimeout = .milliseconds(50) }

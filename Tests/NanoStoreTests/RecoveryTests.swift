@@ -77,7 +77,7 @@ struct RecoveryTests {
 
   @Test(
     "A journal whose header has a damaged page count does not extend the file that is read",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func damagedPageCount() throws {
     try make { $0.journalMode = .delete }
     let clean = scratch.file("clean.db")

@@ -46,7 +46,7 @@ private struct Cinema {
   }
 }
 
-@Suite("Conditions on related documents", .timeLimit(.minutes(5)))
+@Suite("Conditions on related documents", .timeLimit(.minutes(15)))
 struct RelatedConditionTests {
   @Test(
     "Conditions find documents by related ones, with and without indexes", arguments: [false, true])
@@ -254,7 +254,7 @@ struct RelatedConditionTests {
   }
 }
 
-@Suite("Included related documents", .timeLimit(.minutes(5)))
+@Suite("Included related documents", .timeLimit(.minutes(15)))
 struct IncludingTests {
   @Test("Results have the documents that they refer to")
   func toOne() async throws {

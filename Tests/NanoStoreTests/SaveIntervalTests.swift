@@ -421,7 +421,7 @@ private final class InterruptedEngine: ForwardingEngine {
     case 2:
       isWaiting.store(true, ordering: .sequentiallyConsistent)
       paused.signal()
-      _ = resumed.wait(timeout: .now() + 10)
+      _ = resumed.wait(timeout: .now() + 300)
       isWaiting.store(false, ordering: .sequentiallyConsistent)
     default: break
     }

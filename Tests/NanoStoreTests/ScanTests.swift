@@ -6,7 +6,7 @@ import NanoTesting
 import Testing
 
 /// Scans pass documents whose storage the next one may use.
-@Suite("Scans", .sqlite, .timeLimit(.minutes(5)))
+@Suite("Scans", .sqlite, .timeLimit(.minutes(15)))
 struct ScanTests {
   private struct Stop: Error {}
 

@@ -25,6 +25,7 @@ public final class Pgbouncer: Sendable {
     let defaults = [
       "listen_addr": "127.0.0.1", "listen_port": "\(port)", "unix_socket_dir": "",
       "auth_type": "any", "pool_mode": "transaction", "max_client_conn": "500",
+      "query_wait_timeout": "0", "client_login_timeout": "0", "server_connect_timeout": "600",
       "default_pool_size": "20", "logfile": "\(folder)/log",
       "ignore_startup_parameters": "extra_float_digits",
     ]
@@ -45,7 +46,7 @@ public final class Pgbouncer: Sendable {
     guardian = try Guardian(
       of: folder, beginning: "\"$2\" -q \"$1/settings\" & pid=$!",
       ending: "kill -9 \"$pid\"; wait \"$pid\"", [program], as: user)
-    let end = ContinuousClock.now + .seconds(60)
+    let end = ContinuousClock.now + .seconds(900)
     while !Loopback.isOpen(port) {
       guard ContinuousClock.now < end else {
         let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""

@@ -6,7 +6,7 @@ extension PostgresServer {
   /// Starts the server again on the same port with its data, and returns when it accepts connections.
   public func start() throws {
     do {
-      try run("pg_ctl", "-D", data, "-l", log, "-w", "-t", "60", "start")
+      try run("pg_ctl", "-D", data, "-l", log, "-w", "-t", "900", "start")
     } catch {
       let logText = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
       throw ServerFailure(description: "\(error)\n\(logText.suffix(2_000))")
@@ -14,7 +14,9 @@ extension PostgresServer {
   }
 
   /// Shuts the server down cleanly and closes its connections.
-  public func stop() throws { try run("pg_ctl", "-D", data, "-w", "-m", "fast", "stop") }
+  public func stop() throws {
+    try run("pg_ctl", "-D", data, "-w", "-t", "900", "-m", "fast", "stop")
+  }
 
   public func restart() throws {
     try stop()
@@ -27,8 +29,9 @@ extension PostgresServer {
     // The child processes would exit on their own, but a busy one only after finishing its query.
     Foundation.kill(postmaster, SIGSTOP)
     let all = try [postmaster] + Self.children(of: postmaster)
-    for process in all { Foundation.kill(process, SIGKILL) }
-    let end = ContinuousClock.now + .seconds(120)
+    // The children first: a stopped postmaster keeps their ids.
+    for process in all.reversed() { Foundation.kill(process, SIGKILL) }
+    let end = ContinuousClock.now + .seconds(900)
     while all.contains(where: Self.isRunning) {
       guard ContinuousClock.now < end else {
         throw ServerFailure(description: "the server processes did not end")

@@ -20,7 +20,7 @@ extension PostgresServer {
   /// Waits until a standby has replayed everything that this server has committed.
   public func waitUntilFollowed(by standby: PostgresServer) throws {
     let written = try psql("SELECT pg_current_wal_flush_lsn()")
-    let end = ContinuousClock.now + .seconds(120)
+    let end = ContinuousClock.now + .seconds(900)
     while try standby.psql("SELECT pg_last_wal_replay_lsn() >= '\(written)'") != "t" {
       guard ContinuousClock.now < end else {
         throw ServerFailure(description: "the standby did not catch up")

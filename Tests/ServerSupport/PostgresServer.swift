@@ -81,7 +81,8 @@ public final class PostgresServer: Sendable {
       settings.merging(
         [
           "port": "\(port)", "listen_addresses": "'127.0.0.1'",
-          "unix_socket_directories": "'\(folder)'", "max_connections": "200",
+          "unix_socket_directories": "'\(folder)'", "max_connections": "600",
+          "authentication_timeout": "600", "wal_sender_timeout": "0",
           "max_prepared_transactions": "0", "wal_level": "replica", "max_wal_senders": "10",
         ], uniquingKeysWith: { given, _ in given }))
     try start()

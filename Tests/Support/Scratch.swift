@@ -30,7 +30,7 @@ public final class Scratch: Sendable {
   public func shell(_ name: String, _ sql: String) throws {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["sqlite3", file(name), sql]
+    process.arguments = ["sqlite3", "-cmd", ".timeout 600000", file(name), sql]
     try process.run()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else { throw ShellFailure() }

@@ -25,7 +25,8 @@ public struct ServerSchema: Sendable {
     configuration.durability = .normal
     configuration.maximumConnections = 4
     // No wait ends by time.
-    configuration.busyTimeout = .seconds(120)
+    configuration.busyTimeout = .seconds(600)
+    configuration.connectTimeout = .seconds(600)
     return try Store.postgres(url, engine: configuration)
   }
 }

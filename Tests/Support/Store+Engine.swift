@@ -24,6 +24,9 @@ package func anyStore(clock: any StoreClock) throws -> Store {
   configuration.schema = TestEngine.schema()
   configuration.durability = .normal
   configuration.clock = clock
+  // Only locks that are never released exceed it, on a busy machine too.
+  configuration.busyTimeout = .seconds(600)
+  configuration.connectTimeout = .seconds(600)
   // A store lives as long as its test, and many tests run at once.
   configuration.maximumConnections = 4
   return try Store.postgres(url, engine: configuration)

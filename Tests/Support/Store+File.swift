@@ -3,11 +3,13 @@
 public import NanoStore
 
 extension Store {
-  /// Opens a store without adaptive indexing, so that query plans do not depend on the speed of the machine.
+  /// Opens a store without adaptive indexing, so that query plans do not depend on the speed of the machine, and with a
+  /// timeout that only locks that are never released exceed.
   public static func file(
     _ path: String, _ change: (inout SQLiteConfiguration) -> Void = { _ in }
   ) throws -> Store {
     var engine = SQLiteConfiguration()
+    engine.busyTimeout = .seconds(600)
     change(&engine)
     return try Store(.file(path), configuration: .withoutTuning, engine: engine)
   }

@@ -14,7 +14,10 @@ struct SyncHelper {
   static func main() async throws {
     let words = CommandLine.arguments
     let (name, count) = (words[3], Int(words[4]) ?? 0)
-    let store = try Store(.file(words[1]))
+    var engine = SQLiteConfiguration()
+    // Another process writes to the file.
+    engine.busyTimeout = .seconds(600)
+    let store = try Store(.file(words[1]), engine: engine)
     var options = SyncOptions()
     options.defaultRules.counters = ["n"]
     options.batchDocuments = 20

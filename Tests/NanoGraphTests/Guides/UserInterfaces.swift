@@ -95,7 +95,7 @@ struct UserInterfaces {
     until condition: () throws -> Bool, _ location: SourceLocation = #_sourceLocation
   ) async throws {
     // Limited by attempts: on a busy machine, minutes may pass between two of them.
-    for _ in 0..<2_000 {
+    for _ in 0..<40_000 {
       if try condition() { return }
       try await Task.sleep(for: .milliseconds(5))
     }

@@ -46,7 +46,7 @@ struct FollowedReadTests {
 
   private func wait(until condition: () -> Bool) async throws {
     // Limited by attempts: on a busy machine, minutes may pass between two of them.
-    for _ in 0..<2_000 where !condition() { try await Task.sleep(for: .milliseconds(5)) }
+    for _ in 0..<40_000 where !condition() { try await Task.sleep(for: .milliseconds(5)) }
   }
 
   @Test("A read whose result can be older than a followed commit is repeated")

@@ -26,7 +26,7 @@ struct FollowingTests {
     until condition: () throws -> Bool, _ location: SourceLocation = #_sourceLocation
   ) async throws {
     // Limited by attempts: on a busy machine, minutes may pass between two of them.
-    for _ in 0..<2_000 {
+    for _ in 0..<40_000 {
       if try condition() { return }
       try await Task.sleep(for: .milliseconds(5))
     }
@@ -183,7 +183,7 @@ struct FollowingTests {
     let library = Library(store)
     try await library.begin()
     try other { try $0.find(Song.self).first()?.title = "Tonic" }
-    for _ in 0..<2_000 where await library.titles.last != "Tonic" {
+    for _ in 0..<40_000 where await library.titles.last != "Tonic" {
       try await Task.sleep(for: .milliseconds(5))
     }
     #expect(await library.titles == ["Gin", "Tonic"])
@@ -228,7 +228,7 @@ struct FollowingTests {
       try await library.begin()
       released = library
     }
-    for _ in 0..<2_000 where released != nil { try await Task.sleep(for: .milliseconds(5)) }
+    for _ in 0..<40_000 where released != nil { try await Task.sleep(for: .milliseconds(5)) }
     #expect(released == nil)
   }
 

@@ -27,7 +27,7 @@ struct LiveObjectResultsTests {
     until condition: () throws -> Bool, _ location: SourceLocation = #_sourceLocation
   ) async throws {
     // Limited by attempts: on a busy machine, minutes may pass between two of them.
-    for _ in 0..<2_000 {
+    for _ in 0..<40_000 {
       if try condition() { return }
       try await Task.sleep(for: .milliseconds(5))
     }
@@ -119,7 +119,7 @@ struct LiveObjectResultsTests {
     let signal = try #require(results.subscription?.signal)
     // Evaluations that follow each other at every interval leave it armed for shorter.
     var armed = 0
-    for _ in 0..<2_000 where armed < 10 {
+    for _ in 0..<40_000 where armed < 10 {
       armed = signal.isArmed ? armed + 1 : 0
       try await Task.sleep(for: .milliseconds(5))
     }

@@ -38,7 +38,7 @@ struct ExampleTests {
     }
     func wait(for expected: String) async throws {
       // Limited by attempts: on a busy machine, minutes may pass between two of them.
-      for _ in 0..<5_000 where try screens().last != expected {
+      for _ in 0..<40_000 where try screens().last != expected {
         try await Task.sleep(for: .milliseconds(10))
       }
     }

@@ -54,7 +54,7 @@ struct InterfacesSnippets {
     try screen.context.insert(Song("Gin"))
     try await screen.context.save()
 
-    for _ in 0..<2_000 where drawn.texts.last != "Gin: 1" {
+    for _ in 0..<40_000 where drawn.texts.last != "Gin: 1" {
       try await Task.sleep(for: .milliseconds(5))
     }
     #expect(drawn.texts.last == "Gin: 1")

@@ -120,7 +120,7 @@ import Testing
   func earlyAnswer() async throws { try await answerEarly(try anyStore()) }
 
   @Test(
-    "A transfer that ended early leaves no transaction open", .postgres, .timeLimit(.minutes(5)))
+    "A transfer that ended early leaves no transaction open", .postgres, .timeLimit(.minutes(15)))
   func earlyEnd() async throws {
     let schema = try ServerSchema()
     let store = try schema.store()

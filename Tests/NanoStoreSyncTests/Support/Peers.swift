@@ -8,10 +8,21 @@ import NanoStoreSync
 import NanoSync
 import NanoTestSupport
 
+extension HTTPLimits {
+  /// Limits that only what never ends exceeds, on a busy machine too.
+  static var patient: HTTPLimits {
+    var limits = HTTPLimits()
+    limits.connecting = .seconds(600)
+    limits.silence = .seconds(600)
+    limits.writing = .seconds(600)
+    return limits
+  }
+}
+
 extension ScriptedServer {
   /// A peer for the database `notes` of this server.
   func peer(
-    _ credentials: SyncCredentials = .none, limits: HTTPLimits = HTTPLimits(),
+    _ credentials: SyncCredentials = .none, limits: HTTPLimits = .patient,
     compresses: Bool = false
   ) throws -> HTTPPeer {
     try HTTPPeer(

@@ -47,7 +47,7 @@ import Testing
   }
 
   private func wait(until condition: () throws -> Bool) async throws {
-    for _ in 0..<2_000 {
+    for _ in 0..<40_000 {
       if try condition() { return }
       try await Task.sleep(for: .milliseconds(5))
     }

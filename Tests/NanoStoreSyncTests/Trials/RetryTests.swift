@@ -11,8 +11,8 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RetryTests {
-  /// The time within which a sync has to stop: a second, and another one for a busy machine.
-  private static let soon = Duration.seconds(2)
+  /// The time within which a sync has to stop: a second on an idle machine. What it must not wait for takes 30 seconds or more.
+  private static let soon = Duration.seconds(25)
 
   private func expectStop(_ sync: Sync) async {
     let start = ContinuousClock.now
@@ -184,7 +184,7 @@ import Testing
     async throws
   {
     let scratch = try Scratch()
-    let store = try Store.file(scratch.file("a.db")) { $0.busyTimeout = .seconds(30) }
+    let store = try Store.file(scratch.file("a.db")) { $0.busyTimeout = .seconds(600) }
     let foreign = try Store.file(scratch.file("a.db"))
     let other = try anyStore()
     _ = try await store.replicate(["films"], with: .store(other), mode: .once).finish()

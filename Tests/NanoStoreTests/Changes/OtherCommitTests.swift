@@ -201,7 +201,7 @@ struct OtherCommitTests {
       if random.oneIn(6) { try await Task.sleep(for: .milliseconds(15)) }
     }
     let stored = Self.values(try await films.find().fetch())
-    for _ in 0..<1_000 where known.withLock(\.self) != stored {
+    for _ in 0..<40_000 where known.withLock(\.self) != stored {
       try await Task.sleep(for: .milliseconds(10))
     }
     #expect(known.withLock(\.self) == stored, "seed \(seed)")

@@ -52,13 +52,13 @@ final class UpdateRecorder<Updates: LiveSequence>: Sendable {
   }
 }
 
-/// Waits until a condition holds. The time limit, at least 30 seconds, only keeps a failing test from
+/// Waits until a condition holds. The limit of attempts only keeps a failing test from
 /// hanging.
 func eventually(
   _ condition: String, _ location: SourceLocation = #_sourceLocation,
   isolation: isolated (any Actor)? = #isolation, _ isDone: () throws -> Bool
 ) async throws {
-  for _ in 0..<6_000 {
+  for _ in 0..<40_000 {
     if try isDone() { return }
     try await Task.sleep(for: .milliseconds(5))
   }

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// What a replication reports about its progress, and when it gives up.
-@Suite(.timeLimit(.minutes(5))) struct ProgressTests {
+@Suite(.timeLimit(.minutes(15))) struct ProgressTests {
   @Test func `A peer that stores no checkpoints ends a replication after five attempts`()
     async throws
   {

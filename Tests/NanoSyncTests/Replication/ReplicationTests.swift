@@ -479,9 +479,9 @@ final class StatusBox: Sendable {
   func change(_ change: (inout SyncStatus) -> Void) { status.withLock { change(&$0) } }
 }
 
-/// Waits until a condition holds, at most ten seconds.
+/// Waits until a condition holds, even on a busy machine.
 func until(_ condition: () throws -> Bool) async throws {
-  for _ in 0..<1_000 {
+  for _ in 0..<20_000 {
     if try condition() { return }
     try await Task.sleep(for: .milliseconds(10))
   }

@@ -9,7 +9,7 @@ import NanoTestSupport
 import Synchronization
 import Testing
 
-@Suite("Sync on a server, beside other transactions", .postgres, .timeLimit(.minutes(5)))
+@Suite("Sync on a server, beside other transactions", .postgres, .timeLimit(.minutes(15)))
 struct ServerSyncTests {
   private func database(_ schema: ServerSchema) throws -> SyncDatabase {
     let database = try SyncDatabase(schema.store()["films"])

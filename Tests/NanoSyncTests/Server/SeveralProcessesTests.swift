@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// Several stores with one database, as of several processes.
-@Suite("One database of several processes", .postgres, .timeLimit(.minutes(5)))
+@Suite("One database of several processes", .postgres, .timeLimit(.minutes(15)))
 struct SeveralProcessesTests {
   private static let rounds = 9
 

@@ -57,7 +57,7 @@ import Testing
         for await status in sync.updates where status.phase == .offline { break }
         for n in 0..<30 { try await device["films"].save(["n": .int(Int64(n))], key: "\(n)") }
         proxy.rate = 0
-        for _ in 0..<2_000 where try await served["films"].count() < 30 {
+        for _ in 0..<40_000 where try await served["films"].count() < 30 {
           sync.retry()
           try await Task.sleep(for: .milliseconds(5))
         }
@@ -194,7 +194,7 @@ import Testing
     }
     var writes = 0
     func arrive() async throws {
-      for _ in 0..<2_000 {
+      for _ in 0..<40_000 {
         if try stores.allSatisfy({ try $0["films"].count() == writes }) { return }
         try await Task.sleep(for: .milliseconds(5))
       }

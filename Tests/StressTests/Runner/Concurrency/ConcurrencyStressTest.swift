@@ -47,7 +47,7 @@ struct ConcurrencyStressTest: StressTest {
   }
 
   /// The time that processes get to end after the run, in seconds. After that, they count as stuck.
-  private static let endTimeout = 150.0
+  private static let endTimeout = 1_000.0
 
   /// Runs the processes to completion, and returns the figures of each.
   private func runChildren(_ folder: String) throws -> [Figures] {

@@ -11,7 +11,7 @@ final class WorkerPool: Sendable {
   /// Longer than any successful wait.
   static let busyTimeout = Duration.seconds(10)
   /// The maximum duration of a call, in seconds. After that, it counts as stuck.
-  private static let longest = 60.0
+  private static let longest = 600.0
 
   let process: Int
   let folder: String

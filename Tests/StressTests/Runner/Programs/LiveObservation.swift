@@ -53,7 +53,7 @@ final class LiveObservation: Sendable {
   /// - Returns: The error that ended the query, if a fetch succeeds.
   private func failureBesideFetch() throws -> StoreError? {
     // Long enough for a busy machine.
-    let end = ContinuousClock.now + .seconds(60)
+    let end = ContinuousClock.now + .seconds(600)
     while true {
       switch latest.state.withLock({ $0 }) {
       case .failed(let error):
