@@ -14,9 +14,9 @@ package struct SQLText {
   }
 
   private let dialect: Dialect
-  private let hasNUL: Bool
+  private let text: String
   /// The text from the first significant byte on.
-  package let rest: Substring.UTF8View
+  let rest: Substring.UTF8View
 
   package init(_ text: String, _ dialect: Dialect = .sqlite) {
     self.dialect = dialect
@@ -34,7 +34,7 @@ package struct SQLText {
       }
     }
     self.rest = rest
-    hasNUL = text.utf8.contains(0)
+    self.text = text
   }
 
   /// Whether the database skips this byte before a statement, including the semicolons of empty statements.
@@ -82,10 +82,10 @@ package struct SQLText {
 
   /// Rejects text that the database would not read to its end, and transaction control statements.
   ///
-  /// Transactions belong to blocks: one begun by a statement would stay
-  /// open after the block, and one ended by it would leave the block half committed.
+  /// Transactions belong to blocks: one begun by a statement would stay open after the block, and one ended by it would
+  /// leave the block half committed.
   package func refuseTransactionControl() throws(StoreError) {
-    guard !hasNUL else {
+    guard !text.utf8.contains(0) else {
       throw StoreError(
         .invalidArgument, "A statement contains a NUL character, at which the database would end it"
       )
@@ -101,6 +101,7 @@ package struct SQLText {
   }
 
   package var isReading: Bool { word == "SELECT" }
+  package var isAlteration: Bool { word == "ALTER" }
 
   private static let control: Set<String> = [
     "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE",

@@ -94,7 +94,8 @@ extension StatementGuard {
 
   /// Rejects a statement that gives a table an internal name, which SQLite does not report.
   static func checkNewName(in text: String) throws(StoreError) {
-    var tokens = SQLTokens(String(decoding: SQLText(text).rest, as: UTF8.self))
+    guard SQLText(text).isAlteration else { return }
+    var tokens = SQLTokens(text)
     var words: [String] = []
     while let token = tokens.next() {
       let name: String
@@ -102,7 +103,6 @@ extension StatementGuard {
       case .word(let text), .quoted(let text): name = text
       case .symbol: continue
       }
-      if words.first ?? "alter" != "alter" { return }
       if words.suffix(2) == ["rename", "to"], Step.isInternal(name) {
         throw Step.refusal(.definition, name)
       }

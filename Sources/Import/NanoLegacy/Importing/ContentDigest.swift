@@ -6,7 +6,7 @@ import NanoEngine
 
 /// What a document holds, to compare the stored document with the one that was read.
 struct ContentDigest: Equatable {
-  private let bytes: [UInt8]
+  private let digest: SHA256Digest
 
   /// - Parameter isByRowID: Whether the row ID is part of the document's identity.
   init(_ document: StoredDocument, isByRowID: Bool) {
@@ -38,6 +38,6 @@ struct ContentDigest: Equatable {
     add(version)
     add(added)
     hash.update(bufferPointer: body)
-    bytes = Array(hash.finalize())
+    digest = hash.finalize()
   }
 }

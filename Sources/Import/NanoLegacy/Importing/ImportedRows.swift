@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
-
 /// The row IDs of what an import has inserted, as ranges: programs may write to the target between the parts of a
 /// resumable import, and on a server during it.
 struct ImportedRows: Codable {

@@ -120,7 +120,4 @@ struct LegacyCollection {
   /// The highest row ID ever used; nil if unknown.
   var highestRowID: Int64?
   var notes = ConversionNotes()
-
-  /// Whether a row ID is part of the identity of a document.
-  var isByRowID: Bool { identity == .rowID && keepsRowIDs }
 }

@@ -26,7 +26,7 @@ package enum InspectedStore {
   }
 
   /// The parameters of libpq that are secrets.
-  private static let secrets: Set = [
+  static let secrets: Set = [
     "password", "sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret",
   ]
 

@@ -152,7 +152,10 @@ enum StoreLocation {
     guard var parts = URLComponents(string: location) else { return "the server" }
     if parts.password != nil { parts.password = "***" }
     parts.queryItems = parts.queryItems.map { items in
-      items.map { $0.name.hasSuffix("password") ? URLQueryItem(name: $0.name, value: "***") : $0 }
+      items.map { item in
+        InspectedStore.secrets.contains(item.name.lowercased())
+          ? URLQueryItem(name: item.name, value: "***") : item
+      }
     }
     return parts.string ?? "the server"
   }
